@@ -30,12 +30,21 @@ describe('a call of a tool that needs an approval', () => {
     const asked = await parley(['send', 'Dune', '-a', url]);
     expect(asked.stdout).toContain('This call needs your approval:');
     expect(asked.stdout).toContain('1.1: order {"title":"Dune"}');
+    expect(asked.stdout).toContain('Tool: order {"title":"Dune"} · waits for an answer (1.1)\n');
+    expect(asked.stdout).toContain('Tool: order {"title":"Dune"} · requested (1.1)\n');
+    expect(asked.stdout).not.toContain('Data:');
     expect(asked.stderr).toContain('the task waits for your reply');
     expect(orders).toEqual([]);
     const id = /Task: (\S+)/.exec(asked.stdout)?.[1] ?? '';
     const done = await parley(['send', 'yes', '--task-id', id, '-a', url]);
     expect([done.code, done.stdout.includes('Ordered Dune')]).toEqual([0, true]);
     expect(orders).toEqual(['Dune']);
+    const shown = await parley(['task', 'get', id, '-a', url]);
+    expect(shown.stdout).toContain('Tool: order {"title":"Dune"} · succeeded (1.1): 1\n');
+    expect(shown.stdout.match(/^Tool: /gm)).toHaveLength(1);
+    expect(shown.stdout).not.toContain('toolCall');
+    for (const all of [['-o', 'json'], ['--verbose']])
+      expect((await parley(['task', 'get', id, '-a', url, ...all])).stdout).toMatch(/"toolCall": \{/);
   });
 
   it('is answered in a conversation', async () => {

@@ -4,6 +4,7 @@ import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { NewFile } from '../../packages/parley/src/files/file-store.js';
 import { S3FileStore } from '../../packages/parley/src/files/s3/s3-file-store.js';
 import { fileOf, fileStoreContract, newId, SCOPE, textOf } from '../files/file-store-contract.js';
+import { chunksOf, uploadStoreContract } from '../files/upload-store-contract.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { S3Server } from './s3-server.js';
 
@@ -19,9 +20,13 @@ const LIMITS = { maxBytes: 1024 * MIB, ownerBytes: 4096 * MIB };
 let prefixes = 0;
 const newPrefix = () => `p${++prefixes}/`;
 
-fileStoreContract('S3', async (clock) => ({
-  store: new S3FileStore(server.options(newPrefix()), { clock, fetch: send }),
-}));
+const opened = async (clock: ManualClock) => ({
+  store: new S3FileStore({ ...server.options(newPrefix()), partBytes: 5 * MIB }, { clock, fetch: send }),
+});
+fileStoreContract('S3', opened);
+uploadStoreContract('S3, with small files', opened);
+uploadStoreContract('S3, with files of several parts', opened, 17 * MIB + 17);
+uploadStoreContract('S3, with files of whole parts', opened, 10 * MIB);
 
 /** A file of chunks of random bytes, and its digest. */
 function largeFile(size: number, about: Partial<NewFile> = {}): { readonly file: NewFile; digest(): string } {
@@ -46,21 +51,35 @@ function largeFile(size: number, about: Partial<NewFile> = {}): { readonly file:
 }
 
 describe('two processes with one bucket', () => {
-  it('see the files of each other in the quota, which only files at the same moment may pass', async () => {
+  it('see the files of each other in the quota, and never pass it together', async () => {
     const options = server.options(newPrefix());
-    const stores = [1, 2].map(() => new S3FileStore(options, { clock: systemClock, fetch: send }));
+    const stores = [1, 2, 3].map(() => new S3FileStore(options, { clock: systemClock, fetch: send }));
     const limits = { maxBytes: MIB, ownerBytes: 3 * MIB };
     const some = () => largeFile(MIB, { size: MIB }).file;
     const [one, other] = stores as [S3FileStore, S3FileStore];
-    await one.put(SCOPE, some(), limits);
+    const { id } = await one.put(SCOPE, some(), limits);
     await other.put(SCOPE, some(), limits);
-    const together = await Promise.allSettled([one.put(SCOPE, some(), limits), other.put(SCOPE, some(), limits)]);
-    const stored = together.filter(({ status }) => status === 'fulfilled').length;
-    expect(stored).toBeGreaterThan(0);
-    for (const store of stores) {
-      await expect(store.put(SCOPE, some(), limits)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
-      expect(await store.usage(SCOPE)).toEqual({ files: 2 + stored, bytes: (2 + stored) * MIB });
+    for (let round = 0; round < 5; round++) {
+      const puts = stores.map((store) => store.put(SCOPE, some(), limits));
+      const begins = stores.map(async ({ uploads }) => {
+        const upload = { id: newId(), size: MIB, createdAt: Date.now(), expiresAt: Date.now() + 3_600_000 };
+        await uploads.begin(SCOPE, upload, limits);
+        return upload;
+      });
+      const together = await Promise.allSettled([...puts, ...begins]);
+      const stored = together.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.id] : []));
+      expect(stored.length).toBeLessThanOrEqual(1);
+      for (const outcome of together)
+        if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+      expect((await one.usage(SCOPE)).bytes).toBe((2 + stored.length) * MIB);
+      for (const last of stored)
+        expect((await one.delete(SCOPE, last)) || (await one.uploads.remove(SCOPE, last))).toBe(true);
     }
+    // Refused files have given their room back.
+    await one.put(SCOPE, some(), limits);
+    await expect(other.put(SCOPE, some(), limits)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    await one.delete(SCOPE, id);
+    await other.put(SCOPE, some(), limits);
   });
 
   it('keep a file whole that both store: its id is a hash of its bytes', async () => {
@@ -72,6 +91,82 @@ describe('two processes with one bucket', () => {
     await Promise.all(stores.map((store) => store.put(SCOPE, fileOf([text], new ManualClock(), about), LIMITS)));
     for (const store of stores) expect(await textOf(await store.read(SCOPE, about.id))).toBe(text);
     expect((await stores[0]?.usage(SCOPE))?.files).toBe(1);
+  });
+});
+
+describe('an upload in S3', () => {
+  const size = 12 * MIB;
+  const content = randomBytes(size);
+  const facts = { mediaType: 'x/y', digest: createHash('sha256').update(content).digest('base64') };
+  const upload = () => ({ id: newId(), size, createdAt: Date.now(), expiresAt: Date.now() + 3_600_000 });
+  const end = (id: string) => ({
+    id,
+    createdAt: Date.now(),
+    expiresAt: Date.now() + 3_600_000,
+    check: async (chunks: AsyncIterable<Uint8Array>) => {
+      const hash = createHash('sha256');
+      for await (const chunk of chunks) hash.update(chunk);
+      return { mediaType: 'x/y', digest: hash.digest('base64') };
+    },
+  });
+
+  it('goes on in another process after any request of the first one was its last, and leaves nothing else', async () => {
+    const prefix = newPrefix();
+    const options = { ...server.options(prefix), partBytes: 5 * MIB, retries: 0 };
+    const other = new S3FileStore(options, { clock: systemClock, fetch: send });
+    let isOver = false;
+    for (let last = 0; !isOver; last++) {
+      const about = upload();
+      await other.uploads.begin(SCOPE, about, LIMITS);
+      let writes = 0;
+      // The process dies before a write, or before it hears of it.
+      const dying = async (url: string, init: RequestInit) => {
+        if (init.method === 'GET') return send(url, init);
+        writes += 1;
+        if (writes > Math.ceil(last / 2)) throw new Error('killed');
+        const response = await send(url, init);
+        if (last % 2 === 1 && writes === Math.ceil(last / 2)) throw new Error('killed');
+        return response;
+      };
+      const one = new S3FileStore(options, { clock: systemClock, fetch: dying });
+      const { id } = about;
+      try {
+        await one.uploads.append(SCOPE, { id, offset: 0, chunks: chunksOf(content.subarray(0, 7 * MIB)) });
+        await one.uploads.append(SCOPE, { id, offset: 7 * MIB, chunks: chunksOf(content.subarray(7 * MIB)) });
+        await one.uploads.complete(SCOPE, end(id));
+        isOver = true;
+      } catch {
+        const found = await other.uploads.find(SCOPE, id);
+        if (found !== undefined) {
+          const { offset } = found;
+          await other.uploads.append(SCOPE, { id, offset, chunks: chunksOf(content.subarray(offset)) });
+          expect(await other.uploads.complete(SCOPE, end(id))).toMatchObject(facts);
+        }
+      }
+      expect(await other.head(SCOPE, id)).toMatchObject({ size, ...facts });
+      expect(await other.usage(SCOPE)).toEqual({ files: 1, bytes: size });
+      await other.delete(SCOPE, id);
+      expect(last).toBeLessThan(40);
+    }
+    // Records of uploads whose files were there are removed after their time.
+    const later = new ManualClock();
+    await later.advance(Date.now() + 100 * 3_600_000 - later.now());
+    await new S3FileStore(options, { clock: later, fetch: send }).sweep();
+    expect(await server.keys(prefix)).toEqual([]);
+  });
+
+  it('stays if a sweep comes, as long as its time is not over', async () => {
+    const options = { ...server.options(newPrefix()), partBytes: 5 * MIB, restMs: 1 };
+    const store = new S3FileStore(options, { clock: systemClock, fetch: send });
+    const about = upload();
+    await store.uploads.begin(SCOPE, about, LIMITS);
+    await store.uploads.append(SCOPE, { id: about.id, offset: 0, chunks: chunksOf(content.subarray(0, 7 * MIB)) });
+    const later = new ManualClock();
+    await later.advance(Date.now() + 60_000 - later.now());
+    await new S3FileStore(options, { clock: later, fetch: send }).sweep();
+    expect(await store.uploads.find(SCOPE, about.id)).toMatchObject({ offset: 7 * MIB });
+    await store.uploads.append(SCOPE, { id: about.id, offset: 7 * MIB, chunks: chunksOf(content.subarray(7 * MIB)) });
+    expect(await store.uploads.complete(SCOPE, end(about.id))).toMatchObject(facts);
   });
 });
 
@@ -124,7 +219,7 @@ describe('a store in S3', () => {
     };
     await expect(store.put(SCOPE, largeFile(12 * MIB, { finish }).file, LIMITS)).rejects.toThrow('wrong digest');
     expect(await server.keys(prefix)).toEqual([]);
-    expect(await server.openUploads()).toBe(0);
+    expect(await server.openUploads(prefix)).toBe(0);
     expect(await store.usage(SCOPE)).toEqual({ files: 0, bytes: 0 });
   });
 
@@ -213,7 +308,7 @@ describe('a store in S3', () => {
     expect(await server.keys(`${prefix}data/`)).toHaveLength(3);
     expect(await new S3FileStore(options, { clock: later, fetch: send }).sweep()).toBe(0);
     expect(await server.keys(`${prefix}data/`)).toEqual([`${folder}${kept.id}`]);
-    expect(await server.openUploads()).toBe(0);
+    expect(await server.openUploads(prefix)).toBe(0);
     expect(await store.head(SCOPE, kept.id)).toMatchObject({ size: 10 });
   });
 

@@ -63,10 +63,10 @@ export class S3Server implements AsyncDisposable {
     return [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key);
   }
 
-  /** The number of uploads in parts that were not ended. */
-  async openUploads(): Promise<number> {
-    const text = await (await fetch(`${this.url}/files?uploads`)).text();
-    return [...text.matchAll(/<UploadId>/g)].length;
+  /** The number of uploads in parts below a prefix that were not ended. */
+  async openUploads(prefix: string): Promise<number> {
+    const text = await (await fetch(`${this.url}/files?uploads&prefix=${prefix}`)).text();
+    return [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].filter(([, key = '']) => key.startsWith(prefix)).length;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -9,6 +9,7 @@ export const LABELS = {
   description: 'Description',
   text: 'Text',
   data: 'Data',
+  tool: 'Tool',
   file: 'File',
   saved: 'Saved',
   metadata: 'Metadata',

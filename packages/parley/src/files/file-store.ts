@@ -104,7 +104,8 @@ export function isFileId(text: string): boolean {
 export interface FileStore {
   /**
    * Stores a file. If the scope has a file of this id, that one is the answer, and the chunks are not read. If anything
-   * throws, nothing is left and nothing counts.
+   * throws, nothing is left and nothing counts. Files that arrive together never pass `ownerBytes` in the end, in all
+   * processes of a store. They may be refused together, if only some of them have room.
    * @throws A2AError PAYLOAD_TOO_LARGE beyond `maxBytes`, RESOURCE_EXHAUSTED beyond `ownerBytes`.
    */
   put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile>;

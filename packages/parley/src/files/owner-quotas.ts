@@ -25,7 +25,7 @@ export class OwnerQuotas {
 
   /**
    * `stored` sums the counted bytes of a scope. It is asked once, and again if an owner was forgotten. A store of
-   * several processes keeps no idle owners, whose sums others change.
+   * several processes keeps no idle owners, whose sums others change. It also sums again after each write.
    */
   constructor(
     stored: (scope: FileScope) => Promise<number>,

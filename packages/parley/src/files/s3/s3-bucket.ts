@@ -88,19 +88,13 @@ export class S3Bucket {
    * @throws StorageError
    */
   text(request: S3Request): Promise<string | undefined> {
-    return this.#repeated(async () => {
-      const end = new AbortController();
-      const disarm = this.clock.after(this.requestMs, () => end.abort(new Error('The bucket does not answer')));
-      try {
-        const response = await this.#sent(request, end.signal);
-        if (response.status === 404) return undefined;
-        const text = await boundedText(response);
-        // A long CompleteMultipartUpload sends its status before it knows the outcome.
-        if (!response.ok || text.includes('<Error>')) throw answerError(response.status, text);
-        return text;
-      } finally {
-        disarm();
-      }
+    return this.#timed(async (signal) => {
+      const response = await this.#sent(request, signal);
+      if (response.status === 404) return undefined;
+      const text = await boundedText(response);
+      // A long CompleteMultipartUpload sends its status before it knows the outcome.
+      if (!response.ok || text.includes('<Error>')) throw answerError(response.status, text);
+      return text;
     });
   }
 
@@ -116,6 +110,17 @@ export class S3Bucket {
     throw answerError(response.status, text);
   }
 
+  /**
+   * Reads a small object; `undefined` for 404.
+   * @throws StorageError, also for more than `most` bytes.
+   */
+  bytes(request: S3Request, most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return this.#timed(async (signal) => {
+      const response = await this.opened(request, signal);
+      return response && boundedBytes(response, most);
+    });
+  }
+
   /** Waits between two attempts. */
   async pause(attempt: number): Promise<void> {
     await new Promise<void>((resolve) => void this.clock.after(FIRST_PAUSE_MS * 2 ** attempt, resolve));
@@ -123,30 +128,30 @@ export class S3Bucket {
 
   /** Sends a part of a file and resolves to its entity tag. */
   sentPart(request: S3Request): Promise<string> {
-    return this.#repeated(async () => {
-      const end = new AbortController();
-      const disarm = this.clock.after(this.requestMs, () => end.abort(new Error('The bucket does not answer')));
-      try {
-        const response = await this.#sent(request, end.signal);
-        const text = await boundedText(response);
-        const etag = response.headers.get('etag');
-        if (!response.ok || etag === null) throw answerError(response.status, text);
-        return etag;
-      } finally {
-        disarm();
-      }
+    return this.#timed(async (signal) => {
+      const response = await this.#sent(request, signal);
+      const text = await boundedText(response);
+      const etag = response.headers.get('etag');
+      if (!response.ok || etag === null) throw answerError(response.status, text);
+      return etag;
     });
   }
 
-  async #repeated<T>(run: () => Promise<T>): Promise<T> {
+  /** Runs attempts of a request, each with its longest time. */
+  async #timed<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
+      const end = new AbortController();
+      const disarm = this.clock.after(this.requestMs, () => end.abort(new Error('The bucket does not answer')));
       try {
-        return await run();
+        return await run(end.signal);
       } catch (error) {
         const isOver = error instanceof S3AnswerError && !error.isTemporary;
         if (isOver || attempt >= this.retries)
           throw new StorageError('The bucket of the files fails', { cause: error });
+        disarm();
         await this.pause(attempt);
+      } finally {
+        disarm();
       }
     }
   }
@@ -185,17 +190,25 @@ function answerError(status: number, text: string): S3AnswerError {
   return new S3AnswerError(status, /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? '');
 }
 
-async function boundedText({ body }: Response): Promise<string> {
-  if (body === null) return '';
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > ANSWER_BYTES) throw new Error(`The answer of the bucket is longer than ${ANSWER_BYTES} bytes`);
-    text += decoder.decode(chunk, { stream: true });
+async function boundedText(response: Response): Promise<string> {
+  return new TextDecoder().decode(await boundedBytes(response, ANSWER_BYTES));
+}
+
+async function boundedBytes({ body }: Response, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > most) throw new Error(`The answer of the bucket is longer than ${most} bytes`);
+    chunks.push(chunk);
   }
-  return text + decoder.decode();
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
 }
 
 async function hashOf(body: readonly Uint8Array[]): Promise<string> {

@@ -1,5 +1,6 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { StorageError } from '../../errors/storage-error.js';
+import { quotaReached } from '../file-errors.js';
 import {
   countedBytes,
   type FileLimits,
@@ -14,9 +15,10 @@ import {
 } from '../file-store.js';
 import { OwnerQuotas } from '../owner-quotas.js';
 import { S3Bucket, type S3BucketOptions, type S3Runtime } from './s3-bucket.js';
-import { DATA, FACTS, factsKey, readFactsKey, scopeFolder } from './s3-keys.js';
+import { DATA, FACTS, keyOf, readKey, scopeFolder } from './s3-keys.js';
 import { listedObjects, openUploads } from './s3-listing.js';
 import { putBytes, type UploadWay } from './s3-upload.js';
+import { S3Uploads } from './s3-uploads.js';
 
 /** Options of a store in a bucket. */
 export interface S3FileStoreOptions extends S3BucketOptions {
@@ -39,6 +41,7 @@ const REST_MS = 24 * 3_600_000;
  * its bytes, and facts that are written last and make it visible. So a broken upload is never found.
  */
 export class S3FileStore implements FileStore {
+  readonly uploads: S3Uploads;
   readonly #bucket: S3Bucket;
   readonly #way: UploadWay;
   readonly #restMs: number;
@@ -55,6 +58,15 @@ export class S3FileStore implements FileStore {
     this.#bucket = new S3Bucket(options, runtime);
     this.#way = { partBytes, parallel };
     this.#restMs = restMs;
+    this.uploads = new S3Uploads({
+      bucket: this.#bucket,
+      quotas: this.#quotas,
+      partBytes,
+      checkRoom: (scope, limits) => this.#checkRoom(scope, limits),
+      isStored: async (scope, id) => (await this.#found(scope, id)) !== undefined,
+      chunks: (key, size) => this.#chunks(key, 0, size),
+      publish: (folder, file) => this.#putFacts(folder, file),
+    });
   }
 
   async put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile> {
@@ -68,6 +80,10 @@ export class S3FileStore implements FileStore {
       const { id, createdAt, expiresAt } = file;
       const stored = { ...facts, id, size, createdAt, expiresAt };
       await this.#writeFacts(folder, stored, key);
+      await this.#checkRoom(scope, limits).catch(async (error: unknown) => {
+        await this.#remove(keyOf(FACTS, folder, stored), key);
+        throw error;
+      });
       reservation.stored(size);
       return stored;
     } catch (error) {
@@ -95,21 +111,27 @@ export class S3FileStore implements FileStore {
     if (found === undefined) return false;
     const { file, key } = found;
     await this.#quotas.remove(scope, file.size, async () => {
-      await this.#remove(key, `${DATA}${await scopeFolder(scope)}${id}`);
+      const place = `${await scopeFolder(scope)}${id}`;
+      await this.uploads.forgetOf(place);
+      await this.#remove(key, `${DATA}${place}`);
       return true;
     });
     return file.expiresAt > this.#bucket.clock.now();
   }
 
   async usage(scope: FileScope): Promise<FileUsage> {
+    // An upload whose file is there counts once.
+    const uploads = await this.uploads.countedOf(scope);
     let files = 0;
     let bytes = 0;
     for await (const { key } of listedObjects(this.#bucket, `${FACTS}${await scopeFolder(scope)}`)) {
-      const facts = readFactsKey(key);
+      const facts = readKey(FACTS, key);
       if (facts === undefined) continue;
       files += 1;
       bytes += countedBytes(facts.size);
+      uploads.delete(facts.place);
     }
+    for (const counted of uploads.values()) bytes += counted;
     return { files, bytes };
   }
 
@@ -117,6 +139,7 @@ export class S3FileStore implements FileStore {
   async sweep(): Promise<number> {
     const now = this.#bucket.clock.now();
     const isOld = (at: number) => at <= now - this.#restMs;
+    await this.uploads.sweep(isOld);
     const data = listedObjects(this.#bucket, DATA);
     let next = await data.next();
     let removed = 0;
@@ -129,7 +152,7 @@ export class S3FileStore implements FileStore {
       }
     };
     for await (const { key } of listedObjects(this.#bucket, FACTS)) {
-      const facts = readFactsKey(key);
+      const facts = readKey(FACTS, key);
       if (facts === undefined) continue;
       await removeRestsBefore(facts.place);
       if (next.done !== true && next.value.key === `${DATA}${facts.place}`) next = await data.next();
@@ -139,28 +162,42 @@ export class S3FileStore implements FileStore {
     }
     await removeRestsBefore(undefined);
     for (const { key, uploadId, beganAt } of await openUploads(this.#bucket, DATA))
-      if (isOld(beganAt)) await this.#bucket.text({ method: 'DELETE', key, query: { uploadId } });
+      if (isOld(beganAt) && !(await this.uploads.isOpen(key.slice(DATA.length))))
+        await this.#bucket.text({ method: 'DELETE', key, query: { uploadId } });
     return removed;
   }
 
   /** The facts may have been written since the list was read. */
   async #removeRest(key: string): Promise<void> {
-    const facts = `${FACTS}${key.slice(DATA.length)}.`;
-    for await (const _ of listedObjects(this.#bucket, facts, 1)) return;
+    const place = key.slice(DATA.length);
+    for await (const _ of listedObjects(this.#bucket, `${FACTS}${place}.`, 1)) return;
+    if (await this.uploads.isOpen(place)) return;
     await this.#bucket.text({ method: 'DELETE', key });
   }
 
   async #writeFacts(folder: string, stored: StoredFile, dataKey: string): Promise<void> {
-    const { filename, mediaType, digest, createdAt } = stored;
-    const text = JSON.stringify({ filename, mediaType, digest, createdAt });
-    const key = factsKey(folder, stored);
     try {
-      await this.#bucket.sentPart({ method: 'PUT', key, body: [new TextEncoder().encode(text)] });
+      await this.#putFacts(folder, stored);
     } catch (error) {
       // The facts may be there in spite of the error.
-      await this.#remove(key, dataKey).catch(() => {});
+      await this.#remove(keyOf(FACTS, folder, stored), dataKey).catch(() => {});
       throw error;
     }
+  }
+
+  async #putFacts(folder: string, stored: StoredFile): Promise<void> {
+    const { filename, mediaType, digest, createdAt } = stored;
+    const text = JSON.stringify({ filename, mediaType, digest, createdAt });
+    const key = keyOf(FACTS, folder, stored);
+    await this.#bucket.sentPart({ method: 'PUT', key, body: [new TextEncoder().encode(text)] });
+  }
+
+  /**
+   * Checks the quota once more after a write. Of files that several processes store at the same moment, the last one
+   * to be written sees all others. So the quota is never passed; two that fit one by one may both be refused.
+   */
+  async #checkRoom(scope: FileScope, { ownerBytes }: FileLimits): Promise<void> {
+    if ((await this.usage(scope)).bytes > ownerBytes) throw quotaReached(ownerBytes);
   }
 
   /** First what makes the file visible. */
@@ -173,7 +210,7 @@ export class S3FileStore implements FileStore {
     if (!isFileId(id)) return undefined;
     const folder = `${FACTS}${await scopeFolder(scope)}${id}.`;
     for await (const { key } of listedObjects(this.#bucket, folder, 1)) {
-      const facts = readFactsKey(key);
+      const facts = readKey(FACTS, key);
       const text = facts && (await this.#bucket.text({ method: 'GET', key }));
       if (facts === undefined || text === undefined) return undefined;
       const { expiresAt, size } = facts;

@@ -7,8 +7,11 @@ const LONGEST_NAME = 96;
 /** The two objects of a file: its bytes, and the facts that make it visible. */
 export const DATA = 'data/';
 export const FACTS = 'facts/';
+/** Records of uploads in several requests, and their bytes after the last whole part. */
+export const UPLOADS = 'uploads/';
+export const RESTS = 'rests/';
 
-/** The facts of a file that are in a key. */
+/** The facts of a file or of an upload that are in a key. */
 export interface KeyFacts {
   /** The folder of the scope with the id. */
   readonly place: string;
@@ -24,18 +27,20 @@ export async function scopeFolder({ agent, tenant, owner }: FileScope): Promise<
   return `a${agentName}/t${tenantName}/${ownerName === undefined ? 'anonymous' : `o${ownerName}`}/`;
 }
 
-/** The key of the facts. It has all that lists need, so that they read no object. */
-export function factsKey(
+/** The key of facts or of a record. It has all that lists need, so that they read no object. */
+export function keyOf(
+  kind: typeof FACTS | typeof UPLOADS,
   folder: string,
   { id, expiresAt, size }: Pick<StoredFile, 'id' | 'expiresAt' | 'size'>,
 ): string {
-  return `${FACTS}${folder}${id}.${expiresAt}.${size}`;
+  return `${kind}${folder}${id}.${expiresAt}.${size}`;
 }
 
-/** Reads a key of facts, without the prefix of the store; `undefined` for a key that is not ours. */
-export function readFactsKey(key: string): KeyFacts | undefined {
+/** Reads a key of facts or of a record, without the prefix of the store; `undefined` for a key that is not ours. */
+export function readKey(kind: typeof FACTS | typeof UPLOADS, key: string): KeyFacts | undefined {
+  if (!key.startsWith(kind)) return undefined;
   const [, place, id = '', expiresAt, size] =
-    /^facts\/(.{1,900}\/([\da-f]{32}))\.(\d{1,16})\.(\d{1,16})$/.exec(key) ?? [];
+    /^(.{1,900}\/([\da-f]{32}))\.(\d{1,16})\.(\d{1,16})$/.exec(key.slice(kind.length)) ?? [];
   if (place === undefined || !isFileId(id)) return undefined;
   return { place, expiresAt: Number(expiresAt), size: Number(size) };
 }

@@ -17,6 +17,14 @@ export interface OpenUpload {
   readonly beganAt: number;
 }
 
+/** A part of an upload in parts. */
+export interface ListedPart {
+  readonly number: number;
+  /** In bytes. */
+  readonly size: number;
+  readonly etag: string;
+}
+
 /** Lists objects in the order of their keys, page by page. */
 export async function* listedObjects(bucket: S3Bucket, folder: string, most = 1000): AsyncGenerator<ListedObject> {
   let token: string | undefined;
@@ -41,6 +49,28 @@ export async function openUploads(bucket: S3Bucket, folder: string): Promise<rea
     if (key === undefined || uploadId === undefined) return [];
     return { key, uploadId, beganAt: Date.parse(element(entry, 'Initiated') ?? '') };
   });
+}
+
+/** Lists the parts of an upload in their order; `undefined` if it was ended. */
+export async function listedParts(
+  bucket: S3Bucket,
+  key: string,
+  uploadId: string,
+): Promise<readonly ListedPart[] | undefined> {
+  const parts: ListedPart[] = [];
+  for (let after = '0'; ; ) {
+    const query = { uploadId, 'part-number-marker': after };
+    const page = await bucket.text({ method: 'GET', key, query });
+    if (page === undefined) return undefined;
+    for (const entry of elements(page, 'Part')) {
+      const etag = element(entry, 'ETag');
+      const [number, size] = [Number(element(entry, 'PartNumber')), Number(element(entry, 'Size'))];
+      if (etag !== undefined) parts.push({ number, size, etag });
+    }
+    const next = element(page, 'NextPartNumberMarker');
+    if (element(page, 'IsTruncated') !== 'true' || next === undefined || !(Number(next) > Number(after))) return parts;
+    after = next;
+  }
 }
 
 /** The text of the first element of a name. */

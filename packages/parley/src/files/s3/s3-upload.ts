@@ -20,12 +20,37 @@ export interface UploadedBytes {
 
 const MOST_PARTS = 10_000;
 
+/** The bytes of a part, so that a file has no more parts than a bucket takes. */
+export function partBytesFor(partBytes: number, size: number): number {
+  return Math.max(partBytes, Math.ceil(size / MOST_PARTS));
+}
+
+/** Begins an upload in parts, and resolves to its id. */
+export async function beginParts(bucket: S3Bucket, key: string): Promise<string> {
+  const answer = await bucket.text({ method: 'POST', key, query: { uploads: '' }, body: [] });
+  const uploadId = element(answer ?? '', 'UploadId');
+  if (uploadId === undefined) throw new Error('The bucket began no upload');
+  return uploadId;
+}
+
+/** Makes one object of parts. */
+export async function completeParts(
+  bucket: S3Bucket,
+  { key, uploadId, etags }: { readonly key: string; readonly uploadId: string; readonly etags: readonly string[] },
+): Promise<void> {
+  const parts = etags.map(
+    (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+  );
+  const text = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+  await bucket.text({ method: 'POST', key, query: { uploadId }, body: [new TextEncoder().encode(text)] });
+}
+
 /**
  * Puts the bytes of a file into an object: in one request, or in parts that go out beside each other. If anything
  * throws, nothing is left.
  */
 export async function putBytes(bucket: S3Bucket, { key, file, reservation, way }: PutOptions): Promise<UploadedBytes> {
-  const partBytes = Math.max(way.partBytes, Math.ceil((file.size ?? 0) / MOST_PARTS));
+  const partBytes = partBytesFor(way.partBytes, file.size ?? 0);
   const upload = new PartedUpload(bucket, key, way.parallel);
   let held: Uint8Array<ArrayBuffer>[] = [];
   let heldBytes = 0;
@@ -108,12 +133,7 @@ class PartedUpload {
   async complete(): Promise<void> {
     await Promise.all(this.#running);
     this.#throwFailure();
-    const parts = this.#etags.map(
-      (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
-    );
-    const text = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
-    const query = { uploadId: await this.#begun() };
-    await this.#bucket.text({ method: 'POST', key: this.#key, query, body: [new TextEncoder().encode(text)] });
+    await completeParts(this.#bucket, { key: this.#key, uploadId: await this.#begun(), etags: this.#etags });
     this.#uploadId = undefined;
   }
 
@@ -127,12 +147,8 @@ class PartedUpload {
   }
 
   async #begun(): Promise<string> {
-    if (this.#uploadId !== undefined) return this.#uploadId;
-    const answer = await this.#bucket.text({ method: 'POST', key: this.#key, query: { uploads: '' }, body: [] });
-    const uploadId = element(answer ?? '', 'UploadId');
-    if (uploadId === undefined) throw new Error('The bucket began no upload');
-    this.#uploadId = uploadId;
-    return uploadId;
+    this.#uploadId ??= await beginParts(this.#bucket, this.#key);
+    return this.#uploadId;
   }
 
   #throwFailure(): void {

@@ -1,0 +1,81 @@
+import type { Part } from 'parley-a2a';
+import { LABELS } from './labels.js';
+import type { Output } from './output.js';
+
+/** A part with data, which may record a call of a tool. */
+type DataPart = Extract<Part, { data: unknown }>;
+
+/** The members of a recorded call that a line shows. */
+interface ShownCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly state: string;
+  readonly input?: unknown;
+  readonly output?: unknown;
+  readonly failure?: { readonly message?: unknown };
+}
+
+const MOST_SHOWN = 120;
+
+/** True if data only records a change of a call, or lists calls that wait. Verbose output shows it as data. */
+export function isToolData(part: Part): part is DataPart {
+  return callIn(part) !== undefined || waitingIn(part) !== undefined;
+}
+
+/** Writes a line for each call: its tool, its last state, its arguments and its outcome, all of them short. */
+export function writeToolCalls(output: Output, parts: readonly DataPart[]): void {
+  const calls = new Map<string, ShownCall>();
+  for (const part of parts) {
+    const call = callIn(part);
+    if (call !== undefined) calls.set(call.id, { ...calls.get(call.id), ...call });
+    for (const { callId, tool, input } of waitingIn(part) ?? [])
+      calls.set(callId, { id: callId, tool, state: 'waits for an answer', input });
+  }
+  for (const { id, tool, state, input, output: result, failure } of calls.values()) {
+    const outcome = result === undefined ? textIn(failure?.message) : shortJson(result);
+    const pieces = [`${tool}${input === undefined ? '' : ` ${shortJson(input)}`}`, `${state} (${id})`];
+    output.field(LABELS.tool, `${pieces.join(' · ')}${outcome === undefined ? '' : `: ${outcome}`}`);
+  }
+}
+
+function callIn(part: Part): ShownCall | undefined {
+  const call = memberOf(part, 'toolCall');
+  if (!isObject(call)) return undefined;
+  const { id, tool, state } = call;
+  if (typeof id !== 'string' || typeof tool !== 'string' || typeof state !== 'string') return undefined;
+  const { failure, ...members } = call;
+  return { ...members, id, tool, state, ...(isObject(failure) && { failure }) };
+}
+
+function waitingIn(part: Part): readonly { callId: string; tool: string; input?: unknown }[] | undefined {
+  const waiting = memberOf(part, 'toolApprovals') ?? memberOf(part, 'toolQuestions');
+  if (!Array.isArray(waiting) || waiting.length === 0) return undefined;
+  const isCall = (one: unknown): one is { callId: string; tool: string; input?: unknown } =>
+    isObject(one) && typeof one.callId === 'string' && typeof one.tool === 'string';
+  return waiting.every(isCall) ? waiting : undefined;
+}
+
+/** The only member of the data of a part, if it has this name. */
+function memberOf(part: Part, name: string): unknown {
+  if (!('data' in part) || !isObject(part.data) || Object.keys(part.data).length !== 1) return undefined;
+  return part.data[name];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? cut(value) : undefined;
+}
+
+/** JSON on one line. Characters that change the direction of text are escapes. */
+function shortJson(value: unknown): string {
+  return cut(JSON.stringify(value));
+}
+
+function cut(text: string): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const safe = text.replaceAll(/[\u2028\u2029\p{Bidi_Control}]/gu, escaped);
+  return safe.length > MOST_SHOWN ? `${safe.slice(0, MOST_SHOWN)}…` : safe;
+}

@@ -1,0 +1,326 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import { countedBytes, type FileLimits, type FileScope, isFileId, type StoredFile } from '../file-store.js';
+import type { OwnerQuotas } from '../owner-quotas.js';
+import {
+  type AppendedBytes,
+  type NewUpload,
+  type PartialUpload,
+  type UploadEnd,
+  UploadOffsetError,
+  type UploadStore,
+} from '../upload-store.js';
+import type { S3Bucket } from './s3-bucket.js';
+import { DATA, keyOf, RESTS, readKey, scopeFolder, UPLOADS } from './s3-keys.js';
+import { type ListedPart, listedObjects, listedParts } from './s3-listing.js';
+import { beginParts, completeParts, partBytesFor } from './s3-upload.js';
+
+/** The parts of the store of the uploads. */
+export interface S3UploadsOptions {
+  readonly bucket: S3Bucket;
+  readonly quotas: OwnerQuotas;
+  /** Bytes of a part of a new upload. */
+  readonly partBytes: number;
+  /** Throws if the files of a scope, with one that was just written, have no room. */
+  readonly checkRoom: (scope: FileScope, limits: FileLimits) => Promise<void>;
+  readonly isStored: (scope: FileScope, id: string) => Promise<boolean>;
+  /** The bytes of an object. */
+  readonly chunks: (key: string, size: number) => AsyncIterable<Uint8Array>;
+  /** Makes the bytes of an upload a file. */
+  readonly publish: (folder: string, file: StoredFile) => Promise<void>;
+}
+
+/** An upload as the bucket has it. */
+interface FoundUpload {
+  readonly about: NewUpload;
+  readonly folder: string;
+  /** Of the record. */
+  readonly key: string;
+  readonly uploadId: string;
+  readonly partBytes: number;
+  /** Whole parts, in order. Undefined: the parts have become one object. */
+  readonly parts: readonly ListedPart[] | undefined;
+  /** Bytes after the last part. */
+  readonly rest: Uint8Array<ArrayBuffer>;
+  readonly offset: number;
+}
+
+/**
+ * Uploads in a bucket: a record, an upload in parts of the same size, and the bytes after the last whole part as a
+ * small object. Its key has the number of the parts before it, so that a crash leaves no rest that counts twice.
+ */
+export class S3Uploads implements UploadStore {
+  readonly #options: S3UploadsOptions;
+
+  constructor(options: S3UploadsOptions) {
+    this.#options = options;
+  }
+
+  async begin(scope: FileScope, upload: NewUpload, limits: FileLimits): Promise<void> {
+    const { bucket, quotas, checkRoom } = this.#options;
+    const reservation = await quotas.reserve(scope, upload, limits);
+    try {
+      const folder = await scopeFolder(scope);
+      const partBytes = partBytesFor(this.#options.partBytes, upload.size);
+      const data = `${DATA}${folder}${upload.id}`;
+      const uploadId = await beginParts(bucket, data);
+      const { filename, mediaType, digest, createdAt } = upload;
+      const text = JSON.stringify({ filename, mediaType, digest, createdAt, uploadId, partBytes });
+      const key = keyOf(UPLOADS, folder, upload);
+      try {
+        await bucket.sentPart({ method: 'PUT', key, body: [new TextEncoder().encode(text)] });
+        await checkRoom(scope, limits);
+      } catch (error) {
+        await this.#discard({ key, folder, id: upload.id, uploadId }).catch(() => undefined);
+        throw error;
+      }
+      reservation.stored(upload.size);
+    } finally {
+      reservation.release();
+    }
+  }
+
+  async find(scope: FileScope, id: string): Promise<PartialUpload | undefined> {
+    const found = await this.#found(scope, id);
+    return found && { ...found.about, offset: found.offset };
+  }
+
+  async append(scope: FileScope, { id, offset, chunks }: AppendedBytes): Promise<number | undefined> {
+    const found = await this.#found(scope, id);
+    if (found === undefined) return undefined;
+    if (found.offset !== offset) throw new UploadOffsetError(found.offset);
+    const writer = new PartWriter(this.#options.bucket, found);
+    const { size } = found.about;
+    try {
+      for await (const chunk of chunks) {
+        if (writer.offset + chunk.length > size)
+          throw new A2AError('INVALID_REQUEST', `The upload has more than its ${size} bytes`);
+        await writer.write(chunk);
+      }
+    } finally {
+      // The bytes before a cut are those that the caller need not send again.
+      await writer.end();
+    }
+    return writer.offset;
+  }
+
+  async complete(scope: FileScope, { id, createdAt, expiresAt, check }: UploadEnd): Promise<StoredFile | undefined> {
+    const { bucket, chunks, publish } = this.#options;
+    const found = await this.#found(scope, id);
+    if (found === undefined) return undefined;
+    const { about, folder, offset, parts, rest, uploadId } = found;
+    const { size } = about;
+    if (offset !== size) throw new UploadOffsetError(offset);
+    const data = `${DATA}${folder}${id}`;
+    if (parts !== undefined) {
+      const etags = parts.map(({ etag }) => etag);
+      if (rest.length > 0 || parts.length === 0)
+        etags.push(await sentPart(bucket, { ...found, number: parts.length + 1 }));
+      await completeParts(bucket, { key: data, uploadId, etags });
+    }
+    const facts = await check(chunks(data, size));
+    const file = { ...facts, id, size, createdAt, expiresAt };
+    await publish(folder, file);
+    await this.#forget(found.key, `${folder}${id}`);
+    return file;
+  }
+
+  async remove(scope: FileScope, id: string): Promise<boolean> {
+    const found = await this.#found(scope, id);
+    if (found === undefined) return false;
+    const { key, folder, uploadId, about } = found;
+    return this.#options.quotas.remove(scope, about.size, async () => {
+      await this.#discard({ key, folder, id, uploadId });
+      return true;
+    });
+  }
+
+  /** The counted bytes of the uploads of a scope, by their places. */
+  async countedOf(scope: FileScope): Promise<Map<string, number>> {
+    const counted = new Map<string, number>();
+    for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${await scopeFolder(scope)}`)) {
+      const read = readKey(UPLOADS, key);
+      if (read !== undefined) counted.set(read.place, countedBytes(read.size));
+    }
+    return counted;
+  }
+
+  /** Removes the record that a process has left which died after the upload had become a file. */
+  async forgetOf(place: string): Promise<void> {
+    for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${place}.`))
+      await this.#forget(key, place);
+  }
+
+  /** True if a place has an upload that is not expired. */
+  async isOpen(place: string): Promise<boolean> {
+    for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${place}.`, 1)) {
+      return (readKey(UPLOADS, key)?.expiresAt ?? 0) > this.#options.bucket.clock.now();
+    }
+    return false;
+  }
+
+  /** Removes expired uploads, and rests without one. The sweep of the data removes the bytes. */
+  async sweep(isOld: (modifiedAt: number) => boolean): Promise<void> {
+    const { bucket } = this.#options;
+    for await (const { key } of listedObjects(bucket, UPLOADS)) {
+      const read = readKey(UPLOADS, key);
+      if (read === undefined || read.expiresAt > bucket.clock.now()) continue;
+      const record = await this.#record(key);
+      const data = `${DATA}${read.place}`;
+      if (record !== undefined) await aborted(bucket, data, record.uploadId);
+      await this.#forget(key, read.place);
+    }
+    for await (const { key, modifiedAt } of listedObjects(bucket, RESTS)) {
+      const place = key.slice(RESTS.length, key.lastIndexOf('.'));
+      if (isOld(modifiedAt) && !(await this.isOpen(place))) await bucket.text({ method: 'DELETE', key });
+    }
+  }
+
+  /** Removes an upload with its bytes. Its record goes last, so that a broken removal can be repeated. */
+  async #discard(upload: {
+    readonly key: string;
+    readonly folder: string;
+    readonly id: string;
+    readonly uploadId: string;
+  }) {
+    const { bucket } = this.#options;
+    const place = `${upload.folder}${upload.id}`;
+    await aborted(bucket, `${DATA}${place}`, upload.uploadId);
+    await bucket.text({ method: 'DELETE', key: `${DATA}${place}` });
+    await this.#forget(upload.key, place);
+  }
+
+  async #forget(key: string, place: string): Promise<void> {
+    const { bucket } = this.#options;
+    for await (const rest of listedObjects(bucket, `${RESTS}${place}.`))
+      await bucket.text({ method: 'DELETE', key: rest.key });
+    await bucket.text({ method: 'DELETE', key });
+  }
+
+  async #found(scope: FileScope, id: string): Promise<FoundUpload | undefined> {
+    if (!isFileId(id)) return undefined;
+    const { bucket } = this.#options;
+    const folder = await scopeFolder(scope);
+    const place = `${folder}${id}`;
+    for await (const { key } of listedObjects(bucket, `${UPLOADS}${place}.`, 1)) {
+      const read = readKey(UPLOADS, key);
+      if (read === undefined || read.expiresAt <= bucket.clock.now()) return undefined;
+      const record = await this.#record(key);
+      // The process may have died after the file was made, and before the upload was removed.
+      if (record === undefined || (await this.#options.isStored(scope, id))) return undefined;
+      const { size, expiresAt } = read;
+      const { uploadId, partBytes, ...rest } = record;
+      const about = { ...rest, id, size, expiresAt };
+      const parts = await listedParts(bucket, `${DATA}${place}`, uploadId);
+      if (parts !== undefined)
+        return { about, folder, key, uploadId, partBytes, ...(await this.#bytes(place, parts, partBytes)) };
+      // A process has joined the parts, and did not come to the end.
+      for await (const data of listedObjects(bucket, `${DATA}${place}`, 1))
+        if (data.key === `${DATA}${place}`)
+          return { about, folder, key, uploadId, partBytes, parts: undefined, rest: new Uint8Array(), offset: size };
+      return undefined;
+    }
+    return undefined;
+  }
+
+  /** The whole parts without a gap, and the rest after them. */
+  async #bytes(place: string, listed: readonly ListedPart[], partBytes: number) {
+    const parts: ListedPart[] = [];
+    // A shorter part is the last one, of an end that was not reached. Its bytes are in the rest too.
+    for (const part of listed) if (part.number === parts.length + 1 && part.size === partBytes) parts.push(part);
+    const key = `${RESTS}${place}.${parts.length}`;
+    const rest = (await this.#options.bucket.bytes({ method: 'GET', key }, partBytes)) ?? new Uint8Array();
+    return { parts, rest, offset: parts.length * partBytes + rest.length };
+  }
+
+  async #record(key: string) {
+    const text = await this.#options.bucket.text({ method: 'GET', key });
+    if (text === undefined) return undefined;
+    const { filename, mediaType, digest, createdAt, uploadId, partBytes } = JSON.parse(text) as Partial<NewUpload> & {
+      readonly uploadId?: unknown;
+      readonly partBytes?: unknown;
+    };
+    if (typeof uploadId !== 'string' || typeof partBytes !== 'number' || typeof createdAt !== 'number')
+      return undefined;
+    return {
+      createdAt,
+      uploadId,
+      partBytes,
+      ...(filename !== undefined && { filename }),
+      ...(mediaType !== undefined && { mediaType }),
+      ...(digest !== undefined && { digest }),
+    };
+  }
+}
+
+/** Sends the bytes of one request as parts, one behind the other, and keeps what is left. */
+class PartWriter {
+  readonly #bucket: S3Bucket;
+  readonly #upload: FoundUpload;
+  #parts: number;
+  #held: Uint8Array<ArrayBuffer>[];
+  #heldBytes: number;
+  #hasNew = false;
+  #sending: Promise<unknown> | undefined;
+  /** The bytes of the upload so far. */
+  offset: number;
+
+  constructor(bucket: S3Bucket, upload: FoundUpload) {
+    this.#bucket = bucket;
+    this.#upload = upload;
+    this.#parts = upload.parts?.length ?? 0;
+    this.#held = upload.rest.length > 0 ? [upload.rest] : [];
+    this.#heldBytes = upload.rest.length;
+    this.offset = upload.offset;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    const { partBytes } = this.#upload;
+    this.offset += chunk.length;
+    for (let rest = new Uint8Array(chunk); rest.length > 0; ) {
+      const taken = rest.subarray(0, partBytes - this.#heldBytes);
+      this.#held.push(taken);
+      this.#heldBytes += taken.length;
+      this.#hasNew = true;
+      rest = rest.subarray(taken.length);
+      if (this.#heldBytes === partBytes) await this.#sendPart();
+    }
+  }
+
+  /** Waits for the parts, and stores the rest. */
+  async end(): Promise<void> {
+    await this.#sending;
+    const { folder, about } = this.#upload;
+    if (!this.#hasNew || this.#heldBytes === 0) return;
+    const key = `${RESTS}${folder}${about.id}.${this.#parts}`;
+    await this.#bucket.sentPart({ method: 'PUT', key, body: this.#held });
+  }
+
+  /** The next part fills up while this one is sent. */
+  async #sendPart(): Promise<void> {
+    await this.#sending;
+    this.#parts += 1;
+    const { folder, about, uploadId } = this.#upload;
+    const query = { partNumber: String(this.#parts), uploadId };
+    const part = { method: 'PUT', key: `${DATA}${folder}${about.id}`, query, body: this.#held } as const;
+    this.#sending = this.#bucket.sentPart(part);
+    // The next part or the end looks at the error.
+    this.#sending.catch(() => {});
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#hasNew = false;
+  }
+}
+
+/** Sends the rest of an upload as a part. */
+function sentPart(
+  bucket: S3Bucket,
+  { folder, about, uploadId, rest, number }: FoundUpload & { readonly number: number },
+) {
+  const query = { partNumber: String(number), uploadId };
+  return bucket.sentPart({ method: 'PUT', key: `${DATA}${folder}${about.id}`, query, body: [rest] });
+}
+
+/** Removes parts that have not become an object. */
+async function aborted(bucket: S3Bucket, key: string, uploadId: string): Promise<void> {
+  await bucket.text({ method: 'DELETE', key, query: { uploadId } });
+}
