@@ -24,7 +24,7 @@ export class AskedCalls<Call> {
 
   /**
    * Runs a call. Calls run side by side until the server asks for the first time. A call whose question was dismissed
-   * because its owner is unclear runs once more, alone: as after an answer, it repeats the work before its question.
+   * because it was unclear runs once more, alone. As after an answer, it repeats the work before its question.
    */
   async run<Result>(call: Call, running: RunningCall<Result>): Promise<Result> {
     for (;;) {

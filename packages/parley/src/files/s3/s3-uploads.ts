@@ -45,8 +45,8 @@ interface FoundUpload {
 }
 
 /**
- * Uploads in a bucket: a record, an upload in parts of the same size, and the bytes after the last whole part as a
- * small object. Its key has the number of the parts before it, so that a crash leaves no rest that counts twice.
+ * Uploads in a bucket: a record, an upload in parts of the same size, and an object with the bytes after the last whole
+ * part. The key of that object has the number of the parts before it, so that after a crash no byte counts twice.
  */
 export class S3Uploads implements UploadStore {
   readonly #options: S3UploadsOptions;
