@@ -81,7 +81,7 @@ export class GrpcConnection {
   ended(early: boolean): void {
     this.#streams -= 1;
     this.#activeAt = this.#clock.monotonic();
-    if (early) this.#countReset();
+    if (early) this.countReset();
   }
 
   /** The work for a call begins, and ends with the returned function. */
@@ -128,7 +128,8 @@ export class GrpcConnection {
     if (this.#pings > MOST_PINGS) this.#expel('too_many_pings');
   };
 
-  #countReset(): void {
+  /** The client has taken a call back, or sent one too many. */
+  countReset(): void {
     const now = this.#clock.monotonic();
     const refilled = ((now - this.#resetsAt) / 1000) * RESETS_PER_SECOND;
     this.#resets = Math.max(0, this.#resets - refilled) + 1;

@@ -57,7 +57,7 @@ export class GrpcServer {
   constructor(options: GrpcServerOptions) {
     this.#options = options;
     const { clock, requestMs } = options;
-    this.#ports = { ...options, requestTimers: new EqualTimers(clock, requestMs) };
+    this.#ports = { ...options, requestTimers: new EqualTimers(clock, requestMs), closed: this.#onCallClosed };
     this.#http2 = createServer({
       maxSessionMemory: SESSION_MEMORY_MB,
       settings: {
@@ -159,24 +159,26 @@ export class GrpcServer {
     _flags: number,
     rawHeaders: readonly string[] = [],
   ): void => {
-    // Every error is followed by the close of the stream.
-    stream.on('error', () => {});
+    stream.on('error', ignore);
     const connection =
       stream.session === undefined ? undefined : this.#connections.get(stream.session as ServerHttp2Session);
     if (connection === undefined) return stream.close();
     const refusal = refusedStatus(headers);
     if (refusal !== undefined) return void stream.respond({ ':status': refusal }, { endStream: true });
     const call = new GrpcStream({ stream, headers, rawHeaders, connection, ports: this.#ports });
-    const isAdmitted = connection.begins();
     this.#streams.add(call);
-    stream.once('close', () => {
-      connection.ended(!call.closed() || !isAdmitted);
-      this.#streams.delete(call);
-      this.#changed?.();
-    });
-    if (!isAdmitted) return call.end(TOO_MANY);
+    if (!connection.begins()) {
+      stream.once('close', () => connection.countReset());
+      return call.end(TOO_MANY);
+    }
     if (sizeOf(rawHeaders) > this.#options.maxMetadataBytes) return call.end(TOO_LARGE);
     call.serve(this.#options.handlerOf(call, connection));
+  };
+
+  readonly #onCallClosed = (call: GrpcStream): void => {
+    call.connection.ended(!call.isAnswered);
+    this.#streams.delete(call);
+    this.#changed?.();
   };
 
   #checkLater(): void {
@@ -204,6 +206,9 @@ export class GrpcServer {
     });
   }
 }
+
+/** Every error is followed by the close of the stream. */
+function ignore(): void {}
 
 /** The characters of all names and values. Node.js enforces only a limit of its own, 64 KiB. */
 function sizeOf(rawHeaders: readonly string[]): number {

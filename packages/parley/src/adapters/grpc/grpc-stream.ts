@@ -21,6 +21,8 @@ export interface GrpcStreamPorts {
   readonly maxMessageBytes: number;
   /** A client that takes nothing for this long is dropped. */
   readonly stallMs: number;
+  /** Called when the HTTP/2 stream of a call is closed. */
+  readonly closed: (call: GrpcStream) => void;
 }
 
 /** A call on an HTTP/2 stream. */
@@ -51,21 +53,45 @@ interface WaitingReader {
   reject(error: unknown): void;
 }
 
-const RESPONSE: Fields = { 'content-type': 'application/grpc+proto', 'grpc-accept-encoding': CODINGS.join(',') };
-const OK: Fields = Object.freeze({ 'grpc-status': '0' });
-const WITH_TRAILERS = Object.freeze({ waitForTrailers: true });
-const TRAILERS_ONLY = Object.freeze({ endStream: true });
+/** The call of a stream until its close. Node.js keeps closed streams until a full garbage collection. */
+const CALL = Symbol('call');
 
-function sendOk(this: ServerHttp2Stream): void {
-  this.sendTrailers(OK);
+interface CallStream extends ServerHttp2Stream {
+  [CALL]?: GrpcStream | undefined;
 }
+
+function onData(this: CallStream, chunk: Buffer): void {
+  this[CALL]?.take(chunk);
+}
+
+function onEnd(this: CallStream): void {
+  this[CALL]?.received();
+}
+
+function onWantTrailers(this: CallStream): void {
+  this.sendTrailers(this[CALL]?.trailers ?? OK);
+}
+
+function onClose(this: CallStream): void {
+  this[CALL]?.closed();
+  this[CALL] = undefined;
+}
+
+const RESPONSE = Object.freeze({ ':status': 200, 'content-type': 'application/grpc+proto' });
+const READABLE_CODINGS: Fields = Object.freeze({ 'grpc-accept-encoding': CODINGS.join(',') });
+const OK: Fields = Object.freeze({ 'grpc-status': '0' });
+// Clients of gRPC do not read the date.
+const WITH_TRAILERS = Object.freeze({ waitForTrailers: true, sendDate: false });
+const TRAILERS_ONLY = Object.freeze({ endStream: true, sendDate: false });
 
 /** The server's half of one call: reads its message, and writes metadata, messages and trailers. */
 export class GrpcStream implements GrpcSource {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
-  readonly #stream: ServerHttp2Stream;
-  readonly #connection: GrpcConnection;
+  readonly connection: GrpcConnection;
+  /** The status after the last message. */
+  trailers = OK;
+  readonly #stream: CallStream;
   readonly #ports: GrpcStreamPorts;
   readonly #reader = new MessageReader();
   #handler: GrpcHandler | undefined;
@@ -87,16 +113,18 @@ export class GrpcStream implements GrpcSource {
     this.#stream = stream;
     this.headers = headers;
     this.rawHeaders = rawHeaders;
-    this.#connection = connection;
+    this.connection = connection;
     this.#ports = ports;
+    this.#stream[CALL] = this;
+    stream.on('close', onClose);
   }
 
   get peer(): string | undefined {
-    return this.#connection.peer;
+    return this.connection.peer;
   }
 
   get clientCertificate(): ClientCertificate | undefined {
-    return this.#connection.clientCertificate;
+    return this.connection.clientCertificate;
   }
 
   /** Aborted when the call ends without its answer: the client is gone, or the deadline has passed. */
@@ -129,11 +157,13 @@ export class GrpcStream implements GrpcSource {
     const coding = this.headers['grpc-encoding'];
     if (coding !== undefined && !CODINGS.includes(String(coding))) {
       const told = `The server reads messages in these encodings: ${CODINGS.join(', ')}`;
-      return this.end(plainTrailers(GRPC_STATUS.UNIMPLEMENTED, told));
+      return this.end(plainTrailers(GRPC_STATUS.UNIMPLEMENTED, told), READABLE_CODINGS);
     }
-    this.#requestTimer = this.#ports.requestTimers.start(this.#onSlowRequest);
-    this.#stream.on('data', this.#onData);
-    this.#stream.on('end', this.#onEnd);
+    this.#requestTimer = this.#ports.requestTimers.start(() =>
+      this.#giveUp('The message of the call did not arrive in time'),
+    );
+    this.#stream.on('data', onData);
+    this.#stream.on('end', onEnd);
     if (handler.isEarly !== true) return;
     this.#stream.pause();
     this.#handOver(undefined);
@@ -171,7 +201,6 @@ export class GrpcStream implements GrpcSource {
   answer(message: Uint8Array, metadata: Fields): void {
     if (!this.begin(metadata)) return;
     this.#isAnswered = true;
-    this.#stream.once('wantTrailers', sendOk);
     this.#stream.end(framed([message]));
     this.#closeSoon();
   }
@@ -180,15 +209,16 @@ export class GrpcStream implements GrpcSource {
   begin(metadata: Fields): boolean {
     if (this.#isOver || this.#hasBegun || this.#isAnswered || this.#stream.closed) return false;
     this.#hasBegun = true;
-    this.#stream.respond({ ':status': 200, ...RESPONSE, ...metadata }, WITH_TRAILERS);
-    this.#connection.sends();
+    this.#stream.on('wantTrailers', onWantTrailers);
+    this.#stream.respond({ ...RESPONSE, ...metadata }, WITH_TRAILERS);
+    this.connection.sends();
     return true;
   }
 
   /** Sends messages. The returned promise resolves when the client takes more; absent: it does now. */
   write(...messages: readonly Uint8Array[]): Promise<void> | undefined {
     if (this.#isOver || this.#isAnswered) return undefined;
-    this.#connection.sends();
+    this.connection.sends();
     return this.#stream.write(framed(messages)) ? undefined : this.#room();
   }
 
@@ -199,12 +229,12 @@ export class GrpcStream implements GrpcSource {
     this.#unblock?.();
     if (this.#stream.closed) return;
     if (this.#hasBegun) {
-      this.#stream.once('wantTrailers', () => this.#stream.sendTrailers(trailers));
+      this.trailers = trailers;
       this.#stream.end();
     } else {
-      this.#stream.respond({ ':status': 200, ...RESPONSE, ...metadata, ...trailers }, TRAILERS_ONLY);
+      this.#stream.respond({ ...RESPONSE, ...metadata, ...trailers }, TRAILERS_ONLY);
     }
-    this.#connection.sends();
+    this.connection.sends();
     this.#closeSoon();
   }
 
@@ -213,10 +243,15 @@ export class GrpcStream implements GrpcSource {
     this.#handler?.stop();
   }
 
-  /** Called when the HTTP/2 stream is closed. True if the call was answered before. */
-  closed(): boolean {
-    if (!this.#isOver) this.#finish();
+  /** True if the answer is complete. */
+  get isAnswered(): boolean {
     return this.#isAnswered;
+  }
+
+  /** The HTTP/2 stream is closed. */
+  closed(): void {
+    if (!this.#isOver) this.#finish();
+    this.#ports.closed(this);
   }
 
   /** Drops the call without an answer. */
@@ -233,7 +268,8 @@ export class GrpcStream implements GrpcSource {
     else stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  /** Bytes of the client have arrived. */
+  take(chunk: Buffer): void {
     if (this.#isAnswered || this.#isOver) return;
     this.#reader.push(chunk);
     if (this.#isHandedOver) {
@@ -246,15 +282,16 @@ export class GrpcStream implements GrpcSource {
     // The gate decides before the server reads and keeps more of it.
     this.#stream.pause();
     this.#handOver(undefined);
-  };
+  }
 
-  readonly #onEnd = (): void => {
+  /** The client has sent everything. */
+  received(): void {
     this.#isReceived = true;
     this.#stopRequestTimer();
     if (this.#isAnswered || this.#isOver) return;
     if (this.#isHandedOver) return this.#look();
     this.#handOver(this.#reader.isWhole ? this.#reader.take() : undefined);
-  };
+  }
 
   #look(): void {
     const more = this.#moreArrived;
@@ -278,7 +315,10 @@ export class GrpcStream implements GrpcSource {
     const pause = meter?.(received);
     if (pause !== undefined) {
       this.#stream.pause();
-      pause.then(() => this.#stream.resume(), this.#failReading);
+      pause.then(
+        () => this.#stream.resume(),
+        (error: unknown) => this.#failReading(error),
+      );
       return;
     }
     if (!this.#isReceived) return;
@@ -288,11 +328,11 @@ export class GrpcStream implements GrpcSource {
     resolve(isCompressed ? decompressed(bytes, { coding: this.headers['grpc-encoding'], limit, meter }) : bytes);
   }
 
-  readonly #failReading = (error: unknown): void => {
+  #failReading(error: unknown): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     waiting?.reject(error);
-  };
+  }
 
   /** An error costs more than most of a call, so that only a reader gets one. */
   #stopReading(): void {
@@ -309,7 +349,7 @@ export class GrpcStream implements GrpcSource {
       return false;
     }
     this.#stopDeadline = this.#ports.clock.after(ms, () => {
-      this.#giveUp(plainTrailers(GRPC_STATUS.DEADLINE_EXCEEDED, 'The deadline of the client has passed'));
+      this.#giveUp('The deadline of the client has passed');
     });
     return true;
   }
@@ -319,14 +359,10 @@ export class GrpcStream implements GrpcSource {
     this.#requestTimer = undefined;
   }
 
-  readonly #onSlowRequest = (): void => {
-    this.#giveUp(plainTrailers(GRPC_STATUS.DEADLINE_EXCEEDED, 'The message of the call did not arrive in time'));
-  };
-
-  /** Ends the call with a status before its answer. The task goes on. */
-  #giveUp(trailers: Fields): void {
+  /** Ends the call before its answer. The task goes on. */
+  #giveUp(told: string): void {
     if (this.#isAnswered || this.#isOver) return;
-    this.end(trailers);
+    this.end(plainTrailers(GRPC_STATUS.DEADLINE_EXCEEDED, told));
     this.#controller?.abort();
     this.#stopReading();
     this.#callHandlerOver();

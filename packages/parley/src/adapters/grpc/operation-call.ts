@@ -51,7 +51,7 @@ export class OperationCall implements GrpcHandler {
     const call = { operation, decoder: decoderOf(route, asked === undefined ? undefined : String(asked)), value };
     this.#request = new GrpcRequest(stream, stream.path, call);
     connection.works(1);
-    callDirectly(exchange, this.#request).then(this.#reply, this.#failed).catch(this.#broken);
+    void this.#answer(exchange, this.#request);
   }
 
   over(): void {
@@ -66,7 +66,25 @@ export class OperationCall implements GrpcHandler {
     this.#release();
   }
 
-  readonly #reply = ({ answer, headers }: DirectReply): void => {
+  async #answer(exchange: Exchange, request: GrpcRequest): Promise<void> {
+    const { stream, connection, logger } = this.#options;
+    try {
+      let reply: DirectReply;
+      try {
+        reply = await callDirectly(exchange, request);
+      } catch (thrown) {
+        connection.works(-1);
+        return stream.end(this.#trailersOf(thrown));
+      }
+      this.#reply(reply);
+    } catch (error) {
+      // The answer cannot be written.
+      logger.error('A call of gRPC failed', { error });
+      stream.cut();
+    }
+  }
+
+  #reply({ answer, headers }: DirectReply): void {
     const { stream, route, connection } = this.#options;
     if (answer.kind === 'stream') {
       this.#items = answer.items;
@@ -88,7 +106,7 @@ export class OperationCall implements GrpcHandler {
     } catch (thrown) {
       stream.end(this.#trailersOf(thrown), metadataOf(headers));
     }
-  };
+  }
 
   /** Sends events as fast as the client takes them. */
   async #pump(items: Items, withSeq: boolean): Promise<void> {
@@ -128,17 +146,6 @@ export class OperationCall implements GrpcHandler {
     }
     return stream.write(...messages);
   }
-
-  readonly #failed = (thrown: unknown): void => {
-    this.#options.connection.works(-1);
-    this.#options.stream.end(this.#trailersOf(thrown));
-  };
-
-  /** The answer cannot be written. */
-  readonly #broken = (error: unknown): void => {
-    this.#options.logger.error('A call of gRPC failed', { error });
-    this.#options.stream.cut();
-  };
 
   #trailersOf(thrown: unknown): Fields {
     const { route, logger } = this.#options;
