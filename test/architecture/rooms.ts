@@ -73,6 +73,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server/event-queue',
       'server/mapped-handler',
       'server/opened-later',
+      'server/readable-message',
       'server/request-handler',
     ],
     modules: ['typebox'],
@@ -81,6 +82,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     rooms: [
       ...VALUES,
       'operations',
+      'task/stream-item',
       'net',
       'auth/tokens',
       'agent-card/signatures',
@@ -90,6 +92,8 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server/event-queue',
       'server/mapped-handler',
       'server/opened-later',
+      'server/question-change',
+      'server/readable-message',
       'server/request-context',
       'server/request-handler',
       'server/server-call-context',
@@ -107,6 +111,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server/event-queue',
       'server/execution/turn-course',
       'server/turn-ports',
+      'signing/extension-uris',
     ],
   },
   push: {

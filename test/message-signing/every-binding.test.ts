@@ -1,10 +1,11 @@
-import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from 'parley-a2a/capnweb';
+import { capnwebBinding } from 'parley-a2a/capnweb';
 import type { ConnectOptions } from 'parley-a2a/client';
-import { grpcBinding, grpcTransport } from 'parley-a2a/grpc';
+import { grpcBinding } from 'parley-a2a/grpc';
 import { verifiedSigners } from 'parley-a2a/signing';
 import { MemoryStorage } from 'parley-a2a/storage';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { WIRES } from './wires.js';
 import { executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';
 
 /** Parts with every kind of content, and numbers at the edges of a double. */
@@ -44,22 +45,9 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const rows: readonly (readonly [string, ConnectOptions])[] = [
-  ['JSON-RPC 1.0', { binding: 'JSONRPC', version: '1.0' }],
-  ['JSON-RPC 0.3', { binding: 'JSONRPC', version: '0.3' }],
-  ['JSON-RPC 0.2.5', { binding: 'JSONRPC', version: '0.2' }],
-  ['HTTP+JSON 1.0', { binding: 'HTTP+JSON', version: '1.0' }],
-  ['HTTP+JSON 0.3', { binding: 'HTTP+JSON', version: '0.3' }],
-  ['HTTP+JSON 0.2.5', { binding: 'HTTP+JSON', version: '0.2' }],
-  ['gRPC 1.0', { binding: 'GRPC', version: '1.0', bindings: [grpcTransport()] }],
-  ['gRPC 0.3', { binding: 'GRPC', version: '0.3', bindings: [grpcTransport()] }],
-  ["Cap'n Web 1.0", { binding: CAPNWEB_BINDING, bindings: [capnwebTransport()] }],
-  ['in-process', {}],
-];
-
 const urlOf = ({ version }: ConnectOptions) => (version === '0.2' ? old : url);
 
-it.each(rows)(
+it.each(WIRES)(
   'a message is signed and its answer verified by %s, and by every other binding',
   async (name, options) => {
     for (const encryption of [undefined, { to: { keys: [agentKey.shown] }, keys: [ownKey.own] }]) {
@@ -71,7 +59,7 @@ it.each(rows)(
       const events = [];
       for await (const event of client.sendStreamingMessage(request)) events.push(event);
       expect(events.length).toBeGreaterThan(3);
-      for (const [, other] of rows.filter(([row]) => row !== 'in-process')) {
+      for (const [, other] of WIRES.filter(([row]) => row !== 'in-process')) {
         const reader = await world.client(urlOf(other), { ...(encryption && { encryption }) }, other);
         const read = await reader.getTask(task.id);
         expect(read.artifacts?.[0]?.parts).toHaveLength(PARTS.length + 1);

@@ -6,6 +6,7 @@ import type { TaskStatus } from '../model/task.js';
 import type { EventQueue } from '../server/event-queue.js';
 import { AGENT_CALLS_EXTENSION } from './call-chain.js';
 import { type CallRecord, recordMetadata } from './call-record.js';
+import { ownMetadata } from './own-metadata.js';
 
 /** The task that gets the events of a callee, and the callee. */
 export interface EventRelayOptions {
@@ -110,7 +111,7 @@ export class EventRelay {
           ...(name !== undefined && { name }),
           ...(description !== undefined && { description }),
           parts,
-          metadata: { ...metadata, ...this.#origin({ artifactId }) },
+          metadata: { ...ownMetadata(metadata), ...this.#origin({ artifactId }) },
         },
         ...(append !== undefined && { append }),
         ...(lastChunk !== undefined && { lastChunk }),

@@ -19,6 +19,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { AGENT_CALLS_EXTENSION, type Caller, chainFault, metadataOf, nextChain, placesOf } from './call-chain.js';
 import { askedCall, begunCall, type CallRecord, recordMetadata } from './call-record.js';
 import { EventRelay } from './event-relay.js';
+import { ownExtensions, ownMetadata } from './own-metadata.js';
 
 /** Limits of calls. */
 export interface CallLimits {
@@ -219,8 +220,8 @@ export class OutgoingCall implements AgentCall {
       ...(taskId !== undefined && { taskId }),
       ...(contextId !== undefined && { contextId }),
       ...(options.referenceTaskIds && { referenceTaskIds: options.referenceTaskIds }),
-      ...(metadata && { metadata }),
-      ...(extensions && { extensions }),
+      ...(metadata && { metadata: ownMetadata(metadata) }),
+      ...(extensions && { extensions: ownExtensions(extensions) }),
     };
     return { message: said };
   }

@@ -2,11 +2,13 @@ import { OptionsError } from '../errors/options-error.js';
 import type { AgentExtension } from '../model/agent-card.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
+import type { AnswerKeyRule } from '../signing/answer-key-rule.js';
 import type { ContentSigner } from '../signing/content-signer.js';
 import type { ContentVerifier } from '../signing/content-verifier.js';
 import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
 import { verifyingHandler } from '../signing/message-intake.js';
 import type { PartOpener } from '../signing/part-encryption.js';
+import { endSigningHandler } from '../signing/signed-ends.js';
 import { signingAgent } from '../signing/signing-agent.js';
 import type { SigningLibrary } from '../signing/signing-library.js';
 import type { AgentMount } from './agent-mount.js';
@@ -25,7 +27,9 @@ export interface SigningExtensionOptions {
   /** Absent: answers are not signed. */
   readonly signer: ContentSigner | undefined;
   /** Absent: the agent reads no encrypted parts. */
-  readonly encryption: { readonly opener: PartOpener; readonly required: boolean } | undefined;
+  readonly encryption:
+    | { readonly opener: PartOpener; readonly required: boolean; readonly answerKeys: AnswerKeyRule }
+    | undefined;
   readonly library: SigningLibrary;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -75,17 +79,21 @@ export class SigningExtension implements HostExtension {
     return [signing, { uri: ENCRYPTION_EXTENSION, description, required: encryption.required, params: keys }];
   }
 
-  aroundAgent({ path }: AgentPlace): AroundAgent | undefined {
+  aroundAgent({ path, hasEngine }: AgentPlace): AroundAgent | undefined {
     const { path: own, signer, encryption, audience, library, clock, ids } = this.#options;
     if (own !== undefined && own !== path) return undefined;
     return {
       handler: (handler) =>
-        verifyingHandler(handler, {
-          ...this.#options,
-          opens:
-            encryption &&
-            ((message, signers) => encryption.opener.check(message, { signers, required: encryption.required })),
-        }),
+        verifyingHandler(
+          signer && hasEngine ? endSigningHandler(handler, { signer, issuer: audience, clock }) : handler,
+          {
+            ...this.#options,
+            answerKeys: encryption?.answerKeys ?? 'caller',
+            opens:
+              encryption &&
+              ((message, signers) => encryption.opener.check(message, { signers, required: encryption.required })),
+          },
+        ),
       executor: (executor, logger) =>
         signingAgent(executor, {
           answers: signer && { library, signer, issuer: audience, clock, ids, logger },

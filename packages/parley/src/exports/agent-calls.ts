@@ -3,9 +3,12 @@ import { AgentCallsExtension } from '../app/agent-calls-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { agentCallsSchema } from '../app/options/agent-calls-options.js';
 import { checkOptions } from '../app/options/check-options.js';
+import type { User } from '../auth/user.js';
 import type { InProcessAgent } from '../bindings/in-process/in-process-agent.js';
+import type { ClientCallContext } from '../client/call-options.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { type DestinationOptions, Destinations, destinationOf } from '../net/destinations.js';
+import type { Interceptor } from '../operations/interceptor.js';
 import type { AgentTarget, LocalAgent } from '../server/agent-call.js';
 import { type ConnectOptions, connect } from './client.js';
 import { guardedFetch } from './guarded-fetch.js';
@@ -36,7 +39,15 @@ export interface AgentCallsOptions
   readonly maxBytes?: number;
   /** Decides which credentials a callee gets for a caller. Default: none. */
   readonly identity?: IdentityRule;
+  /** Functions around each call, such as `signedCalls` with the audience of the callee. Default: none. */
+  readonly interceptors?: CallInterceptors;
 }
+
+/** Gives the interceptors for calls in the name of a user. It gets the target as the calling agent named it. */
+export type CallInterceptors = (
+  target: AgentTarget,
+  user: User | undefined,
+) => readonly Interceptor<ClientCallContext>[] | Promise<readonly Interceptor<ClientCallContext>[]>;
 
 const DEFAULT_DEPTH = 5;
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -52,7 +63,16 @@ const UNLIMITED = Number.POSITIVE_INFINITY;
 export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
   checkOptions({ subject: 'agentCalls', schema: agentCallsSchema, options });
   const { maxDepth = DEFAULT_DEPTH, timeoutMs = DEFAULT_TIMEOUT_MS, cancelMs = DEFAULT_CANCEL_MS } = options;
-  const { maxBytes = DEFAULT_BYTES, identity, allow, only, bindings, signatures, resume } = options;
+  const {
+    maxBytes = DEFAULT_BYTES,
+    identity,
+    interceptors: around,
+    allow,
+    only,
+    bindings,
+    signatures,
+    resume,
+  } = options;
   const addresses = { ...(allow && { allow }), ...(only && { only }) };
   const destinations = new Destinations(addresses);
   const fetch = guardedFetch({ ...addresses, bytes: UNLIMITED, ms: UNLIMITED });
@@ -60,7 +80,8 @@ export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
     maxDepth,
     limits: { timeoutMs, cancelMs, maxBytes },
     connect: async (target, { user, signal }) => {
-      if (isLocal(target)) return connect(target as InProcessAgent, { signal, timeoutMs });
+      const interceptors = (await around?.(target, user)) ?? [];
+      if (isLocal(target)) return connect(target as InProcessAgent, { signal, timeoutMs, interceptors });
       const called = typeof target === 'string' ? target : callable(target, destinations);
       const identified = await identity?.(user, calleeOf(called));
       return connect(called, {
@@ -69,6 +90,7 @@ export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
         timeoutMs,
         answerBytes: maxBytes,
         eventBytes: maxBytes,
+        interceptors,
         ...(identified && { credentials: handedCredentials(identified) }),
         ...(bindings && { bindings }),
         ...(signatures && { signatures }),

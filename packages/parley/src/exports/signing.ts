@@ -6,17 +6,20 @@ import type { ClientCallContext } from '../client/call-options.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { Artifact } from '../model/artifact.js';
 import type { Message } from '../model/message.js';
+import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import type { Interceptor } from '../operations/interceptor.js';
+import type { AnswerKeyRule } from '../signing/answer-key-rule.js';
 import { AnswerVerifier } from '../signing/answer-verifier.js';
 import type { TaskIds } from '../signing/canonical-content.js';
 import { signingInterceptor } from '../signing/client-interceptor.js';
 import { ContentSigner } from '../signing/content-signer.js';
 import { ContentVerifier } from '../signing/content-verifier.js';
+import { checkEncrypted } from '../signing/encrypted-answers.js';
 import { ownKeys, RecipientKeys } from '../signing/encryption-keys.js';
 import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
-import { signedMessage } from '../signing/message-signer.js';
+import { isSignedBy, signedMessage, unsignedMessage } from '../signing/message-signer.js';
 import { PartOpener, partSealer, replyMetadata } from '../signing/part-encryption.js';
 import { PeerKeys, type SigningRuntime } from '../signing/peer-keys.js';
 import { loadSigningLibrary } from '../signing/signing-library.js';
@@ -28,6 +31,7 @@ import { systemClock, systemIds } from './runtime.js';
 export type { CardJwk as PrivateJwk } from '../agent-card/signatures/card-signing-options.js';
 export type { PublicJwk } from '../agent-card/signatures/signature-trust.js';
 export type { KeyTimes } from '../auth/tokens/token-options.js';
+export type { AnswerKeyRule } from '../signing/answer-key-rule.js';
 export type { TaskIds } from '../signing/canonical-content.js';
 export { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
 export type { PeerKeySource, TrustedPeer } from '../signing/trusted-peer.js';
@@ -65,6 +69,8 @@ export interface MessageSigningOptions extends KeySetOptions {
     readonly keys: readonly CardJwk[];
     /** True if plain parts of messages are refused. Default: false. */
     readonly required?: boolean;
+    /** The callers whose keys for answers count. Default: `caller`. */
+    readonly answerKeys?: AnswerKeyRule;
   };
 }
 
@@ -78,6 +84,8 @@ export interface SignedCallsOptions extends KeySetOptions {
   readonly agent?: PeerKeySource;
   /** False if unsigned answers are taken. Wrong signatures are refused in any case. Default: true. */
   readonly required?: boolean;
+  /** True if FAILED and CANCELED are taken without a signature, as push notifications have them. Default: false. */
+  readonly unsignedEnds?: boolean;
   /** The time for which a signature counts. Default: 5 minutes. */
   readonly lifetimeMs?: number;
   /** Encrypts the parts of messages. Needs `agent`. Default: they are sent as they are. */
@@ -86,11 +94,13 @@ export interface SignedCallsOptions extends KeySetOptions {
     readonly to: PeerKeySource;
     /** Private keys that open answers, the newest first. Default: answers are not encrypted. */
     readonly keys?: readonly CardJwk[];
+    /** True if plain parts of answers are refused. Needs `keys`. Default: false. */
+    readonly required?: boolean;
   };
 }
 
 /** Options of `verifySigned`. */
-export interface VerifyOptions extends KeySetOptions, Pick<SignedCallsOptions, 'required'> {
+export interface VerifyOptions extends KeySetOptions, Pick<SignedCallsOptions, 'required' | 'unsignedEnds'> {
   /** The name of the agent in signatures. */
   readonly audience: string;
   /** The keys of the agent. */
@@ -128,6 +138,7 @@ export async function messageSigning(options: MessageSigningOptions): Promise<Ho
     encryption: encryption && {
       opener: new PartOpener(library, await ownKeys(subject, encryption.keys, library)),
       required: encryption.required ?? false,
+      answerKeys: encryption.answerKeys ?? 'caller',
     },
     library,
     clock: systemClock,
@@ -153,32 +164,41 @@ export async function signedCalls(options: SignedCallsOptions): Promise<Intercep
     extensions: [SIGNING_EXTENSION, ...(encryption ? [ENCRYPTION_EXTENSION] : [])],
     outgoing: async (message) => {
       // A message that is sent again stays the same.
-      if (message.metadata?.[SIGNING_EXTENSION] !== undefined) return message;
-      const sealed = (await sealing?.seal(message)) ?? message;
+      if (isSignedBy(message, { signer, audience })) return message;
+      const bare = unsignedMessage(message);
+      const sealed = (await sealing?.seal(bare)) ?? bare;
       return signedMessage(sealed, { signer, audience, lifetimeMs, clock: systemClock });
     },
     answers: agent && (await answerVerifier(subject, { ...options, agent })),
-    opened: sealing?.opener && ((event) => sealing.opener?.event(event) ?? Promise.resolve(event)),
+    opened: sealing?.opened,
   });
 }
 
 interface SealedMessages {
   readonly seal: (message: Message) => Promise<Message>;
-  readonly opener: PartOpener | undefined;
+  readonly opened: ((event: StreamResponse) => Promise<StreamResponse>) | undefined;
 }
 
 /** Encrypts messages for the agent, and for the sender itself if it has keys: so it can read them in the history. */
 async function sealedMessages(
   subject: string,
-  { to, keys }: NonNullable<SignedCallsOptions['encryption']>,
+  { to, keys, required = false }: NonNullable<SignedCallsOptions['encryption']>,
   { runtime, signer }: { readonly runtime: SigningRuntime; readonly signer: ContentSigner },
 ): Promise<SealedMessages> {
   const { library } = runtime;
+  if (required && keys === undefined)
+    throw new OptionsError(subject, ['encryption.required needs encryption.keys, for which answers are encrypted']);
   const own = keys === undefined ? [] : await ownKeys(subject, keys, library);
   const [first] = own;
   const agentKeys = new RecipientKeys(subject, to, runtime);
+  const opener = keys && new PartOpener(library, own);
   return {
-    opener: keys && new PartOpener(library, own),
+    opened:
+      opener &&
+      (async (event) => {
+        if (required) checkEncrypted(event);
+        return opener.event(event);
+      }),
     seal: async (message) => {
       const recipients = [await agentKeys.current(), ...(first ? [first] : [])];
       const sealed = await partSealer({ library, recipients, by: signer.kids }).message(message);
@@ -202,10 +222,11 @@ export async function verifySigned(content: SignedContent, options: VerifyOption
 }
 
 async function answerVerifier(subject: string, options: VerifyOptions): Promise<AnswerVerifier> {
-  const { agent, audience, required = true } = options;
+  const { agent, audience, required = true, unsignedEnds: takesUnsignedEnds = false } = options;
   const runtime = await runtimeOf(options);
   const peers = new PeerKeys(subject, [{ ...agent, id: audience }], runtime);
-  return new AnswerVerifier({ verifier: new ContentVerifier(runtime.library, peers), issuer: audience, required });
+  const verifier = new ContentVerifier(runtime.library, peers);
+  return new AnswerVerifier({ verifier, issuer: audience, required, takesUnsignedEnds });
 }
 
 async function runtimeOf(options: KeySetOptions): Promise<SigningRuntime> {

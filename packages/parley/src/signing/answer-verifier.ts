@@ -2,13 +2,13 @@ import type { Artifact } from '../model/artifact.js';
 import type { Message } from '../model/message.js';
 import type { StreamResponse, TaskStatusUpdateEvent } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
-import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
 import { artifactText, messageText, OPTIONAL_IDS, statusText, type TaskIds } from './canonical-content.js';
 import type { ContentVerifier, VerifiedSignature } from './content-verifier.js';
 import { SIGNING_EXTENSION } from './extension-uris.js';
 import { plainAudience } from './message-intake.js';
 import type { SignatureHeader } from './signature-header.js';
 import { type SignedArtifact, SignedArtifacts } from './signed-artifacts.js';
+import { ENGINE_ENDS, endsTurn, hasOwnSignature } from './signed-ends.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
 import type { VerifiedSigner } from './verified-signers.js';
 
@@ -19,6 +19,8 @@ export interface AnswerRules {
   readonly issuer: string;
   /** True if unsigned content is refused. */
   readonly required: boolean;
+  /** True if FAILED and CANCELED are taken without a signature. */
+  readonly takesUnsignedEnds: boolean;
 }
 
 /** Facts about an answer that its reader knows already. */
@@ -32,13 +34,11 @@ export interface ExpectedAnswer {
 }
 
 /** A status with the task that it belongs to. */
-interface StatusOfTask extends Pick<TaskStatusUpdateEvent, 'taskId' | 'contextId' | 'status' | 'metadata'> {
-  /** True for a status in a stream. A stored task keeps no signature of a status without a message. */
+interface StatusOfTask extends Pick<TaskStatusUpdateEvent, 'taskId' | 'contextId' | 'status'> {
+  readonly metadata: TaskStatusUpdateEvent['metadata'];
+  /** True for a status in a stream. A snapshot has a signature for the end of a turn only. */
   readonly isLive: boolean;
 }
-
-/** States that the engine may write without the agent: after a crash, a cancel or an error. */
-const BY_ENGINE: readonly TaskState[] = ['TASK_STATE_FAILED', 'TASK_STATE_CANCELED'];
 
 /**
  * Verifies messages, artifacts and tasks of an agent.
@@ -68,17 +68,17 @@ export class AnswerVerifier {
 
   /** A task as an answer shows it, and its artifacts for the events that follow. */
   async task(task: Task, expected: ExpectedAnswer = {}): Promise<SignedArtifacts> {
-    const { id: taskId, contextId = '', status, history = [], artifacts: list = [] } = task;
+    const { id: taskId, contextId = '', status, history = [], artifacts: list = [], metadata } = task;
     const artifacts = await SignedArtifacts.of(list);
     const ids = { taskId, contextId };
-    for (const [at, { artifactId, metadata }] of list.entries())
-      await this.#artifact(metadata, artifacts.get(artifactId), { ids, field: `task.artifacts[${at}]` });
+    for (const [at, { artifactId, metadata: own }] of list.entries())
+      await this.#artifact(own, artifacts.get(artifactId), { ids, field: `task.artifacts[${at}]` });
     for (const [at, message] of history.entries()) {
       if (message.role !== 'ROLE_AGENT') continue;
       const field = `task.history[${at}]`;
       this.#signers(await this.#message(message, field, (header) => placeFault(header, message, ids)), field);
     }
-    await this.#status({ ...ids, status, isLive: false }, artifacts, expected);
+    await this.#status({ ...ids, status, metadata, isLive: false }, artifacts, expected);
     return artifacts;
   }
 
@@ -102,7 +102,8 @@ export class AnswerVerifier {
       await this.#artifact(artifact.metadata, next, { ids, field: 'artifactUpdate.artifact' });
       return artifacts;
     }
-    await this.#status({ ...event.statusUpdate, isLive: true }, artifacts, expected);
+    const { metadata } = event.statusUpdate;
+    await this.#status({ ...event.statusUpdate, metadata, isLive: true }, artifacts, expected);
     return artifacts;
   }
 
@@ -122,14 +123,14 @@ export class AnswerVerifier {
     return this.#signers(found, field);
   }
 
-  /** A status: by the signature of its message, or else by that in the metadata of its event. */
+  /** A status: by the signature of its message, or else by that in the metadata of its event or task. */
   async #status(
     { taskId, contextId, status, metadata, isLive }: StatusOfTask,
     artifacts: SignedArtifacts,
     expected: ExpectedAnswer,
   ): Promise<void> {
     const { state, message } = status;
-    const isEnd = isTerminal(state) || isInterrupted(state);
+    const isEnd = endsTurn(state);
     const ids = { taskId, contextId };
     const digest = isEnd && expected.hasArtifacts !== false ? await artifacts.digest() : undefined;
     const fault = (header: SignatureHeader): string | undefined => {
@@ -138,22 +139,23 @@ export class AnswerVerifier {
       const isOther = isEnd && expected.isNew === true && header.re !== expected.re;
       return isOther ? 'is over the answer to another message (re)' : undefined;
     };
-    if (message !== undefined && message.role === 'ROLE_AGENT') {
+    if (message !== undefined && hasOwnSignature(status)) {
       const field = 'status.message';
       const found = await this.#message(message, field, (header) => placeFault(header, message, ids) ?? fault(header));
-      if (found.length === 0 && BY_ENGINE.includes(state)) return;
       this.#signers(found, field);
       return;
     }
-    if (!isLive) return;
+    if (!isEnd && !isLive) return;
+    const field = isLive ? 'statusUpdate' : 'task';
     const found = await this.#rules.verifier.verify({
       type: 'status',
       metadata,
-      field: 'statusUpdate.metadata',
-      text: () => statusText(state, ids),
+      field: `${field}.metadata`,
+      text: () => statusText(state, ids, message),
       fault: (header) => this.#issuerFault(header) ?? fault(header),
     });
-    if (isEnd && !BY_ENGINE.includes(state)) this.#signers(found, 'statusUpdate');
+    if (!isEnd || (this.#rules.takesUnsignedEnds && ENGINE_ENDS.includes(state))) return;
+    this.#signers(found, field, `is missing: ${state} is not signed, so anybody may have written it`);
   }
 
   #message(
@@ -177,11 +179,13 @@ export class AnswerVerifier {
     return isOwn ? undefined : 'is by another agent (iss)';
   }
 
-  #signers(found: readonly VerifiedSignature[], field: string): readonly VerifiedSigner[] {
-    if (found.length === 0 && this.#rules.required) {
-      const place = `${field}.metadata[${JSON.stringify(SIGNING_EXTENSION)}]`;
-      throw new UntrustedContentError(place, 'is missing: the answer is not signed');
-    }
+  #signers(
+    found: readonly VerifiedSignature[],
+    field: string,
+    fault = 'is missing: the answer is not signed',
+  ): readonly VerifiedSigner[] {
+    if (found.length === 0 && this.#rules.required)
+      throw new UntrustedContentError(`${field}.metadata[${JSON.stringify(SIGNING_EXTENSION)}]`, fault);
     return found.map(({ signer }) => signer);
   }
 }

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import { sha256Hex } from '../runtime/sha256.js';
+import { labelsOf } from './carried-labels.js';
 import { SIGNING_EXTENSION } from './extension-uris.js';
 
 /** The ids of a message that the engine may add. A signature names those that were there. */
@@ -27,15 +28,19 @@ const NO_PARTS: PartChain = { count: 0, digest: '' };
 
 /** The signed text of a message: with these of its optional ids, and without its own signatures. */
 export function messageText(message: Message, ids: readonly OptionalId[]): string {
+  return canonicalJson(messageContent(message, ids));
+}
+
+function messageContent(message: Message, ids: readonly OptionalId[]): JsonObject {
   const { messageId, role, parts, metadata, extensions, referenceTaskIds } = message;
   const own = OPTIONAL_IDS.filter((name) => ids.includes(name)).map((name) => [name, message[name] ?? '']);
-  return canonicalJson({
+  return {
     messageId,
     role,
     parts: parts.map(canonicalPart),
     ...Object.fromEntries(own),
     ...about({ metadata, extensions, referenceTaskIds }),
-  });
+  };
 }
 
 /** The signed text of an artifact as it is after an update, with its parts as a chain. */
@@ -52,9 +57,10 @@ export function artifactText(
   });
 }
 
-/** The signed text of a status without a message. */
-export function statusText(state: string, { taskId, contextId }: TaskIds): string {
-  return canonicalJson({ taskId, contextId, state });
+/** The signed text of a status. It has its message only if that has no signature of its own. */
+export function statusText(state: string, { taskId, contextId }: TaskIds, message?: Message): string {
+  const ids = OPTIONAL_IDS.filter((name) => message?.[name] !== undefined);
+  return canonicalJson({ taskId, contextId, state, ...(message && { message: messageContent(message, ids) }) });
 }
 
 /** The chain with further parts. It depends on the parts only, not on the updates that they came in. */
@@ -76,8 +82,8 @@ export async function artifactsDigest(artifacts: readonly (readonly [string, Par
 
 /** A part in the form of 1.0, without empty members. */
 export function canonicalPart(part: Part): JsonObject {
-  const { metadata, filename, mediaType, ...content } = part;
-  return { ...content, ...about({ metadata, filename, mediaType }) };
+  const { metadata, filename: _, mediaType: __, ...content } = part;
+  return { ...content, ...about({ metadata, ...labelsOf(part) }) };
 }
 
 /** Members that may be absent. An empty text, list or object counts as absent, because protobuf cannot tell. */

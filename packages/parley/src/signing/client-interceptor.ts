@@ -3,9 +3,11 @@ import { InvalidAgentResponseError } from '../errors/spec-errors.js';
 import type { Message } from '../model/message.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
 import type { StreamResponse } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
 import type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 import { isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
 import type { AnswerVerifier, ExpectedAnswer } from './answer-verifier.js';
+import { restoredAnswer } from './carried-labels.js';
 import type { SignedArtifacts } from './signed-artifacts.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
 
@@ -17,7 +19,7 @@ export interface SignedCalls {
   readonly outgoing: (message: Message) => Promise<Message>;
   /** Absent: answers are not verified. */
   readonly answers: AnswerVerifier | undefined;
-  /** Opens the encrypted parts of an answer. Absent: they stay as they are. */
+  /** Opens the encrypted parts of an answer, or refuses it. Absent: they stay as they are. */
   readonly opened?: ((event: StreamResponse) => Promise<StreamResponse>) | undefined;
 }
 
@@ -47,7 +49,7 @@ async function* events(
   let artifacts: SignedArtifacts | undefined;
   for await (const event of next(signed) as AsyncIterable<StreamResponse>) {
     artifacts = await trusted(async () => calls.answers?.event(event, artifacts, expected));
-    yield await trusted(async () => calls.opened?.(event) ?? event);
+    yield await trusted(() => shown(calls, event));
   }
 }
 
@@ -67,24 +69,32 @@ async function outgoing(
 
 async function verifiedAnswer(calls: SignedCalls, answer: Answer, expected: ExpectedAnswer): Promise<Answer> {
   if (answer === undefined) return answer;
-  const { answers, opened = async (event: StreamResponse) => event } = calls;
+  const { answers } = calls;
+  const shownTask = async (task: Task) => {
+    const event = await shown(calls, { task });
+    return 'task' in event ? event.task : task;
+  };
   if ('tasks' in answer) {
-    const tasks: (typeof answer.tasks)[number][] = [];
+    const tasks: Task[] = [];
     for (const task of answer.tasks) {
       await answers?.task(task, { hasArtifacts: false });
-      const shown = await opened({ task });
-      tasks.push('task' in shown ? shown.task : task);
+      tasks.push(await shownTask(task));
     }
     return { ...answer, tasks };
   }
   if ('message' in answer || 'task' in answer) {
     await answers?.event(answer, undefined, expected);
-    return opened(answer) as Promise<Answer>;
+    return shown(calls, answer) as Promise<Answer>;
   }
   if (!('status' in answer)) return answer;
   await answers?.task(answer);
-  const shown = await opened({ task: answer });
-  return 'task' in shown ? shown.task : answer;
+  return shownTask(answer);
+}
+
+/** The event for the application: with plain parts, and with labels that its version could not carry. */
+async function shown({ answers, opened }: SignedCalls, event: StreamResponse): Promise<StreamResponse> {
+  const open = (await opened?.(event)) ?? event;
+  return answers === undefined ? open : restoredAnswer(open);
 }
 
 /** A fault of the answer is an error of the call. */

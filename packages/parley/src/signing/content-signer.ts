@@ -1,7 +1,7 @@
 import type * as Jose from 'jose';
 import type { CardJwk } from '../agent-card/signatures/card-signing-options.js';
 import { type SignerKeys, signerKeys } from '../agent-card/signatures/private-keys.js';
-import type { JsonObject } from '../model/json.js';
+import { isObject, type JsonObject } from '../model/json.js';
 import { SIGNING_EXTENSION } from './extension-uris.js';
 import { SIGNED_TYPES, type SignatureEntry, type SignedClaims } from './signature-header.js';
 
@@ -34,6 +34,16 @@ export class ContentSigner {
   /** @throws OptionsError naming every key that cannot be used. */
   static async of(subject: string, keys: readonly CardJwk[], library: typeof Jose): Promise<ContentSigner> {
     return new ContentSigner(library, await signerKeys(keys, { library, place: 'keys', subject }));
+  }
+
+  /** The header of a signature, which is not verified. Undefined if it cannot be read. */
+  headerOf(encoded: string): Readonly<Record<string, unknown>> | undefined {
+    try {
+      const header: unknown = this.#library.decodeProtectedHeader({ protected: encoded });
+      return isObject(header) ? header : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** The metadata of the extension with one signature for each key. */

@@ -18,6 +18,8 @@ import type { VerifiedSigner } from './verified-signers.js';
 export interface VerifiedSignature {
   readonly signer: VerifiedSigner;
   readonly header: SignatureHeader;
+  /** True if the signer signs for one user only. Messages of other users are refused before. */
+  readonly isBound: boolean;
 }
 
 /** Content whose signatures are checked. */
@@ -81,7 +83,10 @@ export class ContentVerifier {
       for (const key of keys) {
         if (!(await this.#isBy(key, entry, payload))) continue;
         fault = content.fault(header, peer);
-        if (fault === undefined) return { signer: { id: peer.id, kid: header.kid }, header };
+        if (fault === undefined) {
+          const signer = { id: peer.id, kid: header.kid };
+          return { signer, header, isBound: peer.user !== undefined };
+        }
       }
     }
     throw new SignatureFault(fault ?? 'is not over this content, or not by this key');

@@ -1,16 +1,19 @@
 import { A2AError } from '../errors/a2a-error.js';
 import { InternalError, InvalidParamsError } from '../errors/standard-errors.js';
-import { isObject, type JsonObject } from '../model/json.js';
+import type { JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
 import { BY_VERB } from '../operations/operations.js';
 import type { Clock } from '../runtime/clock.js';
 import { mappedHandler } from '../server/mapped-handler.js';
 import { openedLater } from '../server/opened-later.js';
+import { tellReadable } from '../server/readable-message.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
+import { type AnswerKeyRule, checkAnswerKey } from './answer-key-rule.js';
 import { messageText, OPTIONAL_IDS } from './canonical-content.js';
-import type { ContentVerifier } from './content-verifier.js';
+import { restoredMessage } from './carried-labels.js';
+import type { ContentVerifier, VerifiedSignature } from './content-verifier.js';
 import { SIGNING_EXTENSION } from './extension-uris.js';
 import type { SignatureHeader } from './signature-header.js';
 import type { TrustedPeer } from './trusted-peer.js';
@@ -27,8 +30,10 @@ export interface IntakeRules {
   /** Longest age of a signature. */
   readonly maxAgeMs: number;
   readonly clock: Clock;
-  /** Checks that the encrypted parts of a message can be read. Absent: none is. */
-  readonly opens?: ((message: Message, signers: readonly VerifiedSigner[]) => Promise<void>) | undefined;
+  /** The message with plain parts. Throws if its encrypted parts cannot be read. Absent: none is encrypted. */
+  readonly opens?: ((message: Message, signers: readonly VerifiedSigner[]) => Promise<Message>) | undefined;
+  /** The callers whose keys for answers count. */
+  readonly answerKeys: AnswerKeyRule;
 }
 
 /** Largest difference between the clocks of a signer and the server. */
@@ -36,14 +41,15 @@ const TOLERANCE_MS = 60_000;
 
 /** The handler, with a check of the signatures of messages before anything is stored. */
 export function verifyingHandler(handler: RequestHandler, rules: IntakeRules): RequestHandler {
+  const around = { handler, rules };
   return mappedHandler(handler, (operation, method) => {
     if (operation === BY_VERB.send) {
-      return async (request, context) => method(await taken(request as SendMessageRequest, context, rules), context);
+      return async (request, context) => method(await taken(request as SendMessageRequest, context, around), context);
     }
     if (operation !== BY_VERB.stream) return method;
     return (request, context) =>
       openedLater(async () => {
-        const verified = await taken(request as SendMessageRequest, context, rules);
+        const verified = await taken(request as SendMessageRequest, context, around);
         return method(verified, context) as AsyncIterable<unknown>;
       });
   });
@@ -53,13 +59,17 @@ export function verifyingHandler(handler: RequestHandler, rules: IntakeRules): R
 async function taken(
   request: SendMessageRequest,
   context: ServerCallContext,
-  rules: IntakeRules,
+  { handler, rules }: { readonly handler: RequestHandler; readonly rules: IntakeRules },
 ): Promise<SendMessageRequest> {
   try {
     const { message } = request;
-    const signers = await signersOf(message, context, rules);
-    await rules.opens?.(message, signers);
-    return { ...request, message: withSigners(message, signers) };
+    const verified = await verifiedSignatures(message, context, rules);
+    const signers = verified.map(({ signer }) => signer);
+    const open = await rules.opens?.(message, signers);
+    await checkAnswerKey(request, { verified, context, handler, rule: rules.answerKeys });
+    const kept = withSigners(signers.length === 0 ? message : restoredMessage(message), signers);
+    if (open !== undefined && open !== message) tellReadable(kept, { ...kept, parts: restoredMessage(open).parts });
+    return { ...request, message: kept };
   } catch (error) {
     if (error instanceof UntrustedContentError)
       throw new InvalidParamsError([{ field: error.field, description: error.message }]);
@@ -67,11 +77,11 @@ async function taken(
   }
 }
 
-async function signersOf(
+async function verifiedSignatures(
   message: Message,
   { user }: ServerCallContext,
   rules: IntakeRules,
-): Promise<readonly VerifiedSigner[]> {
+): Promise<readonly VerifiedSignature[]> {
   const { verifier, required } = rules;
   const verified = await verifier.verify({
     type: 'message',
@@ -86,7 +96,7 @@ async function signersOf(
       'is required: this agent takes signed messages only',
     );
   }
-  return verified.map(({ signer }) => signer);
+  return verified;
 }
 
 /** The reason why the statements of a signature do not fit the message, this agent or the time. */
@@ -122,15 +132,4 @@ function withSigners(message: Message, signers: readonly VerifiedSigner[]): Mess
   const { signatures } = own as JsonObject;
   const noted = { ...(signatures !== undefined && { signatures }), signers: signers.map((signer) => ({ ...signer })) };
   return { ...message, metadata: { ...message.metadata, [SIGNING_EXTENSION]: noted } };
-}
-
-/** The signers that the intake has noted in a stored message. */
-export function notedSigners({ metadata }: Pick<Message, 'metadata'>): readonly VerifiedSigner[] {
-  const own = metadata?.[SIGNING_EXTENSION];
-  const list = isObject(own) && Array.isArray(own.signers) ? (own.signers as unknown[]) : [];
-  return list.flatMap((signer) =>
-    isObject(signer) && typeof signer.id === 'string' && typeof signer.kid === 'string'
-      ? [{ id: signer.id, kid: signer.kid }]
-      : [],
-  );
 }

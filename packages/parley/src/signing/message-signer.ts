@@ -1,8 +1,10 @@
+import { isObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Clock } from '../runtime/clock.js';
 import { messageText, OPTIONAL_IDS } from './canonical-content.js';
+import { withCarriedLabels } from './carried-labels.js';
 import type { ContentSigner } from './content-signer.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
+import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from './extension-uris.js';
 
 /** The ports of signed messages to an agent. */
 export interface MessageSigning {
@@ -17,10 +19,36 @@ export interface MessageSigning {
 /** The message with signatures. */
 export async function signedMessage(given: Message, options: MessageSigning): Promise<Message> {
   const { signer, audience, lifetimeMs, clock } = options;
-  const message = { ...given, extensions: [...new Set([...(given.extensions ?? []), SIGNING_EXTENSION])] };
+  const parts = given.parts.map(withCarriedLabels);
+  const message = { ...given, parts, extensions: [...new Set([...(given.extensions ?? []), SIGNING_EXTENSION])] };
   const ids = OPTIONAL_IDS.filter((name) => message[name] !== undefined);
   const iat = Math.floor(clock.now() / 1_000);
   const claims = { aud: audience, iat, exp: iat + Math.ceil(lifetimeMs / 1_000), ids };
   const signed = await signer.sign({ type: 'message', text: messageText(message, ids), claims });
   return { ...message, metadata: { ...message.metadata, ...signed } };
+}
+
+/**
+ * The message without signatures, and without a key for answers. Those of a message that is passed on belong to another
+ * sender.
+ */
+export function unsignedMessage(message: Message): Message {
+  if (message.metadata === undefined) return message;
+  const { metadata, ...bare } = message;
+  const { [SIGNING_EXTENSION]: _, [ENCRYPTION_EXTENSION]: __, ...rest } = metadata;
+  return Object.keys(rest).length > 0 ? { ...bare, metadata: rest } : bare;
+}
+
+/** True if one of these keys has signed the message for the agent, so that it is sent again as it is. */
+export function isSignedBy(
+  { metadata }: Pick<Message, 'metadata'>,
+  { signer, audience }: Pick<MessageSigning, 'signer' | 'audience'>,
+): boolean {
+  const own = metadata?.[SIGNING_EXTENSION];
+  const list = isObject(own) && Array.isArray(own.signatures) ? (own.signatures as unknown[]) : [];
+  return list.some((entry) => {
+    const header =
+      isObject(entry) && typeof entry.protected === 'string' ? signer.headerOf(entry.protected) : undefined;
+    return header !== undefined && header.aud === audience && signer.kids.includes(String(header.kid));
+  });
 }

@@ -32,7 +32,7 @@ export async function openedContext(context: RequestContext, opener: PartOpener)
 }
 
 /** The context with other members. */
-export function contextWith(context: RequestContext, own: Partial<RequestContext>): RequestContext {
+function contextWith(context: RequestContext, own: Partial<RequestContext>): RequestContext {
   return new Proxy(context, {
     get(target, name) {
       if (Object.hasOwn(own, name)) return own[name as keyof RequestContext];

@@ -73,13 +73,13 @@ export class PartOpener {
   }
 
   /**
-   * Checks a message from outside: that its encrypted parts open, and that its key for answers is one.
+   * Opens a message from outside, and checks that its key for answers is one.
    * @throws UntrustedContentError naming the part or the metadata at fault.
    */
   async check(
     message: Message,
     { signers, required }: { readonly signers: readonly VerifiedSigner[]; readonly required: boolean },
-  ): Promise<void> {
+  ): Promise<Message> {
     const open = await this.#strict(
       message,
       signers.map(({ kid }) => kid),
@@ -88,13 +88,14 @@ export class PartOpener {
       if (required && open.parts[at] === part)
         throw new UntrustedContentError(`message.parts[${at}]`, 'must be encrypted: this agent takes no plain parts');
     }
-    if (message.metadata?.[ENCRYPTION_EXTENSION] === undefined) return;
+    if (message.metadata?.[ENCRYPTION_EXTENSION] === undefined) return open;
     const field = `message.metadata[${JSON.stringify(ENCRYPTION_EXTENSION)}].replyTo`;
     if (signers.length === 0)
       throw new UntrustedContentError(field, 'needs a signature: others could name a key of their own');
     await this.replyKey(message).catch((error: unknown) => {
       throw new UntrustedContentError(field, error instanceof Error ? error.message : 'must be a public key');
     });
+    return open;
   }
 
   /** The key for the answers to a message; undefined if it names none. */

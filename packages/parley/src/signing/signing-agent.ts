@@ -1,12 +1,11 @@
-import { ignoreRejection } from '../runtime/settled.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { EventQueue } from '../server/event-queue.js';
+import { changeQuestions } from '../server/question-change.js';
 import type { RequestContext } from '../server/request-context.js';
-import { notedSigners } from './message-intake.js';
-import { contextWith, openedContext } from './opened-context.js';
+import { openedContext } from './opened-context.js';
 import { type PartOpener, partSealer } from './part-encryption.js';
 import { type AnswerSigning, SigningQueue } from './signing-queue.js';
-import { rememberSigners } from './verified-signers.js';
+import { notedSigners, rememberSigners } from './verified-signers.js';
 
 /** The signing and encryption of an agent. */
 export interface AroundTurns {
@@ -65,9 +64,6 @@ async function openedTurn(
   const recipients = reply === undefined ? [] : [reply, ...(opener?.first ? [opener.first] : [])];
   const sealer = recipients.length > 0 ? partSealer({ library, recipients, by: signer.kids }) : undefined;
   const queue = await SigningQueue.of(context, { events, ports: answers, sealer });
-  const settled = () => queue.settled();
-  // The question comes after the events before it, although these wait for their signatures.
-  const ask: RequestContext['requestAuthorization'] = (request) =>
-    ignoreRejection(settled().then(() => context.requestAuthorization(request)));
-  return { context: contextWith(open, { requestAuthorization: ask }), events: queue, settled };
+  changeQuestions(context, queue.question);
+  return { context: open, events: queue, settled: () => queue.settled() };
 }

@@ -16,9 +16,11 @@ import type {
   StatusContent,
   StatusInfo,
 } from '../server/event-queue.js';
+import type { QuestionChange } from '../server/question-change.js';
 import type { RequestContext } from '../server/request-context.js';
 import type { Logger } from '../telemetry/logger.js';
 import { artifactText, messageText, OPTIONAL_IDS, type OptionalId, statusText } from './canonical-content.js';
+import { withCarriedLabels } from './carried-labels.js';
 import type { ContentSigner } from './content-signer.js';
 import { SIGNING_EXTENSION } from './extension-uris.js';
 import type { PartSealer } from './part-encryption.js';
@@ -140,6 +142,13 @@ export class SigningQueue implements EventQueue {
     return this.#pass(undefined, async () => () => this.#events.flush());
   }
 
+  /** Passes on a question that the engine asks in the name of the agent, after the events before it. */
+  readonly question: QuestionChange = (question, publish) =>
+    this.#pass(question, async (own) => {
+      const signed = await this.#signedMessage(own, 'TASK_STATE_AUTH_REQUIRED');
+      return () => publish(signed as Message);
+    });
+
   /** Resolves when all events are passed on. */
   async settled(): Promise<void> {
     for (let last: unknown; last !== this.#last; ) {
@@ -193,8 +202,8 @@ export class SigningQueue implements EventQueue {
 
   async #signedArtifact(given: Artifact, append: boolean): Promise<Artifact> {
     const from = append ? (this.#artifacts.get(given.artifactId)?.chain.count ?? 0) : 0;
-    const parts = await this.#sealer?.artifact(given, { taskId: this.#context.taskId, from });
-    const artifact = parts === undefined ? given : { ...given, parts };
+    const parts = (await this.#sealer?.artifact(given, { taskId: this.#context.taskId, from })) ?? given.parts;
+    const artifact = { ...given, parts: parts.map(withCarriedLabels) };
     const { about, chain } = await this.#artifacts.apply({ artifact, append });
     const text = artifactText(about, chain, this.#context);
     const signed = await this.#ports.signer.sign({ type: 'artifact', text, claims: this.#claims() });
@@ -215,7 +224,8 @@ export class SigningQueue implements EventQueue {
     const { taskId, contextId } = this.#context;
     const { messageId = this.#ports.ids.random(), parts = [] } = given;
     const plain: Message = { role: 'ROLE_AGENT', taskId, contextId, ...withOwnUri(given), messageId, parts };
-    const message = (await this.#sealer?.message(plain)) ?? plain;
+    const sealed = (await this.#sealer?.message(plain)) ?? plain;
+    const message = { ...sealed, parts: sealed.parts.map(withCarriedLabels) };
     const claims = { ...this.#claims(), ids: [...ids], state, ...(await this.#artifactsAt(state)) };
     const signed = await this.#ports.signer.sign({ type: 'message', text: messageText(message, ids), claims });
     return { ...message, metadata: { ...message.metadata, ...signed } };

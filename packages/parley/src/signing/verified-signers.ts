@@ -1,4 +1,7 @@
+import { isObject } from '../model/json.js';
+import type { Message } from '../model/message.js';
 import type { RequestContext } from '../server/request-context.js';
+import { SIGNING_EXTENSION } from './extension-uris.js';
 
 /** A peer that has signed something, by the configuration of the reader. */
 export interface VerifiedSigner {
@@ -21,4 +24,15 @@ export function verifiedSigners(context: RequestContext): readonly VerifiedSigne
 /** Keeps the signers of a turn for its agent. */
 export function rememberSigners(context: RequestContext, signers: readonly VerifiedSigner[]): void {
   SIGNERS.set(context, signers);
+}
+
+/** The signers that the intake has noted in a stored message. */
+export function notedSigners({ metadata }: Pick<Message, 'metadata'>): readonly VerifiedSigner[] {
+  const own = metadata?.[SIGNING_EXTENSION];
+  const list = isObject(own) && Array.isArray(own.signers) ? (own.signers as unknown[]) : [];
+  return list.flatMap((signer) =>
+    isObject(signer) && typeof signer.id === 'string' && typeof signer.kid === 'string'
+      ? [{ id: signer.id, kid: signer.kid }]
+      : [],
+  );
 }

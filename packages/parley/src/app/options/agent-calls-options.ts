@@ -11,6 +11,7 @@ export const agentCallsSchema = closed({
   cancelMs: ms,
   maxBytes: ms,
   identity: Type.Optional(func),
+  interceptors: Type.Optional(func),
   allow: Type.Optional(texts),
   only: Type.Optional(texts),
   bindings: Type.Optional(Type.Array(withMethod('speaks'))),

@@ -21,6 +21,8 @@ import {
   type AuthorizationReply,
   type AuthorizationRequest,
 } from '../authorization.js';
+import { type Question, questionChangeOf } from '../question-change.js';
+import type { RequestContext } from '../request-context.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
 
@@ -37,16 +39,11 @@ export interface WaitingTurn {
 /** A turn whose agent asks for an authorization. */
 export interface AskingTurn {
   readonly turn: WaitingTurn;
+  readonly context: RequestContext;
   readonly message: Message;
   readonly caller: CallerContext;
   /** Publishes AUTH_REQUIRED with this question, or WORKING without one. */
   publish(question: Question | undefined): Promise<void>;
-}
-
-/** The message of AUTH_REQUIRED. */
-export interface Question {
-  readonly messageId: string;
-  readonly parts: readonly Part[];
 }
 
 /** A request for authorization as the storage keeps it, under the hash of its state. */
@@ -103,10 +100,11 @@ export class Authorizations {
   }
 
   /**
-   * Asks the caller, and waits for the answer. Rejects with the reason of the signal when the turn is over.
+   * Asks the caller, and waits for the answer. Rejects with the reason of the turn's signal when the turn is over.
    * @throws AuthorizationError
    */
-  async ask(asking: AskingTurn, request: AuthorizationRequest, signal: AbortSignal): Promise<Authorization> {
+  async ask(asking: AskingTurn, request: AuthorizationRequest): Promise<Authorization> {
+    const { signal } = asking.context;
     const { clock, ids, limits, callbackUrl } = this.#context;
     const state = `${ids.random()}${ids.random()}`.replaceAll('-', '');
     const expiresInMs = request.expiresInMs ?? limits.authorizationMs;
@@ -125,7 +123,9 @@ export class Authorizations {
     const stop = () => answer.reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     try {
-      await asking.publish({ messageId: questionId, parts: partsOf(request, link, expiresAt) });
+      const question = { messageId: questionId, parts: partsOf(request, link, expiresAt) };
+      const change = questionChangeOf(asking.context);
+      await (change === undefined ? asking.publish(question) : change(question, asking.publish));
       const authorization = await answer.promise;
       await asking.publish(undefined);
       return authorization;

@@ -10,9 +10,10 @@ import { mergedCancel } from '../../store/rules/decide-cancel.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/task-storage.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
 import { type Authorization, AuthorizationError, type AuthorizationRequest } from '../authorization.js';
+import type { Question } from '../question-change.js';
 import { inputOf, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun, isA2AError, isAuthorizationError, levelOfThrown } from './agent-run.js';
-import type { AskingTurn, Question } from './authorizations.js';
+import type { AskingTurn } from './authorizations.js';
 import { cloneJson } from './clone-json.js';
 import { type Draft, type Opening, storeDraft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
@@ -294,7 +295,7 @@ export class Turn implements EventSink, LoggedTurn {
       caller: this.#caller,
       claim: this.#log?.claim,
       saveCheckpoint: (value) => this.#saveCheckpoint(value),
-      requestAuthorization: (request) => this.#requestAuthorization(context.signal, request),
+      requestAuthorization: (request) => this.#requestAuthorization(context, request),
       limits,
       services,
       course: {
@@ -329,7 +330,7 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   /** The reply that the turn was started for, once. Then those that the caller is asked for. */
-  async #requestAuthorization(signal: AbortSignal, request: AuthorizationRequest): Promise<Authorization> {
+  async #requestAuthorization(context: TurnContext, request: AuthorizationRequest): Promise<Authorization> {
     const authorizations = await this.#context.authorizations.get();
     const claim = this.#log?.claim;
     if (claim && !this.#hasReply) {
@@ -340,11 +341,12 @@ export class Turn implements EventSink, LoggedTurn {
     }
     const turn: AskingTurn = {
       turn: this,
+      context,
       message: this.message,
       caller: this.#caller,
       publish: (question) => this.#publishAuthorization(question),
     };
-    return authorizations.ask(turn, request, signal);
+    return authorizations.ask(turn, request);
   }
 
   async #publishAuthorization(question: Question | undefined): Promise<void> {

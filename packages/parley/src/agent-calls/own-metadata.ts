@@ -1,0 +1,15 @@
+import type { JsonObject } from '../model/json.js';
+import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
+
+/** Signatures and keys belong to one message or artifact alone. One that passes its parts on has others. */
+const OF_ONE: readonly string[] = [SIGNING_EXTENSION, ENCRYPTION_EXTENSION];
+
+/** The metadata that content may take over from other content. */
+export function ownMetadata(metadata: JsonObject | undefined): JsonObject {
+  return Object.fromEntries(Object.entries(metadata ?? {}).filter(([uri]) => !OF_ONE.includes(uri)));
+}
+
+/** The extensions that content may take over from other content. */
+export function ownExtensions(extensions: readonly string[]): readonly string[] {
+  return extensions.filter((uri) => !OF_ONE.includes(uri));
+}

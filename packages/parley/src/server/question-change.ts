@@ -1,0 +1,20 @@
+import type { Message } from '../model/message.js';
+import type { RequestContext } from './request-context.js';
+
+/** The message of AUTH_REQUIRED. The engine adds its role and the ids of its task. */
+export type Question = Omit<Message, 'role' | 'taskId' | 'contextId'>;
+
+/** Publishes a question for an authorization, after a change. Its id has to stay. */
+export type QuestionChange = (question: Question, publish: (changed: Question) => Promise<void>) => Promise<void>;
+
+const CHANGES = new WeakMap<RequestContext, QuestionChange>();
+
+/** Sets the change of the questions that the engine asks for the agent of a turn. */
+export function changeQuestions(context: RequestContext, change: QuestionChange): void {
+  CHANGES.set(context, change);
+}
+
+/** The change for a turn; undefined if its questions stay as they are. */
+export function questionChangeOf(context: RequestContext): QuestionChange | undefined {
+  return CHANGES.get(context);
+}

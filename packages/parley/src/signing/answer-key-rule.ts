@@ -1,0 +1,49 @@
+import type { SendMessageRequest } from '../model/send-message-request.js';
+import type { RequestHandler } from '../server/request-handler.js';
+import type { ServerCallContext } from '../server/server-call-context.js';
+import type { VerifiedSignature } from './content-verifier.js';
+import { ENCRYPTION_EXTENSION } from './extension-uris.js';
+import { UntrustedContentError } from './untrusted-content-error.js';
+import { notedSigners } from './verified-signers.js';
+
+/**
+ * The callers whose keys for answers count.
+ * - `caller`: an authenticated caller whose signer is bound to it, or an anonymous one whose signer began the task.
+ * - `signer`: any caller with a trusted signer.
+ */
+export type AnswerKeyRule = 'caller' | 'signer';
+
+/** The facts about a message that may name a key for answers. */
+export interface AnswerKeyFacts {
+  readonly verified: readonly VerifiedSignature[];
+  readonly context: ServerCallContext;
+  readonly handler: RequestHandler;
+  readonly rule: AnswerKeyRule;
+}
+
+/**
+ * Checks that the answers to a message may be encrypted for the key that it names.
+ * @throws UntrustedContentError if another caller could read answers with it.
+ */
+export async function checkAnswerKey(
+  { message, tenant }: SendMessageRequest,
+  { verified, context, handler, rule }: AnswerKeyFacts,
+): Promise<void> {
+  if (rule === 'signer' || message.metadata?.[ENCRYPTION_EXTENSION] === undefined) return;
+  const refused = (fault: string) =>
+    new UntrustedContentError(`message.metadata[${JSON.stringify(ENCRYPTION_EXTENSION)}].replyTo`, fault);
+  if (context.user !== undefined) {
+    if (verified.some(({ isBound }) => isBound)) return;
+    throw refused('is not by a signer of this caller. The operator binds a signer to its user');
+  }
+  if (message.taskId === undefined) return;
+  const task = await handler
+    .getTask({ id: message.taskId, ...(tenant !== undefined && { tenant }) }, context)
+    .catch(() => undefined);
+  // The engine refuses a message to a task that is not there.
+  const first = task?.history?.find(({ role }) => role === 'ROLE_USER');
+  if (first === undefined) return;
+  const began = notedSigners(first).map(({ id }) => id);
+  if (!verified.some(({ signer }) => began.includes(signer.id)))
+    throw refused('is not by the signer that began the task');
+}

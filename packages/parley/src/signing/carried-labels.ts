@@ -1,0 +1,96 @@
+import { isObject, type JsonObject } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
+import type { StreamResponse } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
+import { SIGNING_EXTENSION } from './extension-uris.js';
+
+/** The file name and the media type of a part. */
+export interface PartLabels {
+  readonly filename?: string | undefined;
+  readonly mediaType?: string | undefined;
+}
+
+/**
+ * The labels of a part. Versions before 1.0 have no place for those of text and data parts, so the signer repeats them
+ * in the metadata of the part. A label of the part itself counts before a repeated one.
+ */
+export function labelsOf(part: Part): PartLabels {
+  const { filename, mediaType } = part;
+  if (!losesLabels(part)) return { filename, mediaType };
+  const carried = part.metadata?.[SIGNING_EXTENSION];
+  const own = isObject(carried) ? carried : {};
+  return { filename: filename || labelIn(own, 'filename'), mediaType: mediaType || labelIn(own, 'mediaType') };
+}
+
+/** The part as a signer sends it: with its labels in its metadata too, if a version may lose them. */
+export function withCarriedLabels(part: Part): Part {
+  const plain = withoutCarried(part);
+  const { filename, mediaType } = plain;
+  if (!losesLabels(plain) || !(filename || mediaType)) return plain;
+  const carried = { ...(filename && { filename }), ...(mediaType && { mediaType }) };
+  return { ...plain, metadata: { ...plain.metadata, [SIGNING_EXTENSION]: carried } };
+}
+
+/** The part as its signer meant it, after its signature was verified. */
+export function restoredPart(part: Part): Part {
+  if (part.metadata?.[SIGNING_EXTENSION] === undefined) return part;
+  const { filename, mediaType } = labelsOf(part);
+  return { ...withoutCarried(part), ...(filename && { filename }), ...(mediaType && { mediaType }) };
+}
+
+/** A message as its signer meant it. */
+export function restoredMessage(message: Message): Message {
+  return withParts(message, restoredPart);
+}
+
+/** An answer as its agent meant it. The messages of users stay as they are: readers do not verify them. */
+export function restoredAnswer(event: StreamResponse): StreamResponse {
+  if ('message' in event) return { message: restoredMessage(event.message) };
+  if ('task' in event) return { task: restoredTask(event.task) };
+  if ('artifactUpdate' in event) {
+    const { artifactUpdate } = event;
+    return { artifactUpdate: { ...artifactUpdate, artifact: withParts(artifactUpdate.artifact, restoredPart) } };
+  }
+  const { status } = event.statusUpdate;
+  return { statusUpdate: { ...event.statusUpdate, status: restoredStatus(status) } };
+}
+
+function restoredTask(task: Task): Task {
+  const { status, artifacts, history } = task;
+  return {
+    ...task,
+    status: restoredStatus(status),
+    ...(artifacts && { artifacts: artifacts.map((artifact) => withParts(artifact, restoredPart)) }),
+    ...(history && { history: history.map((one) => (one.role === 'ROLE_AGENT' ? restoredMessage(one) : one)) }),
+  };
+}
+
+function restoredStatus(status: Task['status']): Task['status'] {
+  return status.message === undefined ? status : { ...status, message: restoredMessage(status.message) };
+}
+
+/** The content with changed parts; the same object if none changes. */
+function withParts<Content extends { readonly parts: readonly Part[] }>(
+  content: Content,
+  change: (part: Part) => Part,
+): Content {
+  const parts = content.parts.map(change);
+  return parts.every((part, at) => part === content.parts[at]) ? content : { ...content, parts };
+}
+
+function losesLabels(part: Part): boolean {
+  return 'text' in part || 'data' in part;
+}
+
+function withoutCarried(part: Part): Part {
+  if (part.metadata?.[SIGNING_EXTENSION] === undefined) return part;
+  const { metadata, ...bare } = part;
+  const { [SIGNING_EXTENSION]: _, ...rest } = metadata;
+  return (Object.keys(rest).length > 0 ? { ...bare, metadata: rest } : bare) as Part;
+}
+
+function labelIn(carried: JsonObject, name: keyof PartLabels): string | undefined {
+  const label = carried[name];
+  return typeof label === 'string' ? label : undefined;
+}

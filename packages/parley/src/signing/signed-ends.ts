@@ -1,0 +1,157 @@
+import type { StreamResponse } from '../model/stream-response.js';
+import type { Task, TaskStatus } from '../model/task.js';
+import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
+import { isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
+import { type HandlerMethod, mappedHandler } from '../server/mapped-handler.js';
+import type { RequestHandler } from '../server/request-handler.js';
+import type { ServerCallContext } from '../server/server-call-context.js';
+import type { StreamItem } from '../task/stream-item.js';
+import { statusText, type TaskIds } from './canonical-content.js';
+import { SIGNING_EXTENSION } from './extension-uris.js';
+import { SignedArtifacts } from './signed-artifacts.js';
+import type { AnswerSigning } from './signing-queue.js';
+
+/** States that the engine may write without the agent: after a crash, a cancel or an error. */
+export const ENGINE_ENDS: readonly TaskState[] = ['TASK_STATE_FAILED', 'TASK_STATE_CANCELED'];
+
+/** True for a state after which the turn of the agent is over. */
+export function endsTurn(state: TaskState): boolean {
+  return isTerminal(state) || isInterrupted(state);
+}
+
+/** True if the status has a message that is to be signed itself. */
+export function hasOwnSignature({ state, message }: TaskStatus): boolean {
+  return message !== undefined && (isSigned(message) || !ENGINE_ENDS.includes(state));
+}
+
+/** The ports of signed ends. */
+export type EndSigning = Pick<AnswerSigning, 'signer' | 'issuer' | 'clock'>;
+
+type Request = OperationTypes[OperationName]['request'];
+type Answer = OperationTypes[OperationName]['response'];
+
+/** The end of a turn, and what its signature tells. */
+interface UnsignedEnd extends TaskIds {
+  readonly status: TaskStatus;
+  /** The id of the message that the caller has sent. Absent: the call has sent none. */
+  readonly re: string | undefined;
+  /** The hash of all artifacts. Absent: the answer leaves artifacts out. */
+  readonly artifacts: string | undefined;
+}
+
+/**
+ * The handler, with signatures of ends that have none. The engine wrote them, or they have no message: then the storage
+ * keeps no signature. They are signed when they are sent.
+ */
+export function endSigningHandler(handler: RequestHandler, signing: EndSigning): RequestHandler {
+  const ends = new EndSigner(signing, handler);
+  return mappedHandler(handler, (operation, method) => {
+    if (isStreaming(operation)) return (request, context) => ends.stream(method, request, context);
+    return async (request, context) => ends.answer((await method(request, context)) as Answer, request);
+  });
+}
+
+class EndSigner {
+  readonly #signing: EndSigning;
+  readonly #handler: RequestHandler;
+
+  constructor(signing: EndSigning, handler: RequestHandler) {
+    this.#signing = signing;
+    this.#handler = handler;
+  }
+
+  async answer(answer: Answer, request: Request): Promise<Answer> {
+    if (answer === undefined) return answer;
+    if ('tasks' in answer) {
+      const hasArtifacts = 'includeArtifacts' in request && request.includeArtifacts === true;
+      const tasks: Task[] = [];
+      for (const task of answer.tasks) tasks.push(await this.#task(task, { re: undefined, hasArtifacts }));
+      return { ...answer, tasks };
+    }
+    if ('task' in answer) return { ...answer, task: await this.#task(answer.task, { re: sentId(request) }) };
+    return 'status' in answer ? this.#task(answer, { re: sentId(request) }) : answer;
+  }
+
+  /** The items of a stream, one after another. A caller may leave while the next one is awaited. */
+  stream(method: HandlerMethod, request: Request, context: ServerCallContext): AsyncIterable<StreamItem> {
+    const source = method(request, context) as AsyncIterable<StreamItem>;
+    return {
+      [Symbol.asyncIterator]: () => {
+        const items = source[Symbol.asyncIterator]();
+        return {
+          next: async () => {
+            const next = await items.next();
+            return next.done === true ? next : { ...next, value: await this.#item(next.value, request, context) };
+          },
+          return: async () => (await items.return?.()) ?? { value: undefined, done: true },
+        };
+      },
+    };
+  }
+
+  async #item(item: StreamItem, request: Request, context: ServerCallContext): Promise<StreamItem> {
+    const event = await this.#event(item.event, request, context);
+    if (event === item.event) return item;
+    const { text: _, ...rest } = item;
+    return { ...rest, event };
+  }
+
+  async #event(event: StreamResponse, request: Request, context: ServerCallContext): Promise<StreamResponse> {
+    const re = sentId(request);
+    if ('task' in event) {
+      const task = await this.#task(event.task, { re });
+      return task === event.task ? event : { task };
+    }
+    if (!('statusUpdate' in event)) return event;
+    const { taskId, contextId, status, metadata } = event.statusUpdate;
+    if (!isUnsignedEnd(status) || isSigned(event.statusUpdate)) return event;
+    const task = await this.#stored(taskId, request, context);
+    if (task === undefined) return event;
+    const artifacts = await (await SignedArtifacts.of(task.artifacts)).digest();
+    const signed = await this.#signature({ taskId, contextId, status, re, artifacts });
+    return { statusUpdate: { ...event.statusUpdate, metadata: { ...metadata, ...signed } } };
+  }
+
+  async #task(
+    task: Task,
+    { re, hasArtifacts = true }: { readonly re: string | undefined; readonly hasArtifacts?: boolean },
+  ): Promise<Task> {
+    const { id: taskId, contextId = '', status, metadata } = task;
+    if (!isUnsignedEnd(status)) return task;
+    const artifacts = hasArtifacts ? await (await SignedArtifacts.of(task.artifacts)).digest() : undefined;
+    const signed = await this.#signature({ taskId, contextId, status, re, artifacts });
+    return { ...task, metadata: { ...metadata, ...signed } };
+  }
+
+  #signature({ status: { state, message }, re, artifacts, ...ids }: UnsignedEnd) {
+    const { signer, issuer, clock } = this.#signing;
+    const iat = Math.floor(clock.now() / 1_000);
+    const stated = { ...(re !== undefined && { re }), ...(artifacts !== undefined && { artifacts }) };
+    return signer.sign({
+      type: 'status',
+      text: statusText(state, ids, message),
+      claims: { iss: issuer, iat, state, ...stated },
+    });
+  }
+
+  /** The task whose last event has no artifacts. Undefined if it is gone: its end then has no signature. */
+  async #stored(id: string, { tenant }: Request, context: ServerCallContext): Promise<Task | undefined> {
+    try {
+      return await this.#handler.getTask({ id, historyLength: 0, ...(tenant !== undefined && { tenant }) }, context);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function isUnsignedEnd(status: TaskStatus): boolean {
+  return endsTurn(status.state) && !hasOwnSignature(status);
+}
+
+function isSigned({ metadata }: Pick<Task, 'metadata'>): boolean {
+  return metadata?.[SIGNING_EXTENSION] !== undefined;
+}
+
+function sentId(request: Request): string | undefined {
+  return 'message' in request ? request.message.messageId : undefined;
+}
