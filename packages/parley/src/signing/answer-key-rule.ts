@@ -1,4 +1,6 @@
+import { A2AError } from '../errors/a2a-error.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
+import { BY_VERB } from '../operations/operations.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
 import type { VerifiedSignature } from './content-verifier.js';
@@ -37,10 +39,14 @@ export async function checkAnswerKey(
     throw refused('is not by a signer of this caller. The operator binds a signer to its user');
   }
   if (message.taskId === undefined) return;
-  const task = await handler
-    .getTask({ id: message.taskId, ...(tenant !== undefined && { tenant }) }, context)
-    .catch(() => undefined);
-  // The engine refuses a message to a task that is not there.
+  const task = await handler[BY_VERB.get](
+    { id: message.taskId, ...(tenant !== undefined && { tenant }) },
+    context,
+  ).catch((error: unknown) => {
+    // The engine refuses a message to a task that is not there.
+    if (error instanceof A2AError && error.code === 'TASK_NOT_FOUND') return undefined;
+    throw error;
+  });
   const first = task?.history?.find(({ role }) => role === 'ROLE_USER');
   if (first === undefined) return;
   const began = notedSigners(first).map(({ id }) => id);

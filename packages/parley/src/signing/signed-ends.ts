@@ -1,7 +1,7 @@
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task, TaskStatus } from '../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
-import { isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
+import { BY_VERB, isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
 import { type HandlerMethod, mappedHandler } from '../server/mapped-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
@@ -137,7 +137,10 @@ class EndSigner {
   /** The task whose last event has no artifacts. Undefined if it is gone: its end then has no signature. */
   async #stored(id: string, { tenant }: Request, context: ServerCallContext): Promise<Task | undefined> {
     try {
-      return await this.#handler.getTask({ id, historyLength: 0, ...(tenant !== undefined && { tenant }) }, context);
+      return await this.#handler[BY_VERB.get](
+        { id, historyLength: 0, ...(tenant !== undefined && { tenant }) },
+        context,
+      );
     } catch {
       return undefined;
     }
