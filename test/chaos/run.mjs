@@ -15,22 +15,22 @@ const pooler = {
   debianPackage: 'pgbouncer',
   leftOut: 'Replicas under faults behind a pooler are',
 };
+const redis = {
+  command: ['redis-server', '--version'],
+  debianPackage: 'redis-server',
+  leftOut: 'Replicas under faults on Redis are',
+};
 /** The backends, each with the programs that it needs. A file of SQLite has one replica, and no fault of its own. */
 const BACKENDS = {
   sqlite: [],
   postgres: [postgres],
   'postgres-partitioned': [postgres],
   'postgres-pooled': [postgres, pooler],
-  redis: [
-    {
-      command: ['redis-server', '--version'],
-      debianPackage: 'redis-server',
-      leftOut: 'Replicas under faults on Redis are',
-    },
-  ],
+  redis: [redis],
+  'redis-cluster': [redis],
 };
 const CHOSEN = process.env.TEST_LONG
-  ? ['postgres', 'postgres-partitioned', 'postgres-pooled', 'redis']
+  ? ['postgres', 'postgres-partitioned', 'postgres-pooled', 'redis', 'redis-cluster']
   : ['postgres', 'redis'];
 const LONG_FAULTS = 200;
 const SHORT_FAULTS = 10;

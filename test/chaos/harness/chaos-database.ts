@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { redisScripts } from '../../../packages/parley/src/store/redis/redis-scripts.js';
 import { SmallDisk } from '../../storage-faults/small-disk.js';
+import type { Random } from '../../support/random.js';
 import { PgbouncerServer } from '../../support/servers/pgbouncer-server.js';
 import { PostgresServer } from '../../support/servers/postgres-server.js';
 import { RedisServer } from '../../support/servers/redis-server.js';
@@ -14,8 +15,12 @@ export interface ChaosDatabase extends AsyncDisposable {
   readonly backend: string;
   /** Its address, for the harness. */
   readonly url: string;
-  /** Its TCP port. Absent: a file of one process. */
+  /** True for a file of one process. */
+  readonly isFile?: true;
+  /** The TCP port of its only server. Absent: replicas reach it directly. */
   readonly port?: number;
+  /** Faults of its own, by name. Each is repaired when its promise resolves. */
+  readonly faults?: Readonly<Record<string, (random: Random) => Promise<void>>>;
   urlThrough(port: number): string;
   /** Requests whose answers can be lost, by the operation. */
   readonly requests?: Readonly<Record<'accept' | 'append' | 'claim', RegExp>>;
@@ -33,6 +38,7 @@ export function sqliteDatabase(folder: string): ChaosDatabase {
   const url = `sqlite:${join(folder, 'tasks.db')}`;
   return {
     backend: 'sqlite',
+    isFile: true,
     url,
     urlThrough: () => url,
     [Symbol.asyncDispose]: () => rm(join(folder, 'tasks.db'), { force: true }),
@@ -115,7 +121,7 @@ async function isAnswering(url: string): Promise<boolean> {
 }
 
 /** The server forces each write to the disk, and evicts nothing. */
-const REDIS_SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
+export const REDIS_SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
 /** A Redis that keeps its writes when it is killed. It is full when it has reached its limit of memory. */
 export async function redisDatabase(): Promise<ChaosDatabase> {

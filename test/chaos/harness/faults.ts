@@ -127,7 +127,8 @@ const OVER_TCP: Readonly<Record<string, Fault>> = {
 };
 
 /** The faults that are possible with a database, by name. */
-export function faultsOf({ port, requests, fill }: Cluster['database']): ReadonlyMap<string, Fault> {
+export function faultsOf({ port, requests, fill, faults = {} }: Cluster['database']): ReadonlyMap<string, Fault> {
+  const own = Object.entries(faults).map(([name, fault]) => [name, ({ random }: FaultWorld) => fault(random)] as const);
   return new Map(
     Object.entries({
       ...ALWAYS,
@@ -138,6 +139,7 @@ export function faultsOf({ port, requests, fill }: Cluster['database']): Readonl
         'answer of a claim lost': answerLost('claim'),
       }),
       ...(fill && { 'database full': databaseFull }),
+      ...Object.fromEntries(own),
     }),
   );
 }

@@ -9,6 +9,7 @@ import { Load } from './load.js';
 import { monotonic, pause, until } from './monotonic.js';
 import { openStorage, readJournals, readLogs, readQueues } from './read-history.js';
 import { Recorder } from './recorder.js';
+import { redisClusterDatabase } from './redis-cluster-database.js';
 
 const CLIENTS = 16;
 const REPLICAS = 3;
@@ -35,7 +36,7 @@ export async function runChaos(run: ChaosRun): Promise<History> {
   // The load makes as many choices as it has time for. The choices of the faults do not depend on them.
   const random = new Random(seed);
   const recorder = new Recorder();
-  const isFile = database.port === undefined;
+  const isFile = database.isFile === true;
   await using cluster = await Cluster.start(database, { count: isFile ? 1 : REPLICAS, folder, random });
   const thinkMs = run.faults > 50 ? 1_000 : 300;
   const load = await Load.open({
@@ -89,6 +90,7 @@ async function databaseOf({ backend, folder }: ChaosRun): Promise<ChaosDatabase>
   if (backend === 'postgres-partitioned') return postgresDatabase({ partitions: 16 });
   if (backend === 'postgres-pooled') return postgresDatabase({ pooled: true });
   if (backend === 'redis') return redisDatabase();
+  if (backend === 'redis-cluster') return redisClusterDatabase();
   throw new Error(`there is no chaos on ${backend}`);
 }
 

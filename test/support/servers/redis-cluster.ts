@@ -93,6 +93,16 @@ export class RedisCluster implements AsyncDisposable {
     });
   }
 
+  /** Makes a replica the primary in an orderly way: the old primary waits until the replica has all its writes. */
+  async failOver(replica: ClusterNode): Promise<void> {
+    const isPrimary = async () => (await this.nodes()).some(({ id, ...node }) => id === replica.id && node.isPrimary);
+    while (!(await isPrimary())) {
+      // A failover that meets another one is refused, and one that takes too long is given up.
+      await ask(replica.server, ['CLUSTER', 'FAILOVER']).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+
   /** The slot of a key, if no key lies in it. */
   async emptySlotOf(key: string): Promise<number | undefined> {
     const [anyone] = await this.nodes();
@@ -142,7 +152,8 @@ export class RedisCluster implements AsyncDisposable {
         const [id = '', place = '', flags = ''] = line.split(' ');
         const port = Number(/:(\d+)@/.exec(place)?.[1]);
         const server = this.servers.find((one) => one.port === port);
-        if (server === undefined || flags.includes('fail')) return [];
+        // A server that the others miss has `fail` or `fail?`. `nofailover` is a setting.
+        if (server === undefined || /(?:^|,)fail\??(?:,|$)/.test(flags)) return [];
         return [{ server, id, isPrimary: flags.includes('master') }];
       });
   }

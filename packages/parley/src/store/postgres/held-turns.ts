@@ -1,6 +1,7 @@
 import { decideCancel, decideDelete, mergedCancel, parsedCancel } from '../rules/decide-cancel.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
 import { type ReleaseHow, releasedCounts } from '../rules/turn-lease.js';
+import { isEndState } from '../state-numbers.js';
 import type { CancelRequest, HeldTurn, Holding, Lease } from '../task-storage.js';
 import { dropTurns, keyFields, lockTask, writeQueue } from './locked-task.js';
 import type { StoredScope, StoredScopes } from './stored-names.js';
@@ -125,6 +126,25 @@ export async function releaseUnfinished(
   return row?.waiting;
 }
 
+/** The plain end of a turn: no other turn of its task waits. The locked row says so, and it is the newest one. */
+const END: Sql = {
+  name: 'end-turn',
+  text: `WITH t AS (
+      UPDATE parley.task SET held = 0, queued = 0
+      WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid AND held = $4 AND epoch = $5 AND queued = 1
+      RETURNING pk, part
+    ),
+    e AS (DELETE FROM parley.execution e USING t WHERE e.task = t.pk AND e.part = t.part AND e.turn = $4)
+    SELECT pk FROM t`,
+};
+
+/** Ends a turn in one statement. False if it is not plain. */
+export async function releaseLast(tables: Tables, scope: StoredScope, held: HeldTurn): Promise<boolean> {
+  const { part, id } = keyFields(scope, held.key);
+  const rows = await tables.query(END, part, scope.hash, id, held.turn, held.epoch);
+  return rows.length > 0;
+}
+
 /** Ends a turn. Resolves to the turns that wait. Runs in a transaction. */
 export async function releaseDone(tables: Tables, scope: StoredScope, held: HeldTurn): Promise<number> {
   const { task } = await lockTask(tables, scope, held.key.id);
@@ -133,6 +153,45 @@ export async function releaseDone(tables: Tables, scope: StoredScope, held: Held
   const queue = await dropTurns(tables, task, held.turn);
   await writeQueue(tables, { ...task, queue, holder: undefined });
   return queue.length;
+}
+
+/**
+ * The plain request to cancel: it is the first one for the held turn, or no turn is held. The lock on the task comes
+ * first, as in a transaction. The row of the turn is checked again when it is written.
+ */
+const REQUEST_CANCEL: Sql = {
+  name: 'request-cancel',
+  text: `WITH t AS MATERIALIZED (
+      SELECT pk, part, seq, state, held FROM parley.task
+      WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid FOR UPDATE
+    ),
+    e AS (
+      UPDATE parley.execution e SET cancel = $4 FROM t
+      WHERE e.task = t.pk AND e.part = t.part AND e.turn = t.held AND e.node IS NOT NULL AND e.cancel IS NULL
+      RETURNING e.turn, e.lease_end > parley.now_ms() AS running
+    )
+    SELECT t.seq, t.state, t.held, e.turn, e.running FROM t LEFT JOIN e ON true`,
+};
+
+/** Requests to cancel in one statement. `undefined` if that is not plain. */
+export async function cancelPlain(
+  tables: Tables,
+  scope: StoredScope,
+  { taskId, request }: { readonly taskId: string; readonly request: CancelRequest },
+): Promise<CancelResult | undefined> {
+  const { part, id } = keyFields(scope, { id: taskId });
+  const [row] = await tables.query<{
+    readonly seq: number;
+    readonly state: number;
+    readonly held: number;
+    readonly turn: number | null;
+    readonly running: boolean | null;
+  }>(REQUEST_CANCEL, part, scope.hash, id, JSON.stringify(request));
+  if (row === undefined) return { kind: 'not-found' };
+  const { seq, state, held, turn, running } = row;
+  if (isEndState(state)) return { kind: 'terminal', state };
+  if (held === 0) return { kind: 'requested', seq, turn: undefined, running: false };
+  return turn === null ? undefined : { kind: 'requested', seq, turn, running: running === true };
 }
 
 const CANCEL_OF: Sql = {

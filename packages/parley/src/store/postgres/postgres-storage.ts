@@ -53,10 +53,12 @@ import { GroupCommit } from './group-commit.js';
 import {
   beginAttempt,
   byKey,
+  cancelPlain,
   deleteTask,
   keepCancel,
   keepCheckpoint,
   releaseDone,
+  releaseLast,
   releaseUnfinished,
   renewLeases,
 } from './held-turns.js';
@@ -274,7 +276,9 @@ export class PostgresStorage implements TaskStorage {
     const scope = this.#scopes.of(turn.key.scope);
     const waiting = await this.#lanes.do(turn.key, async () => {
       const plain = await releaseUnfinished(this.#tables, scope, { turn, how });
-      return plain ?? this.#tables.transaction((tables) => releaseDone(tables, scope, turn));
+      if (plain !== undefined) return plain;
+      if (how === 'done' && (await releaseLast(this.#tables, scope, turn))) return 0;
+      return this.#tables.transaction((tables) => releaseDone(tables, scope, turn));
     });
     if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
     return { waiting };
@@ -289,8 +293,12 @@ export class PostgresStorage implements TaskStorage {
     this.#open();
     const stored = this.#scopes.of(scope);
     const key = { scope, id: taskId };
-    const result = await this.#lanes.do(key, () =>
-      this.#tables.transaction((tables) => keepCancel(tables, stored, { taskId, request })),
+    const cancel = { taskId, request };
+    const result = await this.#lanes.do(
+      key,
+      async () =>
+        (await cancelPlain(this.#tables, stored, cancel)) ??
+        this.#tables.transaction((tables) => keepCancel(tables, stored, cancel)),
     );
     if (result.kind === 'not-found') return result;
     if (result.kind === 'terminal') return { kind: 'terminal', state: stateOfNumber(result.state) };
