@@ -1,10 +1,15 @@
 import type { Invocation } from '../command-line/invocation.js';
-import { openDatabase, pathOf } from '../database/open-database.js';
+import { databaseOf, isPostgres, openDatabase, pathOf } from '../database/open-database.js';
 
 const BATCH = 500;
+/** Tables that the status names: the largest ones. */
+const TABLES_SHOWN = 5;
 
 /** Shows the contents of a database. */
-export async function status({ settings, output }: Invocation): Promise<number> {
+export async function status(invocation: Invocation): Promise<number> {
+  const { settings, output } = invocation;
+  const url = databaseOf(settings);
+  if (isPostgres(url)) return postgresDatabaseStatus(url, invocation);
   const { sqliteStatus } = await import('parley-a2a/sqlite');
   const found = sqliteStatus(pathOf(settings));
   if (output.json) {
@@ -12,31 +17,76 @@ export async function status({ settings, output }: Invocation): Promise<number> 
     return 0;
   }
   output.field('Database', found.path);
-  output.field(
-    'Schema',
-    `${found.schema}${found.schema < found.newestSchema ? ` (newest: ${found.newestSchema})` : ''}`,
-  );
+  output.field('Schema', versioned(found));
   output.field('In use', found.inUse ? 'yes' : 'no');
   output.field('Size', `${sized(found.bytes)}, ${sized(found.freeBytes)} of it free`);
-  for (const [state, tasks] of Object.entries(found.tasks))
-    output.field(state.replace('TASK_STATE_', ''), String(tasks));
+  showStates(found.tasks, output);
   output.field('Events', String(found.records));
   output.field('Turns', String(found.turns));
   output.field('Webhooks', String(found.pushConfigs));
   return 0;
 }
 
+async function postgresDatabaseStatus(url: string, { output }: Invocation): Promise<number> {
+  const { postgresStatus } = await import('parley-a2a/postgres');
+  const found = await postgresStatus({ url });
+  if (output.json) {
+    output.document(found);
+    return 0;
+  }
+  output.field('Database', found.database);
+  output.field('Schema', found.schema === 0 ? 'none: a server makes it, or parley db migrate' : versioned(found));
+  output.field('Size', sized(found.bytes));
+  for (const { name, bytes, rows } of found.tables.slice(0, TABLES_SHOWN))
+    output.field(`Table ${name}`, `${sized(bytes)}, about ${rows} rows`);
+  showStates(found.tasks, output);
+  output.field('Turns', String(found.turns));
+  output.field('Webhooks', String(found.pushConfigs));
+  const oldest =
+    found.oldestLeaseMs === undefined ? '' : `, the oldest for ${Math.round(found.oldestLeaseMs / 1000)} s`;
+  output.field('Ended leases', `${found.endedLeases}${oldest}`);
+  return 0;
+}
+
+function showStates(tasks: Readonly<Record<string, number>>, output: Invocation['output']): void {
+  for (const [state, count] of Object.entries(tasks)) output.field(state.replace('TASK_STATE_', ''), String(count));
+}
+
+function versioned({ schema, newestSchema }: { readonly schema: number; readonly newestSchema: number }): string {
+  return `${schema}${schema < newestSchema ? ` (newest: ${newestSchema})` : ''}`;
+}
+
 /** Migrates a database to the newest schema. */
 export async function migrate({ settings, output }: Invocation): Promise<number> {
-  const { migrateSqlite, sqliteStatus } = await import('parley-a2a/sqlite');
-  const path = pathOf(settings);
   const planned = settings.isOn('dry-run');
-  const before = planned ? sqliteStatus(path) : undefined;
-  const { from, to } = before === undefined ? migrateSqlite(path) : { from: before.schema, to: before.newestSchema };
-  if (output.json) output.document({ path, from, to, changed: !planned && from !== to });
+  const url = databaseOf(settings);
+  const place = isPostgres(url) ? {} : { path: pathOf(settings) };
+  const { from, to } = isPostgres(url)
+    ? await migratedPostgres(url, planned)
+    : await migratedFile(pathOf(settings), planned);
+  if (output.json) output.document({ ...place, from, to, changed: !planned && from !== to });
   else if (from === to) output.field('Schema', `${to}, the newest: nothing to do`);
   else output.field('Schema', `${from} → ${to}${planned ? ' (not done: --dry-run)' : ''}`);
   return 0;
+}
+
+interface Migrated {
+  readonly from: number;
+  readonly to: number;
+}
+
+async function migratedFile(path: string, planned: boolean): Promise<Migrated> {
+  const { migrateSqlite, sqliteStatus } = await import('parley-a2a/sqlite');
+  if (!planned) return migrateSqlite(path);
+  const { schema: from, newestSchema: to } = sqliteStatus(path);
+  return { from, to };
+}
+
+async function migratedPostgres(url: string, planned: boolean): Promise<Migrated> {
+  const { migratePostgres, postgresStatus } = await import('parley-a2a/postgres');
+  if (!planned) return migratePostgres({ url });
+  const { schema: from, newestSchema: to } = await postgresStatus({ url });
+  return { from, to };
 }
 
 /** Returns unused disk space of a database to the system. */

@@ -25,9 +25,14 @@ export async function openDatabase(settings: Settings): Promise<TaskStorage> {
   return openStorage(url);
 }
 
+/** True for the url of a PostgreSQL database. */
+export function isPostgres(url: string): boolean {
+  return /^postgres(?:ql)?:/.test(url);
+}
+
 /** True for the url of a database of several processes. */
 export function isShared(url: string): boolean {
-  return /^(?:postgres(?:ql)?|rediss?):/.test(url);
+  return isPostgres(url) || /^rediss?:/.test(url);
 }
 
 /**
@@ -41,7 +46,7 @@ export function pathOf(settings: Settings): string {
   if (path === undefined)
     throw usageError(
       `this command works on files such as ${DEFAULT_DATABASE}, not on "${shown}"`,
-      isShared(url) ? 'servers migrate such a database when they start; parley cluster status shows it' : undefined,
+      isShared(url) ? 'parley cluster status shows the replicas and the work of such a database' : undefined,
     );
   return path;
 }

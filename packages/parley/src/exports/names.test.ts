@@ -189,7 +189,7 @@ const NAMES = {
   ],
   'openai-agents': ['openAIAgent'],
   pino: ['pinoLogger'],
-  postgres: ['PostgresStorage', 'openPostgresStorage'],
+  postgres: ['PostgresStorage', 'migratePostgres', 'openPostgresStorage', 'postgresStatus'],
   'push-receiver': ['OptionsError', 'PushReceiver'],
   redis: ['RedisStorage', 'openRedisStorage'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
