@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, newTask } from './task-play.js';
+import { ALICE, acceptance, newTask, said } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of push configurations. */
@@ -12,8 +12,8 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));
       const secret = { authentication: { scheme: 'Bearer', credentials: 's' }, token: 't', tenant: 'x' };
-      expect(await storage.putPushConfig(ALICE, config('a', secret))).toBe(true);
-      expect(await storage.putPushConfig(ALICE, config('b'))).toBe(true);
+      expect(await storage.putPushConfig(ALICE, config('a', secret))).toBe('put');
+      expect(await storage.putPushConfig(ALICE, config('b'))).toBe('put');
       expect(await storage.pushConfig(ALICE, 't1', 'a')).toEqual(config('a', secret));
       await storage.putPushConfig(ALICE, config('a', { token: 'other' }));
       expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toEqual([
@@ -52,9 +52,44 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toEqual([]);
     });
 
+    it('are at most so many for a task, also if several come at once', async () => {
+      const { storage } = tested;
+      await storage.create(ALICE, newTask(tested, 't1'));
+      const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+      const put = await Promise.all(ids.map((id) => storage.putPushConfig(ALICE, config(id), 2)));
+      expect(put.filter((result) => result === 'put')).toHaveLength(2);
+      expect(put.filter((result) => result === 'full')).toHaveLength(4);
+      const kept = await storage.pushConfigs(ALICE, 't1', { limit: 10 });
+      expect(kept).toHaveLength(2);
+      const [first] = kept?.map(({ id }) => id) ?? [];
+      expect(await storage.putPushConfig(ALICE, config(first ?? '', { token: 'new' }), 2)).toBe('put');
+      expect(await storage.putPushConfig(ALICE, config('g'))).toBe('put');
+      await storage.deletePushConfig(ALICE, 't1', 'g');
+      await storage.deletePushConfig(ALICE, 't1', first ?? '');
+      expect(await storage.putPushConfig(ALICE, config('h'), 2)).toBe('put');
+    });
+
+    it('are at most so many for a task, also those of messages, and a refused message leaves nothing', async () => {
+      const { storage } = tested;
+      await storage.create(ALICE, newTask(tested, 't1'));
+      const idempotency = { key: 'k', digest: 'd', ttlMs: 1_000_000 };
+      const send = (id: string, more = {}) => {
+        const { taskId: _, ...pushConfig } = config(id);
+        return storage.accept(acceptance(said(`m${id}`), 't1', { pushConfig, pushConfigLimit: 2, ...more }));
+      };
+      const sent = await Promise.all(['a', 'b', 'c', 'd'].map((id) => send(id)));
+      expect(sent.map(({ kind }) => kind).sort()).toEqual(['accepted', 'accepted', 'configs-full', 'configs-full']);
+      expect(await send('e', { idempotency })).toEqual({ kind: 'configs-full' });
+      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
+      const kept = await storage.pushConfigs(ALICE, 't1', { limit: 10 });
+      expect(kept).toHaveLength(2);
+      expect(await send(kept?.[0]?.id ?? '')).toMatchObject({ kind: 'accepted', turn: 3 });
+      expect(await storage.putPushConfig(ALICE, config('f'), 2)).toBe('full');
+    });
+
     it('need their task (Spec §3.1.8)', async () => {
       const { storage } = tested;
-      expect(await storage.putPushConfig(ALICE, config('a'))).toBe(false);
+      expect(await storage.putPushConfig(ALICE, config('a'))).toBe('not-found');
       expect(await storage.pushConfig(ALICE, 't1', 'a')).toBeUndefined();
       expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toBeUndefined();
       expect(await storage.deletePushConfig(ALICE, 't1', 'a')).toBe(false);

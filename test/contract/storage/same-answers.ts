@@ -292,7 +292,7 @@ const anyStep = fc.oneof(
         return world.both<unknown>((storage) => {
           if (what === 'replay') return storage.replayDelivery({ key, configId }, from === 0 ? undefined : from);
           if (what === 'purge') return storage.purgeDelivery({ key, configId });
-          if (what === 'put') return storage.putPushConfig(key.scope, config);
+          if (what === 'put') return storage.putPushConfig(key.scope, config, from);
           if (what === 'delete') return storage.deletePushConfig(key.scope, taskId, configId);
           const standing = from < 2 ? 'parked' : 'pending';
           return storage.deliveries({ agents: [world.agent], standing, limit: 50 });

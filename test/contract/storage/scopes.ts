@@ -105,7 +105,9 @@ export function scopesContract(open: OpenStorage): void {
         expect(await storage.begin(held, 2)).toEqual({ held: false });
         expect(await storage.saveCheckpoint(held, 1)).toBe(false);
         expect(await storage.release({ ...held, attempt: 1 }, 'done')).toEqual({ waiting: 0 });
-        expect(await storage.putPushConfig(scope, { id: 'q', taskId: 't', url: 'https://example.com' })).toBe(false);
+        expect(await storage.putPushConfig(scope, { id: 'q', taskId: 't', url: 'https://example.com' })).toBe(
+          'not-found',
+        );
         expect(await storage.pushConfig(scope, 't', 'p')).toBeUndefined();
         expect(await storage.pushConfigs(scope, 't', { limit: 10 })).toBeUndefined();
         expect(await storage.deletePushConfig(scope, 't', 'p')).toBe(false);

@@ -153,7 +153,9 @@ export const FLAGS = {
   'tls-client-ca': text('path', 'authorities of client certificates that callers need', {
     commonVariable: 'A2A_TLS_CLIENT_CA',
   }),
-  expires: text('duration', 'lifetime of the key (default: no end)'),
+  'signing-key': text('path', 'key that signs: PEM, a JWK or a key set', { repeats: true }),
+  jku: text('url', 'https URL of the public keys, which the signatures name'),
+  expires: text('duration', 'lifetime of the key or password (default: no end)'),
   'oidc-issuer': text('url', 'take tokens of this OpenID Connect provider', { commonVariable: 'A2A_OIDC_ISSUER' }),
   'jwt-issuer': text('url', 'take JWTs of this issuer; needs --jwks-url', { commonVariable: 'A2A_JWT_ISSUER' }),
   'jwks-url': text('url', 'keys of that issuer', { commonVariable: 'A2A_JWKS_URL' }),

@@ -100,6 +100,8 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'tls-cert': 'trusted',
   'tls-key': 'trusted',
   'tls-client-ca': 'trusted',
+  'signing-key': 'trusted',
+  jku: 'trusted',
   expires: 'command line',
   'oidc-issuer': 'trusted',
   'jwt-issuer': 'trusted',

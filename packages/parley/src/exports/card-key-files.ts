@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import type { CardJwk } from '../agent-card/signatures/card-signing-options.js';
+import type { CardJwk, CardSigningOptions } from '../agent-card/signatures/card-signing-options.js';
 import { OptionsError } from '../errors/options-error.js';
 
 const { readFile } = process.getBuiltinModule('node:fs/promises');
@@ -22,6 +22,23 @@ export async function readCardKeys(paths: readonly string[]): Promise<CardJwk[]>
   }
   if (problems.length > 0) throw new OptionsError('Card keys', problems);
   return keys;
+}
+
+/** Keys for `signCard`. */
+export interface SignCardOptions extends CardSigningOptions {
+  /** The url of the public keys. Signatures name it (`jku`) if it is https. */
+  readonly jwksUrl?: string;
+}
+
+/**
+ * Signs an agent card (Spec §8.4) of any version, as a server with `cardSigning` does. Signatures that the card has are
+ * replaced. Needs `jose`.
+ * @throws OptionsError naming every key that cannot be used.
+ */
+export async function signCard(card: object, { keys, jwksUrl = '' }: SignCardOptions): Promise<object> {
+  const { SignedCards } = await import('../app/signed-cards.js');
+  const signer = await SignedCards.by({ keys }, jwksUrl);
+  return JSON.parse(await signer.sign(JSON.stringify(card))) as object;
 }
 
 function keysIn(text: string): readonly CardJwk[] {

@@ -186,6 +186,7 @@ const NAMES = {
     'parseRate',
     'readCardKeys',
     'readServerConfig',
+    'signCard',
   ],
   'openai-agents': ['openAIAgent'],
   pino: ['pinoLogger'],

@@ -47,7 +47,7 @@ export type { ServedDeliveries } from '../push/served-deliveries.js';
 export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
-export { readCardKeys } from './card-key-files.js';
+export { readCardKeys, type SignCardOptions, signCard } from './card-key-files.js';
 export { apiKeysFile, basicUsersFile, type CredentialOptions, credentialAuthenticator } from './credential-files.js';
 
 /** One agent and its server. Without an agent the server tells its callers that it has none yet. */

@@ -9,7 +9,7 @@ import type {
   TaskPushNotificationConfig,
 } from '../model/push-notification-config.js';
 import type { IdSource } from '../runtime/id-source.js';
-import { type Scope, type StoredPushConfig, type TaskStorage, taskKeyText } from '../store/task-storage.js';
+import type { Scope, StoredPushConfig, TaskStorage } from '../store/task-storage.js';
 import type { PushRegistration } from './push-registration.js';
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -30,11 +30,14 @@ export interface ScopedRequest<Request> {
 /** The operations on push configurations (Spec §3.1.7 to §3.1.10). */
 export class PushConfigurations {
   readonly #options: PushConfigurationsOptions;
-  /** The last registration of each task. The next one waits for it, so that the count of configurations is right. */
-  readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(options: PushConfigurationsOptions) {
     this.#options = options;
+  }
+
+  /** Configurations of one task. */
+  get limit(): number {
+    return this.#options.registration.maxConfigs;
   }
 
   /** Keeps a webhook of a task. Replaces one with the same id. `version`: the protocol version of the call. */
@@ -47,10 +50,9 @@ export class PushConfigurations {
     this.#check(request, '');
     const { taskId = '', id = ids.random() } = request;
     const config = { ...request, taskId, id };
-    await this.withRoom({ scope, taskId, configId: id }, async () => {
-      const isPut = await storage.putPushConfig(scope, { ...config, registeredIn: version });
-      if (!isPut) throw new TaskNotFoundError(taskId);
-    });
+    const result = await storage.putPushConfig(scope, { ...config, registeredIn: version }, this.limit);
+    if (result === 'not-found') throw new TaskNotFoundError(taskId);
+    if (result === 'full') throw this.noRoom(taskId);
     return config;
   }
 
@@ -92,37 +94,10 @@ export class PushConfigurations {
     return { ...webhook, registeredIn: version };
   }
 
-  /**
-   * Runs a write that may add a configuration to an existing task, if the task has room for it.
-   * @throws A2AError RESOURCE_EXHAUSTED if it has not.
-   */
-  async withRoom<Result>(
-    place: { readonly scope: Scope; readonly taskId: string; readonly configId: string },
-    write: () => Promise<Result>,
-  ): Promise<Result> {
-    const { scope, taskId } = place;
-    const key = taskKeyText({ scope, id: taskId });
-    const before = this.#last.get(key);
-    const written = (async () => {
-      await before?.catch(() => undefined);
-      await this.#requireRoom(place);
-      return write();
-    })();
-    this.#last.set(key, written);
-    try {
-      return await written;
-    } finally {
-      if (this.#last.get(key) === written) this.#last.delete(key);
-    }
-  }
-
-  async #requireRoom({ scope, taskId, configId }: { scope: Scope; taskId: string; configId: string }): Promise<void> {
-    const { storage, registration } = this.#options;
-    const { maxConfigs } = registration;
-    const present = (await storage.pushConfigs(scope, taskId, { limit: maxConfigs })) ?? [];
-    if (present.length < maxConfigs || present.some(({ id }) => id === configId)) return;
-    const message = `A task can have ${maxConfigs} push configurations. Delete one of them first`;
-    throw new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { taskId, limit: String(maxConfigs) } });
+  /** The error for a configuration that a task has no room for. */
+  noRoom(taskId: string): A2AError {
+    const message = `A task can have ${this.limit} push configurations. Delete one of them first`;
+    return new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { taskId, limit: String(this.limit) } });
   }
 
   #check(config: TaskPushNotificationConfig, prefix: string): void {

@@ -3,7 +3,7 @@ import type { TaskPushNotificationConfig } from '../model/push-notification-conf
 import { requirePlain, SecretBox, type SecretPlace } from '../secrets/secret-box.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { DeliveryClaim, DeliveryClaimRequest, DeliveryClaims } from './push-deliveries.js';
-import type { Acceptance, AcceptOutcome, Scope, TaskStorage } from './task-storage.js';
+import type { Acceptance, AcceptOutcome, ConfigPut, Scope, TaskStorage } from './task-storage.js';
 
 type Config = TaskPushNotificationConfig;
 type Change = (text: string, place: SecretPlace) => Promise<string>;
@@ -36,8 +36,8 @@ export class SealedConfigs {
     });
   }
 
-  async putPushConfig(...[scope, config]: Parameters<TaskStorage['putPushConfig']>): Promise<boolean> {
-    return this.#storage.putPushConfig(scope, await this.#sealed(scope, config));
+  async putPushConfig(...[scope, config, limit]: Parameters<TaskStorage['putPushConfig']>): Promise<ConfigPut> {
+    return this.#storage.putPushConfig(scope, await this.#sealed(scope, config), limit);
   }
 
   async pushConfig(

@@ -169,6 +169,8 @@ export interface Acceptance {
   readonly claim?: Lease;
   /** Kept under its id, or that of the task if it has none. */
   readonly pushConfig?: StoredPushConfig;
+  /** Push configurations that an existing task may have. Default: no limit. */
+  readonly pushConfigLimit?: number;
   readonly idempotency?: IdempotencyKey;
   /**
    * True if the node has asked the same before and missed the answer. If the message waits or runs, the storage answers
@@ -221,7 +223,12 @@ export type AcceptOutcome =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'terminal'; readonly state: TaskState }
   | { readonly kind: 'other-context' }
-  | { readonly kind: 'full' };
+  | { readonly kind: 'full' }
+  /** The task has no room for the push configuration; nothing was written. */
+  | { readonly kind: 'configs-full' };
+
+/** The outcome of a push configuration for a task. `full`: the task has no room for it; nothing was written. */
+export type ConfigPut = 'put' | 'not-found' | 'full';
 
 /**
  * Records of one task, appended together or not at all. Refused when the writer has been overtaken, the sequence has
@@ -462,11 +469,12 @@ export interface TaskStorage extends PushDeliveries {
   /** The known outcome of a key, unless the key has expired or its task is gone. */
   recall(scope: Scope, key: string): Promise<Remembered | undefined>;
 
-  /** Adds or replaces by `config.id`; false if the scope has no such task. */
+  /** Adds or replaces by `config.id`. `limit`: the configurations that a task may have. Default: no limit. */
   putPushConfig(
     scope: Scope,
     config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-  ): Promise<boolean>;
+    limit?: number,
+  ): Promise<ConfigPut>;
   pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined>;
   /** The readable ones of a task in order of their ids, after `cursor`; `undefined` if the scope has no such task. */
   pushConfigs(

@@ -53,8 +53,6 @@ export interface Envelope {
   readonly callerKey: string | undefined;
   /** The webhook that comes with the message. */
   readonly pushConfig: StoredPushConfig | undefined;
-  /** True once the task is known to have room for the webhook. */
-  readonly hasRoom?: true;
   /** Called when the message is stored, or when its agent decides about it. */
   readonly takenIn: (() => void) | undefined;
 }
@@ -144,7 +142,6 @@ export class MessageIntake {
       envelope.takenIn?.();
       return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
     }
-    if (!task && envelope.pushConfig && !envelope.hasRoom) return this.#submitIfRoom(envelope, startsNone);
     const full = startsNone ? turnPlaces.add(callerKey) : turnPlaces.take(callerKey);
     if (full !== undefined) return this.#submitBeyond(envelope, full);
     const { promise, resolve, reject } = Promise.withResolvers<Submission>();
@@ -191,14 +188,6 @@ export class MessageIntake {
     throw tooManyTurns(full, turnPlaces.limits);
   }
 
-  /** Submits a message with a webhook to an existing task, if that has room for the webhook. */
-  #submitIfRoom(envelope: Envelope, startsNone: boolean): Promise<Submission> {
-    const { scope, taskId, pushConfig } = envelope;
-    if (!this.#push) throw new PushNotificationNotSupportedError();
-    const place = { scope, taskId, configId: pushConfig?.id ?? taskId };
-    return this.#push.withRoom(place, () => this.submit({ ...envelope, hasRoom: true }, startsNone));
-  }
-
   #acceptance({ scope, message, caller, taskId, task, key, pushConfig }: Envelope): Acceptance {
     const { lease, limits } = this.#context;
     return {
@@ -209,7 +198,7 @@ export class MessageIntake {
         ? { create: task, isContextNew: !message.contextId }
         : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
       claim: lease,
-      ...(pushConfig && { pushConfig }),
+      ...(pushConfig && this.#push && { pushConfig, pushConfigLimit: this.#push.limit }),
       ...(key && { idempotency: key }),
       waitingLimit: limits.waitingMessages,
     };
@@ -245,6 +234,8 @@ export class MessageIntake {
           metadata: { taskId, limit: 'waitingMessages' },
           retryAfterMs: BUSY_RETRY_MS,
         });
+      case 'configs-full':
+        throw this.#push?.noRoom(taskId) ?? new PushNotificationNotSupportedError();
     }
   }
 

@@ -13,6 +13,7 @@ import {
   claimedDelivery,
   type DeliveryHead,
   dueDelivery,
+  hasConfigRoom,
   isDeliveryClaimable,
   newDeliveryQueue,
   purgedDelivery,
@@ -42,6 +43,11 @@ export class MemoryDeliveries {
 
   constructor(wakeups: Pick<WakeupListener, 'deliveryReady'>) {
     this.#wakeups = wakeups;
+  }
+
+  /** True if a task has room for a configuration. */
+  hasRoom({ pushConfigs }: TaskEntry, id: string, limit: number | undefined): boolean {
+    return hasConfigRoom({ isKnown: pushConfigs?.has(id) === true, count: pushConfigs?.size ?? 0, limit });
   }
 
   /** Adds or replaces a configuration. A new queue begins behind `position`. */

@@ -29,6 +29,7 @@ import type {
   Claim,
   ClaimRequest,
   Claims,
+  ConfigPut,
   HeldTurn,
   Holding,
   IdempotencyKey,
@@ -99,7 +100,7 @@ export class MemoryStorage implements TaskStorage {
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     const now = this.#open();
-    const { scope, task, idempotency, pushConfig } = acceptance;
+    const { scope, task, idempotency, pushConfig, pushConfigLimit } = acceptance;
     if (acceptance.again === true) {
       const earlier = this.#acceptedBefore(acceptance);
       if (earlier !== undefined) return earlier;
@@ -120,7 +121,11 @@ export class MemoryStorage implements TaskStorage {
       accepted = decideAccept(entry, { contextId: task.contextId, waitingLimit, claim }, now);
     }
     if (entry === undefined || accepted.kind !== 'accepted') return refusedAccept(accepted.kind, entry);
-    if (!('create' in task)) this.#tasks.makeRoomFor(acceptance.message);
+    if (!('create' in task)) {
+      const hasRoom = !pushConfig || this.#deliveries.hasRoom(entry, pushConfig.id ?? task.id, pushConfigLimit);
+      if (!hasRoom) return { kind: 'configs-full' };
+      this.#tasks.makeRoomFor(acceptance.message);
+    }
     const queued = this.#enqueue(entry, acceptance, accepted);
     const { turn } = accepted;
     if (pushConfig !== undefined) {
@@ -340,11 +345,14 @@ export class MemoryStorage implements TaskStorage {
   async putPushConfig(
     scope: Scope,
     config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-  ): Promise<boolean> {
+    limit?: number,
+  ): Promise<ConfigPut> {
     const now = this.#open();
     const entry = this.#tasks.find(scope, config.taskId);
-    if (entry !== undefined) this.#deliveries.put(entry, config, { position: entry.seq, now });
-    return entry !== undefined;
+    if (entry === undefined) return 'not-found';
+    if (!this.#deliveries.hasRoom(entry, config.id, limit)) return 'full';
+    this.#deliveries.put(entry, config, { position: entry.seq, now });
+    return 'put';
   }
 
   async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {

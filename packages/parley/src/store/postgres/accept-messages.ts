@@ -4,7 +4,7 @@ import { createTasks, newTaskOf } from './create-tasks.js';
 import { type LockedTask, lockTask, writeQueue } from './locked-task.js';
 import { dropUnusedKey, KEY_IS_FREE, lockKey, writeKey } from './message-keys.js';
 import { PostgresError } from './postgres-error.js';
-import { putConfig } from './push-queues.js';
+import { hasRoom, putConfig } from './push-queues.js';
 import { contextHash, fullText, indexForm, type StoredScope, type StoredScopes, textOfName } from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
 
@@ -20,7 +20,7 @@ export type AcceptResult =
     }
   | { readonly kind: 'repeated'; readonly first: Remembered }
   | { readonly kind: 'terminal'; readonly state: number }
-  | { readonly kind: 'not-found' | 'other-context' | 'full' | 'reserved' };
+  | { readonly kind: 'not-found' | 'other-context' | 'full' | 'configs-full' | 'reserved' };
 
 /** The result of the statement that creates tasks. */
 export function createdResult(claim: Lease | undefined): AcceptResult {
@@ -129,7 +129,7 @@ const ADD_TURN: Sql = {
 };
 
 async function acceptUnkeyed(tables: Tables, scopes: StoredScopes, acceptance: Acceptance): Promise<AcceptResult> {
-  const { scope, task: target, claim, waitingLimit, message, caller, pushConfig } = acceptance;
+  const { scope, task: target, claim, waitingLimit, message, caller, pushConfig, pushConfigLimit: limit } = acceptance;
   if ('create' in target) {
     const { idempotency: _, ...unkeyed } = acceptance;
     await createTasks(tables, [newTaskOf(scopes, unkeyed, target.create)]);
@@ -140,6 +140,10 @@ async function acceptUnkeyed(tables: Tables, scopes: StoredScopes, acceptance: A
   if (task === undefined) return { kind: 'not-found' };
   if (decision.kind === 'terminal') return { kind: 'terminal', state: task.state };
   if (decision.kind !== 'accepted') return { kind: decision.kind };
+  const configId = pushConfig?.id ?? target.id;
+  if (pushConfig !== undefined && !(await hasRoom(tables, task, { id: configId, limit }))) {
+    return { kind: 'configs-full' };
+  }
   const { turn, epoch, holder, attempts } = decision;
   const { pk, part } = task;
   const texts = [JSON.stringify(message), JSON.stringify(caller)] as const;
@@ -147,9 +151,8 @@ async function acceptUnkeyed(tables: Tables, scopes: StoredScopes, acceptance: A
   const queue = [...task.queue, { turn }];
   await writeQueue(tables, { ...task, epoch, turns: turn, queue, holder });
   if (pushConfig !== undefined) {
-    const id = pushConfig.id ?? target.id;
-    const config = JSON.stringify({ ...pushConfig, id, taskId: target.id });
-    await putConfig(tables, task, { id, config, position: task.seq, now });
+    const config = JSON.stringify({ ...pushConfig, id: configId, taskId: target.id });
+    await putConfig(tables, task, { id: configId, config, position: task.seq, now });
   }
   const isReady = attempts === 0 && holder === undefined;
   return { kind: 'accepted', turn, seq: task.seq, epoch: attempts === 1 ? epoch : undefined, isReady };

@@ -18,6 +18,7 @@ import type {
   Claim,
   ClaimRequest,
   Claims,
+  ConfigPut,
   HeldTurn,
   Holding,
   IdempotencyKey,
@@ -378,12 +379,13 @@ export class PostgresStorage implements TaskStorage {
   async putPushConfig(
     scope: Scope,
     config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-  ): Promise<boolean> {
+    limit?: number,
+  ): Promise<ConfigPut> {
     this.#open();
     const stored = this.#scopes.of(scope);
-    const isPut = await this.#tables.transaction((tables) => putPushConfig(tables, stored, config));
-    if (isPut) this.wakeups.deliveryReady(scope.agent);
-    return isPut;
+    const result = await this.#tables.transaction((tables) => putPushConfig(tables, stored, { config, limit }));
+    if (result === 'put') this.wakeups.deliveryReady(scope.agent);
+    return result;
   }
 
   async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {

@@ -1,20 +1,28 @@
-import type { Scope, StoredPushConfig } from '../task-storage.js';
+import type { ConfigPut, Scope, StoredPushConfig } from '../task-storage.js';
 import { keyFields, lockTask } from './locked-task.js';
-import { putConfig } from './push-queues.js';
+import { hasRoom, putConfig } from './push-queues.js';
 import type { ReadSources } from './read-tasks.js';
 import { indexForm, type StoredScope } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-/** Adds or replaces a push configuration; false if the scope has no such task. Runs in a transaction. */
+/** Adds or replaces a push configuration, if its task has room for it. Runs in a transaction. */
 export async function putPushConfig(
   tables: Tables,
   scope: StoredScope,
-  config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-): Promise<boolean> {
-  const { now, task } = await lockTask(tables, scope, config.taskId);
-  if (task === undefined) return false;
-  await putConfig(tables, task, { id: config.id, config: JSON.stringify(config), position: task.seq, now });
-  return true;
+  {
+    config,
+    limit,
+  }: {
+    readonly config: StoredPushConfig & { readonly id: string; readonly taskId: string };
+    readonly limit: number | undefined;
+  },
+): Promise<ConfigPut> {
+  const { id, taskId } = config;
+  const { now, task } = await lockTask(tables, scope, taskId);
+  if (task === undefined) return 'not-found';
+  if (!(await hasRoom(tables, task, { id, limit }))) return 'full';
+  await putConfig(tables, task, { id, config: JSON.stringify(config), position: task.seq, now });
+  return 'put';
 }
 
 const DELETE: Sql = {

@@ -1,4 +1,4 @@
-import { type DeliveryHead, newDeliveryQueue, replayedDelivery } from '../rules/delivery-queue.js';
+import { type DeliveryHead, hasConfigRoom, newDeliveryQueue, replayedDelivery } from '../rules/delivery-queue.js';
 import type { LockedTask } from './locked-task.js';
 import { indexForm, nameOf, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
@@ -61,6 +61,24 @@ const ADD: Sql = {
     INSERT INTO parley.push_config (task, part, agent, place, id, config, ${QUEUE_COLUMNS})
     SELECT pk, part, agent, nextval('parley.number'), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM t`,
 };
+
+const ROOM: Sql = {
+  name: 'room-for-push-config',
+  text: `SELECT count(*)::int AS count, count(*) FILTER (WHERE id = $3)::int AS known
+    FROM parley.push_config WHERE task = $1 AND part = $2`,
+};
+
+/** True if a locked task has room for a push configuration. */
+export async function hasRoom(
+  tables: Tables,
+  { pk, part }: Pick<LockedTask, 'pk' | 'part'>,
+  { id, limit }: { readonly id: string; readonly limit: number | undefined },
+): Promise<boolean> {
+  if (limit === undefined) return true;
+  const [row] = await tables.query<{ count: number; known: number }>(ROOM, pk, part, indexForm(id));
+  const { count = 0, known = 0 } = row ?? {};
+  return hasConfigRoom({ isKnown: known > 0, count, limit });
+}
 
 /** Adds or replaces a push configuration of a locked task. The queue of a new one begins behind `position`. */
 export async function putConfig(

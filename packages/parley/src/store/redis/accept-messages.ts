@@ -11,7 +11,8 @@ type AcceptAnswer =
   | readonly [0, now: string, head: KnownHead]
   | readonly [1, turn: string, seq: string, epoch: string | null, isDue: 0 | 1, content: TaskContent | null]
   | readonly [2, now: string, head: KnownHead, turn: string, fields: TurnFields, content: TaskContent]
-  | readonly [3, now: string, key: KeptKey, head: KnownHead];
+  | readonly [3, now: string, key: KeptKey, head: KnownHead]
+  | readonly [4];
 
 /** So often is a decision made again, because the task or the key changed meanwhile. */
 const ATTEMPTS = 8;
@@ -24,7 +25,8 @@ export interface Accepted {
 
 /** Takes a message in, with its task if that is new. */
 export async function acceptMessage(calls: RedisCalls, acceptance: Acceptance): Promise<Accepted> {
-  const { scope, task, message, caller, claim, pushConfig, idempotency, waitingLimit, again } = acceptance;
+  const { scope, task, message, caller, claim, pushConfig, pushConfigLimit, idempotency, waitingLimit, again } =
+    acceptance;
   const taskId = 'create' in task ? task.create.id : task.id;
   const place = calls.keys.ofTask({ scope, id: taskId });
   const configId = pushConfig?.id ?? taskId;
@@ -50,6 +52,7 @@ export async function acceptMessage(calls: RedisCalls, acceptance: Acceptance): 
   const after = [
     pushConfig === undefined ? '' : JSON.stringify(configId),
     pushConfig === undefined ? '' : JSON.stringify({ ...pushConfig, id: configId, taskId }),
+    pushConfigLimit ?? '',
     ...('create' in task ? newTaskFields(task.create) : []),
   ];
   for (let attempt = 0, seen = ''; attempt < ATTEMPTS; attempt += 1) {
@@ -79,7 +82,10 @@ export async function acceptMessage(calls: RedisCalls, acceptance: Acceptance): 
         if (standing === 'reserved') return { outcome: { kind: 'reserved' }, isDue: false };
         if (standing === 'known') return { outcome: { kind: 'repeated', first: rememberedOf(kept) }, isDue: false };
         seen = kept[7];
+        break;
       }
+      case 4:
+        return { outcome: { kind: 'configs-full' }, isDue: false };
     }
   }
   throw new StorageError(`The task ${taskId} changed ${ATTEMPTS} times while a message was accepted: repeat the call`);

@@ -7,7 +7,8 @@ import { KEY } from './redis-keys.js';
  * Takes a message in. In the plain case the key is new. The task is new, or it goes on, has the context that the caller
  * names, and has room for the message. In any other case nothing is written, and the answer tells what is there.
  *
- * Answers: 1 accepted; 0 the head of the task; 2 the same message waits or runs; 3 the key is there.
+ * Answers: 1 accepted; 0 the head of the task; 2 the same message waits or runs; 3 the key is there; 4 the task has no
+ * room for the configuration.
  */
 export const ACCEPT = `${KEY_LUA}${INSERT}
 local task = KEYS[1]
@@ -43,7 +44,7 @@ if mode == 'create' then
   if head then
     return { 0, num(time), known }
   end
-  head = insert(task, name, scope, agent, id, 20, time)
+  head = insert(task, name, scope, agent, id, 21, time)
 else
   local queued = 0
   if head then
@@ -51,6 +52,9 @@ else
   end
   if not head or head.ended > 0 or (context ~= '' and context ~= known[3]) or queued > limit then
     return { 0, num(time), known }
+  end
+  if ARGV[18] ~= '' and not has_config_room(name, head, ARGV[18], ARGV[20]) then
+    return { 4 }
   end
 end
 

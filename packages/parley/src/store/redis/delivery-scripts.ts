@@ -165,13 +165,16 @@ end
 return { queues, found.bound and num(found.bound) or false }
 `;
 
-/** Adds or replaces a configuration. Answers 1, and 1 if its queue is due; 0 if there is no task. */
+/** Adds or replaces a configuration. Answers 1, and 1 if its queue is due; 0 if there is no task; 2 if it has no room. */
 export const PUT_CONFIG = `
 local known = call('HGET', KEYS[1], 'h')
 if not known then
   return { 0, 0 }
 end
 local head = parse(known)
+if not has_config_room(ARGV[2], head, ARGV[4], ARGV[6]) then
+  return { 2, 0 }
+end
 local count = head.configs
 local is_due = put_config(ARGV[2], ARGV[3], head, ARGV[4], ARGV[5], head.seq, now())
 if head.configs ~= count then

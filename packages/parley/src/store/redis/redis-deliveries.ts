@@ -19,7 +19,7 @@ import {
   replayedDelivery,
   settledDelivery,
 } from '../rules/delivery-queue.js';
-import type { Scope, StoredPushConfig, TaskKey } from '../task-storage.js';
+import type { ConfigPut, Scope, StoredPushConfig, TaskKey } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { recordOf } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';
@@ -55,6 +55,8 @@ const ALL_AGENTS = '*';
 const TOGETHER = 32;
 
 type NamedConfig = StoredPushConfig & { readonly id: string };
+/** The answers of the script that puts a configuration there. */
+const PUT_RESULTS = ['not-found', 'put', 'full'] as const;
 
 /** Push configurations, and the queues of their deliveries. The rules decide, and scripts compare and set. */
 export class RedisDeliveries {
@@ -68,12 +70,16 @@ export class RedisDeliveries {
     this.#unreadable = unreadable;
   }
 
-  /** Resolves to `undefined` if there is no such task, otherwise to true if the queue of the configuration is due. */
-  async put(key: TaskKey, config: NamedConfig): Promise<boolean | undefined> {
+  /** `isDue`: the queue of the configuration is due. */
+  async put(
+    key: TaskKey,
+    config: NamedConfig,
+    limit: number | undefined,
+  ): Promise<{ readonly result: ConfigPut; readonly isDue: boolean }> {
     const { name, agent, ...place } = this.#calls.keys.ofTask(key);
-    const args = [name, agent, JSON.stringify(config.id), JSON.stringify(config)];
-    const [isThere, isDue] = await this.#calls.run<readonly [0 | 1, 0 | 1]>('putConfig', place, args);
-    return isThere === 0 ? undefined : isDue === 1;
+    const args = [name, agent, JSON.stringify(config.id), JSON.stringify(config), limit ?? ''];
+    const [result, isDue] = await this.#calls.run<readonly [0 | 1 | 2, 0 | 1]>('putConfig', place, args);
+    return { result: PUT_RESULTS[result], isDue: isDue === 1 };
   }
 
   async config(key: TaskKey, id: string): Promise<StoredPushConfig | undefined> {

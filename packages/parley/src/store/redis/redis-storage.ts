@@ -24,6 +24,7 @@ import type {
   CancelRequest,
   ClaimRequest,
   Claims,
+  ConfigPut,
   HeldTurn,
   Holding,
   IdempotencyKey,
@@ -265,11 +266,12 @@ export class RedisStorage implements TaskStorage {
   putPushConfig(
     scope: Scope,
     config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-  ): Promise<boolean> {
+    limit?: number,
+  ): Promise<ConfigPut> {
     return this.#open(async () => {
-      const isDue = await this.#deliveries.put({ scope, id: config.taskId }, config);
-      if (isDue === true) this.#deliver(scope);
-      return isDue !== undefined;
+      const { result, isDue } = await this.#deliveries.put({ scope, id: config.taskId }, config, limit);
+      if (isDue) this.#deliver(scope);
+      return result;
     });
   }
 

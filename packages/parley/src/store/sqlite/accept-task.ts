@@ -1,6 +1,6 @@
 import { type AcceptDecision, decideAccept, firstTurn, repeatedAccept } from '../rules/decide-accept.js';
 import { insertTask } from './insert-task.js';
-import { putConfig } from './push-configs.js';
+import { hasRoom, putConfig } from './push-configs.js';
 import { RECORD_KEY } from './record-keys.js';
 import { rememberKey, standingOf } from './remembered-keys.js';
 import type { HeadRow } from './task-heads.js';
@@ -36,6 +36,10 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
   if (decision.kind !== 'accepted') return [decision.kind];
   // Its turns are claimed only after the file was opened again: the message would wait for that.
   if (sql.isAside(head.pk)) throw new Error(`task ${taskId} cannot be read`);
+  if (create === null && pushConfig !== null) {
+    const [id, , limit] = pushConfig;
+    if (!hasRoom(tables, head, { id, limit })) return ['configs-full'];
+  }
   const { turn, attempts, epoch, holder } = decision;
   const isClaimed = attempts === 1;
   const ready = !isClaimed && head.queue.length === 0;

@@ -1,14 +1,30 @@
+import { hasConfigRoom } from '../rules/delivery-queue.js';
+import type { ConfigPut } from '../task-storage.js';
 import { dropQueue, putQueue } from './delivery-queues.js';
 import type { HeadRow } from './task-heads.js';
 import type { DeletePushConfigWrite, PutPushConfigWrite } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
-/** Adds or replaces a push configuration; false if the scope has no such task. */
-export function putPushConfig(tables: WriteTables, [, write]: PutPushConfigWrite): boolean {
-  const { scope, taskId, id, config, now } = write;
+/** Adds or replaces a push configuration, if its task has room for it. */
+export function putPushConfig(tables: WriteTables, [, write]: PutPushConfigWrite): ConfigPut {
+  const { scope, taskId, id, config, limit, now } = write;
   const head = tables.heads.find(scope, taskId);
-  if (head !== undefined) putConfig(tables, head, { id, config, position: head.seq, now });
-  return head !== undefined;
+  if (head === undefined) return 'not-found';
+  if (!hasRoom(tables, head, { id, limit })) return 'full';
+  putConfig(tables, head, { id, config, position: head.seq, now });
+  return 'put';
+}
+
+/** True if a task has room for a push configuration. */
+export function hasRoom(
+  { sql }: WriteTables,
+  { pk }: HeadRow,
+  { id, limit }: { readonly id: string; readonly limit: number | null },
+): boolean {
+  if (limit === null) return true;
+  const query = 'SELECT count(*) AS count, count(CASE WHEN id = ? THEN 1 END) AS known FROM push_config WHERE task = ?';
+  const { count = 0, known = 0 } = sql.get<{ count: number; known: number }>(query, id, pk) ?? {};
+  return hasConfigRoom({ isKnown: known > 0, count, limit });
 }
 
 /** Removes a push configuration; false if the scope has no such task. */

@@ -22,6 +22,7 @@ import type {
   Claim,
   ClaimRequest,
   Claims,
+  ConfigPut,
   HeldTurn,
   Holding,
   IdempotencyKey,
@@ -272,13 +273,14 @@ export class SqliteStorage implements TaskStorage {
   async putPushConfig(
     scope: Scope,
     config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-  ): Promise<boolean> {
+    limit?: number,
+  ): Promise<ConfigPut> {
     const now = this.#open();
     const { taskId, id } = config;
-    const put = { scope: scopeFields(scope), now, taskId, id, config: JSON.stringify(config) };
-    const isPut = await this.#commits.do(['put-push-config', put]);
-    if (isPut) this.wakeups.deliveryReady(scope.agent);
-    return isPut;
+    const put = { scope: scopeFields(scope), now, taskId, id, config: JSON.stringify(config), limit: limit ?? null };
+    const result = await this.#commits.do(['put-push-config', put]);
+    if (result === 'put') this.wakeups.deliveryReady(scope.agent);
+    return result;
   }
 
   async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {

@@ -53,7 +53,7 @@ export function newTaskFields(task: Task, isContextNew = false): NewTaskFields {
 
 /** A message taken in, as the writer wants it. */
 export function acceptWrite(acceptance: Acceptance, now: number): AcceptWrite {
-  const { scope, message, caller, task, claim, pushConfig, idempotency, waitingLimit } = acceptance;
+  const { scope, message, caller, task, claim, pushConfig, pushConfigLimit, idempotency, waitingLimit } = acceptance;
   const taskId = 'create' in task ? task.create.id : task.id;
   const pushConfigId = pushConfig?.id ?? taskId;
   return [
@@ -66,7 +66,9 @@ export function acceptWrite(acceptance: Acceptance, now: number): AcceptWrite {
     JSON.stringify(message),
     JSON.stringify(caller),
     claim === undefined ? null : [claim.node, claim.leaseMs],
-    pushConfig === undefined ? null : [pushConfigId, JSON.stringify({ ...pushConfig, id: pushConfigId, taskId })],
+    pushConfig === undefined
+      ? null
+      : [pushConfigId, JSON.stringify({ ...pushConfig, id: pushConfigId, taskId }), pushConfigLimit ?? null],
     idempotency === undefined ? null : [idempotency.key, now + idempotency.ttlMs, idempotency.digest],
     waitingLimit,
     acceptance.again === true,

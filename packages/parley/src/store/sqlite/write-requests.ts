@@ -1,6 +1,6 @@
 import type { DeliveryOutcome } from '../push-deliveries.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
-import type { HeldTurn, StorageLoad, Swept } from '../task-storage.js';
+import type { ConfigPut, HeldTurn, StorageLoad, Swept } from '../task-storage.js';
 
 /**
  * A request of the main thread to the writer: its kind, and its fields. Large values travel as JSON text. The fields of
@@ -80,7 +80,7 @@ export type AcceptWrite = readonly [
   message: string,
   caller: string,
   claim: readonly [node: string, leaseMs: number] | null,
-  pushConfig: readonly [id: string, config: string] | null,
+  pushConfig: readonly [id: string, config: string, limit: number | null] | null,
   idempotency: readonly [key: string, expiresAt: number, digest: string] | null,
   waitingLimit: number,
   again: boolean,
@@ -90,7 +90,7 @@ export type AcceptResult =
   | readonly ['accepted', turn: number, seq: number, epoch: number | null]
   | readonly ['repeated', digest: string, taskId: string | null, turn: number | null, reply: string | null]
   | readonly ['terminal', state: number]
-  | readonly ['not-found' | 'other-context' | 'full' | 'reserved'];
+  | readonly ['not-found' | 'other-context' | 'full' | 'configs-full' | 'reserved'];
 
 /** Append records to the log of a task. */
 export type AppendWrite = readonly [
@@ -237,6 +237,8 @@ export type PutPushConfigWrite = readonly [
     readonly taskId: string;
     readonly id: string;
     readonly config: string;
+    /** Configurations that the task may have. */
+    readonly limit: number | null;
   },
 ];
 /** Remove a push configuration. */
@@ -336,7 +338,7 @@ export interface WriteResults {
   readonly reserve: ReserveResult;
   readonly unreserve: undefined;
   readonly remember: KeyRow;
-  readonly 'put-push-config': boolean;
+  readonly 'put-push-config': ConfigPut;
   readonly 'delete-push-config': boolean;
   readonly 'claim-deliveries': ClaimDeliveriesResult;
   readonly 'settle-delivery': { readonly isSettled: boolean; readonly isReady: boolean };

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { usageError } from '../failure/cli-error.js';
+import type { Output } from '../output/output.js';
+import type { Settings } from '../settings/settings.js';
+
+/** An entry of a file of callers. It holds no secret. */
+export interface CredentialEntry {
+  readonly subject: string;
+  readonly [member: string]: unknown;
+}
+
+/** A file of callers, and what becomes of an earlier entry of the same caller. */
+export interface CredentialFile {
+  readonly flag: 'api-keys-file' | 'basic-users-file';
+  readonly replaces: boolean;
+}
+
+/** The members of an entry that the flags set: scopes and the end. */
+export function grantedBy(settings: Settings): { readonly scopes?: readonly string[]; readonly expiresAt?: string } {
+  const scopes = settings.list('scope').flatMap((scope) => scope.split(/\s+/));
+  const expiresIn = settings.duration('expires');
+  return {
+    ...(scopes.length > 0 && { scopes }),
+    ...(expiresIn !== undefined && { expiresAt: new Date(Date.now() + expiresIn).toISOString() }),
+  };
+}
+
+/** Adds an entry to the file that a flag names, or shows it. `key`: a new key, which is shown once. */
+export function keepEntry(
+  entry: CredentialEntry,
+  { settings, output, file, key }: { settings: Settings; output: Output; file: CredentialFile; key?: string },
+): void {
+  const path = settings.text(file.flag);
+  if (path !== undefined) addTo(path, entry, file);
+  if (output.json) {
+    output.document({ ...(key !== undefined && { key }), entry, ...(path !== undefined && { file: path }) });
+    return;
+  }
+  output.field('Key', key);
+  if (path === undefined) output.field('Entry', JSON.stringify(entry));
+  else output.field('File', path);
+}
+
+/** Replaces the file in one step, so that a server never reads half of it. */
+function addTo(path: string, entry: CredentialEntry, { flag, replaces }: CredentialFile): void {
+  const entries = existsSync(path) ? entriesOf(path, flag) : [];
+  const others = replaces ? entries.filter((one) => subjectOf(one) !== entry.subject) : entries;
+  const lines = [...others, entry].map((one) => `  ${JSON.stringify(one)}`);
+  const next = `${path}.${process.pid}.new`;
+  writeFileSync(next, `[\n${lines.join(',\n')}\n]\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(next, path);
+}
+
+function entriesOf(path: string, flag: string): readonly unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    // The text of the error could quote a secret.
+  }
+  if (!Array.isArray(value)) {
+    throw usageError(
+      `${path} is no list of ${flag === 'api-keys-file' ? 'keys' : 'users'}`,
+      `choose another --${flag}`,
+    );
+  }
+  return value;
+}
+
+function subjectOf(entry: unknown): unknown {
+  return typeof entry === 'object' && entry !== null && 'subject' in entry ? entry.subject : undefined;
+}
