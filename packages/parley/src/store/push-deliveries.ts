@@ -1,6 +1,12 @@
 import type { LogRecord } from '../task/log-record.js';
 import type { Lease, Scope, StoredPushConfig, TaskKey } from './task-storage.js';
 
+/** A push configuration with its id and its task. */
+export type PlacedPushConfig = StoredPushConfig & { readonly id: string; readonly taskId: string };
+
+/** The outcome of a push configuration for a task. `full`: the task has no room for it; nothing was written. */
+export type ConfigPut = 'put' | 'not-found' | 'full';
+
 /** The key of a queue of deliveries: each push configuration of a task has one queue. */
 export interface DeliveryKey {
   readonly key: TaskKey;

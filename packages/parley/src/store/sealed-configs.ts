@@ -2,8 +2,8 @@ import { SecretError } from '../errors/secret-error.js';
 import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
 import { requirePlain, SecretBox, type SecretPlace } from '../secrets/secret-box.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { DeliveryClaim, DeliveryClaimRequest, DeliveryClaims } from './push-deliveries.js';
-import type { Acceptance, AcceptOutcome, ConfigPut, Scope, TaskStorage } from './task-storage.js';
+import type { ConfigPut, DeliveryClaim, DeliveryClaimRequest, DeliveryClaims } from './push-deliveries.js';
+import type { Acceptance, AcceptOutcome, Scope, TaskStorage } from './task-storage.js';
 
 type Config = TaskPushNotificationConfig;
 type Change = (text: string, place: SecretPlace) => Promise<string>;

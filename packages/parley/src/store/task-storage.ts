@@ -6,7 +6,7 @@ import type { TaskState } from '../model/task-state.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { TaskTexts } from '../task/shaped-task.js';
 import type { CallerContext } from './caller-context.js';
-import type { PushDeliveries } from './push-deliveries.js';
+import type { ConfigPut, PlacedPushConfig, PushDeliveries } from './push-deliveries.js';
 import type { RateCounters } from './rate-counters.js';
 import type { ReleaseHow } from './rules/turn-lease.js';
 import type { Wakeups } from './wakeups.js';
@@ -222,13 +222,8 @@ export type AcceptOutcome =
   | { readonly kind: 'reserved' }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'terminal'; readonly state: TaskState }
-  | { readonly kind: 'other-context' }
-  | { readonly kind: 'full' }
-  /** The task has no room for the push configuration; nothing was written. */
-  | { readonly kind: 'configs-full' };
-
-/** The outcome of a push configuration for a task. `full`: the task has no room for it; nothing was written. */
-export type ConfigPut = 'put' | 'not-found' | 'full';
+  /** `configs-full`: the task has no room for the push configuration. Nothing was written. */
+  | { readonly kind: 'other-context' | 'full' | 'configs-full' };
 
 /**
  * Records of one task, appended together or not at all. Refused when the writer has been overtaken, the sequence has
@@ -470,11 +465,7 @@ export interface TaskStorage extends PushDeliveries {
   recall(scope: Scope, key: string): Promise<Remembered | undefined>;
 
   /** Adds or replaces by `config.id`. `limit`: the configurations that a task may have. Default: no limit. */
-  putPushConfig(
-    scope: Scope,
-    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-    limit?: number,
-  ): Promise<ConfigPut>;
+  putPushConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut>;
   pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined>;
   /** The readable ones of a task in order of their ids, after `cursor`; `undefined` if the scope has no such task. */
   pushConfigs(

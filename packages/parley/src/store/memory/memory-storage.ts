@@ -5,7 +5,7 @@ import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import { NodeList } from '../node-list.js';
-import type { DeliveryKey, PushDeliveries } from '../push-deliveries.js';
+import type { ConfigPut, DeliveryKey, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
 import {
   type AcceptDecision,
   type AcceptedTurn,
@@ -29,7 +29,6 @@ import type {
   Claim,
   ClaimRequest,
   Claims,
-  ConfigPut,
   HeldTurn,
   Holding,
   IdempotencyKey,
@@ -342,11 +341,7 @@ export class MemoryStorage implements TaskStorage {
     return standing === 'known' && kept !== undefined ? rememberedOf(kept) : undefined;
   }
 
-  async putPushConfig(
-    scope: Scope,
-    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-    limit?: number,
-  ): Promise<ConfigPut> {
+  async putPushConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
     const now = this.#open();
     const entry = this.#tasks.find(scope, config.taskId);
     if (entry === undefined) return 'not-found';

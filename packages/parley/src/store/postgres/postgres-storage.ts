@@ -2,7 +2,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
-import type { PushDeliveries } from '../push-deliveries.js';
+import type { ConfigPut, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
 import type { RateCounters } from '../rate-counters.js';
 import { readableDeliveries } from '../readable-deliveries.js';
 import { checkAppend } from '../rules/decide-append.js';
@@ -18,7 +18,6 @@ import type {
   Claim,
   ClaimRequest,
   Claims,
-  ConfigPut,
   HeldTurn,
   Holding,
   IdempotencyKey,
@@ -376,11 +375,7 @@ export class PostgresStorage implements TaskStorage {
     return recall(this.#tables, this.#scopes.of(scope), key);
   }
 
-  async putPushConfig(
-    scope: Scope,
-    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-    limit?: number,
-  ): Promise<ConfigPut> {
+  async putPushConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
     this.#open();
     const stored = this.#scopes.of(scope);
     const result = await this.#tables.transaction((tables) => putPushConfig(tables, stored, { config, limit }));

@@ -1,4 +1,5 @@
-import type { ConfigPut, Scope, StoredPushConfig } from '../task-storage.js';
+import type { ConfigPut, PlacedPushConfig } from '../push-deliveries.js';
+import type { Scope, StoredPushConfig } from '../task-storage.js';
 import { keyFields, lockTask } from './locked-task.js';
 import { hasRoom, putConfig } from './push-queues.js';
 import type { ReadSources } from './read-tasks.js';
@@ -13,7 +14,7 @@ export async function putPushConfig(
     config,
     limit,
   }: {
-    readonly config: StoredPushConfig & { readonly id: string; readonly taskId: string };
+    readonly config: PlacedPushConfig;
     readonly limit: number | undefined;
   },
 ): Promise<ConfigPut> {

@@ -7,8 +7,8 @@ import { KEY } from './redis-keys.js';
  * Takes a message in. In the plain case the key is new. The task is new, or it goes on, has the context that the caller
  * names, and has room for the message. In any other case nothing is written, and the answer tells what is there.
  *
- * Answers: 1 accepted; 0 the head of the task; 2 the same message waits or runs; 3 the key is there; 4 the task has no
- * room for the configuration.
+ * Answers: 1 accepted; 0 the head of the task; 2 the same message waits or runs; 3 the key is there. Answers 4 if the
+ * task has no room for the configuration.
  */
 export const ACCEPT = `${KEY_LUA}${INSERT}
 local task = KEYS[1]

@@ -165,7 +165,7 @@ end
 return { queues, found.bound and num(found.bound) or false }
 `;
 
-/** Adds or replaces a configuration. Answers 1, and 1 if its queue is due; 0 if there is no task; 2 if it has no room. */
+/** Adds or replaces a configuration. Answers 1, and 1 if its queue is due; 0 without a task; 2 without room. */
 export const PUT_CONFIG = `
 local known = call('HGET', KEYS[1], 'h')
 if not known then

@@ -1,6 +1,7 @@
 import { StorageError } from '../../errors/storage-error.js';
 import { PARTITIONS } from '../partition.js';
 import type {
+  ConfigPut,
   DeliveryClaim,
   DeliveryClaimRequest,
   DeliveryClaims,
@@ -19,7 +20,7 @@ import {
   replayedDelivery,
   settledDelivery,
 } from '../rules/delivery-queue.js';
-import type { ConfigPut, Scope, StoredPushConfig, TaskKey } from '../task-storage.js';
+import type { Scope, StoredPushConfig, TaskKey } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { recordOf } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';

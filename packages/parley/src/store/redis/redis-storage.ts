@@ -5,6 +5,7 @@ import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type {
+  ConfigPut,
   DeliveryClaimRequest,
   DeliveryClaims,
   DeliveryKey,
@@ -12,6 +13,7 @@ import type {
   DeliveryPage,
   DeliveryQuery,
   HeldDelivery,
+  PlacedPushConfig,
 } from '../push-deliveries.js';
 import type { RateCounters } from '../rate-counters.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
@@ -24,7 +26,6 @@ import type {
   CancelRequest,
   ClaimRequest,
   Claims,
-  ConfigPut,
   HeldTurn,
   Holding,
   IdempotencyKey,
@@ -263,11 +264,7 @@ export class RedisStorage implements TaskStorage {
     return this.#open(() => this.#keys.recall(scope, key));
   }
 
-  putPushConfig(
-    scope: Scope,
-    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-    limit?: number,
-  ): Promise<ConfigPut> {
+  putPushConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
     return this.#open(async () => {
       const { result, isDue } = await this.#deliveries.put({ scope, id: config.taskId }, config, limit);
       if (isDue) this.#deliver(scope);

@@ -1,5 +1,5 @@
+import type { ConfigPut } from '../push-deliveries.js';
 import { hasConfigRoom } from '../rules/delivery-queue.js';
-import type { ConfigPut } from '../task-storage.js';
 import { dropQueue, putQueue } from './delivery-queues.js';
 import type { HeadRow } from './task-heads.js';
 import type { DeletePushConfigWrite, PutPushConfigWrite } from './write-requests.js';

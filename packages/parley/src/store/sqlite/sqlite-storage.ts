@@ -6,7 +6,7 @@ import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
 import { NodeList } from '../node-list.js';
-import type { PushDeliveries } from '../push-deliveries.js';
+import type { ConfigPut, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
 import { readableDeliveries } from '../readable-deliveries.js';
 import { parsedCancel } from '../rules/decide-cancel.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
@@ -22,7 +22,6 @@ import type {
   Claim,
   ClaimRequest,
   Claims,
-  ConfigPut,
   HeldTurn,
   Holding,
   IdempotencyKey,
@@ -270,11 +269,7 @@ export class SqliteStorage implements TaskStorage {
     return this.#read(() => readRemembered(this.#file.tables, { scope, key, now }));
   }
 
-  async putPushConfig(
-    scope: Scope,
-    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
-    limit?: number,
-  ): Promise<ConfigPut> {
+  async putPushConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
     const now = this.#open();
     const { taskId, id } = config;
     const put = { scope: scopeFields(scope), now, taskId, id, config: JSON.stringify(config), limit: limit ?? null };
