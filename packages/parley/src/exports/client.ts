@@ -257,8 +257,14 @@ function fetchFor(trusted: readonly string[]): Fetch {
   const send: Fetch = (url, init) => fetch(url, init);
   const origins = new Set(trusted.map(originOf));
   let others: Promise<Fetch> | undefined;
+  /** The last trusted origin and a slash: a url that begins so has this origin, and need not be parsed. */
+  let beginning = ' ';
   return async (url, init) => {
-    if (origins.has(originOf(url))) return send(url, init);
+    if (url.startsWith(beginning)) return send(url, init);
+    if (origins.has(originOf(url))) {
+      beginning = new URL('/', url).href;
+      return send(url, init);
+    }
     others ??= import('./found-urls.js').then(({ fetchOfFoundUrls }) => fetchOfFoundUrls(trusted, send) ?? send);
     return (await others)(url, init);
   };
