@@ -1,8 +1,8 @@
 import { OptionsError } from '../errors/options-error.js';
 import { type CopiedCounts, copyTasks } from '../store/copy-tasks.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
-import type { TaskTransfer } from '../store/task-transfer.js';
-import { systemClock } from './runtime.js';
+import type { TaskTransfer, TransferTarget } from '../store/task-transfer.js';
+import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
 /** Options of a copy between two databases. */
@@ -28,7 +28,7 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
   if (from === to) throw new OptionsError('Copy', ['needs two different databases']);
   const source = await openTransfer(from, 'source');
   try {
-    const target = await openTransfer(to, 'target');
+    const target = await openTarget(to);
     try {
       return await copyTasks({ from: source, to: target, ...others });
     } finally {
@@ -37,6 +37,12 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
   } finally {
     await source.close();
   }
+}
+
+async function openTarget(url: string): Promise<TransferTarget> {
+  if (!/^rediss?:/.test(url)) return openTransfer(url, 'target');
+  const { RedisTransfer } = await import('../store/redis/redis-transfer.js');
+  return RedisTransfer.open({ url, clock: systemClock, ids: systemIds, logger: stderrLogger });
 }
 
 async function openTransfer(url: string, role: 'source' | 'target'): Promise<TaskTransfer> {
@@ -49,5 +55,5 @@ async function openTransfer(url: string, role: 'source' | 'target'): Promise<Tas
     const { SqliteTransfer } = await import('../store/sqlite/sqlite-transfer.js');
     return SqliteTransfer.open(database.path, role);
   }
-  throw new OptionsError('Copy', [`${database.backend}: cannot be copied`]);
+  throw new OptionsError('Copy', [`${database.backend}: cannot be the ${role}`]);
 }

@@ -1,10 +1,10 @@
 import { StorageError } from '../errors/storage-error.js';
-import type { CopiedKey, CopiedTask, TaskTransfer, TransferCounts } from './task-transfer.js';
+import type { CopiedKey, CopiedTask, TransferCounts, TransferSource, TransferTarget } from './task-transfer.js';
 
 /** Options of a copy. */
 export interface CopyOptions {
-  readonly from: TaskTransfer;
-  readonly to: TaskTransfer;
+  readonly from: TransferSource;
+  readonly to: TransferTarget;
   /** Goes on with a copy that was interrupted: tasks that are there already stay as they are. */
   readonly resume?: boolean;
   /** Hears the number of tasks that were read, and of all tasks. */

@@ -91,14 +91,25 @@ export interface TransferCounts {
  * servers away as far as the backend can.
  * Methods reject with StorageError.
  */
-export interface TaskTransfer {
+interface TransferEnd {
   counts(): Promise<TransferCounts>;
+  close(): Promise<void>;
+}
+
+/** The source of a copy. */
+export interface TransferSource extends TransferEnd {
   /** All tasks, oldest first. One task at a time is in memory. */
   tasks(): AsyncIterable<CopiedTask>;
   keys(): AsyncIterable<CopiedKey>;
-  /** Writes tasks in one transaction. Leaves out those that are there. Resolves to the count of written tasks. */
-  putTasks(tasks: readonly CopiedTask[]): Promise<number>;
-  /** Writes keys in one transaction. Leaves out those that are there. */
-  putKeys(keys: readonly CopiedKey[]): Promise<void>;
-  close(): Promise<void>;
 }
+
+/** The target of a copy. */
+export interface TransferTarget extends TransferEnd {
+  /** Writes each task wholly or not at all. Leaves out those that are there. Resolves to the count of written tasks. */
+  putTasks(tasks: readonly CopiedTask[]): Promise<number>;
+  /** Writes keys. Leaves out those that are there. */
+  putKeys(keys: readonly CopiedKey[]): Promise<void>;
+}
+
+/** A storage that can be either end of a copy. */
+export interface TaskTransfer extends TransferSource, TransferTarget {}

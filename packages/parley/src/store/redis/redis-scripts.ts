@@ -18,6 +18,7 @@ import { DELETE, READ_HEAD, READ_RECORDS, READ_TASK } from './read-scripts.js';
 import { CHECK, HEARTBEAT, NOW, READ_NODES } from './redis-processes.js';
 import { type RedisScript, redisScript } from './redis-script.js';
 import { PEEK_SWEEP, SWEEP } from './sweep-script.js';
+import { PUT_KEY, PUT_TASK } from './transfer-scripts.js';
 import { CANCEL, CLAIM, HELD, PEEK } from './turn-scripts.js';
 
 /** The bodies of all scripts; each one runs behind the prelude. */
@@ -54,6 +55,8 @@ const BODIES = {
   heartbeat: HEARTBEAT,
   readNodes: READ_NODES,
   check: CHECK,
+  putTask: PUT_TASK,
+  putKey: PUT_KEY,
 } as const;
 
 /** The scripts that look at each partition. */

@@ -1,0 +1,178 @@
+import type { Redis } from 'ioredis';
+import { StorageError } from '../../errors/storage-error.js';
+import { stateNumber } from '../state-numbers.js';
+import type {
+  CopiedKey,
+  CopiedPushConfig,
+  CopiedRecord,
+  CopiedTask,
+  TransferCounts,
+  TransferTarget,
+} from '../task-transfer.js';
+import { RedisCalls } from './redis-calls.js';
+import { RedisConnection } from './redis-connection.js';
+import { KEY } from './redis-keys.js';
+import { type RedisOptions, redisSettings } from './redis-options.js';
+import { RedisProcesses } from './redis-processes.js';
+import { HEAD_FIELDS, headOf } from './task-texts.js';
+
+/** A server beats every few seconds. One that was silent for so long has ended. */
+const SILENCE_MS = 20_000;
+/** Keys that one command looks at. */
+const SCANNED = 1_000;
+
+/** Redis as the target of a copy. Each task is written by itself, because it has a partition of its own. */
+export class RedisTransfer implements TransferTarget {
+  readonly #connection: RedisConnection;
+  readonly #calls: RedisCalls;
+
+  private constructor(connection: RedisConnection) {
+    this.#connection = connection;
+    this.#calls = new RedisCalls(connection, { prefix: connection.settings.prefix });
+  }
+
+  /**
+   * Connects. It cannot keep servers away that start during the copy.
+   * @throws StorageError if the servers cannot be used, or a server has used the storage in the last seconds.
+   */
+  static async open(options: RedisOptions): Promise<RedisTransfer> {
+    const connection = await RedisConnection.open(redisSettings(options));
+    const transfer = new RedisTransfer(connection);
+    const processes = new RedisProcesses(transfer.#calls);
+    const [now, nodes] = await Promise.all([processes.now(), processes.nodes()]);
+    if (nodes.every(({ seenAt }) => seenAt < now - SILENCE_MS)) return transfer;
+    await connection.close();
+    const wait = `stop it, and wait for ${SILENCE_MS / 1_000} s`;
+    throw new StorageError(`A server has used ${connection.settings.subject} in the last seconds: ${wait}`);
+  }
+
+  /** Looks at all tasks and keys, because no list has them all. */
+  async counts(): Promise<TransferCounts> {
+    const counts = { tasks: 0, records: 0, turns: 0, pushConfigs: 0, keys: 0 };
+    await this.#each(KEY.task, async (server, keys) => {
+      const commands = server.pipeline();
+      for (const key of keys) {
+        commands.hget(key, 'h');
+        commands.llen(key.replace(`}${KEY.task}`, `}${KEY.log}`));
+      }
+      const answers = answersOf(await commands.exec());
+      for (let at = 0; at < answers.length; at += 2) {
+        const head = headOf([answers[at] as string | null, null, null]);
+        if (head === undefined) continue;
+        counts.tasks += 1;
+        counts.records += Number(answers[at + 1]);
+        counts.turns += head.queue.length;
+        counts.pushConfigs += head.configs;
+      }
+    });
+    await this.#each(KEY.key, async (server, keys) => {
+      const commands = server.pipeline();
+      for (const key of keys) commands.hget(key, 'l');
+      // A reservation has no outcome.
+      for (const lease of answersOf(await commands.exec())) if (lease === '-1') counts.keys += 1;
+    });
+    return counts;
+  }
+
+  async putTasks(tasks: readonly CopiedTask[]): Promise<number> {
+    const put = await Promise.all(tasks.map((task) => this.#putTask(task)));
+    return put.filter(Boolean).length;
+  }
+
+  async putKeys(keys: readonly CopiedKey[]): Promise<void> {
+    await Promise.all(
+      keys.map(async ({ scope, key, digest, expiresAt, taskId, turn, reply }) => {
+        const { text, ...place } = this.#calls.keys.ofKey(scope, key);
+        const task = taskId === null ? '' : this.#calls.keys.ofTask({ scope, id: taskId }).name;
+        const args = [place.scope, text, expiresAt, digest, task, turn ?? '', reply ?? ''];
+        await this.#calls.run('putKey', place, args);
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #putTask(task: CopiedTask): Promise<boolean> {
+    const { name, scope, agent, ...place } = this.#calls.keys.ofTask(task);
+    const { contextId, status, metadata, history, artifacts, turns, pushConfigs } = task;
+    const records = task.records.map(elementOf);
+    const args = [
+      ...[name, scope, agent, task.id],
+      headText(task, records),
+      contextId === null ? '' : JSON.stringify(contextId),
+      ...[status, metadata ?? '', history ?? '', artifacts ?? ''],
+      ...[records.length, turns.length, pushConfigs.length],
+      ...records,
+      ...turns.flatMap(({ turn, attempt, handOvers, message, caller, checkpoint, cancel }) => [
+        ...[turn, `${attempt} ${handOvers}`, message, caller, checkpoint ?? '', cancel ?? ''],
+      ]),
+      ...pushConfigs.flatMap((config) => [
+        JSON.stringify(config.id),
+        config.config,
+        config.dueAt === null ? '' : Math.ceil(config.dueAt),
+        queueText(config),
+      ]),
+    ];
+    return (await this.#calls.run<0 | 1>('putTask', place, args)) === 1;
+  }
+
+  /** Goes through the keys of one kind on all servers. */
+  async #each(kind: string, look: (server: Redis, keys: readonly string[]) => Promise<void>): Promise<void> {
+    const match = `${this.#connection.settings.prefix.replace(/[*?[\]\\^-]/g, '\\$&')}{p*}${kind}*`;
+    await this.#connection.call(async (client) => {
+      for (const server of 'nodes' in client ? client.nodes('master') : [client]) {
+        // A walk may name a key twice.
+        const seen = new Set<string>();
+        let cursor = '0';
+        do {
+          const [next, keys] = await server.scan(cursor, 'MATCH', match, 'COUNT', SCANNED);
+          cursor = next;
+          const fresh = keys.filter((key) => !seen.has(key));
+          for (const key of fresh) seen.add(key);
+          if (fresh.length > 0) await look(server, fresh);
+        } while (cursor !== '0');
+      }
+    });
+  }
+}
+
+function answersOf(found: readonly (readonly [Error | null, unknown])[] | null): readonly unknown[] {
+  return (found ?? []).map(([error, answer]) => {
+    if (error !== null) throw error;
+    return answer;
+  });
+}
+
+/** A record as an element of a log: see `recordText`. */
+function elementOf({ turn, event, history, metadata }: CopiedRecord): string {
+  if (history === null && metadata === null) return `${turn}\n${event}`;
+  return `${turn}\n${event}\n${history ?? ''}${metadata === null ? '' : `\n${metadata}`}`;
+}
+
+function headText(task: CopiedTask, records: readonly string[]): string {
+  const numbers: Readonly<Record<(typeof HEAD_FIELDS)[number], number | string>> = {
+    version: 0,
+    seq: task.seq,
+    bytes: records.reduce((sum, record) => sum + record.length, 0),
+    epoch: task.epoch,
+    held: 0,
+    began: task.lastTurn,
+    ended: task.endedAt ?? 0,
+    configs: task.pushConfigs.length,
+    queue: task.turns.length === 0 ? '-' : task.turns.map(({ turn }) => turn).join(','),
+    turns: task.turnCount,
+    lease: 0,
+    state: stateNumber(task.state),
+    since: task.statusTime,
+    made: task.createdAt,
+  };
+  return HEAD_FIELDS.map((field) => numbers[field]).join(' ');
+}
+
+/** The head of a queue of deliveries. The script puts epoch, lease and order in the place of `@`. */
+function queueText({ position, dueAt, attempts, lastStatus, parked }: CopiedPushConfig): string {
+  const due = dueAt === null ? -1 : Math.ceil(dueAt);
+  return `${position} ${due} ${attempts} ${lastStatus ?? -1} @ ${parked === null ? 0 : 1} ${JSON.stringify([null, parked])}`;
+}
