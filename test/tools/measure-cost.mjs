@@ -4,9 +4,9 @@ import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema, runTools, ToolRegistry } from 'parley-a2a/tools';
 
-const ROUNDS = 21;
+const ROUNDS = 31;
 /** The first rounds compile the code. */
-const WARM = 3;
+const WARM = 5;
 
 /** The middle of the ratios of pairs that are measured one after the other. */
 function median(values) {
@@ -17,25 +17,36 @@ const text = jsonSchema({ type: 'string' }, { check: (value) => value });
 const quick = defineTool({ name: 'quick', input: text, idempotent: true, run: (value) => value });
 const charge = defineTool({ name: 'charge', input: text, run: (value) => value });
 
-async function ratio(storage, { tool, calls, commits }) {
+/** The time and the time of the processor that work takes, in ms. */
+async function cost(work) {
+  const [start, used] = [performance.now(), process.cpuUsage()];
+  await work();
+  const { user, system } = process.cpuUsage(used);
+  return { time: performance.now() - start, cpu: (user + system) / 1000 };
+}
+
+/** `committed`: statuses wait for their commit, and calls of an idempotent tool too. Other calls wait by themselves. */
+async function ratio(storage, { tool, calls, committed }) {
   const found = [];
+  const over = Promise.withResolvers();
   const agent = {
     async execute(context, events) {
-      const timed = async (work) => {
-        const start = performance.now();
+      const waits = committed && tool.idempotent;
+      const repeated = async (work, flushes) => {
         for (let at = 0; at < calls; at += 1) {
           await work();
-          if (commits) await events.flush();
+          if (flushes) await events.flush();
         }
         await events.flush();
-        return performance.now() - start;
       };
       const body = async (run) => {
         for (let round = 0; round < ROUNDS; round += 1) {
-          const called = await timed(() => run.call(tool, 'Dune'));
-          found.push(called / (await timed(() => events.working('Looking for the book in stock'))));
+          const called = await cost(() => repeated(() => run.call(tool, 'Dune'), waits));
+          const told = await cost(() => repeated(() => events.working('Looking for the book in stock'), committed));
+          found.push({ time: called.time / told.time, cpu: called.cpu / told.cpu });
         }
         await events.complete();
+        over.resolve();
       };
       const limits = { callsPerTask: 1_000_000 };
       await runTools(context, events, new ToolRegistry([quick, charge]), body, { limits });
@@ -44,26 +55,22 @@ async function ratio(storage, { tool, calls, commits }) {
   const server = createA2AServer({ agent, ...(storage && { storage }) });
   const { url } = await server.listen(0);
   const client = await connect(url);
-  const answer = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
-  await client.waitFor(answer.task.id);
+  await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
+  await over.promise;
   await server.close({ graceMs: 0 });
+  const times = found.map(({ time }) => time);
   // A cost that grows with the number of calls shows in the last rounds.
-  const growth = median(found.slice(-6)) / median(found.slice(WARM, WARM + 6));
-  return { cost: median(found.slice(WARM)), growth };
+  const growth = median(times.slice(-8)) / median(times.slice(WARM, WARM + 8));
+  return { time: median(times.slice(WARM)), cpu: median(found.slice(WARM).map(({ cpu }) => cpu)), growth };
 }
 
 const sqlite = await openStorage(process.argv[2]);
-const memory = await ratio(undefined, { tool: quick, calls: 200, commits: false });
-const durable = await ratio(sqlite, { tool: quick, calls: 100, commits: true });
-const once = await ratio(sqlite, { tool: charge, calls: 100, commits: true });
-await sqlite.close();
 const figures = {
-  memory: memory.cost,
-  memoryGrowth: memory.growth,
-  sqlite: durable.cost,
-  sqliteGrowth: durable.growth,
-  // Two commits: the beginning before the run, and the result.
-  sqliteOnce: once.cost,
-  sqliteOncePerCommit: once.cost / 2,
+  memory: await ratio(undefined, { tool: quick, calls: 200, committed: true }),
+  memoryBuffered: await ratio(undefined, { tool: quick, calls: 200, committed: false }),
+  sqlite: await ratio(sqlite, { tool: quick, calls: 100, committed: true }),
+  // The beginning is committed before the run, and the result with the next event.
+  sqliteOnce: await ratio(sqlite, { tool: charge, calls: 100, committed: true }),
 };
+await sqlite.close();
 process.stdout.write(JSON.stringify(figures));

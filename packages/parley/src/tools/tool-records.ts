@@ -1,4 +1,5 @@
 import type { AgentExtension } from '../model/agent-card.js';
+import { canonicalJson } from '../model/canonical-json.js';
 import { isObject, type JsonValue } from '../model/json.js';
 import type { Part } from '../model/part.js';
 import type { StreamResponse } from '../model/stream-response.js';
@@ -9,6 +10,7 @@ import {
   TOOL_FAILURES,
   type ToolCall,
   type ToolCallState,
+  ToolError,
   type ToolEvent,
   type ToolFailure,
   type ToolFailureReason,
@@ -73,6 +75,27 @@ export function nextCall(call: RecordedCall | undefined, change: CallChange): Re
 /** True if the call changes no more. */
 export function isFinished({ state }: ToolCall): boolean {
   return NEXT[state].length === 0;
+}
+
+/** True if a call has this tool and these arguments. */
+export function isSameCall({ tool, input }: RecordedCall, name: string, other: JsonValue | undefined): boolean {
+  if (tool !== name) return false;
+  // Arguments that are no JSON, or too large, were not recorded, and cannot be compared.
+  return input === undefined || (other !== undefined && isSameJson(input, other));
+}
+
+/** True if two values are the same JSON. */
+export function isSameJson(one: JsonValue, other: JsonValue): boolean {
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+/**
+ * The result of a finished call.
+ * @throws ToolError if it has none.
+ */
+export function outcomeOf({ output = null, failure, state, tool }: RecordedCall): JsonValue {
+  if (state === 'succeeded') return output;
+  throw new ToolError(failure?.message ?? `${tool} failed.`, failure?.reason ?? 'threw');
 }
 
 /** The question of a call that has no answer yet. */

@@ -1,4 +1,3 @@
-import { canonicalJson } from '../model/canonical-json.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { JsonValue } from '../model/json.js';
 import { jsonFault } from '../model/json-fault.js';
@@ -8,6 +7,7 @@ import { ignoreRejection } from '../runtime/settled.js';
 import type { EventQueue } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
 import { type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
+import { CallContext } from './call-context.js';
 import {
   AnswerNeededError,
   type AskedQuestion,
@@ -33,8 +33,11 @@ import { answersIn, questionMessage, type WaitingQuestion } from './tool-questio
 import {
   type CallChange,
   isFinished,
+  isSameCall,
+  isSameJson,
   nextCall,
   openQuestion,
+  outcomeOf,
   publicCall,
   type RecordedCall,
   recordedCalls,
@@ -155,6 +158,9 @@ export class ToolRun {
     const active = this.#active.get(id);
     if (active) return active.isSame(name, read) ? active.result : ignoreRejection(Promise.reject(conflict(id)));
     const result = this.#start(id, name, read);
+    const known = this.#calls.get(id);
+    // A call that has ended at once is found by its record.
+    if (known !== undefined && isFinished(known)) return result;
     const end = () => void this.#active.delete(id);
     const isSame = (other: string, { input }: ReadInput) =>
       other === name && input !== undefined && read.input !== undefined && isSameJson(input, read.input);
@@ -287,73 +293,117 @@ export class ToolRun {
     }
   }
 
-  async #perform({ id, name, isKnown }: BegunCall, read: ReadInput): Promise<JsonValue> {
-    const tool = this.#sources.tools.get(name);
-    const { signal } = this.#sources.context;
+  /** Makes a call. A new one whose schema and tool answer at once is recorded before this returns. */
+  #perform(call: BegunCall, read: ReadInput): Promise<JsonValue> {
+    const failed = (error: unknown) => this.#failed(call, read, error);
     try {
-      if (!tool) throw new ToolError(`There is no tool ${name}.`, 'unknown_tool');
+      const { tools, context } = this.#sources;
+      const tool = tools.get(call.name);
+      if (!tool) throw new ToolError(`There is no tool ${call.name}.`, 'unknown_tool');
       if (read.input === undefined) throw read.error;
-      const checked = checkedInput(tool, cloneJson(read.input));
-      const value = isPromise(checked) ? await checked : checked;
-      const callContext = new CallContext(id, this.#sources.context, () => this.#asker(id, name));
-      if (!isKnown) {
-        const first = { ...this.#first(), input: read.input };
-        if (!tool.needsApproval || !(await asks(tool, value, callContext)))
-          return await this.#run(tool, value, callContext, first);
-        ignoreRejection(this.#record({ id, tool: name, state: 'requested', ...first, expiresAt: this.#expiry() }));
-      }
-      const call = this.#calls.get(id);
-      if (call?.state === 'requested') throw new ApprovalNeededError(publicCall(call));
-      if (call?.state === 'running' && !tool.idempotent) {
-        throw new ToolError(`${name} was interrupted, and must not run again. Its effect is not known.`, 'interrupted');
-      }
-      return await this.#run(tool, value, callContext, {});
+      const value = checkedInput(tool, cloneJson(read.input));
+      const callContext = new CallContext(call.id, context, () => this.#asker(call.id, call.name));
+      if (call.isKnown || tool.needsApproval || isPromise(value))
+        return this.#decided({ tool, value, callContext, ...call }, read.input).catch(failed);
+      return this.#run({ tool, value, callContext }, { ...this.#first(), input: read.input }).catch(failed);
     } catch (error) {
-      // The next attempt of the turn decides about calls that were under way.
-      if (!(error instanceof ToolError) || signal.aborted) throw error;
-      const { reason, message } = error;
-      // Arguments that are no JSON, or too large, are not recorded.
-      const input = read.input === undefined ? {} : { input: read.input };
-      const first = this.#calls.has(id) ? {} : { ...this.#first(), ...input };
-      await this.#record({ id, tool: name, state: 'failed', ...first, failure: { reason, message } });
-      throw error;
+      return failed(error);
     }
   }
 
-  async #run(tool: Tool, input: unknown, context: CallContext, first: Partial<CallChange>): Promise<JsonValue> {
-    const { clock, events } = this.#sources;
-    const call = { id: context.callId, tool: tool.name };
-    const mostBytes = this.#limits.outputBytes;
-    while (this.#running >= this.#limits.parallelCalls) {
-      await new Promise<void>((resolve) => void this.#places.push(resolve));
+  /** Makes a call that is known, that may need an approval, or whose schema takes time. */
+  async #decided(
+    { id, name, isKnown, tool, ...checked }: BegunCall & CheckedCall,
+    input: JsonValue,
+  ): Promise<JsonValue> {
+    const run = { tool, callContext: checked.callContext, value: await checked.value };
+    if (!isKnown) {
+      const first = { ...this.#first(), input };
+      if (!tool.needsApproval || !(await asks(tool, run.value, run.callContext))) return this.#run(run, first);
+      ignoreRejection(this.#record({ id, tool: name, state: 'requested', ...first, expiresAt: this.#expiry() }));
     }
+    const call = this.#calls.get(id);
+    if (call?.state === 'requested') throw new ApprovalNeededError(publicCall(call));
+    if (call?.state === 'running' && !tool.idempotent) {
+      throw new ToolError(`${name} was interrupted, and must not run again. Its effect is not known.`, 'interrupted');
+    }
+    return this.#run(run, {});
+  }
+
+  async #failed({ id, name }: BegunCall, read: ReadInput, error: unknown): Promise<never> {
+    // The next attempt of the turn decides about calls that were under way.
+    if (!(error instanceof ToolError) || this.#sources.context.signal.aborted) throw error;
+    const { reason, message } = error;
+    // Arguments that are no JSON, or too large, are not recorded.
+    const input = read.input === undefined ? {} : { input: read.input };
+    const first = this.#calls.has(id) ? {} : { ...this.#first(), ...input };
+    await this.#record({ id, tool: name, state: 'failed', ...first, failure: { reason, message } });
+    throw error;
+  }
+
+  /** Runs a call once there is a place for it. */
+  #run(checked: CheckedCall, first: Partial<CallChange>): Promise<JsonValue> {
+    if (this.#running >= this.#limits.parallelCalls) {
+      return new Promise<void>((resolve) => void this.#places.push(resolve)).then(() => this.#run(checked, first));
+    }
+    const { tool, callContext } = checked;
     this.#running += 1;
-    try {
-      if (!tool.idempotent) {
-        ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
-        // The run must be known before it begins: another process must not repeat it.
-        await events.flush();
-        const output = await runTool({ tool, input, context, mostBytes, clock });
-        await this.#record({ ...call, state: 'succeeded', output });
-        return output;
-      }
-      let isRecorded = false;
-      const tell = () => {
-        isRecorded = true;
-        ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
-      };
-      const whenSlow = { ms: QUICK_MS, tell };
-      const result = runTool({ tool, input, context, mostBytes, clock, whenSlow });
-      const output = result instanceof Promise ? await result : result;
-      await this.#record({ ...call, state: 'succeeded', ...(!isRecorded && first), output });
-      return output;
-    } catch (error) {
-      if (!(error instanceof AnswerNeededError) || context.signal.aborted) throw error;
-      throw this.#waitFor(call, error.question, this.#calls.has(call.id) ? {} : first);
-    } finally {
+    const leave = () => {
       this.#running -= 1;
       this.#places.shift()?.();
+    };
+    const ended = (output: JsonValue) => {
+      leave();
+      return output;
+    };
+    const failed = (error: unknown): never => {
+      leave();
+      if (!(error instanceof AnswerNeededError) || callContext.signal.aborted) throw error;
+      const call = { id: callContext.callId, tool: tool.name };
+      throw this.#waitFor(call, error.question, this.#calls.has(call.id) ? {} : first);
+    };
+    try {
+      const { output, isOver } = tool.idempotent
+        ? this.#runIdempotent(checked, first)
+        : { output: this.#runOnce(checked, first), isOver: false };
+      if (isOver) leave();
+      return isOver ? output : output.then(ended, failed);
+    } catch (error) {
+      return failed(error);
     }
+  }
+
+  /** Runs a call whose beginning is known before, so that no process repeats it. */
+  async #runOnce({ tool, value, callContext }: CheckedCall, first: Partial<CallChange>): Promise<JsonValue> {
+    const { clock, events } = this.#sources;
+    const call = { id: callContext.callId, tool: tool.name };
+    ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
+    await events.flush();
+    const mostBytes = this.#limits.outputBytes;
+    const output = await runTool({ tool, input: value, context: callContext, mostBytes, clock });
+    // The next commit brings the result: if the process dies before, the outcome is not known.
+    await this.#record({ ...call, state: 'succeeded', output });
+    return output;
+  }
+
+  /** Runs a call with one record, if it is quick. `isOver`: the result was there at once. */
+  #runIdempotent({ tool, value, callContext }: CheckedCall, first: Partial<CallChange>) {
+    const call = { id: callContext.callId, tool: tool.name };
+    let isRecorded = false;
+    const tell = () => {
+      isRecorded = true;
+      ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
+    };
+    const ended = (output: JsonValue) => {
+      const about = isRecorded ? call : { ...call, ...first };
+      return this.#record({ ...about, state: 'succeeded', output }).then(() => output);
+    };
+    const [mostBytes, { clock }] = [this.#limits.outputBytes, this.#sources];
+    const whenSlow = { ms: QUICK_MS, tell };
+    const result = runTool({ tool, input: value, context: callContext, mostBytes, clock, whenSlow });
+    return result instanceof Promise
+      ? { output: result.then(ended), isOver: false }
+      : { output: ended(result), isOver: true };
   }
 
   /** Records the question of a call. The call runs again on the answer. */
@@ -383,11 +433,10 @@ export class ToolRun {
     const { events, context, options } = this.#sources;
     const { taskId, contextId } = context;
     options.onEvent?.({ taskId, contextId, call: publicCall(call) });
-    const { messageIds, ...rest } = change;
     // Only the first call of a run tells the message that began it.
-    const isKnown = messageIds?.length === 1 && this.#isBegun;
+    const isKnown = change.messageIds?.length === 1 && this.#isBegun;
     this.#isBegun = true;
-    const part = recordPart(isKnown ? rest : change);
+    const part = recordPart(isKnown ? withoutMessages(change) : change);
     if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part);
     this.#hasArtifact = true;
     return events.artifact(part, TOOLS_ARTIFACT).then(() => {});
@@ -403,6 +452,13 @@ interface ActiveCall {
   readonly isSame: (name: string, read: ReadInput) => boolean;
 }
 
+/** A call that is ready to run. `value`: the validated arguments. */
+interface CheckedCall {
+  readonly tool: Tool;
+  readonly value: unknown;
+  readonly callContext: CallContext;
+}
+
 interface BegunCall {
   readonly id: string;
   readonly name: string;
@@ -410,43 +466,8 @@ interface BegunCall {
   readonly isKnown: boolean;
 }
 
-/** The call for its tool. Most tools read little of it. */
-class CallContext implements ToolContext {
-  readonly callId: string;
-  readonly #turn: RequestContext;
-  readonly #makeAsk: () => NonNullable<ToolContext['ask']>;
-  #ask: ToolContext['ask'];
-
-  constructor(callId: string, turn: RequestContext, makeAsk: () => NonNullable<ToolContext['ask']>) {
-    this.callId = callId;
-    this.#turn = turn;
-    this.#makeAsk = makeAsk;
-  }
-
-  get signal(): AbortSignal {
-    return this.#turn.signal;
-  }
-
-  get taskId(): string {
-    return this.#turn.taskId;
-  }
-
-  get contextId(): string {
-    return this.#turn.contextId;
-  }
-
-  get user(): ToolContext['user'] {
-    return this.#turn.user;
-  }
-
-  get tenant(): string {
-    return this.#turn.tenant;
-  }
-
-  get ask(): ToolContext['ask'] {
-    this.#ask ??= this.#makeAsk();
-    return this.#ask;
-  }
+function withoutMessages({ messageIds: _, ...change }: CallChange): CallChange {
+  return change;
 }
 
 async function asks(tool: Tool, value: unknown, context: ToolContext): Promise<boolean> {
@@ -461,21 +482,6 @@ function conflict(id: string): ToolError {
   return new ToolError(`The call ${id} was recorded with another tool or other arguments.`, 'conflict');
 }
 
-function isSameCall({ tool, input }: RecordedCall, name: string, other: JsonValue | undefined): boolean {
-  if (tool !== name) return false;
-  // Arguments that are no JSON, or too large, were not recorded, and cannot be compared.
-  return input === undefined || (other !== undefined && isSameJson(input, other));
-}
-
-function isSameJson(one: JsonValue, other: JsonValue): boolean {
-  return canonicalJson(one) === canonicalJson(other);
-}
-
 function plain(question: ToolQuestion): JsonValue {
   return cloneJson(question) as unknown as JsonValue;
-}
-
-function outcomeOf({ output = null, failure, state, tool }: RecordedCall): JsonValue {
-  if (state === 'succeeded') return output;
-  throw new ToolError(failure?.message ?? `${tool} failed.`, failure?.reason ?? 'threw');
 }
