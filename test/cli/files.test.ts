@@ -7,7 +7,7 @@ import type { AgentExecutor } from 'parley-a2a/server';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { freePort } from '../interop/example-server.js';
 import { type Cut, CuttingProxy } from '../support/cutting-proxy.js';
-import { EmptyFolder, parley } from './parley.js';
+import { EmptyFolder, parley, RunningParley } from './parley.js';
 import { PseudoTerminal, terminalCases } from './pseudo-terminal.js';
 
 const MARK = 'the connection is cut here';
@@ -76,4 +76,51 @@ it.for(terminalCases())('the progress of an upload and a download is shown on a 
   await using loading = new PseudoTerminal(['task', 'download', id, '--dir', into, '-a', agent.proxy.url]);
   await loading.shows(/copy\.bin: [\d.]+ \w+ of 12\.0 MB/);
   expect((await loading.ended()).code).toBe(0);
+});
+
+it('an upload goes on in the next run after the first one was killed', async () => {
+  await using agent = await serving({ at: MARK, times: 0 });
+  const file = join(folder.path, 'film.bin');
+  const XDG_CONFIG_HOME = join(folder.path, 'config');
+  const notes = () => readFileSync(join(XDG_CONFIG_HOME, 'a2a-cli', 'uploads.json'), 'utf8');
+  const send = ['send', 'Copy it', '--file', file, '-a', agent.proxy.url];
+  const held = agent.proxy.hold(5_000_000);
+  await using first = new RunningParley(send, { env: { XDG_CONFIG_HOME } });
+  await held;
+  first.process.kill('SIGKILL');
+  await first.ended;
+  expect(Object.values(JSON.parse(notes()))).toEqual([expect.stringContaining('/a2a/files/')]);
+  const before = agent.proxy.sent;
+  const second = await parley(send, { env: { XDG_CONFIG_HOME } });
+  expect(second.code).toBe(0);
+  // The rest only. The server may have stored less than it got.
+  expect(agent.proxy.sent - before).toBeLessThan(content.length - 2_000_000);
+  expect(notes()).toBe('{}\n');
+  const id = /Task: ([0-9a-f-]{36})/.exec(second.stdout)?.[1] ?? '';
+  const got = await parley(['task', 'download', id, '--dir', join(folder.path, 'into'), '-a', agent.proxy.url]);
+  expect(got.code).toBe(0);
+  expect(readFileSync(join(folder.path, 'into', 'copy.bin')).equals(content)).toBe(true);
+});
+
+it('an upload begins anew if the server has forgotten it, or the file has changed', async () => {
+  await using agent = await serving({ at: MARK, times: 0 });
+  const file = join(folder.path, 'film.bin');
+  const XDG_CONFIG_HOME = join(folder.path, 'config');
+  const send = ['send', 'Copy it', '--file', file, '-a', agent.proxy.url];
+  const stop = async () => {
+    const held = agent.proxy.hold(5_000_000);
+    await using run = new RunningParley(send, { env: { XDG_CONFIG_HOME } });
+    await held;
+    run.process.kill('SIGKILL');
+    await run.ended;
+  };
+  await stop();
+  const notes = JSON.parse(readFileSync(join(XDG_CONFIG_HOME, 'a2a-cli', 'uploads.json'), 'utf8'));
+  const [url] = Object.values(notes) as string[];
+  expect((await fetch(url ?? '', { method: 'DELETE' })).status).toBe(204);
+  expect((await parley(send, { env: { XDG_CONFIG_HOME } })).code).toBe(0);
+  await stop();
+  writeFileSync(file, Buffer.concat([randomBytes(9_000_000)]));
+  const changed = await parley(send, { env: { XDG_CONFIG_HOME } });
+  expect(changed.code).toBe(0);
 });

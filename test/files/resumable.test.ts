@@ -275,4 +275,28 @@ describe('our client', () => {
     const read = await fetch(`${files}/${stored.id}`);
     expect(Buffer.from(await read.arrayBuffer()).equals(large)).toBe(true);
   });
+
+  it('goes on with an upload of an earlier process, and takes none of another size or server', async () => {
+    const { base, files } = await serving();
+    const card = (await (await fetch(`${base}/.well-known/agent-card.json`)).json()) as AgentCard;
+    const earlier = await begun(files, large.length, { 'upload-metadata': metadata('a.bin', 'x/y') });
+    await append(earlier, 0, large.subarray(0, 9_000_000));
+    const upload = async (from: string, told: string[] = []) => {
+      const bytes: number[] = [];
+      const client = await connect(card);
+      const onProgress = (progress: { readonly bytes: number }) => bytes.push(progress.bytes);
+      const file = await uploadFile(client, large, { from, onProgress, onBegin: (url) => told.push(url) });
+      return { file, first: bytes[0] ?? 0, told };
+    };
+    const went = await upload(earlier);
+    expect([went.file.url, went.told, went.first > 9_000_000]).toEqual([earlier, [], true]);
+    // Its last answer may have been lost.
+    expect((await upload(earlier)).file.url).toBe(earlier);
+    const gone = [`${files}/${'0'.repeat(32)}`, await begun(files, 9), `${(await serving()).files}/${'0'.repeat(32)}`];
+    for (const from of gone) {
+      const { file, told } = await upload(from);
+      expect(told).toEqual([file.url]);
+      expect(file.url).not.toBe(from);
+    }
+  });
 });

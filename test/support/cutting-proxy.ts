@@ -16,6 +16,9 @@ export interface Cut {
 export class CuttingProxy implements AsyncDisposable {
   /** Number of cut connections. */
   cuts = 0;
+  /** Bytes that clients have sent. */
+  sent = 0;
+  #held: { readonly after: number; readonly reached: () => void } | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -35,6 +38,12 @@ export class CuttingProxy implements AsyncDisposable {
       client.pipe(target);
       client.on('data', (chunk: Buffer) => {
         sent += chunk.length;
+        this.sent += chunk.length;
+        if (this.#held !== undefined && sent >= this.#held.after) {
+          client.unpipe(target).pause();
+          this.#held.reached();
+          this.#held = undefined;
+        }
         if (typeof at !== 'number' || sent < at || this.cuts >= times) return;
         this.cuts += 1;
         client.destroy();
@@ -53,6 +62,13 @@ export class CuttingProxy implements AsyncDisposable {
     const proxy = new CuttingProxy(port, cut);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
+  }
+
+  /** Stops the next connection that sends so many bytes. Resolves when it has. */
+  hold(after: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held = { after, reached: resolve };
+    return promise;
   }
 
   get url(): string {

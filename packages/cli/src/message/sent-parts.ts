@@ -1,9 +1,10 @@
 import { openAsBlob, readFileSync } from 'node:fs';
-import type { Part } from 'parley-a2a';
+import { A2AError, type Part } from 'parley-a2a';
 import type { Client } from 'parley-a2a/client';
 import { fileEndpoint, uploadFile } from 'parley-a2a/file-client';
 import type { Invocation } from '../command-line/invocation.js';
 import { TransferProgress } from '../output/transfer-progress.js';
+import { BegunUpload } from './begun-upload.js';
 import type { GivenPart, LargeFile } from './message-parts.js';
 
 /**
@@ -26,17 +27,27 @@ async function sentFile(
   { output, settings }: Pick<Invocation, 'output' | 'settings'>,
 ): Promise<Part> {
   const about = { filename, ...(mediaType !== undefined && { mediaType }) };
-  if (fileEndpoint(client.card) === undefined) return { raw: readFileSync(path).toString('base64'), ...about };
+  const endpoint = fileEndpoint(client.card);
+  if (endpoint === undefined) return { raw: readFileSync(path).toString('base64'), ...about };
   const tenant = settings.text('tenant');
   const timeoutMs = settings.duration('timeout');
+  const begun = new BegunUpload(path, { ...about, tenant, server: endpoint.url });
+  const from = begun.earlier();
   try {
     const file = await uploadFile(client, await openAsBlob(path), {
       ...about,
+      ...(from !== undefined && { from }),
+      onBegin: (url) => begun.keep(url),
       ...(tenant !== undefined && { tenant }),
       ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }),
       onProgress: new TransferProgress(output, path).show,
     });
+    begun.forget();
     return { url: file.url, filename, mediaType: mediaType ?? file.mediaType };
+  } catch (error) {
+    // A lost connection or a timeout leaves what the server has. After a refusal no byte would make it right.
+    if (error instanceof A2AError && error.code !== 'UNAVAILABLE') begun.forget();
+    throw error;
   } finally {
     output.endProgress();
   }

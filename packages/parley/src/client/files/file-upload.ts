@@ -1,7 +1,7 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
 import { newDigester } from '../../files/digester.js';
-import { type FileAgent, type FileProgress, type FileRuntime, fileEndpoint, fileUrl } from './file-agent.js';
+import { type FileAgent, type FileProgress, type FileRuntime, fileEndpoint, fileUrl, isOwnUrl } from './file-agent.js';
 import { refusalOf, sha256Of, type UploadedFile, uploadedFile } from './file-answers.js';
 import { reasonOf } from './file-requests.js';
 import { RESUMED_BYTES, resumedUpload } from './resumed-upload.js';
@@ -31,6 +31,13 @@ export interface UploadOptions {
    * requests. Default: 5.
    */
   readonly attempts?: number;
+  /**
+   * Called with the url of an upload in several requests, for `from` in a later process. Only large files have one, if
+   * the agent takes such uploads and the content is no stream.
+   */
+  readonly onBegin?: (url: string) => void;
+  /** The url of an upload of the same content that an earlier process has begun. If it is gone, a new one begins. */
+  readonly from?: string;
 }
 
 const IDLE_MS = 60_000;
@@ -64,8 +71,11 @@ export async function uploadFile(
     Number(size) >= RESUMED_BYTES &&
     canSendStreams()
   ) {
-    const about = { url, ...aboutOf(source, options), attempts: options.attempts, signal, idleMs };
-    return resumedUpload(agent, source, { ...about, onProgress: options.onProgress }, runtime);
+    const { attempts, onProgress, onBegin } = options;
+    // The url may come from a file that others have written.
+    const from = options.from !== undefined && isOwnUrl(agent, options.from) ? options.from : undefined;
+    const about = { url, ...aboutOf(source, options), attempts, signal, idleMs };
+    return resumedUpload(agent, source, { ...about, onProgress, onBegin, from }, runtime);
   }
   for (let isFirst = true; ; isFirst = false) {
     const watch = new TransferWatch({ signal, idleMs, clock });

@@ -17,6 +17,7 @@ const PAUSES = { firstMs: 250, longestMs: 10_000, factor: 2 };
 const LONGEST_WAIT_MS = 60_000;
 /** Answers after which the client asks for the offset and sends the rest. */
 const BROKEN_OFF: readonly number[] = [408, 409, 423];
+const GONE: readonly number[] = [404, 410];
 
 /** An upload that goes on after a cut connection. */
 export interface ResumedUploadOptions {
@@ -28,6 +29,10 @@ export interface ResumedUploadOptions {
   readonly signal: AbortSignal | undefined;
   readonly idleMs: number;
   readonly onProgress: ((progress: FileProgress) => void) | undefined;
+  /** Called with the url of a new upload. */
+  readonly onBegin: ((url: string) => void) | undefined;
+  /** The url of an upload of the same content that an earlier process has begun. */
+  readonly from: string | undefined;
 }
 
 /** Uploads a file by the protocol of tus 1.0.0: in one request, and the rest in further ones if that is cut. */
@@ -60,9 +65,14 @@ class ResumedUpload {
   /** Bytes whose digest is known. They are sent again after a cut, and not digested again. */
   #hashed = 0;
   #hasRenewed = false;
+  /** True until the agent has told the offset of an upload that an earlier process has begun. */
+  #isEarlier: boolean;
 
   constructor(parts: ResumedUploadParts) {
     this.#parts = parts;
+    this.#place = parts.options.from;
+    this.#isEarlier = this.#place !== undefined;
+    if (this.#isEarlier) this.#offset = undefined;
   }
 
   async run(): Promise<UploadedFile> {
@@ -109,11 +119,32 @@ class ResumedUpload {
     if (response.status !== 201 || location === null)
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent declares uploads in several requests, and begins none');
     this.#place = fileUrl(location, url);
+    options.onBegin?.(this.#place);
   }
 
   async #ask(place: string): Promise<void> {
     const response = await this.#sent(place, { method: 'HEAD' });
-    if (response !== undefined) this.#learn(response);
+    if (response === undefined) return;
+    if (this.#isEarlier) await this.#hashEarlier(response);
+    if (this.#place !== undefined) this.#learn(response);
+  }
+
+  /** Reads the bytes again that the agent has from an earlier process. An upload of another size is left alone. */
+  async #hashEarlier({ headers }: Response): Promise<void> {
+    const { content } = this.#parts;
+    this.#isEarlier = false;
+    if (headers.get('upload-length') !== String(content.size)) return this.#restart();
+    const offset = Math.min(Number(headers.get('upload-offset')), content.size);
+    if (!(offset > 0)) return;
+    const reader = content.slice(0, offset).stream().getReader();
+    for (let read = await reader.read(); !read.done; read = await reader.read()) this.#hash(read.value, this.#hashed);
+  }
+
+  /** Begins a new upload in place of an earlier one. */
+  #restart(): void {
+    this.#isEarlier = false;
+    this.#place = undefined;
+    this.#offset = 0;
   }
 
   async #append(place: string, offset: number): Promise<UploadedFile | undefined> {
@@ -169,6 +200,10 @@ class ResumedUpload {
         return undefined;
       }
       const refusal = await refusalOf(response);
+      if (this.#isEarlier && GONE.includes(response.status)) {
+        this.#restart();
+        return undefined;
+      }
       if (!BROKEN_OFF.includes(response.status)) throw refusal;
       throw new A2AError('UNAVAILABLE', refusal.message, refusal.details, { cause: refusal });
     } catch (cause) {

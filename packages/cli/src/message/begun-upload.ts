@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { globalFolder } from '../settings/settings-files.js';
+
+/** The content of an upload, and its place. */
+export interface UploadTarget {
+  /** The url that takes files. */
+  readonly server: string;
+  readonly tenant: string | undefined;
+  readonly filename: string;
+  readonly mediaType?: string;
+}
+
+/** The most uploads that are remembered. */
+const MOST_UPLOADS = 100;
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * The url of an upload that a run of the tool has begun and did not end, for the next run. The file `uploads.json` is
+ * beside the global settings. Its keys are hashes of the server, and of the path, size and change of the file.
+ */
+export class BegunUpload {
+  readonly #path: string;
+  readonly #key: string;
+
+  constructor(path: string, target: UploadTarget, env: Readonly<Record<string, string | undefined>> = process.env) {
+    const { size, mtimeMs } = statSync(path);
+    const { server, tenant, filename, mediaType } = target;
+    const about = JSON.stringify([server, tenant, filename, mediaType, resolve(path), size, mtimeMs]);
+    this.#path = join(globalFolder(env), 'uploads.json');
+    this.#key = createHash('sha256').update(about).digest('hex');
+  }
+
+  /** The url of an upload that an earlier run has begun. */
+  earlier(): string | undefined {
+    return this.#read()[this.#key];
+  }
+
+  /** Remembers the url. The upload goes on without it if the file cannot be written. */
+  keep(url: string): void {
+    const { [this.#key]: _, ...others } = this.#read();
+    const newest = Object.entries(others).slice(1 - MOST_UPLOADS);
+    this.#write(Object.fromEntries([...newest, [this.#key, url]]));
+  }
+
+  forget(): void {
+    const { [this.#key]: url, ...others } = this.#read();
+    if (url !== undefined) this.#write(others);
+  }
+
+  #read(): Readonly<Record<string, string>> {
+    try {
+      if (statSync(this.#path).size > MOST_BYTES) return {};
+      const value = JSON.parse(readFileSync(this.#path, 'utf8')) as Readonly<Record<string, unknown>>;
+      const isEntry = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string';
+      return Object.fromEntries(Object.entries(value).filter(isEntry));
+    } catch {
+      return {};
+    }
+  }
+
+  /** Writes the file atomically, because another run may read it at the same time. */
+  #write(uploads: Readonly<Record<string, string>>): void {
+    try {
+      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      const draft = `${this.#path}.${process.pid}`;
+      writeFileSync(draft, `${JSON.stringify(uploads, undefined, 2)}\n`, { mode: 0o600 });
+      renameSync(draft, this.#path);
+    } catch {
+      // A home that cannot be written has no uploads that go on.
+    }
+  }
+}
