@@ -288,6 +288,7 @@ describe('introspection (RFC 7662)', () => {
     ['a refresh token', { active: true, sub: 'ada', token_type: 'refresh_token' }],
     ['a token of another issuer', { active: true, sub: 'ada', iss: 'https://other.example' }],
     ['a token that is bound to a key', { active: true, sub: 'ada', cnf: { jkt: 'x' } }],
+    ['a token that is bound to a certificate', { active: true, sub: 'ada', cnf: { 'x5t#S256': 'A'.repeat(43) } }],
     ['an expired token', { active: true, sub: 'ada', exp: 1 }],
     ['a token without subject', { active: true }],
   ])('%s is refused', async (_, answer) => {

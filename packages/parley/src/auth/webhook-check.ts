@@ -90,7 +90,8 @@ export class WebhookCheck {
     if (this.#verify === undefined) return undefined;
     const verdict = await this.#verify(this.#signatureIn(header) ?? '');
     if ('fault' in verdict) return `the signature is not valid: ${verdict.fault}`;
-    const { jti, [BODY_HASH]: hash } = verdict.claims;
+    const { jti, cnf, [BODY_HASH]: hash } = verdict.claims;
+    if (cnf !== undefined) return 'the signature is not valid: the token is bound to a key';
     if (id === undefined || jti !== id) return 'the signature is for another notification';
     return hash === (await sha256Hex(body)) ? undefined : 'the signature is for another body';
   }

@@ -1,5 +1,8 @@
 import type { Authentication } from '../authenticator.js';
 
+/** The answer for a token that does not count. */
+export type Refusal = Extract<Authentication, { readonly kind: 'refused' }>;
+
 const SCHEME = /^Bearer(?: |$)/i;
 const PREFIX = 'Bearer ';
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
@@ -22,12 +25,12 @@ export function isToken(text: string): boolean {
 }
 
 /** The refusal of a token (RFC 6750 §3.1). The reason is for the log, and never part of the answer. */
-export function invalidToken(reason: string): Authentication {
+export function invalidToken(reason: string): Refusal {
   return { kind: 'refused', reason, challenges: ['Bearer error="invalid_token"'] };
 }
 
 /** The refusal of a valid token that lacks scopes (RFC 6750 §3.1). `required` are all scopes that a call needs. */
-export function insufficientScope(missing: readonly string[], required: readonly string[]): Authentication {
+export function insufficientScope(missing: readonly string[], required: readonly string[]): Refusal {
   return {
     kind: 'refused',
     reason: `the token lacks the scope ${missing.join(' ')}`,

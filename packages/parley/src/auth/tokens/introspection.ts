@@ -106,12 +106,11 @@ function faultOf(
     now,
   }: { readonly issuer: string; readonly audience: readonly string[] | undefined; readonly now: number },
 ): string | undefined {
-  const { active, iss, aud, exp, nbf, token_type: type, cnf } = answer;
+  const { active, iss, aud, exp, nbf, token_type: type } = answer;
   if (!active) return 'the token is not active';
   if (iss !== undefined && iss !== issuer) return 'the token is of another issuer';
   // Refresh tokens are active too (RFC 7662 §2.2).
   if (type !== undefined && !/^(?:bearer|access_token)$/i.test(String(type))) return 'the token is no bearer token';
-  if (cnf !== undefined) return 'the token is bound to a key';
   if (typeof exp === 'number' && exp <= now) return 'the token has expired';
   if (typeof nbf === 'number' && nbf > now + 5) return 'the token is not valid yet';
   const named = Array.isArray(aud) ? (aud as unknown[]) : [aud];

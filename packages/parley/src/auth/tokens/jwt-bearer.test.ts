@@ -15,6 +15,8 @@ import { JwtBearer, type JwtBearerOptions } from './jwt-bearer.js';
 
 const ISSUER = 'https://id.example';
 const JWKS = 'https://id.example/keys';
+/** A SHA-256 in base64url. */
+const THUMBPRINT = 'A'.repeat(43);
 const SECRET = 'a secret of at least thirty-two bytes';
 
 type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
@@ -178,6 +180,10 @@ describe('a token is refused', () => {
     'with a subject that is no text': ({ signed }) => signed({ sub: 7 }),
     'with an empty subject': ({ signed }) => signed({ sub: '' }),
     'bound to a key of its owner': ({ signed }) => signed({ cnf: { jkt: 'x' } }),
+    'bound to a certificate that the client did not send': ({ signed }) => signed({ cnf: { 'x5t#S256': THUMBPRINT } }),
+    'bound to a certificate and a key': ({ signed }) => signed({ cnf: { 'x5t#S256': THUMBPRINT, jkt: 'x' } }),
+    'bound to a thumbprint that is none': ({ signed }) => signed({ cnf: { 'x5t#S256': 'abc' } }),
+    'bound to what is no object': ({ signed }) => signed({ cnf: 'x' }),
     'of another key': ({ signed }) => signed({}, {}, other.privateKey),
     'of another type': ({ signed }) => signed({}, { typ: 'dpop+jwt' }),
     'that is nested': ({ signed }) => signed({}, { cty: 'JWT' }),

@@ -73,8 +73,7 @@ export class JwtVerifier {
   ): Promise<TokenVerdict> {
     try {
       const { payload } = await this.#options.library.jwtVerify(token, key, rules);
-      // A token that is bound to a key of its owner is no bearer token (RFC 9449 §7.1, RFC 8705 §3).
-      return payload.cnf === undefined ? { claims: payload } : { fault: 'the token is bound to a key' };
+      return { claims: payload };
     } catch (error) {
       if (error instanceof A2AError) throw error;
       return { fault: faultOf(error) };

@@ -7,12 +7,13 @@ import {
   type Credentials,
   type ProtectedResource,
 } from '../authenticator.js';
-import { insufficientScope, invalidToken, isToken, presentedToken } from './bearer-header.js';
+import { insufficientScope, invalidToken, isToken, presentedToken, type Refusal } from './bearer-header.js';
 import { reasonOf, unavailable } from './remote-keys.js';
 import { Revocations } from './revocations.js';
+import { bindingOf, CertificateBinding } from './token-binding.js';
 import { missingScopes, type TokenClaims, type TokenVerdict, userOfClaims } from './token-claims.js';
 import type { TokenOptions, TokenRuntime } from './token-options.js';
-import { VerifiedTokens } from './verified-tokens.js';
+import { VerifiedTokens, type VerifiedUser } from './verified-tokens.js';
 
 /** The parts in which authenticators for tokens differ. */
 export interface TokenSchemeSetup {
@@ -23,6 +24,9 @@ export interface TokenSchemeSetup {
   /** Makes the check of a token. Call `changed` when an earlier result may be wrong. */
   readonly check: (changed: () => void) => (token: string) => Promise<TokenVerdict>;
 }
+
+/** A verified token, or its refusal. */
+type CheckedToken = VerifiedUser | Refusal;
 
 const LONGEST_TOKEN = 8_192;
 
@@ -42,7 +46,8 @@ export class TokenAuthenticator implements Authenticator {
   readonly #check: (token: string) => Promise<TokenVerdict>;
   readonly #verified: VerifiedTokens;
   readonly #revocations = new Revocations();
-  readonly #checks = new Map<string, Promise<Authentication>>();
+  readonly #checks = new Map<string, Promise<CheckedToken>>();
+  readonly #binding: CertificateBinding;
 
   constructor(setup: TokenSchemeSetup) {
     const { options, runtime, securitySchemes } = setup;
@@ -50,6 +55,7 @@ export class TokenAuthenticator implements Authenticator {
     this.#required = options.requiredScopes ?? [];
     this.#maxTokenBytes = options.maxTokenBytes ?? LONGEST_TOKEN;
     this.#verified = new VerifiedTokens({ clock: runtime.clock, ...options.cache });
+    this.#binding = new CertificateBinding(options.forwarded);
     this.#check = setup.check(() => this.#verified.clear());
     this.challenges = [this.#required.length === 0 ? 'Bearer' : `Bearer scope="${this.#required.join(' ')}"`];
     this.securitySchemes = securitySchemes;
@@ -68,8 +74,20 @@ export class TokenAuthenticator implements Authenticator {
     if (typeof token !== 'string') return token;
     const hash = sha256Hex(token);
     // Without a promise for a known token, on hosts with a synchronous hash.
-    if (typeof hash === 'string') return this.#verified.get(hash) ?? this.#checked(token, hash);
-    return hash.then((digest) => this.#verified.get(digest) ?? this.#checked(token, digest));
+    if (typeof hash === 'string') return this.#found(token, hash, credentials);
+    return hash.then((digest) => this.#found(token, digest, credentials));
+  }
+
+  #found(token: string, hash: string, credentials: Credentials): Authentication | Promise<Authentication> {
+    const known = this.#verified.get(hash);
+    if (known !== undefined) return this.#bound(known, credentials);
+    return this.#checked(token, hash).then((found) => this.#bound(found, credentials));
+  }
+
+  /** The certificate is checked for each call: another client may have sent the token first. */
+  #bound(found: CheckedToken, credentials: Credentials): Authentication {
+    if (found.kind !== 'user' || found.thumbprint === undefined) return found;
+    return this.#binding.answer(found, credentials);
   }
 
   /**
@@ -81,7 +99,7 @@ export class TokenAuthenticator implements Authenticator {
     this.#revocations.revoke(userId);
   }
 
-  #checked(token: string, hash: string): Promise<Authentication> {
+  #checked(token: string, hash: string): Promise<CheckedToken> {
     const key = `${this.#verified.generation} ${hash}`;
     const running = this.#checks.get(key);
     if (running !== undefined) return running;
@@ -90,12 +108,14 @@ export class TokenAuthenticator implements Authenticator {
     return check;
   }
 
-  async #authentication(token: string, hash: string): Promise<Authentication> {
+  async #authentication(token: string, hash: string): Promise<CheckedToken> {
     if (!isToken(token)) return invalidToken('malformed');
     const { options, toleranceSeconds } = this.#setup;
     const { generation } = this.#verified;
     const verdict = await this.#check(token);
     if ('fault' in verdict) return invalidToken(verdict.fault);
+    const binding = bindingOf(verdict.claims.cnf);
+    if (binding !== undefined && 'fault' in binding) return invalidToken(binding.fault);
     const { issuer, claims: mapping = {} } = options;
     const schemes = Object.keys(this.securitySchemes);
     const user = userOfClaims(verdict.claims, { issuer, schemes, mapping, toleranceSeconds });
@@ -105,7 +125,7 @@ export class TokenAuthenticator implements Authenticator {
     if (missing.length > 0) return insufficientScope(missing, this.#required);
     // A check that began before a revocation must not outlive it.
     if (generation !== this.#verified.generation) return await this.#checked(token, hash);
-    const found = { kind: 'user', user, revoked: this.#revocations.signalOf(user.id) } as const;
+    const found = { kind: 'user', user, revoked: this.#revocations.signalOf(user.id), ...binding } as const;
     this.#verified.add(hash, found, generation);
     return found;
   }

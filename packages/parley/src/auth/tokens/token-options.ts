@@ -2,6 +2,7 @@ import { OptionsError } from '../../errors/options-error.js';
 import type { DocumentFetch } from '../../net/bounded-fetch.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { ForwardedCertificates } from '../schemes/forwarded-certificate.js';
 import type { ClaimMapping, TokenClaims } from './token-claims.js';
 import { urlFault } from './token-documents.js';
 import type { VerifiedTokensLimits } from './verified-tokens.js';
@@ -20,6 +21,11 @@ export interface TokenOptions {
   readonly schemeName?: string;
   /** Longest token in bytes. A longer one is refused unread. Default 8,192. */
   readonly maxTokenBytes?: number;
+  /**
+   * The header in which a trusted proxy tells the certificate of the client, for tokens that are bound to a certificate
+   * (RFC 8705). Default: the certificate of the connection.
+   */
+  readonly forwarded?: ForwardedCertificates;
   /** Limits of the cache of verified tokens. */
   readonly cache?: VerifiedTokensLimits;
   /** Called for each verified token, at least once a minute. True refuses the token. A rejection leads to 503. */

@@ -9,8 +9,8 @@ export interface VerifiedTokensLimits {
   readonly maxAgeMs?: number;
 }
 
-/** The result for a valid token. */
-export type VerifiedUser = Extract<Authentication, { readonly kind: 'user' }>;
+/** The result for a valid token. `thumbprint`: that of the certificate to which the token is bound, in hex. */
+export type VerifiedUser = Extract<Authentication, { readonly kind: 'user' }> & { readonly thumbprint?: string };
 
 interface Entry {
   readonly verified: VerifiedUser;
@@ -52,7 +52,7 @@ export class VerifiedTokens {
   }
 
   /** The result for a token with this hash, if it was verified a short time ago and has not expired. */
-  get(hash: string): Authentication | undefined {
+  get(hash: string): VerifiedUser | undefined {
     const recent = this.#recent.get(hash);
     const entry = recent ?? this.#earlier.get(hash);
     if (entry === undefined || !this.#isCurrent(entry)) return undefined;
