@@ -8,9 +8,12 @@ export function cloneJson<T>(value: T): T {
 function cloned(value: object): unknown {
   if (Array.isArray(value)) return value.map(cloneJson);
   const copy: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) {
+  // `Object.entries` took a third more: streams in process copy each event.
+  for (const name in value) {
+    if (!Object.hasOwn(value, name)) continue;
+    const member = (value as Readonly<Record<string, JsonValue | undefined>>)[name];
     if (member === undefined) continue;
-    const own: unknown = cloneJson(member as JsonValue);
+    const own: unknown = cloneJson(member);
     // An assignment to this name would change the prototype.
     if (name === '__proto__') Object.defineProperty(copy, name, { ...PLAIN, value: own });
     else copy[name] = own;

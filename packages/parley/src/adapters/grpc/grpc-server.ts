@@ -11,6 +11,7 @@ import { GRPC_STATUS } from '../../bindings/grpc/grpc-status.js';
 import { plainTrailers } from '../../bindings/grpc/grpc-trailers.js';
 import type { Clock } from '../../runtime/clock.js';
 import { EqualTimers } from '../../runtime/equal-timers.js';
+import { LinkedList } from '../../runtime/linked-list.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ServerTls } from '../node/server-tls.js';
 import { type ConnectionLimits, GrpcConnection } from './grpc-connection.js';
@@ -48,7 +49,7 @@ export class GrpcServer {
   readonly #sockets: Server;
   readonly #ports: GrpcStreamPorts;
   readonly #connections = new Map<ServerHttp2Session, GrpcConnection>();
-  readonly #streams = new Set<GrpcStream>();
+  readonly #streams = new LinkedList<GrpcStream>();
   #stopChecks: (() => void) | undefined;
   #stopWatching: (() => void) | undefined;
   #closed: Promise<void> | undefined;
@@ -109,7 +110,7 @@ export class GrpcServer {
   async close(graceMs: number): Promise<void> {
     this.stopAccepting();
     await this.#within(graceMs, () => this.#streams.size === 0 || this.#onlyEvents());
-    for (const stream of this.#streams) stream.stop();
+    for (const stream of this.#streams.values()) stream.stop();
     await this.#within(Math.min(graceMs, 1_000), () => this.#connections.size === 0);
     for (const connection of this.#connections.values()) connection.cut();
     this.#stopChecks?.();
@@ -118,8 +119,7 @@ export class GrpcServer {
   }
 
   #onlyEvents(): boolean {
-    for (const stream of this.#streams) if (!stream.hasBegun) return false;
-    return true;
+    return this.#streams.values().every(({ hasBegun }) => hasBegun);
   }
 
   #secure(tls: ServerTls): Server {
@@ -166,7 +166,7 @@ export class GrpcServer {
     const refusal = refusedStatus(headers);
     if (refusal !== undefined) return void stream.respond({ ':status': refusal }, { endStream: true });
     const call = new GrpcStream({ stream, headers, rawHeaders, connection, ports: this.#ports });
-    this.#streams.add(call);
+    call.place = this.#streams.add(call);
     if (!connection.begins()) {
       stream.once('close', () => connection.countReset());
       return call.end(TOO_MANY);
@@ -177,7 +177,7 @@ export class GrpcServer {
 
   readonly #onCallClosed = (call: GrpcStream): void => {
     call.connection.ended(!call.isAnswered);
-    this.#streams.delete(call);
+    if (call.place !== undefined) this.#streams.remove(call.place);
     this.#changed?.();
   };
 

@@ -8,6 +8,7 @@ import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
+import type { Place } from '../../runtime/linked-list.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { GrpcConnection } from './grpc-connection.js';
 import { CODINGS, decompressed, tooLarge } from './message-compression.js';
@@ -89,6 +90,8 @@ export class GrpcStream implements GrpcSource {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly connection: GrpcConnection;
+  /** The place among the calls of the server. */
+  place: Place<GrpcStream> | undefined;
   /** The status after the last message. */
   trailers = OK;
   readonly #stream: CallStream;

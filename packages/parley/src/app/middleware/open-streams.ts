@@ -1,8 +1,9 @@
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { LinkedList } from '../../runtime/linked-list.js';
 
 /** The streams of an exchange that are open, so that they can be ended where no server of one's own does it. */
 export class OpenStreams {
-  readonly #open = new Set<TrackedStream>();
+  readonly #open = new LinkedList<TrackedStream>();
   #ended = false;
 
   /** The same exchange, its streams known here. */
@@ -13,14 +14,14 @@ export class OpenStreams {
   /** Ends every stream between two events, also those that begin only now. */
   end(): void {
     this.#ended = true;
-    for (const stream of this.#open) void stream.return();
+    for (const stream of this.#open.values()) void stream.return();
   }
 
   #tracked(answer: ExchangeResponse): ExchangeResponse {
     const { body } = answer;
     if (typeof body !== 'object' || !(Symbol.asyncIterator in body)) return answer;
-    const stream = new TrackedStream(body[Symbol.asyncIterator](), () => this.#open.delete(stream));
-    this.#open.add(stream);
+    const stream = new TrackedStream(body[Symbol.asyncIterator](), () => this.#open.remove(place));
+    const place = this.#open.add(stream);
     if (this.#ended) void stream.return();
     return { ...answer, body: stream };
   }

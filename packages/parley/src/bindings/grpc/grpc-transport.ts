@@ -13,6 +13,7 @@ import { UnsupportedOperationError } from '../../errors/spec-errors.js';
 import type { AgentInterface } from '../../model/agent-card.js';
 import { type GrpcAddress, hostAndPort } from '../../net/grpc-address.js';
 import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../../operations/operations.js';
+import { LinkedList } from '../../runtime/linked-list.js';
 import { reasonOf } from '../http/connection-reasons.js';
 import { answerLimit } from '../http/http-caller.js';
 import { serviceHeaders } from '../http/service-parameters.js';
@@ -37,7 +38,7 @@ export class GrpcTransport implements ClientTransport {
   readonly address: string;
   readonly declaresResumption = true;
   readonly #parts: GrpcTransportParts;
-  readonly #calls = new Set<GrpcCall>();
+  readonly #calls = new LinkedList<GrpcCall>();
   #opening: Promise<GrpcChannel> | undefined;
   #isClosed = false;
 
@@ -58,14 +59,14 @@ export class GrpcTransport implements ClientTransport {
     const reply = await new Promise<Buffer>((resolve, reject) => {
       const until = this.#until(call);
       const rpc = client.makeUnaryRequest(path, asIs, asIs, message, metadata, until, (error, value) => {
-        this.#calls.delete(rpc);
+        this.#calls.remove(place);
         signal?.removeEventListener('abort', abort);
         if (signal?.aborted) reject(signal.reason);
         else if (error !== null) reject(this.#failure(error, { rpc, client, call }));
         else resolve(value ?? Buffer.alloc(0));
       });
       const abort = () => rpc.cancel();
-      this.#calls.add(rpc);
+      const place = this.#calls.add(rpc);
       signal?.addEventListener('abort', abort, { once: true });
     });
     const limit = answerLimit(limits, call.operation);
@@ -87,7 +88,7 @@ export class GrpcTransport implements ClientTransport {
       metadata,
       until,
     );
-    this.#calls.add(rpc);
+    const place = this.#calls.add(rpc);
     rpc.once('metadata', () => call.opened?.());
     const events = new EventBatchReader({
       rpc,
@@ -98,7 +99,7 @@ export class GrpcTransport implements ClientTransport {
         return bytes.length === 0 ? undefined : codec.decodeEvent(bytes);
       },
       failure: (error) => this.#failure(error as ServiceError, { rpc, client, call }),
-      closed: () => this.#calls.delete(rpc),
+      closed: () => this.#calls.remove(place),
     });
     return { first: await events.next(), events };
   }
@@ -106,7 +107,7 @@ export class GrpcTransport implements ClientTransport {
   /** Ends its calls, and the channel if no other client uses it. */
   close(): void {
     this.#isClosed = true;
-    for (const rpc of this.#calls) rpc.cancel();
+    for (const rpc of this.#calls.values()) rpc.cancel();
     this.#drop(this.#opening);
   }
 

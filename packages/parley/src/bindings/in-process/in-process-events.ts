@@ -1,6 +1,7 @@
 import type { ReceivedEvent } from '../../client/client-transport.js';
 import { cloneJson } from '../../model/clone-json.js';
 import type { Clock } from '../../runtime/clock.js';
+import { LinkedList } from '../../runtime/linked-list.js';
 import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 
 type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
@@ -12,7 +13,7 @@ const KEEP_ALIVE: Batch = Object.freeze({ value: Object.freeze([]), done: false 
 
 /** The streams of clients in the process, so that their server can end them. */
 export class InProcessStreams {
-  readonly #open = new Set<InProcessEvents>();
+  readonly #open = new LinkedList<InProcessEvents>();
   #isClosed = false;
 
   /** True once the server is closed. */
@@ -26,13 +27,13 @@ export class InProcessStreams {
     if (this.#open.size === 0) return;
     // The last events of the turns are on their way to readers that wait for them.
     await new Promise<void>((resolve) => clock.soon(resolve));
-    await Promise.all([...this.#open].map((events) => events.finish(graceMs)));
+    await Promise.all(this.#open.values().map((events) => events.finish(graceMs)));
   }
 
   /** Knows a stream until it ends. */
   add(events: InProcessEvents): () => void {
-    this.#open.add(events);
-    return () => this.#open.delete(events);
+    const place = this.#open.add(events);
+    return () => this.#open.remove(place);
   }
 }
 
