@@ -1,29 +1,33 @@
-// An agent with signed answers. Usage: killed-server.mjs DATABASE_URL SIGNING_OPTIONS_FILE PORT
+// An agent with signed answers. Usage: killed-server.mjs DATABASE_URL SIGNING_OPTIONS_FILE PORT [stuck]
 import { readFileSync } from 'node:fs';
 import { createA2AServer } from 'parley-a2a/node';
 import { messageSigning, verifiedSigners } from 'parley-a2a/signing';
 import { openStorage } from 'parley-a2a/storage';
 
-const [, , database, options, port = '0'] = process.argv;
+const [, , database, options, port = '0', stuck] = process.argv;
 
-/** Appends a chunk for each word, and never gets past the third one in the first process. */
+/** Appends a chunk for each word, and never gets past the third one in a process that is stuck. */
 const agent = {
   resumable: true,
   async execute(context, events) {
+    const words = context.text.split(' ');
+    if (words[0] === 'wait') return new Promise(() => {});
+    if (words[0] === 'login' && context.attempt === 1)
+      await context.requestAuthorization({ message: 'secretly log in' });
     const done = Number(context.checkpoint ?? 0);
     if (done === 0) await events.artifact(`by ${verifiedSigners(context)[0]?.id}:`, { artifactId: 'words' });
-    const words = context.text.split(' ');
     for (const [at, word] of words.entries()) {
       if (at < done) continue;
       await events.append('words', word, { metadata: { last: at } });
       await events.flush();
       await context.saveCheckpoint(at + 1);
-      if (at === 2 && port === '0') await new Promise(() => {});
+      if (at === 2 && stuck !== undefined) await new Promise(() => {});
     }
     await events.complete(`wrote ${words.length} words for ${verifiedSigners(context)[0]?.id}`);
   },
 };
 const signing = await messageSigning(JSON.parse(readFileSync(options, 'utf8')));
-const server = createA2AServer({ agent, signing, storage: await openStorage(database) });
+const limits = { leaseMs: 3_000, heartbeatMs: 1_000, fenceMarginMs: 500, lookMs: 500 };
+const server = createA2AServer({ agent, signing, limits, storage: await openStorage(database) });
 const { url } = await server.listen(Number(port));
 process.stdout.write(`${url}\n`);
