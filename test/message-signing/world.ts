@@ -24,7 +24,10 @@ export const AUDIENCE = 'https://agents.example.com/orders';
 
 /** Options of a server beside its agent. */
 export type ServerChoices = Partial<
-  Pick<A2AServerOptions, 'storage' | 'bindings' | 'versions' | 'authenticator' | 'schemas' | 'push' | 'files' | 'calls'>
+  Pick<
+    A2AServerOptions,
+    'storage' | 'bindings' | 'versions' | 'authenticator' | 'schemas' | 'push' | 'files' | 'calls' | 'idempotency'
+  >
 >;
 
 /** A key pair as JSON Web Keys. */

@@ -31,7 +31,20 @@ export interface ExpectedAnswer {
   readonly isNew?: boolean;
   /** False if artifacts may be left out, as in a list. Default: true. */
   readonly hasArtifacts?: boolean;
+  /** The id of the task that was asked for. Absent: the call names none. */
+  readonly taskId?: string | undefined;
+  /** The time when the message was signed, in seconds. An end that answers another message is not older. */
+  readonly since?: number | undefined;
 }
+
+/** A task in a stream, as its reader knows it so far. */
+export interface SeenTask {
+  readonly taskId: string;
+  readonly artifacts: SignedArtifacts;
+}
+
+/** Largest difference between the clocks of a reader and an agent, in seconds. */
+const TOLERANCE_S = 60;
 
 /** A status with the task that it belongs to. */
 interface StatusOfTask extends Pick<TaskStatusUpdateEvent, 'taskId' | 'contextId' | 'status'> {
@@ -66,9 +79,11 @@ export class AnswerVerifier {
     return this.#artifact(about.metadata, artifacts.get(artifact.artifactId), { ids, field: 'artifact' });
   }
 
-  /** A task as an answer shows it, and its artifacts for the events that follow. */
-  async task(task: Task, expected: ExpectedAnswer = {}): Promise<SignedArtifacts> {
+  /** A task as an answer shows it, for the events that follow. */
+  async task(task: Task, expected: ExpectedAnswer = {}): Promise<SeenTask> {
     const { id: taskId, contextId = '', status, history = [], artifacts: list = [], metadata } = task;
+    if (expected.taskId !== undefined && expected.taskId !== taskId)
+      throw new UntrustedContentError('task.id', 'is that of another task');
     const artifacts = await SignedArtifacts.of(list);
     const ids = { taskId, contextId };
     for (const [at, { artifactId, metadata: own }] of list.entries())
@@ -79,32 +94,33 @@ export class AnswerVerifier {
       this.#signers(await this.#message(message, field, (header) => placeFault(header, message, ids)), field);
     }
     await this.#status({ ...ids, status, metadata, isLive: false }, artifacts, expected);
-    return artifacts;
+    return { taskId, artifacts };
   }
 
-  /** One event of a stream. `artifacts` are those of the task before it; it returns those after it. */
+  /** One event of a stream. `seen` is the task before it; it returns the task after it. */
   async event(
     event: StreamResponse,
-    artifacts: SignedArtifacts | undefined,
+    seen: SeenTask | undefined,
     expected: ExpectedAnswer,
-  ): Promise<SignedArtifacts | undefined> {
+  ): Promise<SeenTask | undefined> {
     if ('message' in event) {
       await this.message(event.message, expected);
-      return artifacts;
+      return seen;
     }
-    if ('task' in event) return this.task(event.task, expected);
-    if (artifacts === undefined)
+    if ('task' in event) return this.task(event.task, { ...expected, taskId: seen?.taskId ?? expected.taskId });
+    if (seen === undefined)
       throw new UntrustedContentError('stream', 'begins without its task. Subscribe without lastEventId');
+    const { artifacts } = seen;
+    const { taskId, contextId, metadata } = 'artifactUpdate' in event ? event.artifactUpdate : event.statusUpdate;
+    if (taskId !== seen.taskId) throw new UntrustedContentError('stream', 'has an event of another task');
     if ('artifactUpdate' in event) {
-      const { artifact, append, taskId, contextId } = event.artifactUpdate;
+      const { artifact, append } = event.artifactUpdate;
       const next = await artifacts.apply({ artifact, ...(append !== undefined && { append }) });
-      const ids = { taskId, contextId };
-      await this.#artifact(artifact.metadata, next, { ids, field: 'artifactUpdate.artifact' });
-      return artifacts;
+      await this.#artifact(artifact.metadata, next, { ids: { taskId, contextId }, field: 'artifactUpdate.artifact' });
+      return seen;
     }
-    const { metadata } = event.statusUpdate;
     await this.#status({ ...event.statusUpdate, metadata, isLive: true }, artifacts, expected);
-    return artifacts;
+    return seen;
   }
 
   async #artifact(
@@ -136,8 +152,10 @@ export class AnswerVerifier {
     const fault = (header: SignatureHeader): string | undefined => {
       if (header.state !== state) return 'is over another state';
       if (digest !== undefined && header.artifacts !== digest) return 'is over other artifacts of the task';
-      const isOther = isEnd && expected.isNew === true && header.re !== expected.re;
-      return isOther ? 'is over the answer to another message (re)' : undefined;
+      if (!isEnd || header.re === expected.re) return undefined;
+      if (expected.isNew === true) return 'is over the answer to another message (re)';
+      const isOld = expected.since !== undefined && header.iat < expected.since - TOLERANCE_S;
+      return isOld ? 'is older than the message (iat)' : undefined;
     };
     if (message !== undefined && hasOwnSignature(status)) {
       const field = 'status.message';

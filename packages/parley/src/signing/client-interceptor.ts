@@ -6,9 +6,9 @@ import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 import { isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
-import type { AnswerVerifier, ExpectedAnswer } from './answer-verifier.js';
+import type { AnswerVerifier, ExpectedAnswer, SeenTask } from './answer-verifier.js';
 import { restoredAnswer } from './carried-labels.js';
-import type { SignedArtifacts } from './signed-artifacts.js';
+import type { OutgoingMessage } from './message-signer.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
 
 /** The functions around the calls of a client. */
@@ -16,7 +16,7 @@ export interface SignedCalls {
   /** The URIs that each call activates. */
   readonly extensions: readonly string[];
   /** Signs a message, encrypted before if it has to be. */
-  readonly outgoing: (message: Message) => Promise<Message>;
+  readonly outgoing: (message: Message) => Promise<OutgoingMessage>;
   /** Absent: answers are not verified. */
   readonly answers: AnswerVerifier | undefined;
   /** Opens the encrypted parts of an answer, or refuses it. Absent: they stay as they are. */
@@ -46,9 +46,11 @@ async function* events(
   next: (call: Call) => CallOutcome,
 ): AsyncGenerator<StreamResponse> {
   const { call: signed, expected } = await outgoing(calls, call);
-  let artifacts: SignedArtifacts | undefined;
+  let seen: SeenTask | undefined;
   for await (const event of next(signed) as AsyncIterable<StreamResponse>) {
-    artifacts = await trusted(async () => calls.answers?.event(event, artifacts, expected));
+    // A stream may begin with an end before the message.
+    const own = 'task' in event ? { ...expected, since: undefined } : expected;
+    seen = await trusted(async () => calls.answers?.event(event, seen, own));
     yield await trusted(() => shown(calls, event));
   }
 }
@@ -59,11 +61,14 @@ async function outgoing(
 ): Promise<{ readonly call: Call; readonly expected: ExpectedAnswer }> {
   const own = { ...call.context, extensions: [...new Set([...call.context.extensions, ...extensions])] };
   if (!('message' in call.request)) {
-    return { call: { ...call, context: own } as Call, expected: {} };
+    const taskId = namesTask(call.request) ? call.request.id : undefined;
+    return { call: { ...call, context: own } as Call, expected: { taskId } };
   }
   const request = call.request as SendMessageRequest;
-  const message = await sign(request.message);
-  const expected = { re: message.messageId, isNew: message.taskId === undefined };
+  const { message, since: signedAt } = await sign(request.message);
+  const { taskId, messageId: re } = message;
+  const since = request.configuration?.returnImmediately === true ? undefined : signedAt;
+  const expected = { re, isNew: taskId === undefined, taskId, since };
   return { call: { ...call, context: own, request: { ...request, message } } as Call, expected };
 }
 
@@ -87,7 +92,7 @@ async function verifiedAnswer(calls: SignedCalls, answer: Answer, expected: Expe
     return shown(calls, answer) as Promise<Answer>;
   }
   if (!('status' in answer)) return answer;
-  await answers?.task(answer);
+  await answers?.task(answer, expected);
   return shownTask(answer);
 }
 
@@ -105,4 +110,9 @@ async function trusted<T>(check: () => Promise<T>): Promise<T> {
     if (!(error instanceof UntrustedContentError)) throw error;
     throw new InvalidAgentResponseError(`${error.field} ${error.message}`, { cause: error });
   }
+}
+
+/** True for a call about one task. */
+function namesTask(request: Call['request']): request is Extract<Call['request'], { readonly id: string }> {
+  return 'id' in request && typeof request.id === 'string' && !('taskId' in request);
 }

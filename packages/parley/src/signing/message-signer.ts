@@ -16,8 +16,15 @@ export interface MessageSigning {
   readonly clock: Clock;
 }
 
+/** A signed message. */
+export interface OutgoingMessage {
+  readonly message: Message;
+  /** The time of its signature, in seconds. */
+  readonly since: number;
+}
+
 /** The message with signatures. */
-export async function signedMessage(given: Message, options: MessageSigning): Promise<Message> {
+export async function signedMessage(given: Message, options: MessageSigning): Promise<OutgoingMessage> {
   const { signer, audience, lifetimeMs, clock } = options;
   const parts = given.parts.map(withCarriedLabels);
   const message = { ...given, parts, extensions: [...new Set([...(given.extensions ?? []), SIGNING_EXTENSION])] };
@@ -25,7 +32,7 @@ export async function signedMessage(given: Message, options: MessageSigning): Pr
   const iat = Math.floor(clock.now() / 1_000);
   const claims = { aud: audience, iat, exp: iat + Math.ceil(lifetimeMs / 1_000), ids };
   const signed = await signer.sign({ type: 'message', text: messageText(message, ids), claims });
-  return { ...message, metadata: { ...message.metadata, ...signed } };
+  return { message: { ...message, metadata: { ...message.metadata, ...signed } }, since: iat };
 }
 
 /**
@@ -39,16 +46,17 @@ export function unsignedMessage(message: Message): Message {
   return Object.keys(rest).length > 0 ? { ...bare, metadata: rest } : bare;
 }
 
-/** True if one of these keys has signed the message for the agent, so that it is sent again as it is. */
-export function isSignedBy(
+/** The header of a signature over the message for the agent, by one of these keys. Undefined if it has none. */
+export function ownHeader(
   { metadata }: Pick<Message, 'metadata'>,
   { signer, audience }: Pick<MessageSigning, 'signer' | 'audience'>,
-): boolean {
+): Readonly<Record<string, unknown>> | undefined {
   const own = metadata?.[SIGNING_EXTENSION];
   const list = isObject(own) && Array.isArray(own.signatures) ? (own.signatures as unknown[]) : [];
-  return list.some((entry) => {
+  for (const entry of list) {
     const header =
       isObject(entry) && typeof entry.protected === 'string' ? signer.headerOf(entry.protected) : undefined;
-    return header !== undefined && header.aud === audience && signer.kids.includes(String(header.kid));
-  });
+    if (header?.aud === audience && signer.kids.includes(String(header.kid))) return header;
+  }
+  return undefined;
 }
