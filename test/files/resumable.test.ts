@@ -15,6 +15,7 @@ import { systemClock, systemIds } from '../../packages/parley/src/exports/runtim
 import { DirectoryFileStore } from '../../packages/parley/src/files/directory/directory-file-store.js';
 import { freePort } from '../interop/example-server.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { withoutUploads } from '../support/store-without-uploads.js';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-uploads-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -243,9 +244,7 @@ describe('an upload in several requests is refused', () => {
   });
 
   it('by a store that takes none', async () => {
-    const whole = memoryFileStore();
-    const store = { put: whole.put, head: whole.head, read: whole.read, delete: whole.delete };
-    const { files } = await serving({ store: { ...store, usage: whole.usage, sweep: async () => 0 } });
+    const { files } = await serving({ store: withoutUploads(memoryFileStore()) });
     const answer = await fetch(files, { method: 'POST', headers: { 'upload-length': '9' } });
     expect([answer.status, await answer.text()]).toEqual([501, expect.stringContaining('in one request')]);
   });

@@ -3,6 +3,7 @@ import { type AgentExecutor, type AgentExtension, connect, createA2AServer, type
 import { streamTextAgent } from 'parley-a2a/ai-sdk';
 import { capnwebBinding, connectCapnweb } from 'parley-a2a/capnweb';
 import { openAIAgent } from 'parley-a2a/openai-agents';
+import { MemoryStorage, systemClock } from 'parley-a2a/server';
 import {
   answerApprovals,
   defineTool,
@@ -152,6 +153,31 @@ describe('calls of tools in a turn', () => {
     expect(said(await send('go'))).toBe('012345678');
     expect(most).toBe(3);
   });
+});
+
+it('a call that must not repeat waits for the commit of its beginning, and not for that of its result', async () => {
+  const ended = Promise.withResolvers<void>();
+  const committed: string[] = [];
+  class SlowStorage extends MemoryStorage {
+    override async append(append: Parameters<MemoryStorage['append']>[0]) {
+      const states = append.records.flatMap(({ event }) => toolEventsOf(event)).map(({ call }) => call.state);
+      if (states.includes('succeeded')) await ended.promise;
+      const outcome = await super.append(append);
+      committed.push(...states);
+      return outcome;
+    }
+  }
+  const charge = defineTool({ name: 'charge', input: z.string(), run: () => [...committed] });
+  const agent = toolAgent(new ToolRegistry([charge]), async (run, { events }) => {
+    const before = await run.call(charge, 'x');
+    ended.resolve();
+    await events.complete(`${before}`);
+  });
+  const server = createA2AServer({ agent, storage: new SlowStorage({ clock: systemClock }) });
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  const answer = await (await connect((await server.listen(0)).url)).sendAndWait('go');
+  if (!('task' in answer)) throw new Error('no task');
+  expect([said(answer.task), committed]).toEqual(['running', ['running', 'succeeded']]);
 });
 
 describe('a call that does not end', () => {

@@ -14,6 +14,7 @@ function begun(calls: AskedCalls<string>, name: string) {
         return end.promise;
       },
       settle: async () => {},
+      isAnswer: () => false,
     })
     .then(
       (value) => value,
@@ -68,10 +69,12 @@ describe('a question that names no call', () => {
           return end.promise;
         },
         settle: async () => {},
+        isAnswer: (error) => error === 'dismissed',
       }),
     );
     expect(await Promise.all([calls.asked(), calls.asked()])).toEqual([undefined, undefined]);
-    for (const end of running) end.resolve('dismissed');
+    running[0]?.resolve('dismissed');
+    running[1]?.reject('dismissed');
     await expect.poll(() => running.length).toBe(3);
     expect(await calls.asked()).toBe('one');
     running[2]?.resolve('first');

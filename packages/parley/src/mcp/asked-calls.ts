@@ -4,6 +4,8 @@ export interface RunningCall<Result> {
   readonly perform: () => Promise<Result>;
   /** Resolves when no more questions of a call can arrive that was given up. */
   readonly settle: () => Promise<void>;
+  /** True if the server has ended the call with this error. */
+  readonly isAnswer: (error: unknown) => boolean;
 }
 
 /**
@@ -30,8 +32,13 @@ export class AskedCalls<Call> {
     for (;;) {
       while (this.#hasAsked && this.#active.size > 0) await this.#changed.promise;
       running.signal.throwIfAborted();
-      const result = await this.#once(call, running);
-      if (!this.#unclear.delete(call)) return result;
+      try {
+        const result = await this.#once(call, running);
+        if (!this.#unclear.delete(call)) return result;
+      } catch (error) {
+        // Servers may end a call by an error if its question is dismissed.
+        if (!this.#unclear.delete(call) || !running.isAnswer(error)) throw error;
+      }
     }
   }
 
@@ -68,7 +75,6 @@ export class AskedCalls<Call> {
     } catch (error) {
       await settle();
       this.#givenUp += 1;
-      this.#unclear.delete(call);
       throw error;
     } finally {
       this.#active.delete(call);

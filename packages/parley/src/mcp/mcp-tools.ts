@@ -55,6 +55,9 @@ const CONNECTION_NAME = /^[\w-]{1,32}$/;
 const QUESTION_LENGTH = 10_000;
 const NO_ANSWER: ToolAnswer = { action: 'cancel' };
 
+/** Codes of the client for calls that have no answer of the server. */
+const LOST: readonly number[] = [ErrorCode.RequestTimeout, ErrorCode.ConnectionClosed];
+
 /** Questions of one call that are answered or dismissed before the call is given up. */
 const MOST_QUESTIONS = 100;
 
@@ -159,6 +162,7 @@ export class McpTools implements AsyncDisposable {
         signal,
         perform: () => this.#connection.call({ name: remoteName, input, signal, timeoutMs }),
         settle: () => this.#connection.settle(),
+        isAnswer: (error) => error instanceof McpError && !LOST.includes(error.code),
       });
       if (asked.error === undefined) return callOutput(result, name);
     } catch (error) {
