@@ -128,3 +128,27 @@ it('a stored task with labels in both places is verified, and a label of the par
     'not over this content',
   );
 });
+
+it('an agent reads its earlier answers as it has published them', async () => {
+  const parts = [
+    { text: 'x', filename: 'a' },
+    { data: 1, mediaType: 'x/y', metadata: { own: 1 } },
+  ];
+  const read: unknown[] = [];
+  const rereading = executor(async (context, events) => {
+    const earlier = (await context.conversation()).flatMap(({ artifact }) => (artifact ? [artifact.parts] : []));
+    const question = context.history.find(({ role }) => role === 'ROLE_AGENT');
+    const referred = (await context.referenceTasks()).map(({ artifacts }) => artifacts?.[0]?.parts);
+    read.push(earlier, context.task?.artifacts?.[0]?.parts, question?.parts, referred);
+    if (context.task?.artifacts === undefined) await events.artifact(parts, { artifactId: 'a' });
+    await events.inputRequired(parts);
+  });
+  const { url: own } = await world.listen(rereading);
+  const client = await world.client(own);
+  const { id, contextId = '' } = taskOf(await client.sendMessage('x'));
+  read.length = 0;
+  await client.sendMessage({
+    message: { parts: [{ text: 'y' }], taskId: id, contextId, referenceTaskIds: [id] },
+  });
+  expect(read).toEqual([[parts], parts, parts, [parts]]);
+});

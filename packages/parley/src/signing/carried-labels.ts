@@ -1,3 +1,4 @@
+import type { Artifact } from '../model/artifact.js';
 import { isObject, type JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
@@ -44,24 +45,30 @@ export function restoredMessage(message: Message): Message {
   return withParts(message, restoredPart);
 }
 
+/** An artifact as its agent meant it. */
+export function restoredArtifact(artifact: Artifact): Artifact {
+  return withParts(artifact, restoredPart);
+}
+
 /** An answer as its agent meant it. The messages of users stay as they are: readers do not verify them. */
 export function restoredAnswer(event: StreamResponse): StreamResponse {
   if ('message' in event) return { message: restoredMessage(event.message) };
   if ('task' in event) return { task: restoredTask(event.task) };
   if ('artifactUpdate' in event) {
     const { artifactUpdate } = event;
-    return { artifactUpdate: { ...artifactUpdate, artifact: withParts(artifactUpdate.artifact, restoredPart) } };
+    return { artifactUpdate: { ...artifactUpdate, artifact: restoredArtifact(artifactUpdate.artifact) } };
   }
   const { status } = event.statusUpdate;
   return { statusUpdate: { ...event.statusUpdate, status: restoredStatus(status) } };
 }
 
-function restoredTask(task: Task): Task {
+/** A task as its agent meant it. */
+export function restoredTask(task: Task): Task {
   const { status, artifacts, history } = task;
   return {
     ...task,
     status: restoredStatus(status),
-    ...(artifacts && { artifacts: artifacts.map((artifact) => withParts(artifact, restoredPart)) }),
+    ...(artifacts && { artifacts: artifacts.map(restoredArtifact) }),
     ...(history && { history: history.map((one) => (one.role === 'ROLE_AGENT' ? restoredMessage(one) : one)) }),
   };
 }

@@ -2,6 +2,7 @@ import type { Message } from '../model/message.js';
 import type { Task } from '../model/task.js';
 import type { ConversationEntry } from '../server/conversation.js';
 import type { RequestContext } from '../server/request-context.js';
+import { restoredArtifact, restoredMessage, restoredPart, restoredTask } from './carried-labels.js';
 import type { PartOpener } from './part-encryption.js';
 
 /**
@@ -29,6 +30,34 @@ export async function openedContext(context: RequestContext, opener: PartOpener)
       return tasks;
     },
   });
+}
+
+/** The context of a turn whose earlier answers are as the agent published them. They are read on demand. */
+export function restoredContext(context: RequestContext): RequestContext {
+  let task: Task | undefined;
+  let history: readonly Message[] | undefined;
+  return contextWith(context, {
+    get task() {
+      task ??= context.task && restoredTask(context.task);
+      return task;
+    },
+    get history() {
+      history ??= context.history.map(restoredMessage);
+      return history;
+    },
+    conversation: async (options) => (await context.conversation(options)).map(restoredEntry),
+    referenceTasks: async () => (await context.referenceTasks()).map(restoredTask),
+  });
+}
+
+function restoredEntry(entry: ConversationEntry): ConversationEntry {
+  const { message, artifact, parts } = entry;
+  return {
+    ...entry,
+    parts: parts.map(restoredPart),
+    ...(message && { message: restoredMessage(message) }),
+    ...(artifact && { artifact: restoredArtifact(artifact) }),
+  };
 }
 
 /** The context with other members. */

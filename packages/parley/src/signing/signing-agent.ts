@@ -2,7 +2,7 @@ import type { AgentExecutor } from '../server/agent-executor.js';
 import type { EventQueue } from '../server/event-queue.js';
 import { changeQuestions } from '../server/question-change.js';
 import type { RequestContext } from '../server/request-context.js';
-import { openedContext } from './opened-context.js';
+import { openedContext, restoredContext } from './opened-context.js';
 import { type PartOpener, partSealer } from './part-encryption.js';
 import { type AnswerSigning, SigningQueue } from './signing-queue.js';
 import { notedSigners, rememberSigners } from './verified-signers.js';
@@ -65,5 +65,5 @@ async function openedTurn(
   const sealer = recipients.length > 0 ? partSealer({ library, recipients, by: signer.kids }) : undefined;
   const queue = await SigningQueue.of(context, { events, ports: answers, sealer });
   changeQuestions(context, queue.question);
-  return { context: open, events: queue, settled: () => queue.settled() };
+  return { context: restoredContext(open), events: queue, settled: () => queue.settled() };
 }
