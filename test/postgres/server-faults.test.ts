@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPostgresStorage } from '../../packages/parley/src/exports/postgres.js';
 import { openStorage } from '../../packages/parley/src/exports/storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { ALICE } from '../contract/storage/task-play.js';
 import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { said, statesOf, TwoServers } from './two-servers.js';
@@ -84,6 +87,42 @@ describe('a server that is used', () => {
     await until(() => storage.check());
     await storage.close();
   });
+});
+
+describe('a failover', () => {
+  it('leads to the new primary by the same address, also if the old one goes on without writes', async () => {
+    await using old = await PostgresServer.start();
+    await using fresh = await PostgresServer.start();
+    // The new primary has the tables. A real one has the tasks as well.
+    await (await openPostgresStorage({ url: fresh.url, logger: silentLogger })).close();
+    let target = old.port;
+    const address = createServer((socket) => {
+      const onward = connect(target, '127.0.0.1');
+      socket.on('error', () => onward.destroy()).pipe(onward);
+      onward.on('error', () => socket.destroy()).pipe(socket);
+    });
+    address.listen(0, '127.0.0.1');
+    await once(address, 'listening');
+    const { port } = address.address() as AddressInfo;
+    const logger = new CapturingLogger();
+    const storage = await openPostgresStorage({ url: old.url.replace(`:${old.port}/`, `:${port}/`), logger });
+    const create = (id: string) =>
+      storage.create(ALICE, { id, contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } });
+    const reads = () => Promise.all(Array.from({ length: 30 }, () => storage.task(ALICE, 'after')));
+    await create('before');
+    await reads();
+
+    target = fresh.port;
+    await admin(old.url, 'ALTER SYSTEM SET default_transaction_read_only = on');
+    await admin(old.url, 'SELECT pg_reload_conf()');
+    expect(await until(() => create('after'))).toBe(true);
+    // No connection shows the old primary any more.
+    expect((await reads()).map((stored) => stored?.task.id)).toEqual(Array.from({ length: 30 }, () => 'after'));
+    const told = () => logger.lines.map(({ message }) => message).join('\n');
+    await expect.poll(told, { timeout: 30_000 }).toMatch(/wake-ups .* arrive again/);
+    await storage.close();
+    address.close();
+  }, 60_000);
 });
 
 describe('at the start', () => {

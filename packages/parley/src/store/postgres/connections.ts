@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { OutageLog } from '../outage-log.js';
 import { Outage } from './outage.js';
-import { isConflict, PostgresError, postgresError, type SendingState } from './postgres-error.js';
+import { isConflict, isReadOnly, PostgresError, postgresError, type SendingState } from './postgres-error.js';
 import type { PostgresPlan } from './postgres-options.js';
 
 /** One statement with its values. */
@@ -44,6 +44,8 @@ const CONFLICT_TRIES = 5;
 const URGENT_CONNECTIONS = 2;
 /** An idle connection is closed after this time. */
 const IDLE_MS = 60_000;
+/** Connections are replaced so often at most, while the only server takes no writes. */
+const REPLACE_MS = 1_000;
 const INT8 = 20;
 const INT8_ARRAY = 1016;
 
@@ -57,6 +59,8 @@ export interface ConnectionsOptions {
 /**
  * The connections to one PostgreSQL database. Each wait has a bound: for a connection, for a statement, for the end of
  * a transaction. A connection that failed or did not answer is replaced. While the server is away, calls fail at once.
+ * After a failover the old primary may go on without writes: then all connections are replaced, and the address leads
+ * to the new primary.
  */
 export class PostgresConnections implements Session {
   readonly plan: PostgresPlan;
@@ -68,6 +72,9 @@ export class PostgresConnections implements Session {
   readonly #calls: Pool;
   readonly #urgent: Pool;
   readonly #outage: Outage;
+  /** The connections that were opened since the last refusal of a write. */
+  #current = new WeakSet<PoolClient>();
+  #replacedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
 
   /** Use `open`. */
@@ -76,6 +83,7 @@ export class PostgresConnections implements Session {
     this.#clock = clock;
     this.#calls = poolOf(library, plan.connection, plan.poolSize);
     this.#urgent = poolOf(library, plan.connection, URGENT_CONNECTIONS);
+    for (const pool of [this.#calls, this.#urgent]) pool.on('connect', (client) => void this.#current.add(client));
     this.#outage = new Outage({
       clock,
       log: new OutageLog({ subject: plan.subject, logger, clock }),
@@ -151,7 +159,25 @@ export class PostgresConnections implements Session {
       this.#outage.working();
       return result;
     } catch (error) {
-      throw error instanceof PostgresError ? this.#outage.failing(error) : error;
+      if (!(error instanceof PostgresError)) throw error;
+      if (isReadOnly(error)) this.#replaceAll();
+      throw this.#outage.failing(error);
+    }
+  }
+
+  /** Leaves a server that takes no writes: no call uses a connection that is open now. */
+  #replaceAll(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#replacedAt < REPLACE_MS) return;
+    this.#replacedAt = now;
+    this.#current = new WeakSet();
+  }
+
+  async #connect(pool: Pool): Promise<PoolClient> {
+    for (;;) {
+      const client = await pool.connect();
+      if (this.#current.has(client)) return client;
+      client.release(true);
     }
   }
 
@@ -199,7 +225,7 @@ export class PostgresConnections implements Session {
     const { subject, statementTimeoutMs, isPooled } = this.plan;
     let client: PoolClient;
     try {
-      client = await pool.connect();
+      client = await this.#connect(pool);
     } catch (error) {
       throw postgresError(error, subject, 'not-sent');
     }

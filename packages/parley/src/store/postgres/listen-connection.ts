@@ -2,7 +2,7 @@ import type { Client, PoolConfig } from 'pg';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { PgLibrary } from './connections.js';
-import { postgresError } from './postgres-error.js';
+import { postgresError, readOnlyError } from './postgres-error.js';
 import type { PostgresPlan } from './postgres-options.js';
 
 /** Options of a connection that listens. */
@@ -18,6 +18,7 @@ export interface ListenConnectionOptions {
 
 /** The server has to answer once in this time. A dead connection looks the same as one without wake-ups. */
 const HEARTBEAT_MS = 5_000;
+const READ_ONLY = "SELECT current_setting('transaction_read_only') AS read_only";
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
@@ -44,6 +45,7 @@ export class ListenConnection {
     client.on('end', () => this.#lost(client, new Error('Connection ended')));
     try {
       await client.connect();
+      await this.#beat(client);
       await this.#ask(client, `LISTEN "${channel}"`);
     } catch (error) {
       this.#lost(client, error);
@@ -70,7 +72,7 @@ export class ListenConnection {
 
   #beatLater(client: Client): void {
     this.#cancelTimer = this.#options.clock.after(HEARTBEAT_MS, () => {
-      this.#ask(client, 'SELECT 1').then(
+      this.#beat(client).then(
         () => {
           if (this.#client === client) this.#beatLater(client);
         },
@@ -79,12 +81,18 @@ export class ListenConnection {
     });
   }
 
+  /** Asks if the server takes writes. After a failover an old primary does not, and gets no wake-ups. */
+  async #beat(client: Client): Promise<void> {
+    const [row] = await this.#ask(client, READ_ONLY);
+    if (row?.read_only === 'on') throw readOnlyError();
+  }
+
   /** Runs a statement. Ends the connection if no answer comes in time. */
-  async #ask(client: Client, text: string): Promise<void> {
+  async #ask(client: Client, text: string): Promise<readonly { readonly read_only?: string }[]> {
     const { clock, plan } = this.#options;
     const stop = clock.after(plan.connectTimeoutMs, () => cut(client));
     try {
-      await client.query(text);
+      return (await client.query<{ readonly read_only?: string }>(text)).rows;
     } finally {
       stop();
     }

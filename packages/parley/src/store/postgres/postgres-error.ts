@@ -27,9 +27,11 @@ export interface PostgresErrorOptions extends StorageErrorOptions {
 /** The progress of a statement when it failed. */
 export type SendingState = 'not-sent' | 'sent';
 
+const READ_ONLY = '25006';
+
 /** By the code of the server: the reason, and the remedy. */
 const REASONS: Readonly<Record<string, string>> = {
-  '25006': 'the database is read-only: connect to the primary server, or end its read-only mode',
+  [READ_ONLY]: 'the database is read-only: connect to the primary server, or end its read-only mode',
   '28000': 'the server refuses this user: check the user of the url and pg_hba.conf',
   '28P01': 'the server refuses the password of this user',
   '3D000': 'there is no such database: create it',
@@ -95,6 +97,16 @@ export function postgresError(error: unknown, subject: string, sending: SendingS
 /** True if the transaction was rolled back because of another one. */
 export function isConflict(error: unknown): boolean {
   return error instanceof PostgresError && error.sqlState !== undefined && CONFLICTS.test(error.sqlState);
+}
+
+/** An error as the server refuses a write with it. */
+export function readOnlyError(): Error {
+  return Object.assign(new Error('it takes no writes'), { code: READ_ONLY });
+}
+
+/** True if the server takes no writes, as an old primary after a failover. */
+export function isReadOnly(error: PostgresError): boolean {
+  return error.sqlState === READ_ONLY;
 }
 
 function detailsOf(error: unknown): { code?: string; severity?: string; message: string } {
