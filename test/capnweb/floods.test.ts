@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { newWebSocketRpcSession } from 'capnweb';
 import { describe, expect, it } from 'vitest';
 import type WebSocket from 'ws';
@@ -18,6 +19,16 @@ async function expectRecovery(server: HostileProcess, before: number): Promise<v
   await expect
     .poll(async () => (await server.heap()) - before, { timeout: 15_000, interval: 200 })
     .toBeLessThan(10 * MB);
+}
+
+/** The connection below a WebSocket. */
+function connectionOf(socket: WebSocket): Socket {
+  return (socket as unknown as { readonly _socket: Socket })._socket;
+}
+
+/** A frame of a client, with a mask of zeros (RFC 6455 §5.2). The payload has at most 125 bytes. */
+function webSocketFrame(type: number, payload: number, isLast: boolean): Buffer {
+  return Buffer.concat([Buffer.from([(isLast ? 0x80 : 0) | type, 0x80 | payload]), Buffer.alloc(4 + payload)]);
 }
 
 /** Sends frames as fast as the server takes them, until it ends the connection. */
@@ -57,6 +68,27 @@ describe('a peer without manners', () => {
     socket.send(JSON.stringify(['pull', calls + 1]));
     const [text] = await once(socket, 'message');
     expect(JSON.parse(String(text))).toEqual(['resolve', calls + 1, 'pong']);
+    await expectRecovery(server, before);
+  });
+
+  it.each([
+    ['pings whose answers it never reads', { type: 9, payload: 125, isLast: true }],
+    ['pieces of a message that never ends', { type: 0, payload: 1, isLast: false }],
+    ['empty pieces', { type: 0, payload: 0, isLast: false }],
+  ])('with %s leaves no memory behind', async (_, { type, payload, isLast }) => {
+    const server = await hostileProcess();
+    await agentOn(await server.socket()).ping();
+    const before = await server.heap();
+    const socket = connectionOf(await server.socket());
+    if (!isLast) socket.write(webSocketFrame(1, 1, false));
+    socket.pause();
+    const chunk = Buffer.concat(Array.from({ length: 1_000 }, () => webSocketFrame(type, payload, isLast)));
+    for (let sent = 0; sent < 20_000_000 && !socket.destroyed; sent += chunk.length) {
+      socket.write(chunk);
+      await new Promise(setImmediate);
+    }
+    expect((await server.heap()) - before).toBeLessThan(30 * MB);
+    socket.destroy();
     await expectRecovery(server, before);
   });
 

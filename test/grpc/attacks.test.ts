@@ -3,7 +3,19 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { afterTest, GrpcTester, message, serve } from './grpc-world.js';
-import { answerOf, callHeaders, endOf, frame, rawCall, rawSession, sendMessageBytes } from './raw-http2.js';
+import {
+  ACK,
+  answerOf,
+  callHeaders,
+  endOf,
+  frame,
+  http2Frame,
+  PREFACE,
+  rawCall,
+  rawSession,
+  sendMessageBytes,
+  TYPE,
+} from './raw-http2.js';
 
 const STATUS = { invalid: 3, late: 4, exhausted: 8, unimplemented: 12 };
 
@@ -138,9 +150,7 @@ describe('a connection', () => {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     afterTest(() => socket.destroy());
     // The preface of HTTP/2 and empty settings, then silence.
-    socket.write(
-      Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]),
-    );
+    socket.write(Buffer.concat([PREFACE, http2Frame(TYPE.settings, 0)]));
     await new Promise((resolve) => socket.on('close', resolve).resume());
   });
 
@@ -209,6 +219,41 @@ describe('a connection', () => {
     session.once('connect', attack);
     expect(await end).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     await answersOthers(address);
+  });
+});
+
+describe('a flood of', () => {
+  const literal = (name: string, value: string) =>
+    Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
+  const call = { ':scheme': 'http', ...callHeaders('GetTask') };
+  const headers = Object.entries(call).map(([name, value]) => literal(name, String(value)));
+  const begun = http2Frame(TYPE.headers, 1, Buffer.concat(headers));
+
+  it.each([
+    ['settings', [], http2Frame(TYPE.settings, 0, Buffer.from([0, 4, 0, 0, 255, 255]))],
+    ['answers to pings', [], http2Frame(TYPE.ping, 0, Buffer.alloc(8), ACK)],
+    ['frames of an unknown type', [], http2Frame(0xaa, 0, Buffer.alloc(1_000))],
+    ['continuations', [begun], http2Frame(TYPE.continuation, 1, literal('x-more', 'x'.repeat(100)))],
+    ['empty continuations', [begun], http2Frame(TYPE.continuation, 1)],
+  ])('%s ends its connection, and leaves no memory behind', { timeout: 60_000 }, async (_name, first, flood) => {
+    const { port, address } = await serve();
+    await answersOthers(address);
+    const before = process.memoryUsage().arrayBuffers;
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    afterTest(() => socket.destroy());
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.resume();
+    socket.write(Buffer.concat([PREFACE, http2Frame(TYPE.settings, 0), ...first]));
+    const chunk = Buffer.concat(Array.from({ length: 200 }, () => flood));
+    const attack = () => {
+      if (socket.destroyed) return;
+      if (socket.write(chunk)) setImmediate(attack);
+      else socket.once('drain', attack);
+    };
+    attack();
+    await closed;
+    await answersOthers(address);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
   });
 });
 

@@ -9,6 +9,23 @@ import {
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { afterTest, FILES } from './grpc-world.js';
 
+/** The first bytes of a client of HTTP/2. */
+export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+/** Types of frames (RFC 9113 §6). */
+export const TYPE = { headers: 1, settings: 4, ping: 6, continuation: 9 } as const;
+/** The flag of an answer. */
+export const ACK = 1;
+
+/** One frame of HTTP/2, whatever the rules say. */
+export function http2Frame(type: number, stream: number, payload: Uint8Array = Buffer.alloc(0), flags = 0): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
 /** The end of a call, as the frames said it. */
 export interface RawAnswer {
   readonly headers: Readonly<Record<string, unknown>>;

@@ -25,7 +25,7 @@ export interface ConnectionOptions {
   readonly clock: Clock;
 }
 
-/** Pings that a client may send while it gets no data. Clients that measure a connection send pings beside data. */
+/** Pings, and as many settings, while a client gets no data. Clients that measure a connection send pings beside data. */
 const MOST_PINGS = 1_000;
 /** Calls that a client may take back before their answers, at once and then per second. */
 const RESETS_AT_ONCE = 500;
@@ -47,6 +47,7 @@ export class GrpcConnection {
   #hasBegun = false;
   #pingedAt: number | undefined;
   #pings = 0;
+  #settings = 0;
   #resets = 0;
   #resetsAt: number;
 
@@ -59,9 +60,7 @@ export class GrpcConnection {
     this.#heardAt = this.#activeAt;
     this.#resetsAt = this.#activeAt;
     session.on('ping', this.#onPing);
-    session.once('remoteSettings', () => {
-      this.#hasBegun = true;
-    });
+    session.on('remoteSettings', this.#onSettings);
   }
 
   get clientCertificate(): ClientCertificate | undefined {
@@ -92,6 +91,7 @@ export class GrpcConnection {
   /** Data goes to the client. */
   sends(): void {
     this.#pings = 0;
+    this.#settings = 0;
   }
 
   /** Ends a connection that has not begun, is idle, or whose client is gone. Called again and again. */
@@ -126,6 +126,12 @@ export class GrpcConnection {
   readonly #onPing = (): void => {
     this.#pings += 1;
     if (this.#pings > MOST_PINGS) this.#expel('too_many_pings');
+  };
+
+  readonly #onSettings = (): void => {
+    this.#hasBegun = true;
+    this.#settings += 1;
+    if (this.#settings > MOST_PINGS) this.#expel('too_many_settings');
   };
 
   /** The client has taken a call back, or sent one too many. */

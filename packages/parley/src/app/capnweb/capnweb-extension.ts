@@ -12,6 +12,7 @@ import { UnauthenticatedError } from '../../errors/standard-errors.js';
 import type { AgentExtension, AgentInterface } from '../../model/agent-card.js';
 import { KeyedPlaces } from '../../runtime/keyed-places.js';
 import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
+import { TurnBudget } from '../../runtime/turn-budget.js';
 import type { AgentMount } from '../agent-mount.js';
 import { directWayFor } from '../direct-way.js';
 import type { HostExtension, HostView } from '../host-extension.js';
@@ -34,6 +35,8 @@ export interface CapnwebExtensionOptions {
 const WITHOUT: readonly MiddlewareName[] = ['streams', 'forwardedCaching', 'compression'];
 const VERSION = '1.0';
 const OLD_VERSION = '0.3';
+/** The time for the frames of all sessions in a turn of the event loop. Then other callers have their turn. */
+const TURN_MS = 10;
 /** The time for the last events of feeds whose turns have ended. */
 const LAST_EVENTS_MS = 1_000;
 /** The time from the answer to the WebSocket. */
@@ -61,14 +64,16 @@ export function capnwebExtension(options: CapnwebExtensionOptions): HostExtensio
   const sessions = new OpenSessions(limits);
   return {
     takesWebSockets: true,
-    endpoints: (host) =>
-      host.mounts.filter(speaks).map((mount) => ({
+    endpoints: (host) => {
+      const turn = new TurnBudget(host.clock, TURN_MS);
+      return host.mounts.filter(speaks).map((mount) => ({
         path: mount.paths.capnweb,
-        exchange: new Endpoint({ ...options, host, mount, limits, sessions }).exchange,
+        exchange: new Endpoint({ ...options, host, mount, limits, sessions, turn }).exchange,
         // Callers authenticate within the session.
         access: 'open',
         without: WITHOUT,
-      })),
+      }));
+    },
     interfaces: (mount, base) => interfacesOf(mount, `${base}${mount.paths.capnweb}`, options.batch),
     cardExtensions: (mount) => (speaks(mount) && options.batch ? [batchExtension(limits)] : []),
     stopAccepting: () => sessions.drain(),
@@ -149,6 +154,7 @@ interface EndpointOptions extends CapnwebExtensionOptions {
   readonly mount: AgentMount;
   readonly sessions: OpenSessions;
   readonly limits: SessionLimits;
+  readonly turn: TurnBudget;
 }
 
 /** The path of one agent: it takes WebSockets, and batches over POST. */
@@ -199,6 +205,7 @@ class Endpoint {
           ...this.#sessionOptions(request),
           socket,
           memory: this.#context(request).bodies,
+          turn: this.#options.turn,
           random: this.#options.random(),
           closed: () => {
             place();

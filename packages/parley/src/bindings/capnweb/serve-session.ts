@@ -1,5 +1,6 @@
 import { RpcSession } from 'capnweb';
 import { A2AError } from '../../errors/a2a-error.js';
+import type { TurnBudget } from '../../runtime/turn-budget.js';
 import type { SocketPort } from '../http/socket-port.js';
 import { BatchTransport } from './batch-transport.js';
 import { Entrance } from './entrance.js';
@@ -14,6 +15,8 @@ export interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatc
   readonly jsonDepth: number;
   /** Bounds the large frames of all connections. */
   readonly memory: FrameMemory | undefined;
+  /** Bounds the time for the frames of all connections. */
+  readonly turn: TurnBudget;
   /** A number from 0 to 1 for the jitter of the age. */
   readonly random: number;
   /** Called once, when the connection has ended. */
@@ -48,6 +51,7 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
     clock,
     firstFrameLength: limits.firstFrameLength,
     memory: options.memory,
+    turn: options.turn,
     closed: ({ limit }) => {
       if (limit !== undefined) options.limitReached(limit);
       stopDeadline();
@@ -78,7 +82,7 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
 }
 
 /** The agent behind a batch. */
-export type ServedBatchOptions = Omit<ServedSessionOptions, 'socket' | 'random' | 'closed' | 'memory'>;
+export type ServedBatchOptions = Omit<ServedSessionOptions, 'socket' | 'random' | 'closed' | 'memory' | 'turn'>;
 
 /**
  * Answers a batch: frames in lines, and frames in lines as the answer. Calls that are still running after the time of a

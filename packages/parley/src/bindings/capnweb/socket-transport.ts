@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
+import type { TurnBudget } from '../../runtime/turn-budget.js';
 import type { SocketPort } from '../http/socket-port.js';
 import { FrameCheck, FrameFault, type FrameLimits, POLICY_VIOLATION, type SessionLimitName } from './frame-check.js';
 
@@ -30,6 +31,8 @@ export interface SocketTransportOptions {
   readonly firstFrameLength?: number;
   /** Bounds the large frames of all connections. Absent: no bound. */
   readonly memory?: FrameMemory | undefined;
+  /** The time for the frames of all connections. Absent: no bound. */
+  readonly turn?: Pick<TurnBudget, 'isOver'>;
   /** Called once, when the connection has ended. */
   readonly closed: (fault: FrameFault) => void;
   /** Called at each ping. */
@@ -160,7 +163,7 @@ export class SocketTransport {
     this.#queue.push(text);
     this.#deliver();
     // A host that cannot pause goes on giving frames.
-    if (this.#holds > 0 && this.#heldLength() > this.#options.limits.frameLength)
+    if (this.#holds > 0 && this.#socket.pause === undefined && this.#heldLength() > this.#options.limits.frameLength)
       this.close(CLOSE_CODES.policy, 'Too many frames before the answer to authenticate');
   }
 
@@ -208,6 +211,12 @@ export class SocketTransport {
     this.#waiting = undefined;
     waiting.resolve(frame);
     if (this.#check.unconsumed > this.#options.limits.unconsumedBytes) this.#pause();
+    if (this.#options.turn?.isOver() === true) this.#giveWay();
+  }
+
+  /** Lets the other connections of the process have their turn. */
+  #giveWay(): void {
+    if (this.#socket.pause !== undefined) this.#options.clock.soon(this.hold());
   }
 
   #parse(text: string): unknown {
