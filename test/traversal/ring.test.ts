@@ -18,6 +18,7 @@ const descriptor = Buffer.from(toBinary(FileDescriptorProtoSchema, traversalInst
 
 const PEERS = {
   javascript: [process.execPath, server('javascript.mjs')],
+  'javascript 0.3': [process.execPath, server('javascript-0-3.mjs')],
   ...(PYTHON_1_0 !== undefined && { python: [PYTHON_1_0, '-B', server('python.py')] }),
 };
 const BEHAVIOURS = {
@@ -94,12 +95,20 @@ describe('a ring of traversal agents', () => {
     expect(await old.json()).toMatchObject({ protocolVersion: '0.3.0', url: `${base}/jsonrpc` });
   });
 
-  describe.each(['jsonrpc', 'http_json', 'grpc'])('over %s', (transport) => {
+  describe.each([
+    ['jsonrpc', '1.0'],
+    ['http_json', '1.0'],
+    ['grpc', '1.0'],
+    ['jsonrpc', '0.3'],
+    ['http_json', '0.3'],
+    ['grpc', '0.3'],
+  ])('over %s of %s', (transport, version) => {
     it.each(Object.entries(BEHAVIOURS))('returns the texts of all agents by %s', async (_, behaviour) => {
       const marker = crypto.randomUUID();
       const told = 'pushNotification' in behaviour ? { pushNotification: { url: hook.url(marker) } } : behaviour;
       const holdTask = 'resubscribe' in behaviour;
-      const names = [...agents.keys(), 'parley'];
+      const isOld = version === '0.3';
+      const names = [...agents.keys(), 'parley'].filter((name) => name === 'parley' || name.endsWith('0.3') === isOld);
       const call = names.reduceRight<CallAgent | undefined>((next, name) => {
         const says: Instruction = { returnResponse: { response: `${name} ${marker}`, ...(holdTask && { holdTask }) } };
         const instructions = [says, ...(next === undefined ? [] : [{ callAgent: next }])];
@@ -140,7 +149,7 @@ class Hook {
     const ids = () => {
       const calls = this.#calls.filter(({ path }) => path === `/${marker}/notifications`);
       for (const { token } of calls) expect(token).toBe('itk-token');
-      const done = calls.filter(({ body }) => body.includes('TASK_STATE_COMPLETED'));
+      const done = calls.filter(({ body }) => /"(?:TASK_STATE_COMPLETED|completed)"/.test(body));
       return new Set(done.map(({ body }) => /"(?:taskId|id)": ?"([^"]+)"/.exec(body)?.[1]));
     };
     while (ids().size < tasks) {
