@@ -25,7 +25,7 @@ export interface ConnectionOptions {
   readonly clock: Clock;
 }
 
-/** Pings, and as many settings, while a client gets no data. Clients that measure a connection send pings beside data. */
+/** Pings, and as many settings, of a client that gets no data. Clients that measure send pings beside data. */
 const MOST_PINGS = 1_000;
 /** Calls that a client may take back before their answers, at once and then per second. */
 const RESETS_AT_ONCE = 500;
