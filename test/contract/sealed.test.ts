@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
+import { resealConfigs } from '../../packages/parley/src/store/reseal-configs.js';
 import { sealedStorage } from '../../packages/parley/src/store/sealed-storage.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
@@ -64,6 +65,39 @@ it('a new first key takes over, and the old one still opens what it has encrypte
   await rotated.putPushConfig(ALICE, { ...CONFIG, taskId: 't1' });
   expect(await sealed(raw, NEXT).pushConfig(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
   await expect(sealed(raw, NEXT).pushConfig(ALICE, 't1', 'later')).rejects.toThrow('not configured');
+  await raw.close();
+});
+
+it('credentials under earlier keys are encrypted again, so that the keys can go', async () => {
+  const clock = new StorageClock();
+  const raw = await files.open(clock, {});
+  await withConfigs(sealed(raw, KEY), clock);
+  await raw.putPushConfig(ALICE, { ...CONFIG, id: 'plain', taskId: 't1' });
+  await raw.putPushConfig(ALICE, { id: 'open', taskId: 't1', url: 'https://example.com/open' });
+  const [held] = (await raw.claimDeliveries({ ...CLAIM, limit: 1 })).claims;
+  if (held === undefined) throw new Error('no queue');
+  await raw.settleDelivery(held, { kind: 'park', reason: 'gone', status: 410 });
+  const parked = await raw.deliveries({ standing: 'parked', limit: 10 });
+  expect(parked.queues).toHaveLength(1);
+  expect(await resealConfigs(raw, { keys: [NEXT] })).toEqual({ current: 1, resealed: 1, old: 0, unreadable: 2 });
+  const keys = [NEXT, KEY];
+  expect(await resealConfigs(raw, { keys, dryRun: true })).toEqual({ current: 2, resealed: 0, old: 2, unreadable: 0 });
+  expect(await resealConfigs(raw, { keys })).toEqual({ current: 2, resealed: 2, old: 0, unreadable: 0 });
+  expect(await resealConfigs(raw, { keys: [NEXT] })).toEqual({ current: 4, resealed: 0, old: 0, unreadable: 0 });
+  for (const id of ['hook', 'later', 'plain'])
+    expect(await sealed(raw, NEXT).pushConfig(ALICE, 't1', id)).toMatchObject({ ...CONFIG, id });
+  expect(await raw.deliveries({ standing: 'parked', limit: 10 })).toEqual(parked);
+  await raw.close();
+});
+
+it('more configurations than a page are encrypted again', async () => {
+  const clock = new StorageClock();
+  const raw = new MemoryStorage({ clock });
+  await withConfigs(sealed(raw, KEY), clock);
+  for (let at = 0; at < 250; at++)
+    await sealed(raw, KEY).putPushConfig(ALICE, { ...CONFIG, id: `c${at}`, taskId: 't1' });
+  expect(await resealConfigs(raw, { keys: [NEXT, KEY] })).toMatchObject({ resealed: 252, old: 0 });
+  expect(await resealConfigs(raw, { keys: [NEXT] })).toMatchObject({ current: 252, unreadable: 0 });
   await raw.close();
 });
 

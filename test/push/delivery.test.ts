@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose';
 import { ApiKeys } from 'parley-a2a/auth';
+import type { AuditRecord } from 'parley-a2a/node';
 import { describe, expect, it } from 'vitest';
 import { pushServer, said } from './push-server.js';
 import { Receiver, seqOf } from './receiver.js';
@@ -99,6 +100,40 @@ describe('notifications', () => {
     expect(await deliveries.replay(queue, 9)).toBe('not-kept');
     expect(await deliveries.purge(queue)).toBe(true);
     expect(await parked()).toEqual([]);
+  });
+
+  it('replayed and purged by the application are in the audit log, with what came of it', async () => {
+    const records: AuditRecord[] = [];
+    let isWritable = true;
+    const write = (record: AuditRecord) => {
+      if (!isWritable) throw new Error('the disk is full');
+      records.push(record);
+    };
+    await using receiver = await Receiver.open((response) => response.writeHead(410).end());
+    await using agent = await pushServer({ audit: { write, required: true } });
+    const { deliveries } = agent.server;
+    const configuration = { taskPushNotificationConfig: { id: 'c', url: receiver.url } };
+    await agent.call('SendMessage', { ...said('hi'), configuration });
+    const parked = async () => (await deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(parked).toHaveLength(1);
+    const [queue] = await parked();
+    if (queue === undefined) throw new Error('no queue');
+    records.length = 0;
+    await deliveries.replay(queue, 9);
+    await deliveries.purge({ ...queue, configId: 'none' });
+    await deliveries.purge(queue);
+    const { id: taskId, scope } = queue.key;
+    const act = { principal: { kind: 'operator' }, agent: scope.agent, taskId };
+    const [refused, missing, done] = records;
+    const operation = 'purgeDelivery';
+    expect(refused).toMatchObject({ ...act, operation: 'replayDelivery', outcome: 'refused', code: 'INVALID_PARAMS' });
+    expect(missing).toMatchObject({ ...act, operation, outcome: 'refused', code: 'TASK_NOT_FOUND', configId: 'none' });
+    expect(done).toEqual({
+      ...{ ...act, operation, outcome: 'done', code: 'OK', configId: 'c' },
+      ...{ id: expect.any(String), time: expect.any(String) },
+    });
+    isWritable = false;
+    await expect(deliveries.purge(queue)).rejects.toThrow('the disk is full');
   });
 
   it('follow no redirect', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, acceptance, newTask, said } from './task-play.js';
+import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of push configurations. */
@@ -85,6 +85,29 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       expect(kept).toHaveLength(2);
       expect(await send(kept?.[0]?.id ?? '')).toMatchObject({ kind: 'accepted', turn: 3 });
       expect(await storage.putPushConfig(ALICE, config('f'), 2)).toBe('full');
+    });
+
+    it('are rewritten in their place if they are still the same, and their queue stays as it is', async () => {
+      const { storage } = tested;
+      const { taskId: _, ...pushConfig } = config('a', { token: 'old' });
+      const play = await TaskPlay.begin(tested, 't1', { pushConfig });
+      await play.write([play.chunk('a')]);
+      const claim = { ...LEASE, agents: ['test'], limit: 10, maxBytes: 100_000 };
+      const [held] = (await storage.claimDeliveries(claim)).claims;
+      if (held === undefined) throw new Error('The queue was not claimed');
+      await storage.settleDelivery(held, { kind: 'park', reason: 'gone', status: 410 });
+      const before = await storage.deliveries({ limit: 10 });
+      const queue = { key: held.key, configId: 'a' };
+      const [from, to] = [config('a', { token: 'old' }), config('a', { token: 'new' })];
+      const kept = (await storage.pushConfig(ALICE, 't1', 'a')) as typeof from;
+      expect(await storage.rewriteConfig(queue, { from: { ...kept, token: 'other' }, to })).toBe(false);
+      expect(await storage.rewriteConfig(queue, { from: kept, to })).toBe(true);
+      expect(await storage.rewriteConfig(queue, { from: kept, to })).toBe(false);
+      expect(await storage.pushConfig(ALICE, 't1', 'a')).toEqual(to);
+      expect(await storage.deliveries({ limit: 10 })).toEqual(before);
+      expect(before.queues[0]).toMatchObject({ parked: 'gone' });
+      const missing = { ...from, id: 'none' };
+      expect(await storage.rewriteConfig({ ...queue, configId: 'none' }, { from: missing, to: missing })).toBe(false);
     });
 
     it('need their task (Spec §3.1.8)', async () => {

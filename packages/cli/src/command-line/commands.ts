@@ -84,6 +84,13 @@ export const COMMANDS: readonly Command[] = [
     example: 'parley push dead purge 0199 --database sqlite:./data/parley.db',
   },
   {
+    path: 'push reseal',
+    summary: 'Encrypt the stored credentials of webhooks with the first key, so that older keys can go',
+    flags: ['database', 'secret-keys-file', 'dry-run'],
+    example: 'parley push reseal --secret-keys-file secrets.txt --database sqlite:./data/parley.db',
+    notes: 'The exit code is 1 as long as an older key is needed, or if a key is missing.',
+  },
+  {
     path: 'keys create',
     summary: 'Make an API key for a caller of a server, and its hash for the server',
     args: '<name>',

@@ -15,11 +15,21 @@ export interface OperatorFiles {
  * @throws CliError if a file cannot be read or written. It quotes nothing from a file of keys.
  */
 export async function operatorFiles(settings: Settings): Promise<OperatorFiles> {
-  const keysPath = settings.text('secret-keys-file');
+  const secretKeys = secretKeysOf(settings);
   const auditPath = settings.text('audit-file');
-  const secretKeys = keysPath === undefined ? secretKeysOf(process.env.A2A_SECRET_KEYS) : secretKeysIn(keysPath);
   const audit = auditPath === undefined ? undefined : await auditIn(auditPath);
   return { ...(audit && { audit }), ...(secretKeys && { secretKeys }) };
+}
+
+/**
+ * The keys of the file that a flag names, or those of `A2A_SECRET_KEYS`.
+ * @throws CliError if the file cannot be read or holds no key.
+ */
+export function secretKeysOf(settings: Settings): readonly string[] | undefined {
+  const path = settings.text('secret-keys-file');
+  if (path !== undefined) return secretKeysIn(path);
+  const keys = keysOf(process.env.A2A_SECRET_KEYS ?? '');
+  return keys.length === 0 ? undefined : keys;
 }
 
 /** The keys of a file, separated by line breaks or commas. The server checks their form. */
@@ -33,11 +43,6 @@ function secretKeysIn(path: string): readonly string[] {
   const keys = keysOf(text);
   if (keys.length === 0) throw usageError(`${path} holds no key`, 'openssl rand -base64 32');
   return keys;
-}
-
-function secretKeysOf(variable: string | undefined): readonly string[] | undefined {
-  if (variable === undefined || variable.trim() === '') return undefined;
-  return keysOf(variable);
 }
 
 function keysOf(text: string): readonly string[] {

@@ -234,6 +234,7 @@ const NAMES = {
     'TaskStoreError',
     'copyStorage',
     'openStorage',
+    'resealConfigs',
     'scopedTasks',
   ],
   tools: [

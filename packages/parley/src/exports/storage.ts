@@ -13,6 +13,8 @@ export { TaskStoreError, type TaskStoreRefusal } from '../errors/task-store-erro
 export type { CopiedCounts } from '../store/copy-tasks.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type {
+  ConfigChange,
+  ConfigPut,
   DeliveryClaim,
   DeliveryClaimRequest,
   DeliveryClaims,
@@ -22,9 +24,11 @@ export type {
   DeliveryQuery,
   DeliveryQueue,
   HeldDelivery,
+  PlacedPushConfig,
   PushDeliveries,
 } from '../store/push-deliveries.js';
 export type { RateAsk, RateCounters, RateGrant } from '../store/rate-counters.js';
+export { type ResealedCounts, type ResealOptions, resealConfigs } from '../store/reseal-configs.js';
 export type { ReleaseHow } from '../store/rules/turn-lease.js';
 export {
   type NewTask,

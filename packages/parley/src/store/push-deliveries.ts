@@ -4,6 +4,12 @@ import type { Lease, Scope, StoredPushConfig, TaskKey } from './task-storage.js'
 /** A push configuration with its id and its task. */
 export type PlacedPushConfig = StoredPushConfig & { readonly id: string; readonly taskId: string };
 
+/** A configuration as it is kept, and the one for its place. Both have the same id and task. */
+export interface ConfigChange {
+  readonly from: PlacedPushConfig;
+  readonly to: PlacedPushConfig;
+}
+
 /** The outcome of a push configuration for a task. `full`: the task has no room for it; nothing was written. */
 export type ConfigPut = 'put' | 'not-found' | 'full';
 
@@ -127,6 +133,11 @@ export interface PushDeliveries {
    * deliver. `not-kept`: the log does not have that record; nothing changes.
    */
   replayDelivery(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'>;
+  /**
+   * Replaces the text of a configuration, such as secrets under a new key. Its queue stays as it is, also a parked one.
+   * False if the configuration is no longer `from`.
+   */
+  rewriteConfig(queue: DeliveryKey, change: ConfigChange): Promise<boolean>;
   /** Gives up all pending records of a queue. Later records are delivered again. False if there is no such queue. */
   purgeDelivery(queue: DeliveryKey): Promise<boolean>;
 }

@@ -40,6 +40,14 @@ export class SealedConfigs {
     return this.#storage.putPushConfig(scope, await this.#sealed(scope, config), limit);
   }
 
+  async rewriteConfig(...[queue, { from, to }]: Parameters<TaskStorage['rewriteConfig']>): Promise<boolean> {
+    const { scope } = queue.key;
+    return this.#storage.rewriteConfig(queue, {
+      from: await this.#sealed(scope, from),
+      to: await this.#sealed(scope, to),
+    });
+  }
+
   async pushConfig(
     ...[scope, taskId, id]: Parameters<TaskStorage['pushConfig']>
   ): ReturnType<TaskStorage['pushConfig']> {
@@ -73,11 +81,13 @@ export class SealedConfigs {
 
   #sealed<Kind extends Config>(scope: Scope, config: Kind): Promise<Kind> {
     const box = this.#box;
-    return box === undefined ? Promise.resolve(config) : changed(scope, config, (text, place) => box.seal(text, place));
+    return box === undefined
+      ? Promise.resolve(config)
+      : changedSecrets(scope, config, (text, place) => box.seal(text, place));
   }
 
   #open<Kind extends Config>(scope: Scope, config: Kind): Promise<Kind> {
-    return changed(scope, config, async (text, place) => {
+    return changedSecrets(scope, config, async (text, place) => {
       if (this.#box === undefined) return requirePlain(text);
       const key = JSON.stringify([text, place]);
       const known = this.#opened.get(key);
@@ -91,7 +101,7 @@ export class SealedConfigs {
 }
 
 /** A configuration with its credentials changed: the token, the credentials, and the values of its headers. */
-async function changed<Kind extends Config>(scope: Scope, config: Kind, change: Change): Promise<Kind> {
+export async function changedSecrets<Kind extends Config>(scope: Scope, config: Kind, change: Change): Promise<Kind> {
   const { token, authentication, headers } = config as Config & { readonly headers?: Readonly<Record<string, string>> };
   const at = (...member: string[]): SecretPlace => [
     'push',

@@ -23,6 +23,7 @@ export function sealedStorage(storage: TaskStorage, options: SealedStorageOption
     accept: async (acceptance) =>
       acceptance.pushConfig === undefined ? storage.accept(acceptance) : (await configs.get()).accept(acceptance),
     putPushConfig: async (...call) => (await configs.get()).putPushConfig(...call),
+    rewriteConfig: async (...call) => (await configs.get()).rewriteConfig(...call),
     pushConfig: async (...call) => (await configs.get()).pushConfig(...call),
     pushConfigs: async (...call) => (await configs.get()).pushConfigs(...call),
     claimDeliveries: async (request) => (await configs.get()).claimDeliveries(request),

@@ -1,4 +1,4 @@
-/** One act of a caller, for an audit. It holds no content of messages, no credential and no query. */
+/** One act of a caller or of the operator's code, for an audit. It holds no content of messages, no credential and no query. */
 export interface AuditRecord {
   /** Of the record itself: a UUID that no caller can choose. */
   readonly id: string;
@@ -8,15 +8,21 @@ export interface AuditRecord {
   readonly outcome: 'done' | 'refused' | 'failed';
   /** The code of the error, such as `TASK_NOT_FOUND`; `OK` without one; `HTTP_404` if only a status is known. */
   readonly code: string;
-  readonly status: number;
-  /** `anonymous`: no user is known, also if the credential of the request was refused. */
-  readonly principal: { readonly kind: 'user'; readonly id: string } | { readonly kind: 'anonymous' };
+  /** Of the answer. Absent for an act of the operator's code. */
+  readonly status?: number;
+  /**
+   * `anonymous`: no user is known, also if the credential of the request was refused. `operator`: code in the process of
+   * the server.
+   */
+  readonly principal: { readonly kind: 'user'; readonly id: string } | { readonly kind: 'anonymous' | 'operator' };
   /** The address of the client, as far as trusted proxies tell it. */
   readonly address?: string;
   /** The id of the agent's task space. */
   readonly agent?: string;
   readonly tenant?: string;
-  /** That of the protocol, or `uploadFile`, `beginUpload`, `appendToUpload`, `readFile` or `deleteFile`. */
+  /** The push configuration of a replay or a purge. */
+  readonly configId?: string;
+  /** That of the protocol, `replayDelivery` or `purgeDelivery`, or `uploadFile`, `beginUpload`, `appendToUpload`, `readFile` or `deleteFile`. */
   readonly operation?: string;
   readonly fileId?: string;
   /** Bytes of a file that the request has stored, or that its answer has. */
@@ -26,9 +32,10 @@ export interface AuditRecord {
   readonly binding?: string;
   /** The version of the protocol. */
   readonly version?: string;
-  readonly method: string;
+  /** Absent for an act of the operator's code, like `path`. */
+  readonly method?: string;
   /** The path of the request without its query, cut at 200 characters. */
-  readonly path: string;
+  readonly path?: string;
   /** The id of the request in the log. */
   readonly requestId?: string;
   /** The `X-Request-Id` that the caller chose. It proves nothing. */

@@ -1,6 +1,7 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { isFault } from '../../bindings/http/wire-error.js';
 import type { ErrorCode } from '../../errors/a2a-error.js';
+import type { DeliveryAct } from '../../push/served-deliveries.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { AuditLog, AuditRecord } from '../../telemetry/audit-log.js';
@@ -97,6 +98,40 @@ async function ended({ body, bytes }: ExchangeResponse): Promise<void> {
   await bytes?.chunks[Symbol.asyncIterator]().return?.();
 }
 
+/**
+ * Writes a record of an act of the operator's code.
+ * @throws Error if the record is lost and the log is required.
+ */
+export async function recordAct(
+  { operation, queue: { key, configId }, code }: DeliveryAct,
+  { log, clock, ids, logger }: Omit<AuditOptions, 'addressOf'>,
+): Promise<void> {
+  const { agent, tenant } = key.scope;
+  const record: AuditRecord = {
+    id: ids.random(),
+    time: new Date(clock.now()).toISOString(),
+    outcome: outcomeOf(code),
+    code,
+    principal: { kind: 'operator' },
+    agent,
+    ...(tenant !== '' && { tenant }),
+    operation,
+    taskId: key.id,
+    configId,
+  };
+  try {
+    await log.write(record);
+  } catch (error) {
+    logger.error('the audit log cannot be written, a record is lost', { error });
+    if (log.required === true) throw error;
+  }
+}
+
+function outcomeOf(code: string, status = 0): AuditRecord['outcome'] {
+  if (code === 'OK') return 'done';
+  return status >= 500 || isFault(code as ErrorCode) ? 'failed' : 'refused';
+}
+
 function isAudited({ method }: ExchangeRequest, { call, file, status }: ExchangeResponse): boolean {
   if (call !== undefined || file !== undefined || REFUSALS.includes(status)) return true;
   return !READING.includes(method) && method !== 'OPTIONS';
@@ -126,7 +161,7 @@ function recordOf(
   return {
     id: ids.random(),
     time: new Date(clock.now()).toISOString(),
-    outcome: code === 'OK' ? 'done' : status >= 500 || isFault(code as ErrorCode) ? 'failed' : 'refused',
+    outcome: outcomeOf(code, status),
     code,
     status,
     principal: user === undefined ? { kind: 'anonymous' } : { kind: 'user', id: user.id },

@@ -1,4 +1,5 @@
 import type {
+  ConfigChange,
   DeliveryClaim,
   DeliveryClaimRequest,
   DeliveryClaims,
@@ -28,7 +29,7 @@ import { firstBytes, type TaskEntry } from './task-entry.js';
 /** A push configuration of a task with its queue of deliveries. */
 export interface ConfigEntry {
   readonly task: TaskEntry;
-  readonly config: StoredPushConfig & { readonly id: string };
+  config: StoredPushConfig & { readonly id: string };
   /** Grows from one configuration of the storage to the next. */
   readonly order: number;
   head: DeliveryHead;
@@ -168,6 +169,12 @@ export class MemoryDeliveries {
     this.#set(entry, head);
     if (head.dueAt !== undefined) this.#wakeups.deliveryReady(entry.task.scope.agent);
     return 'replayed';
+  }
+
+  rewrite(entry: ConfigEntry | undefined, { from, to }: ConfigChange): boolean {
+    if (entry === undefined || JSON.stringify(entry.config) !== JSON.stringify(from)) return false;
+    entry.config = to;
+    return true;
   }
 
   purge(entry: ConfigEntry | undefined, now: number): boolean {

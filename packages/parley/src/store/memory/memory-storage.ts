@@ -54,7 +54,7 @@ import type {
 import { LocalWakeups } from '../wakeups.js';
 import { type ConfigEntry, MemoryDeliveries, pushConfigsOf } from './memory-deliveries.js';
 import { MemorySpaces, type RememberedKey } from './memory-space.js';
-import { MemoryTasks } from './memory-tasks.js';
+import { MemoryTasks, refusedAccept } from './memory-tasks.js';
 import { RememberedKeys, rememberedOf } from './remembered-keys.js';
 import { claimOf, endsWith, firstBytes, holdingOf, type QueuedTurn, type TaskEntry } from './task-entry.js';
 import { type Demand, mayClaim, TurnQueue } from './turn-queue.js';
@@ -385,6 +385,11 @@ export class MemoryStorage implements TaskStorage {
   replayDelivery: PushDeliveries['replayDelivery'] = async (queue, from) =>
     this.#deliveries.replay(this.#configOf(queue), from, this.#open());
 
+  rewriteConfig: PushDeliveries['rewriteConfig'] = async (queue, change) => {
+    this.#open();
+    return this.#deliveries.rewrite(this.#configOf(queue), change);
+  };
+
   purgeDelivery: PushDeliveries['purgeDelivery'] = async (queue) =>
     this.#deliveries.purge(this.#configOf(queue), this.#open());
 
@@ -490,9 +495,4 @@ export class MemoryStorage implements TaskStorage {
     const entry = this.#tasks.get(turn.key);
     return entry !== undefined && isHeld(entry, turn) ? entry.held : undefined;
   }
-}
-
-function refusedAccept(kind: Exclude<AcceptOutcome['kind'], 'repeated'>, entry: TaskEntry | undefined): AcceptOutcome {
-  if (kind === 'accepted' || entry === undefined) return { kind: 'not-found' };
-  return kind === 'terminal' ? { kind, state: entry.state } : { kind };
 }

@@ -5,7 +5,7 @@ import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { Scope, TaskKey } from '../task-storage.js';
+import type { AcceptOutcome, Scope, TaskKey } from '../task-storage.js';
 import { EndedTasks } from './ended-tasks.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
 import { type MemoryLimits, MemoryRoom } from './memory-room.js';
@@ -140,4 +140,13 @@ export class MemoryTasks {
     }
     return { tasks, records };
   }
+}
+
+/** The answer to a message that is not taken in. */
+export function refusedAccept(
+  kind: Exclude<AcceptOutcome['kind'], 'repeated'>,
+  entry: TaskEntry | undefined,
+): AcceptOutcome {
+  if (kind === 'accepted' || entry === undefined) return { kind: 'not-found' };
+  return kind === 'terminal' ? { kind, state: entry.state } : { kind };
 }

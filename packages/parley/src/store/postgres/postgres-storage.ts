@@ -70,7 +70,7 @@ import { PostgresError } from './postgres-error.js';
 import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js';
 import { PostgresRateCounters } from './postgres-rate-counters.js';
 import { PostgresWakeups } from './postgres-wakeups.js';
-import { deletePushConfig, putPushConfig, readPushConfigs } from './push-configs.js';
+import { deletePushConfig, putPushConfig, readPushConfigs, rewriteConfig } from './push-configs.js';
 import { readLoad } from './read-load.js';
 import { type ReadSources, readHeads, readRecords, readTask, readTasksApart } from './read-tasks.js';
 import { listDeliveries, purgeDelivery, replayDelivery, settleDelivered, settleDelivery } from './settle-deliveries.js';
@@ -433,6 +433,11 @@ export class PostgresStorage implements TaskStorage {
     const outcome = await this.#tables.transaction((tables) => replayDelivery(tables, this.#scopes, { queue, from }));
     if (outcome === 'replayed') this.wakeups.deliveryReady(queue.key.scope.agent);
     return outcome;
+  };
+
+  rewriteConfig: PushDeliveries['rewriteConfig'] = async ({ key }, change) => {
+    this.#open();
+    return rewriteConfig(this.#tables, this.#scopes.of(key.scope), change);
   };
 
   purgeDelivery: PushDeliveries['purgeDelivery'] = async (queue) => {

@@ -1,4 +1,4 @@
-import type { ConfigPut, PlacedPushConfig } from '../push-deliveries.js';
+import type { ConfigChange, ConfigPut, PlacedPushConfig } from '../push-deliveries.js';
 import type { Scope, StoredPushConfig } from '../task-storage.js';
 import { keyFields, lockTask } from './locked-task.js';
 import { hasRoom, putConfig } from './push-queues.js';
@@ -47,6 +47,22 @@ export async function deletePushConfig(
   await tables.query(DELETE, task.pk, task.part, indexForm(id));
   await tables.query(PUSHES, task.pk, task.part);
   return true;
+}
+
+const REWRITE: Sql = {
+  name: 'rewrite-push-config',
+  text: `UPDATE parley.push_config c SET config = $6 FROM parley.task t
+    WHERE t.part = $1 AND t.scope IS NOT DISTINCT FROM $2::uuid AND t.id = $3
+      AND c.task = t.pk AND c.part = t.part AND c.id = $4 AND c.config = $5
+    RETURNING 1 AS done`,
+};
+
+/** Replaces the text of a push configuration; false if it is no longer the expected one. */
+export async function rewriteConfig(tables: Tables, scope: StoredScope, { from, to }: ConfigChange): Promise<boolean> {
+  const key = keyFields(scope, { id: from.taskId });
+  const texts = [JSON.stringify(from), JSON.stringify(to)];
+  const rows = await tables.query(REWRITE, key.part, key.scope, key.id, indexForm(from.id), ...texts);
+  return rows.length > 0;
 }
 
 const PAGE: Sql = {

@@ -183,6 +183,16 @@ end
 return { 1, is_due and 1 or 0 }
 `;
 
+/** Replaces the text of a configuration; 0 if it is no longer the expected one. */
+export const REWRITE_CONFIG = `
+local configs = base .. '${KEY.configs}' .. ARGV[2]
+if call('HGET', configs, ARGV[3]) ~= ARGV[4] then
+  return 0
+end
+call('HSET', configs, ARGV[3], ARGV[5])
+return 1
+`;
+
 /** Removes a configuration. Answers 0 if there is no task. */
 export const DELETE_CONFIG = `
 local known = call('HGET', KEYS[1], 'h')

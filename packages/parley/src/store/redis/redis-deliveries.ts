@@ -1,6 +1,7 @@
 import { StorageError } from '../../errors/storage-error.js';
 import { PARTITIONS } from '../partition.js';
 import type {
+  ConfigChange,
   ConfigPut,
   DeliveryClaim,
   DeliveryClaimRequest,
@@ -105,6 +106,13 @@ export class RedisDeliveries {
       .filter(({ id }) => cursor === undefined || id > cursor)
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .slice(0, limit);
+  }
+
+  /** False if the configuration is no longer the expected one. */
+  async rewrite(key: TaskKey, { from, to }: ConfigChange): Promise<boolean> {
+    const place = this.#calls.keys.ofTask(key);
+    const args = [place.name, JSON.stringify(from.id), JSON.stringify(from), JSON.stringify(to)];
+    return (await this.#calls.run<0 | 1>('rewriteConfig', place, args)) === 1;
   }
 
   /** False if there is no such task. */

@@ -9,6 +9,7 @@ import {
   PUT_CONFIG,
   READ_CONFIGS,
   READ_DELIVERY,
+  REWRITE_CONFIG,
   WRITE_DELIVERY,
 } from './delivery-scripts.js';
 import { READ_KEY, UNRESERVE, WRITE_KEY } from './key-lua.js';
@@ -44,6 +45,7 @@ const BODIES = {
   writeDelivery: WRITE_DELIVERY,
   listDeliveries: LIST_DELIVERIES,
   putConfig: PUT_CONFIG,
+  rewriteConfig: REWRITE_CONFIG,
   readConfigs: READ_CONFIGS,
   deleteConfig: DELETE_CONFIG,
   list: LIST,

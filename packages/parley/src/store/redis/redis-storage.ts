@@ -5,6 +5,7 @@ import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type {
+  ConfigChange,
   ConfigPut,
   DeliveryClaimRequest,
   DeliveryClaims,
@@ -302,6 +303,10 @@ export class RedisStorage implements TaskStorage {
 
   replayDelivery(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'> {
     return this.#open(() => this.#changed(queue, this.#deliveries.replay(queue, from)));
+  }
+
+  rewriteConfig({ key }: DeliveryKey, change: ConfigChange): Promise<boolean> {
+    return this.#open(() => this.#deliveries.rewrite(key, change));
   }
 
   purgeDelivery(queue: DeliveryKey): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { ConfigPut } from '../push-deliveries.js';
 import { hasConfigRoom } from '../rules/delivery-queue.js';
 import { dropQueue, putQueue } from './delivery-queues.js';
 import type { HeadRow } from './task-heads.js';
-import type { DeletePushConfigWrite, PutPushConfigWrite } from './write-requests.js';
+import type { DeletePushConfigWrite, PutPushConfigWrite, RewriteConfigWrite } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
 /** Adds or replaces a push configuration, if its task has room for it. */
@@ -33,6 +33,16 @@ export function deletePushConfig(tables: WriteTables, [, { scope, taskId, id }]:
   if (head === undefined) return false;
   tables.sql.run('DELETE FROM push_config WHERE task = ? AND id = ?', head.pk, id);
   dropQueue(tables, head, id);
+  return true;
+}
+
+/** Replaces the text of a push configuration; false if it is no longer the expected one. */
+export function rewriteConfig({ sql, heads }: WriteTables, [, { queue, from, to }]: RewriteConfigWrite): boolean {
+  const head = heads.find(queue.scope, queue.taskId);
+  if (head === undefined) return false;
+  const same = 'SELECT 1 FROM push_config WHERE task = ? AND id = ? AND config = ?';
+  if (sql.get(same, head.pk, queue.configId, from) === undefined) return false;
+  sql.run('UPDATE push_config SET config = ? WHERE task = ? AND id = ?', to, head.pk, queue.configId);
   return true;
 }
 

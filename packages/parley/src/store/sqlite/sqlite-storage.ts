@@ -331,6 +331,12 @@ export class SqliteStorage implements TaskStorage {
     return outcome;
   };
 
+  rewriteConfig: PushDeliveries['rewriteConfig'] = async (queue, { from, to }) => {
+    this.#open();
+    const texts = { from: JSON.stringify(from), to: JSON.stringify(to) };
+    return this.#commits.do(['rewrite-config', { queue: queueFields(queue), ...texts }]);
+  };
+
   purgeDelivery: PushDeliveries['purgeDelivery'] = async (queue) => {
     const now = this.#open();
     return this.#commits.do(['purge-delivery', { queue: queueFields(queue), now }]);

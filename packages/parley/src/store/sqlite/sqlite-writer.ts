@@ -12,7 +12,7 @@ import {
 } from './delivery-queues.js';
 import { DamagedRowError, fileFault, isLocked } from './file-fault.js';
 import { begin, leaveAside, release, renew, requestCancel, saveCheckpoint } from './held-turns.js';
-import { deletePushConfig, putPushConfig } from './push-configs.js';
+import { deletePushConfig, putPushConfig, rewriteConfig } from './push-configs.js';
 import { remember, reserveKey, unreserveKey } from './remembered-keys.js';
 import { deleteTask, sweep } from './retention.js';
 import type { CheckWrite, Settled, WriteRequest, WriteResults } from './write-requests.js';
@@ -139,6 +139,7 @@ const PERFORMED: Performed = {
   remember,
   'put-push-config': putPushConfig,
   'delete-push-config': deletePushConfig,
+  'rewrite-config': rewriteConfig,
   'claim-deliveries': claimDeliveries,
   'settle-delivery': settleDelivery,
   'replay-delivery': replayDelivery,

@@ -98,6 +98,7 @@ function taskOf(request: WriteRequest): string {
     case 'settle-delivery':
     case 'replay-delivery':
     case 'purge-delivery':
+    case 'rewrite-config':
       return `${request[1].queue.taskId} ${request[1].queue.scope[0]}`;
     case 'begin':
     case 'release':

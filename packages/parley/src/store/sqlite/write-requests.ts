@@ -23,6 +23,7 @@ export type WriteRequest =
   | RememberWrite
   | PutPushConfigWrite
   | DeletePushConfigWrite
+  | RewriteConfigWrite
   | ClaimDeliveriesWrite
   | SettleDeliveryWrite
   | ReplayDeliveryWrite
@@ -246,6 +247,11 @@ export type DeletePushConfigWrite = readonly [
   'delete-push-config',
   { readonly scope: ScopeFields; readonly taskId: string; readonly id: string },
 ];
+/** Replace the text of a push configuration, if it is still the same. */
+export type RewriteConfigWrite = readonly [
+  'rewrite-config',
+  { readonly queue: QueueFields; readonly from: string; readonly to: string },
+];
 /** The key of a queue of deliveries, spread out. */
 export interface QueueFields {
   readonly scope: ScopeFields;
@@ -340,6 +346,7 @@ export interface WriteResults {
   readonly remember: KeyRow;
   readonly 'put-push-config': ConfigPut;
   readonly 'delete-push-config': boolean;
+  readonly 'rewrite-config': boolean;
   readonly 'claim-deliveries': ClaimDeliveriesResult;
   readonly 'settle-delivery': { readonly isSettled: boolean; readonly isReady: boolean };
   readonly 'replay-delivery': 'replayed' | 'not-found' | 'not-kept';

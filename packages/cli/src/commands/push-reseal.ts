@@ -1,0 +1,29 @@
+import type { Invocation } from '../command-line/invocation.js';
+import { openDatabase } from '../database/open-database.js';
+import { usageError } from '../failure/cli-error.js';
+import { secretKeysOf } from '../serve/operator-files.js';
+
+/**
+ * Encrypts the stored credentials of webhooks with the first key. The exit code is 1 as long as another key is needed,
+ * or if a key is missing.
+ */
+export async function run({ settings, output }: Invocation): Promise<number> {
+  const keys = secretKeysOf(settings);
+  if (keys === undefined)
+    throw usageError('--secret-keys-file names the keys, the new one first', 'A2A_SECRET_KEYS may have them too');
+  const storage = await openDatabase(settings);
+  try {
+    const { resealConfigs } = await import('parley-a2a/storage');
+    const counts = await resealConfigs(storage, { keys, dryRun: settings.isOn('dry-run') });
+    if (output.json) output.document(counts);
+    else {
+      output.field('Encrypted now', `${counts.resealed} webhooks`);
+      output.field('Under the first key before', String(counts.current));
+      output.field('Need another key', String(counts.old));
+      output.field('Of a missing key', String(counts.unreadable));
+    }
+    return counts.old + counts.unreadable === 0 ? 0 : 1;
+  } finally {
+    await storage.close();
+  }
+}

@@ -1,0 +1,88 @@
+import { SecretError } from '../errors/secret-error.js';
+import { SecretBox } from '../secrets/secret-box.js';
+import type { DeliveryKey, PlacedPushConfig } from './push-deliveries.js';
+import { changedSecrets } from './sealed-configs.js';
+import type { TaskStorage } from './task-storage.js';
+
+/** Options of `resealConfigs`. */
+export interface ResealOptions {
+  /** Keys of 32 bytes, in base64 or hex. The first one encrypts, and all decrypt. */
+  readonly keys: readonly string[];
+  /** True counts only. */
+  readonly dryRun?: boolean;
+}
+
+/** The push configurations of a storage by the keys of their secrets. */
+export interface ResealedCounts {
+  /** Have no secret, or only secrets under the first key. */
+  readonly current: number;
+  /** Were encrypted with the first key now. */
+  readonly resealed: number;
+  /** Still have secrets under other keys, or plain ones. An old key is needed as long as there are any. */
+  readonly old: number;
+  /** Cannot be decrypted with these keys. */
+  readonly unreadable: number;
+}
+
+const PAGE = 100;
+/** A server may replace a configuration meanwhile. */
+const ATTEMPTS = 5;
+
+/**
+ * Encrypts the secrets of all push configurations with the first key, page by page. Queues of deliveries stay as they
+ * are. Servers may run meanwhile if they have the first key as their first one too.
+ * @param storage The storage itself, without encryption around it.
+ * @throws OptionsError naming the position of every text that is no key.
+ */
+export async function resealConfigs(
+  storage: TaskStorage,
+  { keys, dryRun = false }: ResealOptions,
+): Promise<ResealedCounts> {
+  const box = new SecretBox(keys);
+  const counts = { current: 0, resealed: 0, old: 0, unreadable: 0 };
+  let cursor: string | undefined;
+  do {
+    const page = await storage.deliveries({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    for (const queue of page.queues) {
+      const outcome = await resealed(storage, queue, { box, dryRun });
+      if (outcome !== undefined) counts[outcome] += 1;
+    }
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return counts;
+}
+
+async function resealed(
+  storage: TaskStorage,
+  { key, configId }: DeliveryKey,
+  { box, dryRun }: { readonly box: SecretBox; readonly dryRun: boolean },
+): Promise<keyof ResealedCounts | undefined> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const kept = await storage.pushConfig(key.scope, key.id, configId);
+    // It went with its task.
+    if (kept === undefined) return undefined;
+    const from = kept as PlacedPushConfig;
+    const to = await resealedConfig(from, key.scope, box);
+    if (to === undefined) return 'unreadable';
+    if (JSON.stringify(from) === JSON.stringify(to)) return 'current';
+    if (dryRun) return 'old';
+    if (await storage.rewriteConfig({ key, configId }, { from, to })) return 'resealed';
+  }
+  return 'old';
+}
+
+/** `undefined` if a key is missing. */
+async function resealedConfig(
+  config: PlacedPushConfig,
+  scope: DeliveryKey['key']['scope'],
+  box: SecretBox,
+): Promise<PlacedPushConfig | undefined> {
+  try {
+    return await changedSecrets(scope, config, async (text, place) =>
+      (await box.isCurrent(text)) ? text : box.seal(await box.open(text, place), place),
+    );
+  } catch (error) {
+    if (error instanceof SecretError) return undefined;
+    throw error;
+  }
+}
