@@ -10,7 +10,7 @@ import type { AgentCard } from '../model/agent-card.js';
 import { type ClientGroups, clientGroups, isLoopbackGroup } from '../net/client-address.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
 import { pushRules } from '../push/push-rules.js';
-import type { ServedDeliveries, ServedDeliveriesOptions } from '../push/served-deliveries.js';
+import type { RecordedAct, ServedDeliveries } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
@@ -110,7 +110,7 @@ export class AgentHost {
   readonly #groupOf: ClientGroups;
   readonly #signing: LoadSignedCards | undefined;
   readonly #extensions: readonly HostExtension[];
-  readonly #acted: ServedDeliveriesOptions['acted'];
+  readonly #recorded: RecordedAct | undefined;
   #starting: Promise<void> | undefined;
   #started = false;
 
@@ -165,7 +165,9 @@ export class AgentHost {
     // Receivers compare the times of notifications with their own.
     this.#sender = this.#makeSender({ ...options, clock: node.clock });
     this.#clock = options.clock;
-    this.#acted = recordsOfActs(options);
+    this.#recorded =
+      options.audit &&
+      (async (act, run) => (await import('./middleware/audited-exchange.js')).recordedAct(act, run, options));
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
     this.#route = prefixRouter(this.#mounts);
     const checks = options.extensions.flatMap((extension) => extension.checks ?? []);
@@ -311,7 +313,7 @@ export class AgentHost {
    * @throws OptionsError if no agent is there, or it has a handler of its own.
    */
   deliveries(path: string): ServedDeliveries {
-    return this.#mountAt('deliveries', path).agent.deliveries(this.#acted);
+    return this.#mountAt('deliveries', path).agent.deliveries(this.#recorded);
   }
 
   #mountAt(subject: string, path: string): AgentMount {
@@ -453,11 +455,4 @@ function limitedAddresses(groupOf: ClientGroups): (request: ExchangeRequest) => 
 function prefersPage(request: ExchangeRequest): boolean {
   if (request.method !== 'GET' && request.method !== 'HEAD') return false;
   return accepted(request.header('accept'), ['application/json', 'text/html']) === 'text/html';
-}
-
-/** Writes the acts of the operator's code to the audit log, if there is one. */
-function recordsOfActs({ audit, clock, ids, logger }: AgentHostOptions): ServedDeliveriesOptions['acted'] {
-  if (audit === undefined) return undefined;
-  return async (act) =>
-    (await import('./middleware/audited-exchange.js')).recordAct(act, { ...audit, clock, ids, logger });
 }

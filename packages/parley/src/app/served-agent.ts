@@ -12,7 +12,7 @@ import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-c
 import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
-import { ServedDeliveries, type ServedDeliveriesOptions } from '../push/served-deliveries.js';
+import { type RecordedAct, ServedDeliveries } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { KeyedPlaces } from '../runtime/keyed-places.js';
@@ -148,13 +148,13 @@ export class ServedAgent {
   }
 
   /**
-   * The push deliveries of the agent, for the application's own code. `acted` gets its replays and purges.
+   * The push deliveries of the agent, for the application's own code. `recorded` keeps records of replays and purges.
    * @throws OptionsError if a handler of the application has them.
    */
-  deliveries(acted?: ServedDeliveriesOptions['acted']): ServedDeliveries {
+  deliveries(recorded?: RecordedAct): ServedDeliveries {
     if (this.#engine === undefined)
       throw new OptionsError(this.id, ['has a handler of its own, which sends its push notifications']);
-    return new ServedDeliveries({ agent: this.id, storage: this.#ports.storage, acted });
+    return new ServedDeliveries({ agent: this.id, storage: this.#ports.storage, recorded });
   }
 
   /** The rate of each principal, in the place of that of the host; `undefined` for that of the host. */

@@ -51,9 +51,8 @@ export class PushConfigurations {
     const { taskId = '', id = ids.random() } = request;
     const config = { ...request, taskId, id };
     const result = await storage.putPushConfig(scope, { ...config, registeredIn: version }, this.limit);
-    if (result === 'not-found') throw new TaskNotFoundError(taskId);
-    if (result === 'full') throw this.noRoom(taskId);
-    return config;
+    if (result === 'put') return config;
+    throw result === 'full' ? this.noRoom(taskId) : new TaskNotFoundError(taskId);
   }
 
   async get({ scope, request }: ScopedRequest<GetTaskPushNotificationConfigRequest>) {
@@ -96,7 +95,7 @@ export class PushConfigurations {
 
   /** The error for a configuration that a task has no room for. */
   noRoom(taskId: string): A2AError {
-    const message = `A task can have ${this.limit} push configurations. Delete one of them first`;
+    const message = `A task has ${this.limit} push configurations: delete one`;
     return new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { taskId, limit: String(this.limit) } });
   }
 

@@ -1,6 +1,9 @@
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { TaskStorage } from './task-storage.js';
+import type { Acceptance, TaskStorage } from './task-storage.js';
+
+/** The calls that take or give push configurations, beside `accept`. */
+const SEALED_CALLS = ['putPushConfig', 'rewriteConfig', 'pushConfig', 'pushConfigs', 'claimDeliveries'] as const;
 
 /** The keys of a storage with encrypted credentials. */
 export interface SealedStorageOptions {
@@ -19,16 +22,18 @@ export function sealedStorage(storage: TaskStorage, options: SealedStorageOption
     const { SealedConfigs } = await import('./sealed-configs.js');
     return new SealedConfigs(storage, options);
   });
-  const replaced: Partial<TaskStorage> = {
-    accept: async (acceptance) =>
-      acceptance.pushConfig === undefined ? storage.accept(acceptance) : (await configs.get()).accept(acceptance),
-    putPushConfig: async (...call) => (await configs.get()).putPushConfig(...call),
-    rewriteConfig: async (...call) => (await configs.get()).rewriteConfig(...call),
-    pushConfig: async (...call) => (await configs.get()).pushConfig(...call),
-    pushConfigs: async (...call) => (await configs.get()).pushConfigs(...call),
-    claimDeliveries: async (request) => (await configs.get()).claimDeliveries(request),
-  };
-  const bound = new Map<unknown, unknown>(Object.entries(replaced));
+  const bound = new Map<unknown, unknown>(
+    SEALED_CALLS.map((name) => [
+      name,
+      async (...call: unknown[]) => {
+        const sealing = await configs.get();
+        return Reflect.apply(sealing[name], sealing, call) as unknown;
+      },
+    ]),
+  );
+  bound.set('accept', async (acceptance: Acceptance) =>
+    acceptance.pushConfig === undefined ? storage.accept(acceptance) : (await configs.get()).accept(acceptance),
+  );
   return new Proxy(storage, {
     get: (target, name) => {
       const known = bound.get(name);

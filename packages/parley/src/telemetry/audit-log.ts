@@ -1,4 +1,7 @@
-/** One act of a caller or of the operator's code, for an audit. It holds no content of messages, no credential and no query. */
+/**
+ * One act of a caller or of the operator's code, for an audit. It holds no content of messages, no credential and no
+ * query.
+ */
 export interface AuditRecord {
   /** Of the record itself: a UUID that no caller can choose. */
   readonly id: string;
@@ -11,8 +14,8 @@ export interface AuditRecord {
   /** Of the answer. Absent for an act of the operator's code. */
   readonly status?: number;
   /**
-   * `anonymous`: no user is known, also if the credential of the request was refused. `operator`: code in the process of
-   * the server.
+   * `anonymous`: no user is known, also if the credential of the request was refused. `operator`: code in the process
+   * of the server.
    */
   readonly principal: { readonly kind: 'user'; readonly id: string } | { readonly kind: 'anonymous' | 'operator' };
   /** The address of the client, as far as trusted proxies tell it. */
@@ -22,7 +25,10 @@ export interface AuditRecord {
   readonly tenant?: string;
   /** The push configuration of a replay or a purge. */
   readonly configId?: string;
-  /** That of the protocol, `replayDelivery` or `purgeDelivery`, or `uploadFile`, `beginUpload`, `appendToUpload`, `readFile` or `deleteFile`. */
+  /**
+   * That of the protocol, or `replayDelivery`, `purgeDelivery`, `uploadFile`, `beginUpload`, `appendToUpload`,
+   * `readFile` or `deleteFile`.
+   */
   readonly operation?: string;
   readonly fileId?: string;
   /** Bytes of a file that the request has stored, or that its answer has. */

@@ -98,13 +98,42 @@ async function ended({ body, bytes }: ExchangeResponse): Promise<void> {
   await bytes?.chunks[Symbol.asyncIterator]().return?.();
 }
 
+/** The audit log for acts of the operator's code, and its ports. */
+export interface ActOptions extends Omit<AuditOptions, keyof AuditSetup> {
+  readonly audit?: Pick<AuditSetup, 'log'> | undefined;
+}
+
+/** The codes of results of acts. */
+const ACT_CODES = new Map<unknown, ErrorCode>([
+  [false, 'TASK_NOT_FOUND'],
+  ['not-found', 'TASK_NOT_FOUND'],
+  ['not-kept', 'INVALID_PARAMS'],
+]);
+
 /**
- * Writes a record of an act of the operator's code.
+ * Runs an act of the operator's code, and writes a record of what came of it.
  * @throws Error if the record is lost and the log is required.
  */
-export async function recordAct(
-  { operation, queue: { key, configId }, code }: DeliveryAct,
-  { log, clock, ids, logger }: Omit<AuditOptions, 'addressOf'>,
+export async function recordedAct<Result>(
+  act: DeliveryAct,
+  run: () => Promise<Result>,
+  options: ActOptions,
+): Promise<Result> {
+  let result: Result;
+  try {
+    result = await run();
+  } catch (error) {
+    await writeAct(act, 'UNAVAILABLE', options);
+    throw error;
+  }
+  await writeAct(act, ACT_CODES.get(result) ?? 'OK', options);
+  return result;
+}
+
+async function writeAct(
+  { operation, queue: { key, configId } }: DeliveryAct,
+  code: ErrorCode | 'OK',
+  { audit, clock, ids, logger }: ActOptions,
 ): Promise<void> {
   const { agent, tenant } = key.scope;
   const record: AuditRecord = {
@@ -120,10 +149,10 @@ export async function recordAct(
     configId,
   };
   try {
-    await log.write(record);
+    await audit?.log.write(record);
   } catch (error) {
     logger.error('the audit log cannot be written, a record is lost', { error });
-    if (log.required === true) throw error;
+    if (audit?.log.required === true) throw error;
   }
 }
 

@@ -235,7 +235,8 @@ export class MessageIntake {
           retryAfterMs: BUSY_RETRY_MS,
         });
       case 'configs-full':
-        throw this.#push?.noRoom(taskId) ?? new PushNotificationNotSupportedError();
+        // Only messages with a configuration are refused so.
+        throw (this.#push as PushConfigurations).noRoom(taskId);
     }
   }
 

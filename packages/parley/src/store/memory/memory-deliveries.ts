@@ -47,8 +47,8 @@ export class MemoryDeliveries {
   }
 
   /** True if a task has room for a configuration. */
-  hasRoom({ pushConfigs }: TaskEntry, id: string, limit: number | undefined): boolean {
-    return hasConfigRoom({ isKnown: pushConfigs?.has(id) === true, count: pushConfigs?.size ?? 0, limit });
+  hasRoom({ pushConfigs = new Map() }: TaskEntry, id: string, limit: number | undefined): boolean {
+    return hasConfigRoom(pushConfigs.has(id), pushConfigs.size, limit);
   }
 
   /** Adds or replaces a configuration. A new queue begins behind `position`. */
@@ -58,7 +58,7 @@ export class MemoryDeliveries {
     { position, now }: { readonly position: number; readonly now: number },
   ): void {
     const earlier = task.pushConfigs?.get(config.id);
-    if (earlier !== undefined && JSON.stringify(earlier.config) === JSON.stringify(config)) return;
+    if (JSON.stringify(earlier?.config) === JSON.stringify(config)) return;
     if (earlier === undefined) this.#order += 1;
     const log = { floor: task.floor, last: task.seq };
     const head =
@@ -172,9 +172,9 @@ export class MemoryDeliveries {
   }
 
   rewrite(entry: ConfigEntry | undefined, { from, to }: ConfigChange): boolean {
-    if (entry === undefined || JSON.stringify(entry.config) !== JSON.stringify(from)) return false;
-    entry.config = to;
-    return true;
+    const isSame = JSON.stringify(entry?.config) === JSON.stringify(from);
+    if (entry && isSame) entry.config = to;
+    return isSame;
   }
 
   purge(entry: ConfigEntry | undefined, now: number): boolean {

@@ -77,7 +77,7 @@ export async function hasRoom(
   if (limit === undefined) return true;
   const [row] = await tables.query<{ count: number; known: number }>(ROOM, pk, part, indexForm(id));
   const { count = 0, known = 0 } = row ?? {};
-  return hasConfigRoom({ isKnown: known > 0, count, limit });
+  return hasConfigRoom(known > 0, count, limit);
 }
 
 /** Adds or replaces a push configuration of a locked task. The queue of a new one begins behind `position`. */

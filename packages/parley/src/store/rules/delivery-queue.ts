@@ -30,19 +30,12 @@ export function newDeliveryQueue(position: number, last: number, now: number): D
   return renewedQueue({ position, epoch: now }, last, now);
 }
 
-/** The push configurations of a task, and the one that is to be put there. */
-export interface ConfigRoom {
-  /** True if the task has a configuration of the same id, which is replaced. */
-  readonly isKnown: boolean;
-  /** Configurations of the task. */
-  readonly count: number;
-  /** Absent: no limit. */
-  readonly limit: number | undefined;
-}
-
-/** True if the task has room for the configuration. */
-export function hasConfigRoom({ isKnown, count, limit }: ConfigRoom): boolean {
-  return isKnown || limit === undefined || count < limit;
+/**
+ * True if a task has room for a push configuration. `count`: configurations of the task. `isKnown`: one of them has the
+ * same id, and is replaced.
+ */
+export function hasConfigRoom(isKnown: boolean, count: number, limit = Number.POSITIVE_INFINITY): boolean {
+  return isKnown || count < limit;
 }
 
 /** The queue after its task got records. Undefined if that changes nothing: the queue is parked, or due already. */

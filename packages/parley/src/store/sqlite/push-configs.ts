@@ -24,7 +24,7 @@ export function hasRoom(
   if (limit === null) return true;
   const query = 'SELECT count(*) AS count, count(CASE WHEN id = ? THEN 1 END) AS known FROM push_config WHERE task = ?';
   const { count = 0, known = 0 } = sql.get<{ count: number; known: number }>(query, id, pk) ?? {};
-  return hasConfigRoom({ isKnown: known > 0, count, limit });
+  return hasConfigRoom(known > 0, count, limit);
 }
 
 /** Removes a push configuration; false if the scope has no such task. */
