@@ -2,7 +2,10 @@ import { newHttpBatchRpcSession, newWebSocketRpcSession, type RpcStub } from 'ca
 import type { AgentCard } from 'parley-a2a';
 import { type A2AService, CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a/capnweb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { CapnwebPlainPeer } from './capnweb-plain-peer.js';
 import { ExampleServer } from './example-server.js';
+import { play } from './play.js';
+import { SCENARIOS } from './scenarios.js';
 
 let server: ExampleServer;
 beforeAll(async () => {
@@ -37,6 +40,24 @@ async function session<Main extends object>(mount: string): Promise<RpcStub<Main
   onTestFinished(() => socket.close());
   return newWebSocketRpcSession(socket) as unknown as RpcStub<Main>;
 }
+
+/** Every scenario of the example agents with plain arguments, in the ways that these have. */
+const PLAYS = SCENARIOS.filter(({ once }) => once !== true).flatMap((scenario) =>
+  scenario.agents
+    .filter((agent) => agent !== '/tck')
+    .flatMap((agent) =>
+      (scenario.turns[0]?.stream === undefined ? (['blocking'] as const) : (['stream', 'blocking'] as const)).map(
+        (mode) => ({ title: `${agent} ${scenario.name}, ${mode}`, agent, scenario, mode }),
+      ),
+    ),
+);
+
+describe("the stock client of Cap'n Web with plain arguments: every scenario of the example agents", () => {
+  it.each(PLAYS)('$title', { timeout: 60_000 }, async ({ agent, scenario, mode }) => {
+    const service = await session<A2AService>(agent === '/' ? '' : agent);
+    await play(new CapnwebPlainPeer(service), scenario, mode);
+  });
+});
 
 describe.each(['', '/tck', '/echo', '/hello', '/spec'])(
   "the stock client of Cap'n Web calls the agent at %s/",

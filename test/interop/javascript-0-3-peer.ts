@@ -73,7 +73,8 @@ export class JavaScript03Peer {
   }
 }
 
-function paramsOf({ message, configuration }: Outgoing): MessageSendParams {
+/** A request in the shapes of 0.3. */
+export function paramsOf({ message, configuration }: Outgoing): MessageSendParams {
   const { parts = [], ...rest } = message;
   const { returnImmediately, ...others } = configuration ?? {};
   return {
@@ -96,13 +97,14 @@ const MEMBER_OF_KIND: Readonly<Record<string, string>> = {
   'artifact-update': 'artifactUpdate',
 };
 
-function answerOf(value: object): JsonObject {
+/** A task, a message or an event of 0.3 as a member of an answer of 1.0. */
+export function answerOf(value: object): JsonObject {
   const { kind } = value as { kind: string };
   return { [MEMBER_OF_KIND[kind] ?? kind]: current(value) };
 }
 
 /** An object of 0.3 in the names of 1.0; the client of that time fills in some empty members. */
-function current(value: object): JsonObject {
+export function current(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value), (name, member: Json) => {
     if (name === 'state') return `TASK_STATE_${String(member).replace('-', '_').toUpperCase()}`;
     if (name === 'role') return `ROLE_${String(member).toUpperCase()}`;
