@@ -115,18 +115,16 @@ function published({ registeredIn: _, token: __, authentication, ...config }: St
 }
 
 function encodeToken(id: string): string {
-  const bytes = new TextEncoder().encode(id);
-  return btoa(String.fromCharCode(...bytes)).replaceAll('=', '');
+  return btoa(encodeURIComponent(id.toWellFormed()));
 }
 
 /** @throws InvalidParamsError if the server did not make the token. */
 function decodeToken(token: string): string {
   try {
-    const bytes = Uint8Array.from(atob(token), (char) => char.charCodeAt(0));
-    const id = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (id !== '' && encodeToken(id) === token.replaceAll('=', '')) return id;
+    const id = decodeURIComponent(atob(token));
+    if (id !== '' && encodeToken(id) === token) return id;
   } catch {
-    // The text is no base64, or no UTF-8.
+    // The text is no base64, or not percent-encoded.
   }
   throw new InvalidParamsError([{ field: 'pageToken', description: 'is not a page token of this agent' }]);
 }
