@@ -4,6 +4,7 @@ import { measureFanOut } from './probes/fan-out.js';
 import { measureHeap } from './probes/heap.js';
 import { measureOperationsCost } from './probes/operations-cost.js';
 import type { Measured, ProbedServer } from './probes/probed-server.js';
+import { measureProtection } from './probes/protection-cost.js';
 import { measurePush } from './probes/push.js';
 import { measureStalledReader } from './probes/stalled-reader.js';
 import { measureStart } from './probes/start.js';
@@ -18,6 +19,8 @@ export const PROBE_NAMES = [
   'heap',
   'start',
   'operations',
+  'protection',
+  'protection-sqlite',
   'client',
   'client-stream',
   'client-overhead',
@@ -108,6 +111,20 @@ export const PROBES: { readonly [Name in ProbeName]: Probe } = {
     subjects: ['memory'],
     measure: { alone: measureOperationsCost },
     targets: { memory: { atMost: 1.08 } },
+  },
+  protection: {
+    title: 'an API key, an owner and rates for each task, against an open server: CPU time per task',
+    unit: '×',
+    subjects: ['memory'],
+    measure: { alone: (core) => measureProtection('memory', core) },
+    targets: { memory: { atMost: 1.1 } },
+  },
+  'protection-sqlite': {
+    title: 'the same on SQLite',
+    unit: '×',
+    subjects: ['sqlite'],
+    measure: { alone: (core) => measureProtection('sqlite', core) },
+    targets: { sqlite: { atMost: 1.1 } },
   },
   client: {
     title: 'our client against bare `fetch` and JSON, one call at a time: CPU time per call',

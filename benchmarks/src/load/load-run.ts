@@ -10,6 +10,8 @@ export interface LoadOrder {
   readonly workload: WorkloadName;
   readonly port: number;
   readonly connections: number;
+  /** Further lines of the head of each request. */
+  readonly headers?: readonly string[];
   /**
    * The warm-up has the same load as the measurement. It takes at least `min` and at most `max`, until there are enough
    * answers.
@@ -52,9 +54,9 @@ export class LoadRun implements ConnectionOwner {
 
   /** `begun` and `ended` are called around the time that is measured. */
   async run({ begun, ended }: { begun: () => void; ended: () => void }): Promise<LoadResult> {
-    const { workload, port, connections, seconds } = this.#order;
+    const { workload, port, connections, seconds, headers } = this.#order;
     const id = randomBytes(6).toString('hex');
-    const request = () => new RequestBytes(WORKLOADS[workload], port, id);
+    const request = () => new RequestBytes(WORKLOADS[workload], { port, run: id, headers });
     const opened = Array.from({ length: connections }, () => new Connection(request(), this));
     this.#stayAwake();
     const allGone = Promise.all(opened.map((connection) => connection.run(port)));

@@ -5,6 +5,15 @@ const DIGITS = STORED_TASK_DIGITS;
 const NUMBER_PLACE = '#'.repeat(DIGITS);
 const TASK_PLACE = '@'.repeat(DIGITS);
 
+/** The place of a request, and what is its own. */
+export interface RequestPlace {
+  readonly port: number;
+  /** Tells the ids of this run from those of others. */
+  readonly run: string;
+  /** Further lines of the head. */
+  readonly headers?: readonly string[] | undefined;
+}
+
 /** The bytes of one request, made once; before each send the numbers in its ids are overwritten in place. */
 export class RequestBytes {
   readonly bytes: Buffer;
@@ -12,7 +21,7 @@ export class RequestBytes {
   readonly #numberPlaces: readonly number[];
   readonly #taskPlaces: readonly number[];
 
-  constructor(workload: Workload, port: number, run: string) {
+  constructor(workload: Workload, { port, run, headers = [] }: RequestPlace) {
     const { method, path, kind, tasks, version } = workload;
     const params = paramsOf(workload, `${run}-${NUMBER_PLACE}`, STORED_TASK_PREFIX + TASK_PLACE);
     const body = JSON.stringify(method === undefined ? params : { jsonrpc: '2.0', id: NUMBER_PLACE, method, params });
@@ -22,6 +31,7 @@ export class RequestBytes {
       'Content-Type: application/json',
       `Accept: ${kind === 'stream' ? 'text/event-stream' : 'application/json'}`,
       `A2A-Version: ${version}`,
+      ...headers,
       `Content-Length: ${Buffer.byteLength(body)}`,
     ];
     this.bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);

@@ -10,7 +10,6 @@ import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import type { Interceptor } from '../operations/interceptor.js';
-import type { AnswerKeyRule } from '../signing/answer-key-rule.js';
 import { AnswerVerifier } from '../signing/answer-verifier.js';
 import type { TaskIds } from '../signing/canonical-content.js';
 import { signingInterceptor } from '../signing/client-interceptor.js';
@@ -23,7 +22,7 @@ import { ownHeader, signedMessage, unsignedMessage } from '../signing/message-si
 import { PartOpener, partSealer, replyMetadata } from '../signing/part-encryption.js';
 import { PeerKeys, type SigningRuntime } from '../signing/peer-keys.js';
 import { loadSigningLibrary } from '../signing/signing-library.js';
-import type { PeerKeySource, TrustedPeer } from '../signing/trusted-peer.js';
+import type { AnswerKeyRule, PeerKeySource, TrustedPeer } from '../signing/trusted-peer.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { guardedFetch } from './guarded-fetch.js';
 import { systemClock, systemIds } from './runtime.js';
@@ -31,10 +30,9 @@ import { systemClock, systemIds } from './runtime.js';
 export type { CardJwk as PrivateJwk } from '../agent-card/signatures/card-signing-options.js';
 export type { PublicJwk } from '../agent-card/signatures/signature-trust.js';
 export type { KeyTimes } from '../auth/tokens/token-options.js';
-export type { AnswerKeyRule } from '../signing/answer-key-rule.js';
 export type { TaskIds } from '../signing/canonical-content.js';
 export { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
-export type { PeerKeySource, TrustedPeer } from '../signing/trusted-peer.js';
+export type { AnswerKeyRule, PeerKeySource, TrustedPeer } from '../signing/trusted-peer.js';
 export { UntrustedContentError } from '../signing/untrusted-content-error.js';
 export { type VerifiedSigner, verifiedSigners } from '../signing/verified-signers.js';
 

@@ -5,15 +5,9 @@ import type { RequestHandler } from '../server/request-handler.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
 import type { VerifiedSignature } from './content-verifier.js';
 import { ENCRYPTION_EXTENSION } from './extension-uris.js';
+import type { AnswerKeyRule } from './trusted-peer.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
 import { notedSigners } from './verified-signers.js';
-
-/**
- * The callers whose keys for answers count.
- * - `caller`: an authenticated caller whose signer is bound to it, or an anonymous one whose signer began the task.
- * - `signer`: any caller with a trusted signer.
- */
-export type AnswerKeyRule = 'caller' | 'signer';
 
 /** The facts about a message that may name a key for answers. */
 export interface AnswerKeyFacts {

@@ -10,13 +10,13 @@ import { openedLater } from '../server/opened-later.js';
 import { tellReadable } from '../server/readable-message.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
-import { type AnswerKeyRule, checkAnswerKey } from './answer-key-rule.js';
+import { checkAnswerKey } from './answer-key-rule.js';
 import { messageText, OPTIONAL_IDS } from './canonical-content.js';
 import { restoredMessage } from './carried-labels.js';
 import type { ContentVerifier, VerifiedSignature } from './content-verifier.js';
 import { SIGNING_EXTENSION } from './extension-uris.js';
 import type { SignatureHeader } from './signature-header.js';
-import type { TrustedPeer } from './trusted-peer.js';
+import type { AnswerKeyRule, TrustedPeer } from './trusted-peer.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
 import type { VerifiedSigner } from './verified-signers.js';
 

@@ -14,3 +14,10 @@ export interface TrustedPeer {
 
 /** The keys of a peer, without its name. */
 export type PeerKeySource = Pick<TrustedPeer, 'keys' | 'jwksUrl'>;
+
+/**
+ * The callers whose keys for answers count.
+ * - `caller`: an authenticated caller whose signer is bound to it, or an anonymous one whose signer began the task.
+ * - `signer`: any caller with a trusted signer.
+ */
+export type AnswerKeyRule = 'caller' | 'signer';

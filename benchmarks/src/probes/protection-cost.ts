@@ -1,0 +1,78 @@
+import { LoadRun } from '../load/load-run.js';
+import { median } from '../report/summary.js';
+import { ChildProgram } from '../run/child-program.js';
+import { inDataFolder } from '../run/data-folder.js';
+import type { SubjectMessage } from '../subjects/subject-host.js';
+import { type Measured, ProbedServer } from './probed-server.js';
+
+const SLICES = 12;
+const SLICE_SECONDS = 1;
+const WARM_UP_SECONDS = 4;
+const CONNECTIONS = 32;
+const KEY = ['X-API-Key: benchmark-key'];
+
+/** The settings of the server, with the header lines of their callers. */
+const SETTINGS: readonly (readonly [setting: string, headers: readonly string[]])[] = [
+  ['open', []],
+  ['idempotent', []],
+  ['key', KEY],
+  ['limited', KEY],
+];
+
+/** Measures the cost of an API key, an owner and rates: CPU time per task, against that of an open server. */
+export function measureProtection(storage: 'memory' | 'sqlite', core: number | undefined): Promise<Measured> {
+  return inDataFolder(storage, async (folder) => {
+    await using programs = new AsyncDisposableStack();
+    const loads: ServerLoad[] = [];
+    for (const [setting, headers] of SETTINGS) {
+      const args = [setting, storage, folder];
+      const child = programs.use(
+        new ChildProgram<SubjectMessage>({ program: 'subjects/protected-parley', args, core }),
+      );
+      const { port } = await child.next('ready');
+      loads.push(new ServerLoad(new ProbedServer(storage, child, port), port, headers));
+    }
+    for (const load of loads) await load.slice(WARM_UP_SECONDS);
+    const costs = loads.map((): number[] => []);
+    // Each round begins with another server, so that none is always behind the same one.
+    for (let slice = 0; slice < SLICES; slice++) {
+      for (let turn = 0; turn < loads.length; turn++) {
+        const at = (slice + turn) % loads.length;
+        const cost = await loads[at]?.slice(SLICE_SECONDS);
+        if (cost !== undefined) costs[at]?.push(cost);
+      }
+    }
+    const [open = 0, idempotent = 0, key = 0, limited = 0] = costs.map((each) => median(each) ?? Number.NaN);
+    const detail = `${open.toFixed(1)} µs of CPU; ${idempotent.toFixed(1)} with idempotent sends, ${key.toFixed(1)} with key and owner, ${limited.toFixed(1)} with rates`;
+    return { value: limited / open, detail };
+  });
+}
+
+/** The load of one server, in slices. */
+class ServerLoad {
+  readonly #server: ProbedServer;
+  readonly #port: number;
+  readonly #headers: readonly string[];
+
+  constructor(server: ProbedServer, port: number, headers: readonly string[]) {
+    this.#server = server;
+    this.#port = port;
+    this.#headers = headers;
+  }
+
+  /** Resolves to the CPU time per task in µs. @throws Error if an answer was wrong. */
+  async slice(seconds: number): Promise<number> {
+    const before = (await this.#server.usage()).cpuMicros;
+    const run = new LoadRun({
+      workload: 'task',
+      port: this.#port,
+      connections: CONNECTIONS,
+      headers: this.#headers,
+      warmUpSeconds: { min: 0, max: 0 },
+      seconds,
+    });
+    const { answers, faults, examples } = await run.run({ begun: () => {}, ended: () => {} });
+    if (faults > 0) throw new Error(examples[0]);
+    return ((await this.#server.usage()).cpuMicros - before) / answers;
+  }
+}
