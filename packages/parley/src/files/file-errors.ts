@@ -17,3 +17,8 @@ export function storeFull(): A2AError {
     metadata: { limit: 'storeBytes' },
   });
 }
+
+/** The error of an upload that gets more bytes than its size. */
+export function uploadTooLong(size: number): A2AError {
+  return new A2AError('INVALID_REQUEST', `The upload has more than its ${size} bytes`);
+}

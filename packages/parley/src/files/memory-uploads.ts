@@ -1,5 +1,5 @@
-import { A2AError } from '../errors/a2a-error.js';
 import type { Clock } from '../runtime/clock.js';
+import { uploadTooLong } from './file-errors.js';
 import { countedBytes, type FileLimits, type FileScope, fileScopeText, type StoredFile } from './file-store.js';
 import type { OwnerQuotas } from './owner-quotas.js';
 import {
@@ -67,8 +67,7 @@ export class MemoryUploads implements UploadStore {
     if (upload.offset !== offset) throw new UploadOffsetError(upload.offset);
     const { size } = upload.about;
     for await (const chunk of chunks) {
-      if (upload.offset + chunk.length > size)
-        throw new A2AError('INVALID_REQUEST', `The upload has more than its ${size} bytes`);
+      if (upload.offset + chunk.length > size) throw uploadTooLong(size);
       upload.bytes ??= new Uint8Array(size);
       upload.bytes.set(chunk, upload.offset);
       upload.offset += chunk.length;

@@ -1,8 +1,8 @@
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
+import { uploadTooLong } from '../file-errors.js';
 import { type FileLimits, type FileScope, isFileId, type StoredFile } from '../file-store.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
 import {
@@ -84,8 +84,7 @@ export class DirectoryUploads implements UploadStore {
       const writer = new FileWriter(await open(found.path, APPEND));
       try {
         for await (const chunk of chunks) {
-          if (offset + writer.size + chunk.length > size)
-            throw new A2AError('INVALID_REQUEST', `The upload has more than its ${size} bytes`);
+          if (offset + writer.size + chunk.length > size) throw uploadTooLong(size);
           await writer.write(chunk);
         }
       } finally {

@@ -1,4 +1,4 @@
-import { A2AError } from '../../errors/a2a-error.js';
+import { uploadTooLong } from '../file-errors.js';
 import { countedBytes, type FileLimits, type FileScope, isFileId, type StoredFile } from '../file-store.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
 import {
@@ -92,8 +92,7 @@ export class S3Uploads implements UploadStore {
     const { size } = found.about;
     try {
       for await (const chunk of chunks) {
-        if (writer.offset + chunk.length > size)
-          throw new A2AError('INVALID_REQUEST', `The upload has more than its ${size} bytes`);
+        if (writer.offset + chunk.length > size) throw uploadTooLong(size);
         await writer.write(chunk);
       }
     } finally {
