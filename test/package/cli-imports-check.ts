@@ -28,7 +28,7 @@ function run(...args: readonly string[]): Promise<Ran> {
 
 /** The bare modules that a file imports, now or when a command runs. */
 function modulesIn(file: string): readonly string[] {
-  const imports = /(?:\bfrom\s?|\bimport\s?\(?\s?)["']([\w@][\w@/.:-]*)["']/g;
+  const imports = /(?:\bfrom\s?|\bimport\s?\(?\s?)["'`]([\w@][\w@/.:-]*)["'`]/g;
   return Array.from(readFileSync(join(bundle, file), 'utf8').matchAll(imports), ([, module = '']) => module);
 }
 

@@ -118,7 +118,7 @@ it.each(TEMPLATE_NAMES)(
     const ended = once(server, 'exit');
     try {
       const url = await addressOf(server);
-      const { output } = await inProject('npx', ['parley', 'send', '-a', url, 'hello'], project);
+      const { output } = await inProject('npx', ['parley', 'send', '-a', url, 'hello 5'], project);
       expect(output).toMatch(/State: COMPLETED/);
     } finally {
       server.kill('SIGTERM');

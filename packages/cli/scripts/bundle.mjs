@@ -1,60 +1,56 @@
 // Bundles the tool into few files, because a command that runs for 0.1 s must not spend it on finding modules. The
 // bundle includes the conformance tester, the client of the library and its static imports. Servers and storages stay
 // in the library.
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const TAKEN =
   /^(?:parley-a2a(?:\/(?:capnweb|client|file-client|grpc|mcp|schema))?|parley-a2a-conformance|eventsource-parser)$/;
 const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
+/** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */
+const SHARED_BY = 6;
 
-rmSync(`${folder}bundle`, { recursive: true, force: true });
-const { metafile } = await build({
-  absWorkingDir: folder,
-  entryPoints: ['dist/run.js'],
-  outdir: 'bundle',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
+const { output } = await build({
+  cwd: folder,
+  input: 'dist/run.js',
+  preserveEntrySignatures: 'allow-extension',
   platform: 'node',
-  target: 'node22.19',
-  // Keeps names, for stack traces.
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: 'none',
-  logLevel: 'warning',
-  metafile: true,
+  transform: { target: 'node22.19' },
   plugins: [
     {
       name: 'servers stay outside',
-      setup({ onResolve }) {
-        onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-          kind === 'entry-point' || TAKEN.test(path) ? undefined : { path, external: true },
-        );
+      resolveId: {
+        order: 'pre',
+        filter: { id: /^[^./]/ },
+        handler: (id, importer) => (importer === undefined || TAKEN.test(id) ? undefined : { id, external: true }),
       },
     },
   ],
+  output: {
+    dir: 'bundle',
+    cleanDir: true,
+    format: 'esm',
+    // Keeps names, for stack traces.
+    minify: { compress: false, mangle: false, codegen: true },
+    comments: false,
+    codeSplitting: {
+      // A shared module draws no module into its file that few commands need.
+      includeDependenciesRecursively: false,
+      groups: [
+        { name: 'start', tags: ['$initial'], priority: 2 },
+        { name: 'shared', minShareCount: SHARED_BY, priority: 1 },
+      ],
+    },
+  },
 });
 
-// esbuild also writes chunks for dynamic imports in code that it left out. No file of the bundle loads them.
-const reached = new Set();
-const reach = (output) => {
-  const { imports } = metafile.outputs[output] ?? {};
-  if (imports === undefined || reached.has(output)) return;
-  reached.add(output);
-  for (const { path } of imports) reach(path);
-};
-reach('bundle/run.js');
-for (const output of Object.keys(metafile.outputs)) if (!reached.has(output)) rmSync(join(folder, output));
-
 // Third-party code keeps its licence.
-for (const path of Object.keys(metafile.inputs)) {
+for (const path of output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))) {
   const [place, name] = FOREIGN.exec(path) ?? [];
-  if (name !== undefined)
-    copyFileSync(join(folder, place, 'LICENSE'), `${folder}bundle/LICENSE.${name.replace('/', '+')}`);
+  if (name !== undefined) copyFileSync(join(place, 'LICENSE'), `${folder}bundle/LICENSE.${name.replace('/', '+')}`);
 }
 
 // `parley error` reads this reference.

@@ -42,7 +42,7 @@ export function isShared(url: string): boolean {
 export function pathOf(settings: Settings): string {
   const url = databaseOf(settings);
   const path = /^sqlite:([^?]+)/.exec(url)?.[1];
-  const shown = url.replace(/\/\/[^/@]*@/, '//***@');
+  const shown = url.replace(/^([^/]*\/\/).*@/, '$1***@');
   if (path === undefined)
     throw usageError(
       `this command works on files such as ${DEFAULT_DATABASE}, not on "${shown}"`,

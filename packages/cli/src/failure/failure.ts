@@ -100,7 +100,8 @@ function protocolFailure(error: Thrown, { credentials, binding }: CallFacts): Fa
     return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
   if (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED')
     return local('A2ACLI_ERR_AUTH_FAILED', message, undefined);
-  const violations = error.details?.violations?.map(({ field, description }) => `${field}: ${description}`) ?? [];
+  const unnamed = error.details?.violations?.filter(({ field }) => !message.includes(field)) ?? [];
+  const violations = unnamed.map(({ field, description }) => `${field}: ${description}`);
   return {
     code: PROTOCOL_NAMES[code] ?? 'InternalError',
     message: violations.length === 0 ? message : `${message} (${violations.join('; ')})`,

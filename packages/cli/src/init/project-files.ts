@@ -55,10 +55,10 @@ ${template.summary} The agent speaks Agent2Agent (A2A). It needs Node.js ${NODE_
 
 \`\`\`sh
 npm install
-npm start                  # serves the agent on http://localhost:8080, its tasks in ./data
-npm run send -- "hello"    # from another terminal
-npm test                   # runs agent.test.ts, without a network
-npm run check              # checks the types
+npm start        # serves the agent on http://localhost:8080, its tasks in ./data
+npm run send -- "${template.message}"    # from another terminal
+npm test         # runs agent.test.ts, without a network
+npm run check    # checks the types
 \`\`\`
 
 \`npm run dev\` serves it again after every change.

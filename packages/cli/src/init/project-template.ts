@@ -2,6 +2,8 @@
 export interface ProjectTemplate {
   /** A sentence for the README. */
   readonly summary: string;
+  /** A message that shows what the agent does, for the README. */
+  readonly message: string;
   /** The sources, by file name. */
   readonly files: Readonly<Record<string, string>>;
   /** Scripts that differ from those of other projects. `start` serves the agent, `send` calls it. */

@@ -59,6 +59,7 @@ test('answers with the text of the model', async () => {
 /** A model of the AI SDK. */
 export const aiSdk: ProjectTemplate = {
   summary: 'An agent on a model of the AI SDK.',
+  message: 'hello',
   files: { 'agent.ts': AGENT, 'model.ts': MODEL, 'agent.test.ts': TEST },
   scripts: SERVED_SCRIPTS,
   dependencies: { '@ai-sdk/provider': '^4.0.0', ai: '^7.0.0' },

@@ -33,6 +33,7 @@ process.once('SIGTERM', stop);
 /** An agent within an application of Express. */
 export const express: ProjectTemplate = {
   summary: 'An agent within an application of Express.',
+  message: 'hello',
   files: { 'agent.ts': SHOUTER, 'agent.test.ts': SHOUTER_TEST, 'server.ts': SERVER },
   scripts: {
     start: 'node server.ts',

@@ -10,6 +10,7 @@ const Refund = Annotation.Root({ request: Annotation<string>, receipt: Annotatio
 const graph = new StateGraph(Refund)
   .addNode('pay', ({ request }) => {
     const euros = Number(/\\d+/.exec(request)?.[0] ?? 0);
+    if (euros === 0) return { receipt: 'Name an amount, such as "Refund 50 euros".' };
     if (euros > 10 && interrupt(\`Refund \${euros} euros?\`) !== 'yes') return { receipt: 'Nothing is paid.' };
     return { receipt: \`\${euros} euros are on their way.\` };
   })
@@ -56,6 +57,7 @@ test('asks before a large one', async () => {
 /** A graph that asks before it acts. */
 export const langgraph: ProjectTemplate = {
   summary: 'A graph of LangGraph that asks before it acts.',
+  message: 'Refund 50 euros',
   files: { 'agent.ts': AGENT, 'agent.test.ts': TEST },
   scripts: SERVED_SCRIPTS,
   dependencies: { '@langchain/core': '^1.4.0', '@langchain/langgraph': '^1.7.0' },

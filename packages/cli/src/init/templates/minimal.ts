@@ -33,6 +33,7 @@ test('shouts', async () => {
 /** One function, served by the command line. */
 export const minimal: ProjectTemplate = {
   summary: 'One function, served by the command line.',
+  message: 'hello',
   files: { 'agent.ts': SHOUTER, 'agent.test.ts': SHOUTER_TEST },
   scripts: SERVED_SCRIPTS,
 };

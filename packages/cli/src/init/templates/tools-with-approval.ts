@@ -25,8 +25,9 @@ export const agent: AgentOptions = {
   description: 'Refunds an amount, such as "Refund 50 euros".',
   skills: [{ id: 'refund', name: 'Refund', description: 'Pays back.', tags: ['money'], examples: ['Refund 50 euros'] }],
   agent: toolAgent(tools, async (run, { events }) => {
-    const euros = Number(/\\d+/.exec(run.text)?.[0] ?? 0);
-    const receipt = await run.call(refund, { euros });
+    const [euros] = /\\d+/.exec(run.text) ?? [];
+    if (euros === undefined) return events.reject('Name an amount, such as "Refund 50 euros".');
+    const receipt = await run.call(refund, { euros: Number(euros) });
     await events.complete(receipt);
   }),
 };
@@ -67,6 +68,7 @@ for (const [decision, state] of [
 /** A tool that asks its caller before it runs. */
 export const toolsWithApproval: ProjectTemplate = {
   summary: 'A tool that asks the caller before it runs.',
+  message: 'Refund 50 euros',
   files: { 'agent.ts': AGENT, 'agent.test.ts': TEST },
   scripts: SERVED_SCRIPTS,
 };
