@@ -95,7 +95,10 @@ describe('the protocol of an MCP endpoint', () => {
   it.each(VERSIONS)('is spoken in version %s', async (version) => {
     const { client, answer } = await begun({}, version);
     expect(answer.result).toMatchObject({ protocolVersion: version, serverInfo: { name: 'Skilled' } });
-    expect(answer.result?.capabilities).toEqual({ tools: {} });
+    expect(answer.result?.capabilities).toEqual({
+      tools: {},
+      tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+    });
     expect((await client.call('ping')).answer?.result).toEqual({});
     const { answer: called } = await client.call('tools/call', { name: 'talk', arguments: { message: 'hi' } });
     expect(called?.result?.structuredContent).toMatchObject({ text: 'You said: hi []' });
@@ -114,7 +117,6 @@ describe('the protocol of an MCP endpoint', () => {
     'prompts/list',
     'logging/setLevel',
     'completion/complete',
-    'tasks/list',
     'no/method',
   ])('has no %s', async (method) => {
     const { client } = await begun();
@@ -300,11 +302,12 @@ describe('the limits of an MCP endpoint', () => {
     onTestFinished(() => agent[Symbol.asyncDispose]());
     const clock = new TestClock();
     const client = await connect(agent.url);
-    let ids = 0;
+    let number = 0;
+    const ids = { random: () => `id-${++number}` };
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
     const endpoint = new PlainEndpoint(
       { idleMs: 1_000 },
-      { server: () => mcpServer([client], {}, { clock, logger }), clock, ids: { random: () => `id-${++ids}` } },
+      { server: () => mcpServer([client], {}, { clock, ids, logger }), clock, ids },
     );
     onTestFinished(() => endpoint.close());
     const [idle, open, later] = [new RawClient(endpoint), new RawClient(endpoint), new RawClient(endpoint)];

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { type AgentExecutor, connect, createA2AServer, type Task } from 'parley-a2a';
+import type { AgentExecutor, Task } from 'parley-a2a';
 import { type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
-import { MemoryStorage, systemClock } from 'parley-a2a/server';
+import { MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
 import { assertAllProtocolInvariants, crashAndResume, EventCollector } from 'parley-a2a/testing';
 import {
   answerQuestion,
@@ -13,6 +13,7 @@ import {
   toolQuestions,
 } from 'parley-a2a/tools';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { servedAgent } from './served-agent.js';
 
 const SCRIPT = fileURLToPath(new URL('tools-server.mjs', import.meta.url));
 
@@ -42,15 +43,8 @@ function caller(tools: McpTools, options: ToolRunOptions = {}): AgentExecutor {
   };
 }
 
-async function served(agent: AgentExecutor, storage = new MemoryStorage({ clock: systemClock })) {
-  const server = createA2AServer({ agent, storage });
-  onTestFinished(() => server.close({ graceMs: 0 }));
-  const client = await connect(server);
-  const send = async (message: Parameters<typeof client.sendAndWait>[0]): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
-    if (!('task' in answer)) throw new Error('There is no task');
-    return answer.task;
-  };
+async function served(agent: AgentExecutor, storage?: TaskStorage) {
+  const { server, client, send } = await servedAgent(agent, storage);
   const answer = (task: Task, given: ToolAnswer) => send({ message: answerQuestion(task, given) });
   const say = ({ id: taskId }: Task, text: string) => send({ message: { taskId, parts: [{ text }] } });
   return { server, client, send, answer, say };

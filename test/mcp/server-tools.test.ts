@@ -1,64 +1,15 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { connect, textOf } from 'parley-a2a/client';
 import { type McpQuestionError, type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
 import { createA2AServer } from 'parley-a2a/node';
 import { ToolError, ToolRegistry } from 'parley-a2a/tools';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HttpTools } from './http-tools.js';
 
 const SCRIPT = fileURLToPath(new URL('tools-server.mjs', import.meta.url));
 
 const ofProcess = (options: Partial<McpToolsOptions> = {}) =>
   mcpTools({ name: 'desk', command: process.execPath, args: [SCRIPT], ...options });
-
-/** The same server over streamable HTTP. `forget` makes it forget its sessions, as a restart does. */
-class HttpTools implements AsyncDisposable {
-  readonly #sessions = new Map<string, StreamableHTTPServerTransport>();
-  readonly #server = createServer(async (request, response) => {
-    const id = request.headers['mcp-session-id'];
-    const known = typeof id === 'string' ? this.#sessions.get(id) : undefined;
-    if (id !== undefined && known === undefined) {
-      response.writeHead(404).end();
-      return;
-    }
-    await (known ?? (await this.#begun())).handleRequest(request, response);
-  });
-
-  static async start(): Promise<HttpTools> {
-    const tools = new HttpTools();
-    tools.#server.listen(0, '127.0.0.1');
-    await once(tools.#server, 'listening');
-    return tools;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
-  }
-
-  forget(): void {
-    this.#sessions.clear();
-  }
-
-  async #begun(): Promise<StreamableHTTPServerTransport> {
-    const { toolsServer } = await import('./tools-server-tools.mjs');
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: (id) => void this.#sessions.set(id, transport),
-    });
-    await toolsServer(Server).connect(transport as Transport);
-    return transport;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
-}
 
 /** Runs a tool by its name in the server. */
 async function run(tools: McpTools, name: string, input: unknown = {}, signal?: AbortSignal): Promise<unknown> {
@@ -72,6 +23,13 @@ const failure = (call: Promise<unknown>): Promise<ToolError> =>
     },
     (error: ToolError) => error,
   );
+
+it('tools of an MCP server need a name, and either a command or a url', async () => {
+  const refused = (options: object) => expect(mcpTools(options as never)).rejects;
+  await refused({ command: 'true' }).toThrow('mcpTools: name: must be');
+  await refused({ name: 'desk' }).toThrow('mcpTools: needs either a command or a url');
+  await refused({ name: 'desk', command: 'true', url: 'http://localhost' }).toThrow('either a command or a url');
+});
 
 describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (way) => {
   let http: HttpTools;
@@ -141,6 +99,20 @@ describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (w
     expect(await run(growing, 'grown')).toBe('ran grown');
   });
 
+  it('follow the last of many changes, and read the list a few times only', async () => {
+    const changed = Promise.withResolvers<void>();
+    await using growing = await open({
+      onChange: (list) => {
+        if (list.some(({ name }) => name === 'desk_grown')) changed.resolve();
+      },
+    });
+    const registry = new ToolRegistry([growing]);
+    expect(await registry.execute('desk_flood', {})).toBe('flooded');
+    await changed.promise;
+    expect(await registry.execute('desk_grown', {})).toBe('ran grown');
+    expect(Number(await run(growing, 'lists'))).toBeLessThan(6);
+  });
+
   it('are those that the agent wants, and ask for an approval if it wants that', async () => {
     await using some = await open({ only: ['add', 'fail'], needsApproval: (name) => name === 'fail' });
     expect(some.tools.map(({ name, needsApproval }) => [name, needsApproval])).toEqual([
@@ -150,7 +122,8 @@ describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (w
   });
 
   it('have no one to ask outside of a task', async () => {
-    const error = await failure(run(tools, 'ask'));
+    await using asking = await open();
+    const error = await failure(run(asking, 'ask'));
     expect([error.name, error.reason, error.message]).toEqual(['McpQuestionError', 'refused', 'Which city?']);
   });
 

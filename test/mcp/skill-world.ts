@@ -80,6 +80,7 @@ export class SkilledAgent implements AsyncDisposable {
             await events.working('Holding');
             const canceled = once(context.signal, 'abort').then(() => this.told.emit('canceled'));
             await Promise.race([canceled, this.released]);
+            if (context.signal.aborted) return;
             await events.artifact('Released');
             return events.complete();
           }

@@ -1,9 +1,12 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Client } from '../client/client.js';
+import { pendingOptions } from '../client/pending-options.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { McpFetch } from '../mcp/limited-fetch.js';
+import type { CallScope } from '../mcp/mcp-connection.js';
 import { McpEndpoint, type McpEndpointOptions } from '../mcp/mcp-endpoint.js';
 import { type McpServerOptions, mcpServer } from '../mcp/mcp-server.js';
-import { McpTools, type McpToolsOptions } from '../mcp/mcp-tools.js';
+import { type AskedCall, McpTools, type McpToolsOptions } from '../mcp/mcp-tools.js';
 import { type McpCommand, type McpUrl, MESSAGE_BYTES, mcpTransport } from '../mcp/mcp-transport.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerIds, systemClock } from './runtime.js';
@@ -25,21 +28,32 @@ export interface AgentMcpServerOptions extends McpServerOptions {
 /**
  * Makes an MCP server of the official SDK for one connection. Its tools are the skills of an agent, or of several.
  * Pass it a transport by `connect`.
+ * @throws OptionsError if an agent is a promise, such as that of `connect`.
  */
 export function mcpServerOf(
   agents: Client | readonly Client[],
   { logger = silentLogger, ...options }: AgentMcpServerOptions = {},
 ): Server {
-  return mcpServer('card' in agents ? [agents] : agents, options, { clock: systemClock, logger });
+  return mcpServer(clientsOf('mcpServerOf', agents), options, { clock: systemClock, ids: callerIds, logger });
 }
 
-/** Makes an endpoint of streamable HTTP whose tools are the skills of an agent, or of several. */
+/**
+ * Makes an endpoint of streamable HTTP whose tools are the skills of an agent, or of several.
+ * @throws OptionsError if an agent is a promise, such as that of `connect`.
+ */
 export function mcpEndpointOf(
   agents: Client | readonly Client[],
   options: AgentMcpServerOptions & McpEndpointOptions = {},
 ): McpEndpoint {
-  const server = () => mcpServerOf(agents, options);
+  const clients = clientsOf('mcpEndpointOf', agents);
+  const server = () => mcpServerOf(clients, options);
   return new McpEndpoint(options, { server, clock: systemClock, ids: callerIds });
+}
+
+function clientsOf(subject: string, agents: Client | readonly Client[]): readonly Client[] {
+  const clients = 'card' in agents ? [agents] : agents;
+  if ([clients].flat().some((one: unknown) => one instanceof Promise)) throw pendingOptions(subject, { agents });
+  return clients;
 }
 
 /** Options of `mcpTools`: the server, and the use of its tools. */
@@ -50,14 +64,29 @@ export type McpServerToolsOptions = McpToolsOptions & (McpCommand | McpUrl) & { 
  * @throws OptionsError if an option is wrong. Rejects if the server does not start or does not answer.
  */
 export async function mcpTools({ logger = silentLogger, ...options }: McpServerToolsOptions): Promise<McpTools> {
+  if ('command' in options === 'url' in options)
+    throw new OptionsError('mcpTools', ['needs either a command or a url']);
   const send = 'url' in options && options.isForeign === true ? await foreignFetch() : plainFetch;
-  const tools = new McpTools(options, { transport: () => mcpTransport(options, send), logger });
+  // Over HTTP each call has a stream. Standard output is one stream for all calls.
+  const scope = 'url' in options ? await callScope() : undefined;
+  const transport = () => mcpTransport(options, send);
+  const tools = new McpTools(options, { transport, scope, clock: systemClock, logger });
   try {
     await tools.refresh();
     return tools;
   } catch (error) {
     await tools.close();
     throw error;
+  }
+}
+
+/** Not every host has scopes. */
+async function callScope(): Promise<CallScope<AskedCall> | undefined> {
+  try {
+    const { AsyncLocalStorage } = await import('node:async_hooks');
+    return new AsyncLocalStorage<AskedCall>();
+  } catch {
+    return undefined;
   }
 }
 

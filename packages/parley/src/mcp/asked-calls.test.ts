@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { AskedCalls } from './asked-calls.js';
 
+/** The calls of a server. `renewals` has an entry for each end of its connection. */
+function askedCalls(renewals: string[] = []) {
+  return new AskedCalls<string>(async () => void renewals.push('ended'));
+}
+
 /** A call that ends on demand. */
-function begun(calls: AskedCalls<string>, name: string) {
+function begun(calls: AskedCalls<string>, name: string, { isAlone = false, isIdempotent = false } = {}) {
   const end = Promise.withResolvers<string>();
   const stop = new AbortController();
   const events: string[] = [];
@@ -15,6 +20,9 @@ function begun(calls: AskedCalls<string>, name: string) {
       },
       settle: async () => {},
       isAnswer: () => false,
+      isLeft: () => true,
+      isAlone,
+      isIdempotent,
     })
     .then(
       (value) => value,
@@ -25,7 +33,7 @@ function begun(calls: AskedCalls<string>, name: string) {
 
 describe('a question that names no call', () => {
   it('belongs to the only call that runs', async () => {
-    const calls = new AskedCalls<string>();
+    const calls = askedCalls();
     const one = begun(calls, 'one');
     expect(await calls.asked()).toBe('one');
     one.resolve('done');
@@ -33,7 +41,7 @@ describe('a question that names no call', () => {
   });
 
   it('waits until the other calls have their results', async () => {
-    const calls = new AskedCalls<string>();
+    const calls = askedCalls();
     const [one, other] = [begun(calls, 'one'), begun(calls, 'other')];
     const asked = calls.asked();
     one.resolve('done');
@@ -43,7 +51,7 @@ describe('a question that names no call', () => {
   });
 
   it('belongs to no call if one was given up meanwhile, because it may be the question of that one', async () => {
-    const calls = new AskedCalls<string>();
+    const calls = askedCalls();
     const [one, other] = [begun(calls, 'one'), begun(calls, 'other')];
     const asked = calls.asked();
     one.reject(new Error('timeout'));
@@ -54,11 +62,11 @@ describe('a question that names no call', () => {
   });
 
   it('belongs to no call if none runs', async () => {
-    expect(await new AskedCalls<string>().asked()).toBeUndefined();
+    expect(await askedCalls().asked()).toBeUndefined();
   });
 
   it('is asked again, by one call after another, if each of them asks at the same time', async () => {
-    const calls = new AskedCalls<string>();
+    const calls = askedCalls();
     const running: PromiseWithResolvers<string>[] = [];
     const both = ['one', 'other'].map((name) =>
       calls.run(name, {
@@ -70,6 +78,9 @@ describe('a question that names no call', () => {
         },
         settle: async () => {},
         isAnswer: (error) => error === 'dismissed',
+        isLeft: () => false,
+        isAlone: false,
+        isIdempotent: true,
       }),
     );
     expect(await Promise.all([calls.asked(), calls.asked()])).toEqual([undefined, undefined]);
@@ -85,7 +96,7 @@ describe('a question that names no call', () => {
   });
 
   it('makes later calls wait for each other, and one that is stopped meanwhile does not begin', async () => {
-    const calls = new AskedCalls<string>();
+    const calls = askedCalls();
     const one = begun(calls, 'one');
     await calls.asked();
     const [stopped, next] = [begun(calls, 'stopped'), begun(calls, 'next')];
@@ -97,5 +108,66 @@ describe('a question that names no call', () => {
     await expect.poll(() => next.events).toEqual(['began']);
     next.resolve('done');
     expect(await next.result).toBe('done');
+  });
+
+  it('repeats no call that is not idempotent: its result is that of the server', async () => {
+    const calls = askedCalls();
+    const [one, other] = [begun(calls, 'one'), begun(calls, 'other')];
+    expect(await Promise.all([calls.asked(), calls.asked()])).toEqual([undefined, undefined]);
+    one.resolve('no');
+    other.resolve('done');
+    expect(await Promise.all([one.result, other.result])).toEqual(['no', 'done']);
+    expect([one.events, other.events]).toEqual([['began'], ['began']]);
+  });
+});
+
+describe('a question after a call was given up', () => {
+  it('may be of that call: it is dismissed, and the connection ends before the next call', async () => {
+    const renewals: string[] = [];
+    const calls = askedCalls(renewals);
+    const left = begun(calls, 'left');
+    left.reject('canceled');
+    await left.result;
+    const next = begun(calls, 'next');
+    await expect.poll(() => next.events).toEqual(['began']);
+    expect(renewals).toEqual([]);
+    expect(await calls.asked()).toBeUndefined();
+    const last = begun(calls, 'last');
+    next.resolve('done');
+    expect(await next.result).toBe('done');
+    await expect.poll(() => last.events).toEqual(['began']);
+    expect(renewals).toEqual(['ended']);
+    expect(await calls.asked()).toBe('last');
+    last.resolve('done');
+    await last.result;
+    expect(renewals).toEqual(['ended']);
+  });
+});
+
+describe('a call that must be alone', () => {
+  it('waits for the calls before it, and the calls after it wait', async () => {
+    const calls = askedCalls();
+    const [first, second] = [begun(calls, 'first'), begun(calls, 'second')];
+    const alone = begun(calls, 'alone', { isAlone: true });
+    const last = begun(calls, 'last');
+    await expect.poll(() => [first, second, alone, last].map(({ events }) => events.length)).toEqual([1, 1, 0, 0]);
+    first.resolve('1');
+    second.resolve('2');
+    await expect.poll(() => [alone, last].map(({ events }) => events.length)).toEqual([1, 0]);
+    expect([calls.isRunning('first'), calls.isRunning('alone')]).toEqual([false, true]);
+    expect(await Promise.all([calls.asked(), calls.asked()])).toEqual(['alone', 'alone']);
+    alone.resolve('3');
+    last.resolve('4');
+    expect(await last.result).toBe('4');
+  });
+
+  it('lets the next one begin if it was stopped while it waited', async () => {
+    const calls = askedCalls();
+    const [first, stopped, last] = ['first', 'stopped', 'last'].map((name) => begun(calls, name, { isAlone: true }));
+    stopped?.stop.abort(new Error('stopped'));
+    first?.resolve('1');
+    last?.resolve('3');
+    expect(await Promise.all([first?.result, stopped?.result, last?.result])).toEqual(['1', 'failed: stopped', '3']);
+    expect([stopped?.events, last?.events]).toEqual([[], ['began']]);
   });
 });

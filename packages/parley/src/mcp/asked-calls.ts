@@ -6,31 +6,62 @@ export interface RunningCall<Result> {
   readonly settle: () => Promise<void>;
   /** True if the server has ended the call with this error. */
   readonly isAnswer: (error: unknown) => boolean;
+  /** True if the server may still work on the call after this error, and ask for it. */
+  readonly isLeft: (error: unknown) => boolean;
+  /** True if no other call may run beside this one, because questions could be of either. */
+  readonly isAlone: boolean;
+  /** True if a second run does no harm. */
+  readonly isIdempotent: boolean;
+}
+
+/** A call that waits for its turn. */
+interface WaitingCall<Call> {
+  readonly call: Call;
+  readonly running: RunningCall<unknown>;
+  readonly begin: () => void;
 }
 
 /**
- * The calls of a server that run now. A question of the server names no call. It belongs to the only call that is left
- * once the others have their results.
+ * The calls of a server that run now. A question that names no call belongs to the only call that is left once the
+ * others have their results.
  */
 export class AskedCalls<Call> {
-  readonly #active = new Set<Call>();
+  readonly #active = new Map<Call, RunningCall<unknown>>();
+  readonly #waiting: WaitingCall<Call>[] = [];
   /** Questions that wait until one call is left. */
   #pending = 0;
   /** Grows when a call is given up: each question that waits then may be its question. */
   #givenUp = 0;
-  /** True after the first question. From then on calls run one after another. */
+  /** True after the first question that named no call. From then on calls run one after another. */
   #hasAsked = false;
-  /** Calls whose questions came at the same time, and were dismissed. */
+  /** True once the server may still work on a call that is over. A question that names no call may be of that one. */
+  #isDoubtful = false;
+  readonly #renew: () => Promise<void>;
+  #isRenewing = false;
+  /** Idempotent calls whose questions came at the same time, and were dismissed. */
   readonly #unclear = new Set<Call>();
   #changed = Promise.withResolvers<void>();
 
+  /** `renew` ends the connection. It is called while no call runs, once a question could be of a call that is over. */
+  constructor(renew: () => Promise<void>) {
+    this.#renew = renew;
+  }
+
+  /** True from the beginning of a call to its end. */
+  isRunning(call: Call): boolean {
+    return this.#active.has(call);
+  }
+
   /**
-   * Runs a call. Calls run side by side until the server asks for the first time. A call whose question was dismissed
-   * because it was unclear runs once more, alone. As after an answer, it repeats the work before its question.
+   * Runs a call once the calls before it let it begin. An idempotent call whose question was dismissed because it was
+   * unclear runs once more, alone. No other call is repeated: it has the result of the server.
    */
   async run<Result>(call: Call, running: RunningCall<Result>): Promise<Result> {
     for (;;) {
-      while (this.#hasAsked && this.#active.size > 0) await this.#changed.promise;
+      await new Promise<void>((begin) => {
+        this.#waiting.push({ call, running, begin });
+        this.#admit();
+      });
       running.signal.throwIfAborted();
       try {
         const result = await this.#once(call, running);
@@ -44,7 +75,7 @@ export class AskedCalls<Call> {
 
   /**
    * The call that a question belongs to. Undefined if that is not known. If all calls wait for answers, their questions
-   * cannot be told apart, and they run again one after another.
+   * cannot be told apart.
    */
   async asked(): Promise<Call | undefined> {
     const givenUp = this.#givenUp;
@@ -54,12 +85,12 @@ export class AskedCalls<Call> {
     try {
       while (this.#active.size > 1 && this.#pending < this.#active.size) await this.#changed.promise;
       if (this.#givenUp !== givenUp) return undefined;
-      const [only] = this.#active;
-      if (only !== undefined && this.#active.size === 1) {
+      const [only] = this.#active.keys();
+      if (only !== undefined && this.#active.size === 1 && !this.#isDoubtful) {
         this.#unclear.delete(only);
         return only;
       }
-      for (const call of this.#active) this.#unclear.add(call);
+      for (const [call, { isIdempotent }] of this.#active) if (isIdempotent) this.#unclear.add(call);
       // The other questions see the same number.
       await Promise.resolve();
       return undefined;
@@ -68,18 +99,44 @@ export class AskedCalls<Call> {
     }
   }
 
-  async #once<Result>(call: Call, { perform, settle }: RunningCall<Result>): Promise<Result> {
-    this.#active.add(call);
+  async #once<Result>(call: Call, { perform, settle, isLeft }: RunningCall<Result>): Promise<Result> {
     try {
       return await perform();
     } catch (error) {
       await settle();
       this.#givenUp += 1;
+      this.#isDoubtful ||= isLeft(error);
       throw error;
     } finally {
       this.#active.delete(call);
       this.#change();
+      this.#admit();
     }
+  }
+
+  /** Lets calls begin in the order of their arrival. Before the next one, a connection in doubt is renewed. */
+  #admit(): void {
+    if (this.#isDoubtful && this.#hasAsked && this.#active.size === 0 && !this.#isRenewing) void this.#renewed();
+    for (let [next] = this.#waiting; next !== undefined && this.#mayBegin(next.running); [next] = this.#waiting) {
+      this.#waiting.shift();
+      if (!next.running.signal.aborted) this.#active.set(next.call, next.running);
+      next.begin();
+    }
+  }
+
+  #mayBegin({ isAlone }: RunningCall<unknown>): boolean {
+    if (this.#isDoubtful && this.#hasAsked) return false;
+    if (this.#active.size === 0) return true;
+    return !isAlone && !this.#hasAsked && !Array.from(this.#active.values()).some((other) => other.isAlone);
+  }
+
+  async #renewed(): Promise<void> {
+    this.#isRenewing = true;
+    // A connection that cannot be ended is broken, and broken ones are replaced.
+    await this.#renew().catch(() => {});
+    this.#isRenewing = false;
+    this.#isDoubtful = false;
+    this.#admit();
   }
 
   #change(): void {

@@ -12,6 +12,8 @@ export interface ListedTool {
   readonly description: string;
   readonly input: StandardSchema;
   readonly output: StandardSchema | undefined;
+  /** True if the server runs the tool only as a task. */
+  readonly needsTask: boolean;
 }
 
 /** Tools of one server beyond this number are left out. */
@@ -48,6 +50,7 @@ function listedTool(tool: unknown, connection: string): ListedTool | undefined {
     description: shortened(typeof tool.description === 'string' ? tool.description : '', DESCRIPTION_LENGTH),
     input,
     output,
+    needsTask: isObject(tool.execution) && tool.execution.taskSupport === 'required',
   };
 }
 

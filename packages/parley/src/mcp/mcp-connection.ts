@@ -2,7 +2,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
+  type CallToolResult,
   CallToolResultSchema,
+  CreateTaskResultSchema,
   ElicitRequestSchema,
   type ElicitResult,
   ListToolsResultSchema,
@@ -21,28 +23,40 @@ export interface McpQuestion {
   readonly schema?: JsonObject;
 }
 
+/** Finds the call that code runs for, also in callbacks. `AsyncLocalStorage` of Node.js is one. */
+export interface CallScope<Call> {
+  run<Result>(call: Call, task: () => Result): Result;
+  getStore(): Call | undefined;
+}
+
 /** The parts of a connection to an MCP server. */
-export interface McpConnectionOptions {
+export interface McpConnectionOptions<Call> {
   /** Makes the transport: a new process, or a new session. */
   readonly transport: () => Promise<Transport>;
   /** The longest wait for a connection or a list, in ms. */
   readonly connectMs: number;
   /** Called when the server says that its list has changed. */
   readonly changed: () => void;
-  /** Answers a question. Absent: the server may not ask. */
-  readonly elicit: ((question: McpQuestion) => Promise<ToolAnswer>) | undefined;
+  /** Answers a question. `call`: the call on whose stream it came. Absent: the server may not ask. */
+  readonly elicit: ((question: McpQuestion, call: Call | undefined) => Promise<ToolAnswer>) | undefined;
+  /** Absent: the transport has one stream for all calls, or the host has no such scopes. */
+  readonly scope: CallScope<Call> | undefined;
 }
 
 /** A call of a tool. */
-export interface McpToolCall {
+export interface McpToolCall<Call> {
+  readonly call: Call;
   readonly name: string;
   readonly input: unknown;
+  /** True if the server runs the tool only as a task. */
+  readonly needsTask: boolean;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
 const PAGES = 20;
 const SETTLE_MS = 2_000;
+const CANCEL_MS = 5_000;
 /** Checks nothing: the schemas of strangers are checked elsewhere, with bounds. */
 const NO_CHECK = {
   getValidator:
@@ -51,13 +65,13 @@ const NO_CHECK = {
 };
 
 /** A connection to an MCP server. Connects when it is needed, and again after the server has gone. */
-export class McpConnection {
-  readonly #options: McpConnectionOptions;
+export class McpConnection<Call> {
+  readonly #options: McpConnectionOptions<Call>;
   #client: Promise<Client> | undefined;
   #wasConnected = false;
   #isClosed = false;
 
-  constructor(options: McpConnectionOptions) {
+  constructor(options: McpConnectionOptions<Call>) {
     this.#options = options;
   }
 
@@ -78,18 +92,20 @@ export class McpConnection {
   }
 
   /** Calls a tool. If the signal aborts, the server gets a cancellation. */
-  async call({ name, input, signal, timeoutMs }: McpToolCall): Promise<JsonObject> {
-    const params = { name, arguments: input as Record<string, unknown> };
-    const options = { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs };
-    const call = (client: Client) => client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
+  async call(toolCall: McpToolCall<Call>): Promise<JsonObject> {
+    const { scope } = this.#options;
+    const { call } = toolCall;
+    const send = (client: Client) => sentCall(client, toolCall);
+    // The stream of the answer is read within the scope. Connecting stays outside: its stream is that of all calls.
+    const scoped = (client: Client) => (scope === undefined ? send(client) : scope.run(call, () => send(client)));
     const client = await this.#connected();
     try {
-      return (await call(client)) as JsonObject;
+      return (await scoped(client)) as JsonObject;
     } catch (error) {
       if (!isUnknownSession(error)) throw error;
       // The server has restarted and refused the call, so it did not run.
       await client.close();
-      return (await call(await this.#connected())) as JsonObject;
+      return (await scoped(await this.#connected())) as JsonObject;
     }
   }
 
@@ -100,9 +116,14 @@ export class McpConnection {
     await client?.ping({ timeout: SETTLE_MS }).catch(() => {});
   }
 
-  /** Ends the connection, and the process of the server if this connection started it. */
+  /** Ends the connection for good. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.end();
+  }
+
+  /** Ends the connection, and the process of the server if this connection started it. The next call connects again. */
+  async end(): Promise<void> {
     const client = await this.#client?.catch(() => undefined);
     await client?.close();
   }
@@ -114,7 +135,7 @@ export class McpConnection {
   }
 
   async #connect(): Promise<Client> {
-    const { transport, connectMs, changed, elicit } = this.#options;
+    const { transport, connectMs, changed, elicit, scope } = this.#options;
     const client = new Client(
       { name: 'parley', version: '1.0.0' },
       { capabilities: elicit === undefined ? {} : { elicitation: { form: {} } }, jsonSchemaValidator: NO_CHECK },
@@ -128,7 +149,7 @@ export class McpConnection {
         const { message } = params;
         const schema = 'requestedSchema' in params ? (params.requestedSchema as unknown) : undefined;
         const asked = { message, ...(isObject(schema) && { schema: schema as JsonObject }) };
-        const { action, content = {} } = await elicit(asked);
+        const { action, content = {} } = await elicit(asked, scope?.getStore());
         if (action !== 'accept') return { action };
         return { action, content: content as NonNullable<ElicitResult['content']> };
       });
@@ -142,6 +163,25 @@ export class McpConnection {
       this.#client = undefined;
       throw error;
     }
+  }
+}
+
+async function sentCall(client: Client, call: McpToolCall<unknown>): Promise<CallToolResult> {
+  const { name, input, needsTask, signal, timeoutMs } = call;
+  const options = { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs };
+  const request = { method: 'tools/call', params: { name, arguments: input as Record<string, unknown> } } as const;
+  // By the protocol, a server without the capability takes plain calls, also of such a tool.
+  const isTask = needsTask && client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
+  if (!isTask) return client.request(request, CallToolResultSchema, options);
+  const { task } = await client.request(request, CreateTaskResultSchema, { ...options, task: { ttl: 2 * timeoutMs } });
+  const { taskId } = task;
+  try {
+    // The server answers when the task has ended. Until then its questions come on the stream of this request.
+    return await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema, options);
+  } catch (error) {
+    // The task of an ended call has no reader left. One that has ended itself cannot be canceled.
+    await client.experimental.tasks.cancelTask(taskId, { timeout: CANCEL_MS }).catch(() => {});
+    throw error;
   }
 }
 

@@ -1,8 +1,14 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  CancelTaskRequestSchema,
+  type CreateTaskResult,
   ErrorCode,
+  GetTaskPayloadRequestSchema,
+  GetTaskRequestSchema,
+  ListTasksRequestSchema,
   ListToolsRequestSchema,
   McpError,
   type RequestId,
@@ -11,8 +17,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
 import { oneLine, shortened } from './bounded-text.js';
+import { relatedTo, SessionTasks } from './session-tasks.js';
 import { SkillCall, type ToolCaller } from './skill-call.js';
 import { type SkillTool, skillToolsOf } from './skill-tools.js';
 import { failedResult, OUTPUT_SCHEMA, type TaskQuestion } from './task-result.js';
@@ -32,13 +40,18 @@ export interface McpServerOptions {
   readonly answerMs?: number;
   /** The most content of a result, in bytes; default 1 MiB. */
   readonly resultBytes?: number;
-  /** The most calls at the same time; default 32. */
+  /** The most calls at the same time; default 32. Requests for results of tasks count too. */
   readonly calls?: number;
+  /** The most tasks of a session; default 100. The oldest one that has ended gives way to a new one. */
+  readonly tasks?: number;
+  /** The longest time that a session knows a task, in ms; default 24 hours. The agent keeps it by its own rules. */
+  readonly taskMs?: number;
 }
 
 /** The ports of an MCP server. */
 export interface McpServerPorts {
   readonly clock: Clock;
+  readonly ids: Pick<IdSource, 'random'>;
   readonly logger: Logger;
 }
 
@@ -59,6 +72,8 @@ const TURN_MS = 15 * 60_000;
 const ANSWER_MS = 10 * 60_000;
 const RESULT_BYTES = 1024 * 1024;
 const CALLS = 32;
+const TASKS = 100;
+const TASK_MS = 24 * 60 * 60_000;
 /** Tools of a page. Each has the schemas, so a page has about 200 kB. */
 const PAGE = 100;
 const QUESTION_LENGTH = 10_000;
@@ -70,41 +85,86 @@ const ANSWER_SCHEMA = {
   required: ['answer'],
 };
 
+/** A server of the SDK with hooks for the end of its connection. Applications set `onclose`. */
+class SkillServer extends Server {
+  readonly ended: (() => void)[] = [];
+
+  override async connect(transport: Transport): Promise<void> {
+    const { onclose } = transport;
+    transport.onclose = () => {
+      onclose?.();
+      for (const end of this.ended) end();
+    };
+    await super.connect(transport);
+  }
+}
+
 /**
- * Makes an MCP server for one connection. Its tools are the skills of the agents.
+ * Makes an MCP server for one connection. Its tools are the skills of the agents. A call may become a task.
  */
 export function mcpServer(
   agents: readonly Client[],
   options: McpServerOptions,
-  { clock, logger }: McpServerPorts,
+  { clock, ids, logger }: McpServerPorts,
 ): Server {
   const tools = new Map(skillToolsOf(agents.map(({ card }) => card)).map((tool) => [tool.name, tool]));
   const [first] = agents;
-  const server = new Server(
+  const server = new SkillServer(
     {
       name: options.name ?? (agents.length === 1 && first !== undefined ? oneLine(first.card.name, 200) : 'parley'),
       version: options.version ?? oneLine(first?.card.version ?? '', 100),
     },
-    { capabilities: { tools: {} }, instructions: options.instructions ?? INSTRUCTIONS },
+    {
+      capabilities: { tools: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
+      instructions: options.instructions ?? INSTRUCTIONS,
+    },
   );
-  const { turnMs = TURN_MS, resultBytes = RESULT_BYTES, calls = CALLS } = options;
+  const { turnMs = TURN_MS, answerMs = ANSWER_MS, resultBytes = RESULT_BYTES, calls = CALLS } = options;
+  const tasks = new SessionTasks(
+    { tasks: options.tasks ?? TASKS, taskMs: options.taskMs ?? TASK_MS, turnMs, resultBytes },
+    { notify: (notification) => server.notification(notification), clock, ids, logger },
+  );
+  server.ended.push(() => tasks.close());
   let running = 0;
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => pageOf([...tools.values()], params?.cursor));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
-    const tool = tools.get(params.name);
-    const agent = tool === undefined ? undefined : agents[tool.agent];
-    if (tool === undefined || agent === undefined)
-      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${oneLine(params.name, 100)}`);
-    const read = readArguments(params.arguments, tool.skillId);
-    if (typeof read === 'string') return failedResult(read);
-    if (running >= calls) return failedResult(`Too many calls at the same time; the most are ${calls}.`);
+  const counted = async <Result>(call: () => Promise<Result>): Promise<Result> => {
     running += 1;
     try {
-      const caller = callerOf(server, extra, options.answerMs ?? ANSWER_MS);
-      return await new SkillCall({ agent, caller, turnMs, resultBytes, clock, logger }).result(read);
+      return await call();
     } finally {
       running -= 1;
     }
+  };
+  const tooMany = () => (running >= calls ? `Too many calls at the same time; the most are ${calls}.` : undefined);
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => pageOf([...tools.values()], params?.cursor));
+  server.setRequestHandler(
+    CallToolRequestSchema,
+    async ({ params }, extra): Promise<CallToolResult | CreateTaskResult> => {
+      const tool = tools.get(params.name);
+      const agent = tool === undefined ? undefined : agents[tool.agent];
+      if (tool === undefined || agent === undefined)
+        throw new McpError(ErrorCode.InvalidParams, `There is no tool ${oneLine(params.name, 100)}`);
+      const read = readArguments(params.arguments, tool.skillId);
+      const fault = typeof read === 'string' ? read : tooMany();
+      if (params.task === undefined) {
+        if (typeof read === 'string' || fault !== undefined) return failedResult(fault ?? '');
+        const caller = callerOf(server, extra, answerMs);
+        return counted(() => new SkillCall({ agent, caller, turnMs, resultBytes, clock, logger }).result(read));
+      }
+      // A call that becomes no task has no result either.
+      if (typeof read === 'string' || fault !== undefined) throw new McpError(ErrorCode.InvalidParams, fault ?? '');
+      const { ttl } = params.task;
+      const progressToken = extra._meta?.progressToken;
+      return counted(() => tasks.create({ agent, input: read, signal: extra.signal, ttl, progressToken }));
+    },
+  );
+  server.setRequestHandler(GetTaskRequestSchema, ({ params }) => tasks.get(params.taskId));
+  server.setRequestHandler(ListTasksRequestSchema, ({ params }) => tasks.list(params?.cursor));
+  server.setRequestHandler(CancelTaskRequestSchema, ({ params }) => tasks.cancel(params.taskId));
+  server.setRequestHandler(GetTaskPayloadRequestSchema, ({ params: { taskId } }, extra) => {
+    const fault = tooMany();
+    if (fault !== undefined) throw new McpError(ErrorCode.InternalError, fault);
+    const { signal } = extra;
+    return counted(() => tasks.result(taskId, { signal, ask: askerOf(server, extra, { answerMs, taskId }) }));
   });
   return server;
 }
@@ -126,6 +186,7 @@ function listed({ name, title, description }: SkillTool): Tool {
     inputSchema: INPUT_SCHEMA,
     outputSchema: OUTPUT_SCHEMA,
     annotations: { title, openWorldHint: true },
+    execution: { taskSupport: 'optional' },
   };
 }
 
@@ -144,7 +205,8 @@ function callerOf(server: Server, extra: RequestExtra, answerMs: number): ToolCa
   let progress = 0;
   return {
     signal: extra.signal,
-    isConnected: () => server.transport !== undefined,
+    // A call that ends with its connection leaves its task alone.
+    cancelsTask: () => server.transport !== undefined,
     progress:
       progressToken === undefined
         ? undefined
@@ -155,23 +217,32 @@ function callerOf(server: Server, extra: RequestExtra, answerMs: number): ToolCa
               params: { progressToken, progress, message },
             });
           },
-    ask:
-      server.getClientCapabilities()?.elicitation?.form === undefined
-        ? undefined
-        : (question) => elicited(server, extra, { question, answerMs }),
+    ask: askerOf(server, extra, { answerMs }),
   };
+}
+
+/** Questions to the user on the stream of a request. `taskId` names the task of the request. */
+interface AskerOptions {
+  readonly answerMs: number;
+  readonly taskId?: string;
+}
+
+function askerOf(server: Server, extra: RequestExtra, options: AskerOptions): ToolCaller['ask'] {
+  if (server.getClientCapabilities()?.elicitation?.form === undefined) return undefined;
+  return (question) => elicited(server, extra, { ...options, question });
 }
 
 /** Asks the user. Declined, dismissed and late questions have no answer. */
 async function elicited(
   server: Server,
   { signal, requestId }: RequestExtra,
-  { question, answerMs }: { readonly question: TaskQuestion; readonly answerMs: number },
+  { question, answerMs, taskId }: AskerOptions & { readonly question: TaskQuestion },
 ): Promise<string | undefined> {
   const message = shortened(question.text, QUESTION_LENGTH);
+  const _meta = taskId === undefined ? {} : { _meta: relatedTo(taskId) };
   try {
     const { action, content } = await server.elicitInput(
-      { mode: 'form', message, requestedSchema: ANSWER_SCHEMA },
+      { mode: 'form', message, requestedSchema: ANSWER_SCHEMA, ..._meta },
       { signal, timeout: answerMs, relatedRequestId: requestId },
     );
     const answer = action === 'accept' ? content?.answer : undefined;

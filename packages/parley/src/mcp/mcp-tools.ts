@@ -1,11 +1,13 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
+import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 import { defineTool, type Tool, type ToolAnswer, type ToolContext, ToolError } from '../tools/tool.js';
 import { AskedCalls } from './asked-calls.js';
 import { shortened } from './bounded-text.js';
 import { callOutput } from './call-output.js';
+import { ListFollower } from './list-follower.js';
 import { type ListedTool, listedTools } from './listed-tools.js';
 import { McpConnection, type McpConnectionOptions, type McpQuestion } from './mcp-connection.js';
 
@@ -21,6 +23,11 @@ export interface McpToolsOptions {
   readonly connectMs?: number;
   /** True if a call of the tool needs an approval of the owner of the task. Gets the name in the server. */
   readonly needsApproval?: (toolName: string) => boolean;
+  /**
+   * True if a second run of the tool does no harm. Gets the name in the server. Such calls run again after a crash, and
+   * side by side also on standard input and output. Default: none.
+   */
+  readonly idempotent?: (toolName: string) => boolean;
   /**
    * Answers a question of the server during a call. Undefined is no answer. Without one, `runTools` asks the owner of
    * the task, and a call outside of a task fails with a `McpQuestionError`. False: the server may not ask.
@@ -45,13 +52,16 @@ export class McpQuestionError extends ToolError {
 }
 
 /** The ports of `McpTools`. */
-export interface McpToolsPorts extends Pick<McpConnectionOptions, 'transport'> {
+export interface McpToolsPorts extends Pick<McpConnectionOptions<AskedCall>, 'transport' | 'scope'> {
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const TIMEOUT_MS = 60_000;
 const CONNECT_MS = 30_000;
 const CONNECTION_NAME = /^[\w-]{1,32}$/;
+/** Names of tools in a line of the log. */
+const MOST_NAMES = 10;
 const QUESTION_LENGTH = 10_000;
 const NO_ANSWER: ToolAnswer = { action: 'cancel' };
 
@@ -62,7 +72,7 @@ const LOST: readonly number[] = [ErrorCode.RequestTimeout, ErrorCode.ConnectionC
 const MOST_QUESTIONS = 100;
 
 /** A call that the server may ask about. */
-interface AskedCall {
+export interface AskedCall {
   readonly context: ToolContext;
   readonly stop: AbortController;
   questions: number;
@@ -70,26 +80,39 @@ interface AskedCall {
   error?: unknown;
 }
 
+/** A tool of the server, for a call. */
+interface CalledTool {
+  readonly name: string;
+  readonly remoteName: string;
+  readonly needsTask: boolean;
+  readonly timeoutMs: number;
+  readonly isIdempotent: boolean;
+}
+
 /** The tools of an MCP server as tools of an agent. Follows changes of their list. */
 export class McpTools implements AsyncDisposable {
   readonly #options: McpToolsOptions;
   readonly #logger: Logger;
-  readonly #connection: McpConnection;
+  readonly #connection: McpConnection<AskedCall>;
+  /** True if questions of the server do not tell their calls. */
+  readonly #isShared: boolean;
   #tools: readonly Tool[] = [];
-  readonly #calls = new AskedCalls<AskedCall>();
-  #refresh: Promise<void> | undefined;
-  #isStale = false;
+  readonly #calls = new AskedCalls<AskedCall>(() => this.#connection.end());
+  readonly #follower: ListFollower;
 
-  constructor(options: McpToolsOptions, { transport, logger }: McpToolsPorts) {
-    if (!CONNECTION_NAME.test(options.name))
+  constructor(options: McpToolsOptions, { transport, scope, clock, logger }: McpToolsPorts) {
+    if (typeof options.name !== 'string' || !CONNECTION_NAME.test(options.name))
       throw new OptionsError('mcpTools', ['name: must be 1 to 32 letters, digits, _ and -']);
     this.#options = options;
     this.#logger = logger;
+    this.#isShared = scope === undefined;
+    this.#follower = new ListFollower({ read: () => this.#reread(), clock });
     this.#connection = new McpConnection({
       transport,
+      scope,
       connectMs: options.connectMs ?? CONNECT_MS,
-      changed: () => this.#changed(),
-      elicit: options.elicit === false ? undefined : (question) => this.#answer(question),
+      changed: () => this.#follower.changed(),
+      elicit: options.elicit === false ? undefined : (question, call) => this.#answer(question, call),
     });
   }
 
@@ -101,8 +124,13 @@ export class McpTools implements AsyncDisposable {
   /** Reads the list of tools again. */
   async refresh(): Promise<readonly Tool[]> {
     const { name: connection, only } = this.#options;
-    const leftOut = (name: string) => this.#logger.warn('a tool of an MCP server is left out', { connection, name });
-    const listed = listedTools(await this.#connection.list(), { connection, leftOut });
+    const leftOut: string[] = [];
+    const listed = listedTools(await this.#connection.list(), {
+      connection,
+      leftOut: (name) => void leftOut.push(name),
+    });
+    const [names, count] = [leftOut.slice(0, MOST_NAMES).join(', '), leftOut.length];
+    if (count > 0) this.#logger.warn('tools of an MCP server are left out', { connection, count, names });
     const wanted = only === undefined ? listed : listed.filter(({ remoteName }) => only.includes(remoteName));
     this.#tools = wanted.map((one) => this.#toolOf(one));
     return this.#tools;
@@ -110,6 +138,7 @@ export class McpTools implements AsyncDisposable {
 
   /** Ends the connection, and the process of the server. */
   async close(): Promise<void> {
+    this.#follower.close();
     await this.#connection.close();
   }
 
@@ -117,40 +146,31 @@ export class McpTools implements AsyncDisposable {
     await this.close();
   }
 
-  /** Reads the list once more if it changes while it is read. */
-  #changed(): void {
-    this.#isStale = true;
-    this.#refresh ??= this.#refreshed().finally(() => {
-      this.#refresh = undefined;
-    });
-  }
-
-  async #refreshed(): Promise<void> {
-    while (this.#isStale) {
-      this.#isStale = false;
-      try {
-        this.#options.onChange?.(await this.refresh());
-      } catch (error) {
-        this.#logger.warn('the tools of an MCP server could not be read', { connection: this.#options.name, error });
-      }
+  async #reread(): Promise<void> {
+    try {
+      this.#options.onChange?.(await this.refresh());
+    } catch (error) {
+      this.#logger.warn('the tools of an MCP server could not be read', { connection: this.#options.name, error });
     }
   }
 
-  #toolOf({ name, remoteName, description, input, output }: ListedTool): Tool {
-    const { timeoutMs = TIMEOUT_MS, needsApproval } = this.#options;
+  #toolOf({ name, remoteName, description, input, output, needsTask }: ListedTool): Tool {
+    const { timeoutMs = TIMEOUT_MS, needsApproval, idempotent } = this.#options;
+    const isIdempotent = idempotent?.(remoteName) ?? false;
     return defineTool({
       name,
       description,
       input,
       ...(output !== undefined && { output }),
       timeoutMs,
+      idempotent: isIdempotent,
       ...(needsApproval !== undefined && { needsApproval: needsApproval(remoteName) }),
-      run: (value, context) => this.#call({ name, remoteName, timeoutMs }, value, context),
+      run: (value, context) => this.#call({ name, remoteName, needsTask, timeoutMs, isIdempotent }, value, context),
     });
   }
 
   async #call(
-    { name, remoteName, timeoutMs }: { readonly name: string; readonly remoteName: string; readonly timeoutMs: number },
+    { name, remoteName, needsTask, timeoutMs, isIdempotent }: CalledTool,
     input: unknown,
     context: ToolContext,
   ): Promise<JsonValue> {
@@ -160,9 +180,12 @@ export class McpTools implements AsyncDisposable {
     try {
       const result = await this.#calls.run(asked, {
         signal,
-        perform: () => this.#connection.call({ name: remoteName, input, signal, timeoutMs }),
+        perform: () => this.#connection.call({ call: asked, name: remoteName, input, needsTask, signal, timeoutMs }),
         settle: () => this.#connection.settle(),
         isAnswer: (error) => error instanceof McpError && !LOST.includes(error.code),
+        isLeft: (error) => signal.aborted || isTimeout(error),
+        isAlone: this.#isShared && !isIdempotent && this.#mayAnswer(context),
+        isIdempotent,
       });
       if (asked.error === undefined) return callOutput(result, name);
     } catch (error) {
@@ -171,10 +194,16 @@ export class McpTools implements AsyncDisposable {
     throw asked.error;
   }
 
+  /** True if a question of the server during the call can have an answer. */
+  #mayAnswer({ ask }: ToolContext): boolean {
+    const { elicit } = this.#options;
+    return elicit !== false && (elicit ?? ask) !== undefined;
+  }
+
   /** A question without an answer is dismissed, and its call ends. */
-  async #answer({ message, ...question }: McpQuestion): Promise<ToolAnswer> {
-    const call = await this.#calls.asked();
-    if (call === undefined) return NO_ANSWER;
+  async #answer({ message, ...question }: McpQuestion, own: AskedCall | undefined): Promise<ToolAnswer> {
+    const call = own ?? (await this.#calls.asked());
+    if (call === undefined || !this.#calls.isRunning(call)) return NO_ANSWER;
     call.questions += 1;
     if (call.questions > MOST_QUESTIONS) {
       call.error ??= new ToolError(`The server asked more than ${MOST_QUESTIONS} questions in one call.`, 'limit');
@@ -195,10 +224,14 @@ export class McpTools implements AsyncDisposable {
   }
 }
 
+function isTimeout(error: unknown): boolean {
+  return error instanceof McpError && error.code === ErrorCode.RequestTimeout;
+}
+
 /** Texts of the connection stay in the cause: they may hold addresses and paths. */
 function failureOf(cause: unknown, name: string): ToolError {
   const code: unknown = cause instanceof McpError ? cause.code : undefined;
-  if (code === ErrorCode.RequestTimeout) return new ToolError(`${name} took too long.`, 'timeout', { cause });
+  if (isTimeout(cause)) return new ToolError(`${name} took too long.`, 'timeout', { cause });
   if (code === ErrorCode.ConnectionClosed)
     return new ToolError(`The MCP server of ${name} ended during the call.`, 'interrupted', { cause });
   if (code === ErrorCode.InvalidParams)

@@ -18,8 +18,8 @@ import type { ToolArguments } from './tool-arguments.js';
 export interface ToolCaller {
   /** Aborts if the caller cancels the call, and if its connection ends. */
   readonly signal: AbortSignal;
-  /** False once its connection has ended. */
-  readonly isConnected: () => boolean;
+  /** True if an abort of the signal cancels the task. */
+  readonly cancelsTask: () => boolean;
   /** Sends a progress notification. Absent: the caller wants none. */
   readonly progress: ((text: string) => Promise<void>) | undefined;
   /** Asks the user. Undefined is no answer. Absent: the caller has no way to ask. */
@@ -53,22 +53,37 @@ export class SkillCall {
   }
 
   /** Performs the call. Errors of the agent become a result with `isError`. */
-  async result({ message, taskId }: ToolArguments): Promise<CallToolResult> {
-    const { caller, resultBytes } = this.#options;
-    this.#taskId = taskId;
+  async result(input: ToolArguments): Promise<CallToolResult> {
     try {
-      let answer = await this.#turn(message);
-      for (let asked = 0; asked < QUESTIONS && caller.ask !== undefined; asked++) {
-        const question = questionOf(answer);
-        if (question === undefined) break;
-        const reply = await caller.ask(question);
-        if (reply === undefined) break;
-        answer = await this.#turn(replyTo(question, reply));
-      }
-      return resultOf(answer, resultBytes);
+      return resultOf(await this.answer(input), this.#options.resultBytes);
     } catch (error) {
-      return failedResult(this.#failureText(error));
+      return failedResult(this.failureText(error));
     }
+  }
+
+  /** Performs the call, and throws the errors of the agent. After the longest turn the task may still work. */
+  async answer({ message, taskId }: ToolArguments): Promise<SendMessageResponse> {
+    const { caller } = this.#options;
+    this.#taskId = taskId;
+    let answer = await this.#turn(message);
+    for (let asked = 0; asked < QUESTIONS && caller.ask !== undefined; asked++) {
+      const question = questionOf(answer);
+      if (question === undefined) break;
+      const reply = await caller.ask(question);
+      if (reply === undefined) break;
+      answer = await this.#turn(replyTo(question, reply));
+    }
+    return answer;
+  }
+
+  /** Sends the message and does not wait for its turn. Without a message, reads the task. */
+  async begun({ message, taskId }: ToolArguments): Promise<SendMessageResponse> {
+    const { agent, turnMs: timeoutMs } = this.#options;
+    this.#taskId = taskId;
+    if (message !== undefined)
+      return agent.sendMessage({ message, configuration: { returnImmediately: true } }, { timeoutMs });
+    if (taskId === undefined) throw new A2AError('INVALID_PARAMS', 'A call needs a message or a task');
+    return { task: await agent.getTask(taskId, { timeoutMs: LAST_CALL_MS }) };
   }
 
   async #turn(message: OutgoingMessage | undefined): Promise<SendMessageResponse> {
@@ -93,7 +108,7 @@ export class SkillCall {
       stopTimer();
       stopWaiting();
       signal.removeEventListener('abort', canceled);
-      if (signal.aborted && caller.isConnected() && this.#taskId !== undefined)
+      if (signal.aborted && caller.cancelsTask() && this.#taskId !== undefined)
         await agent.cancelTask(this.#taskId, { timeoutMs: LAST_CALL_MS }).catch((error: unknown) => {
           logger.warn('a task of a canceled tool call was not canceled', { taskId: this.#taskId, error });
         });
@@ -138,7 +153,8 @@ export class SkillCall {
     }
   }
 
-  #failureText(error: unknown): string {
+  /** The text of an error for the model of the client. */
+  failureText(error: unknown): string {
     const { agent, logger, turnMs } = this.#options;
     const name = oneLine(agent.card.name, 200);
     const task = this.#taskId === undefined ? '' : ` Its task is ${JSON.stringify(this.#taskId)}.`;

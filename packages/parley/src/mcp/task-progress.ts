@@ -29,7 +29,8 @@ export function progressText(event: StreamResponse): string | undefined {
   return shortened(textIn(parts) || `Artifact ${name ?? artifactId}`, TEXT_LENGTH);
 }
 
-function statusText(state: TaskState, parts: readonly Part[] | undefined): string {
+/** The text of a status: its message, or words for the state. */
+export function statusText(state: TaskState, parts: readonly Part[] | undefined): string {
   return shortened(textIn(parts ?? []) || STATE_WORDS[state], TEXT_LENGTH);
 }
 
