@@ -51,6 +51,14 @@ const marksOf = (value: { readonly metadata?: object | undefined } | undefined) 
 const named = (task: Task, name: string) => task.artifacts?.find((artifact) => artifact.name === name);
 
 describe('an agent on streamText', () => {
+  it('needs a model, and takes resumable as an option of the agent', () => {
+    const model = new MockLanguageModelV4({});
+    expect(() => streamTextAgent({} as never)).toThrow('streamTextAgent: model: is required');
+    expect(() => streamTextAgent(undefined as never)).toThrow('streamTextAgent: model: is required');
+    expect(() => streamTextAgent({ model, resumable: true } as never)).toThrow('give it in the second argument');
+    expect(streamTextAgent({ model }, { resumable: true }).resumable).toBe(true);
+  });
+
   it('streams each delta, tells each step, and ends with the tokens', async () => {
     const { streamed, model } = await served([step(text(['Hel', 'lo']), finish())], { instructions: 'Be brief.' });
     const events = await streamed();

@@ -82,8 +82,10 @@ it('tasks that wait for input and for an authorization survive SIGKILL, and go o
   expect((await send(url, 'go on', asks.id)).status).toMatchObject({ state: 'TASK_STATE_COMPLETED' });
   // A program that looks at the link does not use it up.
   expect((await fetch(link)).status).toBe(400);
-  const answer = await fetch(`${link}&code=${SECRET}`);
-  expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  const answers = await Promise.all([1, 2, 3].map(() => fetch(`${link}&code=${SECRET}`)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404]);
+  const answer = answers.find(({ ok }) => ok);
+  expect(answer?.headers.get('cache-control')).toBe('no-store');
   await vi.waitFor(async () => {
     const { status, history } = await call<Task>(url, `/tasks/${logsIn.id}`);
     expect(status.state).toBe('TASK_STATE_COMPLETED');

@@ -15,6 +15,7 @@ import {
 } from '../model-sdks/ai-sdk/from-stream-text.js';
 import { type ModelMessagesOptions, toModelMessages as modelMessages } from '../model-sdks/ai-sdk/model-messages.js';
 import {
+  type StreamTextAgentBehavior,
   type StreamTextAgentSource,
   streamTextAgent as streamTextAgentWith,
 } from '../model-sdks/ai-sdk/stream-text-agent.js';
@@ -37,14 +38,19 @@ export { toAiTools } from '../model-sdks/ai-sdk/ai-tools.js';
 export type { ShownOptions, StreamedText, StreamTextTurn } from '../model-sdks/ai-sdk/from-stream-text.js';
 export type { ModelMessagesOptions } from '../model-sdks/ai-sdk/model-messages.js';
 export { MODEL_OUTPUT_EXTENSION } from '../model-sdks/ai-sdk/model-output.js';
-export type { StreamTextAgentOptions, StreamTextAgentSource } from '../model-sdks/ai-sdk/stream-text-agent.js';
+export type {
+  StreamTextAgentBehavior,
+  StreamTextAgentOptions,
+  StreamTextAgentSource,
+} from '../model-sdks/ai-sdk/stream-text-agent.js';
 
 /**
  * An agent that answers by `streamText`. The model gets the conversation of the context. A cancel and the deadline of
  * the turn stop the model. An error of the model fails the task, and only the log has its text.
+ * @throws OptionsError for settings without a model, and for `resumable` among them.
  */
-export function streamTextAgent(source: StreamTextAgentSource): AgentExecutor {
-  return streamTextAgentWith(source, systemClock);
+export function streamTextAgent(source: StreamTextAgentSource, behavior: StreamTextAgentBehavior = {}): AgentExecutor {
+  return streamTextAgentWith(source, behavior, systemClock);
 }
 
 /**

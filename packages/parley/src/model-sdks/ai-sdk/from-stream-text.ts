@@ -1,5 +1,5 @@
 import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai';
-import type { JsonObject } from '../../model/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { EventQueue } from '../../server/event-queue.js';
@@ -10,6 +10,7 @@ import { approvalQuestion } from '../../tools/tool-approvals.js';
 import type { ToolRun } from '../../tools/tool-run.js';
 import { MODEL_OUTPUT_EXTENSION, type ModelContent, modelMetadata, shownValue } from './model-output.js';
 import { answeredCalls } from './sdk-approvals.js';
+import type { StepCheckpoints } from './step-checkpoints.js';
 import { ToolRecorder } from './tool-recorder.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -35,7 +36,13 @@ export interface StreamTextTurn extends ShownOptions {
 }
 
 /** A turn with the time for its approvals. */
-export type TimedTurn = StreamTextTurn & { readonly clock: Clock };
+export type TimedTurn = StreamTextTurn & {
+  readonly clock: Clock;
+  /** Keeps the answer after each step. */
+  readonly checkpoints?: StepCheckpoints;
+  /** The answer of an earlier attempt, to go on from. */
+  readonly kept?: JsonObject;
+};
 
 /** A result of `streamText` with any tools. */
 export type StreamedText = ModelStream<TextStreamPart<ToolSet>>;
@@ -105,18 +112,24 @@ class StreamedAnswer {
   readonly #reasoning: TextArtifact | undefined;
   readonly #tools: ToolRecorder;
   readonly #sources: PartsArtifact;
+  readonly #idOf: (name: string) => string | undefined;
   #steps = 0;
   #files = 0;
   #finish: { readonly reason: FinishReason; readonly usage: LanguageModelUsage } | undefined;
 
   constructor(turn: TimedTurn) {
-    const { context, events, clock, run, reasoning = 'asked', toolCalls = true } = turn;
+    const { context, events, clock, run, reasoning = 'asked', toolCalls = true, checkpoints, kept } = turn;
     this.#turn = turn;
-    this.#answer = new TextArtifact(events, 'response');
-    this.#sources = new PartsArtifact(events, 'sources');
-    this.#tools = new ToolRecorder({ context, events, clock, hasRun: run !== undefined, isOn: toolCalls });
+    // Another attempt replaces the artifacts of this one, so it must know their ids.
+    const idOf = (name: string) => (checkpoints === undefined ? undefined : `${name}-${context.message.messageId}`);
+    this.#idOf = idOf;
+    this.#answer = new TextArtifact(events, 'response', { id: idOf('response') });
+    this.#sources = new PartsArtifact(events, 'sources', idOf('sources'));
+    const isResumed = kept !== undefined;
+    this.#tools = new ToolRecorder({ context, events, clock, hasRun: run !== undefined, isOn: toolCalls, isResumed });
     const isAsked = reasoning === 'asked' && context.extensions.includes(MODEL_OUTPUT_EXTENSION);
-    if (isAsked || reasoning === 'always') this.#reasoning = new TextArtifact(events, 'reasoning', 'reasoning');
+    if (isAsked || reasoning === 'always')
+      this.#reasoning = new TextArtifact(events, 'reasoning', { id: idOf('reasoning'), content: 'reasoning' });
   }
 
   /** The reason to fail the task before the model ends. */
@@ -124,8 +137,41 @@ class StreamedAnswer {
     return this.#tools.fault;
   }
 
-  begin(): Promise<void> {
-    return this.#tools.recordAnswers();
+  async begin(): Promise<void> {
+    if (this.#turn.context.attempt > 1 && this.#turn.checkpoints !== undefined) await this.#restore();
+    await this.#tools.recordAnswers();
+  }
+
+  /** Sets the artifacts of an earlier attempt back to its last step that ended. */
+  async #restore(): Promise<void> {
+    const { context, kept = {} } = this.#turn;
+    const records = await context.previousEvents();
+    const written = new Set(
+      records.flatMap(({ event }) => ('artifactUpdate' in event ? [event.artifactUpdate.artifact.artifactId] : [])),
+    );
+    this.#steps = Number(kept.steps ?? 0);
+    this.#files = Number(kept.files ?? 0);
+    await this.#answer.restore(kept.response, written);
+    await this.#reasoning?.restore(kept.reasoning, written);
+    await this.#sources.restore(kept.sources, written);
+  }
+
+  get #state(): JsonObject {
+    return {
+      steps: this.#steps,
+      files: this.#files,
+      response: this.#answer.text,
+      sources: [...this.#sources.parts] as unknown as JsonValue,
+      ...(this.#reasoning && { reasoning: this.#reasoning.text }),
+    };
+  }
+
+  async #beginCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>): Promise<void> {
+    await this.#tools.begin(part);
+    const { checkpoints, events } = this.#turn;
+    if (checkpoints === undefined) return;
+    await events.flush();
+    checkpoints.callRecorded(part.toolCallId);
   }
 
   async take(part: TextStreamPart<ToolSet>): Promise<void> {
@@ -142,7 +188,7 @@ class StreamedAnswer {
       case 'reasoning-delta':
         return this.#reasoning?.add(part.text);
       case 'tool-call':
-        return this.#tools.begin(part);
+        return this.#beginCall(part);
       case 'tool-result':
         return part.preliminary === true ? undefined : this.#tools.end(part, { output: part.output });
       case 'tool-error':
@@ -160,9 +206,11 @@ class StreamedAnswer {
       case 'finish':
         this.#finish = { reason: part.finishReason, usage: part.totalUsage };
         return;
+      case 'finish-step':
+        this.#turn.checkpoints?.stepEnded(this.#state);
+        return;
       // Marks of begin and end, whose content other parts have.
       case 'start':
-      case 'finish-step':
       case 'text-end':
       case 'reasoning-end':
       // Arguments of a call while they grow. Its `tool-call` has them whole.
@@ -215,7 +263,8 @@ class StreamedAnswer {
   ): Promise<void> {
     this.#files += 1;
     const name = `${content === 'file' ? 'file' : 'reasoning-file'}-${this.#files}`;
-    await this.#turn.events.artifact({ raw: base64, mediaType }, { name, lastChunk: true, metadata: marked(content) });
+    const options = { name, lastChunk: true, metadata: marked(content), ...named(this.#idOf(name)) };
+    await this.#turn.events.artifact({ raw: base64, mediaType }, options);
   }
 }
 
@@ -223,16 +272,31 @@ class StreamedAnswer {
 class TextArtifact {
   readonly #events: EventQueue;
   readonly #name: string;
-  readonly #metadata: { readonly metadata?: JsonObject };
+  readonly #options: { readonly metadata?: JsonObject; readonly artifactId?: string };
   #id: string | undefined;
+  /** The text so far, if another attempt may need it. */
+  #text = '';
   /** The first half of a character whose second half has not arrived. */
   #half = '';
   #isNewBlock = false;
 
-  constructor(events: EventQueue, name: string, content?: ModelContent) {
+  constructor(events: EventQueue, name: string, { id, content }: ArtifactOptions) {
     this.#events = events;
     this.#name = name;
-    this.#metadata = content === undefined ? {} : { metadata: marked(content) };
+    this.#options = { ...(content && { metadata: marked(content) }), ...named(id) };
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Goes on from a text. Later text of an earlier attempt disappears. */
+  async restore(text: JsonValue | undefined, written: ReadonlySet<string>): Promise<void> {
+    const { artifactId } = this.#options;
+    this.#text = typeof text === 'string' ? text : '';
+    if (artifactId === undefined || !written.has(artifactId)) return;
+    await this.#events.artifact(this.#text, { name: this.#name, ...this.#options });
+    if (this.#text !== '') this.#id = artifactId;
   }
 
   /** Begins a block of text. A block after another one is a paragraph of its own. */
@@ -257,29 +321,63 @@ class TextArtifact {
   }
 
   async #write(text: string): Promise<void> {
+    const added = this.#id !== undefined && this.#isNewBlock ? `\n\n${text}` : text;
+    if (this.#options.artifactId !== undefined) this.#text += added;
     if (this.#id === undefined) {
-      this.#id = await this.#events.artifact(text, { name: this.#name, ...this.#metadata });
+      this.#id = await this.#events.artifact(added, { name: this.#name, ...this.#options });
     } else {
-      await this.#events.append(this.#id, this.#isNewBlock ? `\n\n${text}` : text);
+      await this.#events.append(this.#id, added);
     }
     this.#isNewBlock = false;
   }
+}
+
+/** The id of an artifact, if it must be known, and its content. */
+interface ArtifactOptions {
+  readonly id: string | undefined;
+  readonly content?: ModelContent;
+}
+
+function named(artifactId: string | undefined): { readonly artifactId?: string } {
+  return artifactId === undefined ? {} : { artifactId };
 }
 
 /** An artifact of parts. */
 class PartsArtifact {
   readonly #events: EventQueue;
   readonly #content: ModelContent;
+  readonly #options: { readonly artifactId?: string };
   #id: string | undefined;
+  /** The parts so far, if another attempt may need them. */
+  readonly parts: Part[] = [];
 
-  constructor(events: EventQueue, content: ModelContent) {
+  constructor(events: EventQueue, content: ModelContent, id: string | undefined) {
     this.#events = events;
     this.#content = content;
+    this.#options = named(id);
+  }
+
+  async restore(parts: JsonValue | undefined, written: ReadonlySet<string>): Promise<void> {
+    const { artifactId } = this.#options;
+    if (Array.isArray(parts)) this.parts.push(...parts.filter(isObject).map((part) => part as unknown as Part));
+    if (artifactId === undefined || !written.has(artifactId)) return;
+    const kept = this.parts.length > 0 ? this.parts : [{ text: '' }];
+    await this.#write(kept);
+    if (this.parts.length > 0) this.#id = artifactId;
   }
 
   async add(part: Part): Promise<void> {
+    if (this.#options.artifactId !== undefined) this.parts.push(part);
     if (this.#id !== undefined) await this.#events.append(this.#id, part);
-    else this.#id = await this.#events.artifact(part, { name: this.#content, metadata: marked(this.#content) });
+    else this.#id = await this.#write([part]);
+  }
+
+  #write(parts: readonly Part[]): Promise<string> {
+    return this.#events.artifact(parts, {
+      name: this.#content,
+      metadata: marked(this.#content),
+      ...this.#options,
+    });
   }
 }
 

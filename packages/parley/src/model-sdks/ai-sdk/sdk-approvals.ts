@@ -38,6 +38,12 @@ export function answeredCalls(context: AnsweredContext, clock: Clock): AnsweredC
   return known;
 }
 
+/** The calls of a task whose turn goes on in another attempt. It belongs to the last run. */
+export function resumedCalls({ task }: AnsweredContext): Omit<AnsweredCalls, 'kind'> {
+  const calls = recordedCalls(task);
+  return { calls, changes: [], run: Math.max(1, ...[...calls.values()].map(({ run }) => run)) };
+}
+
 function decide({ message, task }: AnsweredContext, now: number): AnsweredCalls {
   const calls = recordedCalls(task);
   const last = Math.max(0, ...[...calls.values()].map(({ run }) => run));

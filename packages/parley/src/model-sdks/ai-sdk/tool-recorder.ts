@@ -1,7 +1,8 @@
-import type { JsonObject } from '../../model/json.js';
+import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';
+import { refusalOf } from '../../tools/approval-decisions.js';
 import type { ToolFailureReason } from '../../tools/tool.js';
 import type { ToolApproval } from '../../tools/tool-approvals.js';
 import { DEFAULT_TOOL_LIMITS } from '../../tools/tool-execution.js';
@@ -14,7 +15,7 @@ import {
   TOOLS_EXTENSION,
 } from '../../tools/tool-records.js';
 import { modelMetadata, shownValue } from './model-output.js';
-import { type ApprovalRequestPart, answeredCalls, approvalOf, requestMetadata } from './sdk-approvals.js';
+import { type ApprovalRequestPart, answeredCalls, approvalOf, requestMetadata, resumedCalls } from './sdk-approvals.js';
 
 /** The call that a part of the stream of a model is about. */
 interface StreamedCall {
@@ -32,6 +33,8 @@ interface RecordingTurn {
   readonly hasRun: boolean;
   /** False: only calls that wait for an approval are recorded. */
   readonly isOn: boolean;
+  /** True if an earlier attempt has read the message of the turn. */
+  readonly isResumed?: boolean;
 }
 
 /** Metadata of tools whose calls a run records. The AI SDK copies it to each call. */
@@ -54,7 +57,9 @@ export class ToolRecorder {
 
   constructor(turn: RecordingTurn) {
     this.#turn = turn;
-    const { calls, changes, run } = answeredCalls(turn.context, turn.clock);
+    const { calls, changes, run } = turn.isResumed
+      ? resumedCalls(turn.context)
+      : answeredCalls(turn.context, turn.clock);
     this.#calls = new Map(calls);
     this.#changes = turn.hasRun ? [] : changes;
     this.#hasArtifact = calls.size > 0;
@@ -74,6 +79,25 @@ export class ToolRecorder {
   /** The reason to fail the task: the model made calls that the task cannot take. */
   get fault(): string | undefined {
     return this.#fault;
+  }
+
+  /**
+   * Ends the calls that an earlier attempt of the turn left open: with the results that the model has seen, or as
+   * interrupted. Returns the calls of the step that was under way, with their outcomes.
+   */
+  async endInterrupted(seen: ReadonlyMap<string, JsonValue>): Promise<ReadonlyMap<string, RecordedCall>> {
+    const last = Math.max(0, ...[...this.#calls.values()].map(({ run }) => run));
+    const ofLast = [...this.#calls.values()].filter(({ run }) => run === last);
+    for (const { id, tool, state, expiresAt } of ofLast) {
+      const output = seen.get(id);
+      const isAsked = state === 'requested' && expiresAt !== undefined;
+      const message = `The call of ${tool} was interrupted. Its effect is not known.`;
+      if (output !== undefined) await this.#apply({ id, tool, state: 'succeeded', output });
+      else if (isAsked) await this.#apply({ id, tool, state: 'refused', failure: refusalOf(undefined) });
+      else await this.#apply({ id, tool, state: 'failed', failure: { reason: 'interrupted', message } });
+    }
+    const ended = ofLast.flatMap(({ id }) => this.#calls.get(id) ?? []);
+    return new Map(ended.filter(({ id, state }) => !seen.has(id) && state !== 'refused').map((one) => [one.id, one]));
   }
 
   /** Records the answers that the message of the turn gives to waiting calls. */

@@ -1,0 +1,72 @@
+// A model with two tool calls and three steps. Usage: ai-sdk-server.mjs FOLDER TOOLS [N: dies at its Nth moment]
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { jsonSchema, tool } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
+import { streamTextAgent } from 'parley-a2a/ai-sdk';
+import { createA2AServer } from 'parley-a2a/node';
+import { openStorage } from 'parley-a2a/storage';
+import { defineTool, jsonSchema as schemaOf, ToolRegistry } from 'parley-a2a/tools';
+
+const [, , folder, kind, dies = '0'] = process.argv;
+let moments = 0;
+
+/** A moment at which the process may die. The model takes its time, so events of before are often stored. */
+async function moment() {
+  await after(5);
+  moments += 1;
+  if (moments === Number(dies)) process.kill(process.pid, 'SIGKILL');
+}
+
+/** The effect of a tool, which a test counts. */
+async function book({ night }) {
+  await moment();
+  appendFileSync(join(folder, 'effects'), `${night}\n`);
+  await moment();
+  return { booked: night };
+}
+
+const inputSchema = { type: 'object', properties: { night: { type: 'integer' } }, required: ['night'] };
+const description = 'Books a night';
+const tools =
+  kind === 'registry'
+    ? new ToolRegistry([defineTool({ name: 'book', description, input: schemaOf(inputSchema), run: book })])
+    : { book: tool({ description, inputSchema: jsonSchema(inputSchema), execute: book }) };
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+
+/** The next step depends on the results in the prompt, as with a real model. */
+async function* partsOf(prompt) {
+  const results = prompt.flatMap(({ role, content }) => (role === 'tool' ? content : []));
+  const booked = results.filter(({ output }) => output.type === 'json').map(({ output }) => output.value.booked);
+  yield { type: 'stream-start', warnings: [] };
+  yield { type: 'text-start', id: 't' };
+  const isLast = results.length >= 2;
+  const words = isLast
+    ? ['Done: ', `${booked.join('+')}, `, `${results.length} calls.`]
+    : ['Step ', `${results.length}`, '.'];
+  for (const delta of words) {
+    yield { type: 'text-delta', id: 't', delta };
+    await moment();
+  }
+  yield { type: 'text-end', id: 't' };
+  if (!isLast) {
+    const input = JSON.stringify({ night: results.length + 1 });
+    yield { type: 'tool-call', toolCallId: crypto.randomUUID(), toolName: 'book', input };
+  }
+  const reason = isLast ? 'stop' : 'tool-calls';
+  yield { type: 'finish', finishReason: { unified: reason, raw: reason }, usage };
+}
+
+const model = new MockLanguageModelV4({
+  doStream: async ({ prompt }) => ({ stream: ReadableStream.from(partsOf(prompt)) }),
+});
+const storage = await openStorage(`sqlite:${join(folder, 'tasks.db')}`);
+const agent = streamTextAgent({ model, tools }, { resumable: true });
+const server = createA2AServer({ agent, name: 'Booking', storage });
+const { url } = await server.listen(0);
+process.stdout.write(`${url}\n`);
