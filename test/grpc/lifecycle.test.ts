@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { createA2AHost, createA2AServer } from 'parley-a2a/node';
 import { describe, expect, it } from 'vitest';
 import { type GrpcBindingOptions, grpcBinding } from '../../packages/parley/src/exports/grpc.js';
+import { freePort } from '../interop/example-server.js';
 import { afterTest, failureOf, GrpcTester, message, serve } from './grpc-world.js';
 
 const agent = (prompt: string) => prompt;
@@ -34,6 +35,24 @@ describe('the options', () => {
     const server = createA2AServer({ agent, bindings: [grpcBinding({ port: 0, host: '0.0.0.0' })] });
     await expect(server.listen(0)).rejects.toThrow(/on 0\.0\.0\.0 anybody could call/);
     await server.close();
+  });
+
+  it('take the port after that of the server, which may come as a text', async () => {
+    const port = await freePort();
+    const server = createA2AServer({ agent, bindings: [grpcBinding({ orAnotherPort: true })] });
+    afterTest(() => server.close({ graceMs: 0 }));
+    const { url } = await server.listen(String(port) as unknown as number);
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    const address = server.agentCard.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC');
+    const { value } = await new GrpcTester(address?.url ?? '').call('SendMessage', { message: message('hi') });
+    expect(value).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+  });
+
+  it.each(['', 'http', '80.5', '70000'])('of a server with the port "%s" leave no port open', async (port) => {
+    const server = createA2AServer({ agent, bindings: [grpcBinding({ orAnotherPort: true })] });
+    afterTest(() => server.close({ graceMs: 0 }));
+    await expect(server.listen(port as unknown as number)).rejects.toThrow(/port/);
+    expect(server.agentCard.supportedInterfaces.map(({ protocolBinding }) => protocolBinding)).not.toContain('GRPC');
   });
 
   it('say the address of a proxy in the card', async () => {

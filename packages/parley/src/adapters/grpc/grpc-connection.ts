@@ -30,6 +30,12 @@ const MOST_PINGS = 1_000;
 /** Calls that a client may take back before their answers, at once and then per second. */
 const RESETS_AT_ONCE = 500;
 const RESETS_PER_SECOND = 50;
+/** Bytes of a client that are of no use, at once and then per second: padding, data of calls that are over, windows. */
+const USELESS_AT_ONCE = 16 * 1024 * 1024;
+const USELESS_PER_SECOND = 1024 * 1024;
+/** The bytes that HTTP/2 adds to a call, and those for each byte of an answer, at the most. */
+const CALL_BYTES = 1024;
+const BYTES_FOR_ANSWERS = 4;
 
 /** One HTTP/2 connection, and its protection against clients that flood, vanish or never begin. */
 export class GrpcConnection {
@@ -40,9 +46,12 @@ export class GrpcConnection {
   /** Calls whose work goes on, also after the client has taken them back. */
   #working = 0;
   #streams = 0;
-  /** The last sign of a call. */
+  /** A call has begun, or one has ended, since the last check: calls read no clock. */
+  #hasBegunCall = false;
+  #hasEndedCall = false;
+  /** The last check after a sign of a call. */
   #activeAt: number;
-  /** The last sign of the client. */
+  /** The last check after a sign of the client. */
   #heardAt: number;
   #hasBegun = false;
   #pingedAt: number | undefined;
@@ -50,6 +59,13 @@ export class GrpcConnection {
   #settings = 0;
   #resets = 0;
   #resetsAt: number;
+  /** Bytes that calls have taken, with their headers. */
+  #useful = 0;
+  /** Bytes of no use that the allowance does not cover yet. */
+  #useless = 0;
+  /** The bytes read beyond useful ones, at the last check. */
+  #balance = 0;
+  #checkedAt: number;
 
   constructor({ session, limits, clock }: ConnectionOptions) {
     this.#session = session;
@@ -59,6 +75,7 @@ export class GrpcConnection {
     this.#activeAt = clock.monotonic();
     this.#heardAt = this.#activeAt;
     this.#resetsAt = this.#activeAt;
+    this.#checkedAt = this.#activeAt;
     session.on('ping', this.#onPing);
     session.on('remoteSettings', this.#onSettings);
   }
@@ -69,23 +86,28 @@ export class GrpcConnection {
   }
 
   /** A call begins. False: the client has taken back so many calls that their work must end first. */
-  begins(): boolean {
+  begins(headerBytes: number): boolean {
     this.#streams += 1;
-    this.#activeAt = this.#clock.monotonic();
-    this.#heardAt = this.#activeAt;
+    this.#hasBegunCall = true;
+    this.#useful += headerBytes + CALL_BYTES;
     return this.#working < 2 * this.#limits.maxStreams;
   }
 
   /** The stream of a call is over. `early`: the client has taken the call back. */
   ended(early: boolean): void {
     this.#streams -= 1;
-    this.#activeAt = this.#clock.monotonic();
+    this.#hasEndedCall = true;
     if (early) this.countReset();
   }
 
   /** The work for a call begins, and ends with the returned function. */
   works(delta: 1 | -1): void {
     this.#working += delta;
+  }
+
+  /** A call takes bytes of its message. */
+  takes(bytes: number): void {
+    this.#useful += bytes;
   }
 
   /** Data goes to the client. */
@@ -98,11 +120,28 @@ export class GrpcConnection {
   check(): void {
     const { headersMs, idleMs, keepAliveMs, keepAliveTimeoutMs } = this.#limits;
     const now = this.#clock.monotonic();
+    if (this.#hasBegunCall) this.#heardAt = now;
+    if (this.#hasBegunCall || this.#hasEndedCall) this.#activeAt = now;
+    this.#hasBegunCall = false;
+    this.#hasEndedCall = false;
     const silence = now - this.#activeAt;
+    this.#weigh(now);
     if (!this.#hasBegun && silence > headersMs) return this.#session.destroy();
     if (this.#streams === 0 && silence > idleMs && !this.#session.closed) this.#session.close();
     if (this.#pingedAt !== undefined && now - this.#pingedAt > keepAliveTimeoutMs) return this.#session.destroy();
     if (this.#pingedAt === undefined && now - this.#heardAt > keepAliveMs) this.#ping(now);
+  }
+
+  /** Ends a connection whose client floods with bytes that no call takes. */
+  #weigh(now: number): void {
+    if (this.#session.destroyed) return;
+    const { bytesRead, bytesWritten } = this.#session.socket;
+    const balance = bytesRead - this.#useful - BYTES_FOR_ANSWERS * bytesWritten;
+    const allowed = ((now - this.#checkedAt) / 1000) * USELESS_PER_SECOND;
+    this.#useless = Math.max(0, this.#useless + balance - this.#balance - allowed);
+    this.#balance = balance;
+    this.#checkedAt = now;
+    if (this.#useless > USELESS_AT_ONCE) this.#expel('too_many_bytes_of_no_use');
   }
 
   /** Takes no more calls. Running calls go on. */

@@ -167,11 +167,12 @@ export class GrpcServer {
     if (refusal !== undefined) return void stream.respond({ ':status': refusal }, { endStream: true });
     const call = new GrpcStream({ stream, headers, rawHeaders, connection, ports: this.#ports });
     call.place = this.#streams.add(call);
-    if (!connection.begins()) {
+    const headerBytes = sizeOf(rawHeaders);
+    if (!connection.begins(headerBytes)) {
       stream.once('close', () => connection.countReset());
       return call.end(TOO_MANY);
     }
-    if (sizeOf(rawHeaders) > this.#options.maxMetadataBytes) return call.end(TOO_LARGE);
+    if (headerBytes > this.#options.maxMetadataBytes) return call.end(TOO_LARGE);
     call.serve(this.#options.handlerOf(call, connection));
   };
 
@@ -186,6 +187,7 @@ export class GrpcServer {
     const every = Math.min(LONGEST_CHECK_MS, headersMs / 2, idleMs / 2, keepAliveMs / 2, keepAliveTimeoutMs / 2);
     this.#stopChecks = this.#options.clock.after(every, () => {
       for (const connection of this.#connections.values()) connection.check();
+      for (const stream of this.#streams.values()) stream.check();
       this.#checkLater();
     });
   }

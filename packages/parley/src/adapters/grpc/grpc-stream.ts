@@ -1,4 +1,4 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream, sensitiveHeaders } from 'node:http2';
 import type { ClientCertificate } from '../../auth/client-certificate.js';
 import { framed, MessageReader, timeoutMs } from '../../bindings/grpc/grpc-message.js';
 import type { GrpcSource } from '../../bindings/grpc/grpc-request.js';
@@ -78,7 +78,14 @@ function onClose(this: CallStream): void {
   this[CALL] = undefined;
 }
 
-const RESPONSE = Object.freeze({ ':status': 200, 'content-type': 'application/grpc+proto' });
+/** The most bytes of one write. A client that takes so many in time reads. */
+const WRITE_BYTES = 65_536;
+const RESPONSE = Object.freeze({
+  ':status': 200,
+  'content-type': 'application/grpc+proto',
+  // Each answer has another id. In the table of HPACK it would cost time, and push out entries that come again.
+  [sensitiveHeaders]: ['x-request-id'],
+});
 const READABLE_CODINGS: Fields = Object.freeze({ 'grpc-accept-encoding': CODINGS.join(',') });
 const OK: Fields = Object.freeze({ 'grpc-status': '0' });
 // Clients of gRPC do not read the date.
@@ -111,6 +118,8 @@ export class GrpcStream implements GrpcSource {
   /** The answer is complete. */
   #isAnswered = false;
   #isOver = false;
+  /** When a check first saw that the client has not taken the end of the answer. */
+  #untakenSince: number | undefined;
 
   constructor({ stream, headers, rawHeaders, connection, ports }: GrpcStreamOptions) {
     this.#stream = stream;
@@ -204,7 +213,9 @@ export class GrpcStream implements GrpcSource {
   answer(message: Uint8Array, metadata: Fields): void {
     if (!this.begin(metadata)) return;
     this.#isAnswered = true;
-    this.#stream.end(framed([message]));
+    const bytes = framed([message]);
+    if (bytes.length <= WRITE_BYTES) this.#stream.end(bytes);
+    else void this.#writePieces(bytes).then(() => this.#stream.end());
     this.#closeSoon();
   }
 
@@ -222,7 +233,23 @@ export class GrpcStream implements GrpcSource {
   write(...messages: readonly Uint8Array[]): Promise<void> | undefined {
     if (this.#isOver || this.#isAnswered) return undefined;
     this.connection.sends();
-    return this.#stream.write(framed(messages)) ? undefined : this.#room();
+    const bytes = framed(messages);
+    if (bytes.length > WRITE_BYTES) return this.#writePieces(bytes);
+    return this.#stream.write(bytes) ? undefined : this.#room();
+  }
+
+  async #writePieces(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length && this.#stream.writable; at += WRITE_BYTES)
+      if (!this.#stream.write(bytes.subarray(at, at + WRITE_BYTES))) await this.#room();
+  }
+
+  /** Drops a client that does not take the end of its answer. Called again and again. */
+  check(): void {
+    if (!this.#stream.writableEnded || this.#stream.closed) return;
+    const { clock, stallMs } = this.#ports;
+    const now = clock.monotonic();
+    this.#untakenSince ??= now;
+    if (now - this.#untakenSince > stallMs) this.#drop();
   }
 
   /** Ends the call with its status. */
@@ -274,6 +301,7 @@ export class GrpcStream implements GrpcSource {
   /** Bytes of the client have arrived. */
   take(chunk: Buffer): void {
     if (this.#isAnswered || this.#isOver) return;
+    this.connection.takes(chunk.length);
     this.#reader.push(chunk);
     if (this.#isHandedOver) {
       if (this.#waiting === undefined) this.#stream.pause();
@@ -374,11 +402,8 @@ export class GrpcStream implements GrpcSource {
   /** Waits until the client takes more, or drops it. */
   #room(): Promise<void> {
     return new Promise((resolve) => {
-      const { clock, logger, stallMs } = this.#ports;
-      const stopTimer = clock.after(stallMs, () => {
-        logger.warn('A peer that reads nothing was dropped', { stallMs });
-        this.cut();
-      });
+      const { clock, stallMs } = this.#ports;
+      const stopTimer = clock.after(stallMs, () => this.#drop());
       this.#unblock = () => {
         this.#unblock = undefined;
         this.#stream.off('drain', onDrain);
@@ -388,6 +413,12 @@ export class GrpcStream implements GrpcSource {
       const onDrain = this.#unblock;
       this.#stream.on('drain', onDrain);
     });
+  }
+
+  #drop(): void {
+    const { logger, stallMs } = this.#ports;
+    logger.warn('A peer that reads nothing was dropped', { stallMs });
+    this.cut();
   }
 
   #finish(): void {

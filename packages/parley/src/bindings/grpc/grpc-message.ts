@@ -43,20 +43,40 @@ export function statusMessage(text: string): string {
   );
 }
 
+/** Chunks below this size are copied together: a chunk costs a hundred bytes, and keeps the memory around it. */
+const SMALL_BYTES = 1_024;
+const BLOCK_BYTES = 16_384;
+
 /** One message that arrives in chunks. */
 export class MessageReader {
   readonly #chunks: Buffer[] = [];
+  /** Takes small chunks. Its used part is the last of the chunks. */
+  #block: Buffer | undefined;
+  #used = 0;
   #received = 0;
   #length: number | undefined;
   #isCompressed = false;
 
   push(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    if (this.#chunks.length > 0 && chunk.length < SMALL_BYTES) this.#append(chunk);
+    else this.#chunks.push(chunk);
+    if (chunk.length >= SMALL_BYTES) this.#block = undefined;
     this.#received += chunk.length;
     if (this.#length !== undefined || this.#received < PREFIX_BYTES) return;
     const head = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
     this.#isCompressed = head[0] !== 0;
     this.#length = head.readUInt32BE(1);
+  }
+
+  #append(chunk: Buffer): void {
+    if (this.#block === undefined || this.#used + chunk.length > BLOCK_BYTES) {
+      this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#used = 0;
+      this.#chunks.push(this.#block);
+    }
+    chunk.copy(this.#block, this.#used);
+    this.#used += chunk.length;
+    this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, this.#used);
   }
 
   /** The bytes of the message that its prefix announces; `undefined` before the prefix is whole. */
@@ -94,6 +114,7 @@ export class MessageReader {
     const all = Buffer.concat(this.#chunks, this.#received);
     const end = PREFIX_BYTES + (this.#length ?? 0);
     this.#chunks.length = 0;
+    this.#block = undefined;
     this.#received = 0;
     this.#length = undefined;
     if (all.length > end) this.push(all.subarray(end));

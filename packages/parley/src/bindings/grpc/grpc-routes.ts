@@ -24,8 +24,8 @@ export function grpcRoutes(codecs: readonly ProtobufCodec[]): ReadonlyMap<string
  * version in the metadata that contradicts the service.
  */
 export function decoderOf({ codec }: GrpcRoute, asked: string | undefined): RequestDecoder {
-  const named = asked?.trim();
-  if (named === undefined || named === '' || majorMinor(named) === codec.version) return codec;
+  const named = asked?.trim() || codec.version;
+  if (named === codec.version || majorMinor(named) === codec.version) return codec;
   return {
     version: codec.version,
     decode() {
