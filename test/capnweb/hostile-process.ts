@@ -12,6 +12,8 @@ export interface HostileProcess {
   isUp(): boolean;
   /** The heap after a collection, in bytes. */
   heap(): Promise<number>;
+  /** The same, with the bytes of buffers. */
+  memory(): Promise<number>;
   /** An open socket of a peer without manners. */
   socket(): Promise<WebSocket>;
 }
@@ -26,13 +28,18 @@ export async function hostileProcess(options: CapnwebBindingOptions = {}): Promi
   onTestFinished(() => void child.kill('SIGKILL'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const socketUrl = `${url.replace('http', 'ws')}/a2a/capnweb`;
+  const asked = async () => {
+    child.send('memory');
+    const [memory] = (await once(child, 'message')) as [{ heapUsed: number; arrayBuffers: number }];
+    return memory;
+  };
   return {
     socketUrl,
     isUp: () => child.exitCode === null && child.signalCode === null,
-    heap: async () => {
-      child.send('memory');
-      const [{ heapUsed }] = (await once(child, 'message')) as [{ heapUsed: number }];
-      return heapUsed;
+    heap: async () => (await asked()).heapUsed,
+    memory: async () => {
+      const { heapUsed, arrayBuffers } = await asked();
+      return heapUsed + arrayBuffers;
     },
     socket: async () => {
       const socket = new WebSocket(socketUrl);

@@ -18,7 +18,7 @@ const server = createA2AServer({
 const { url } = await server.listen(0);
 process.on('message', () => {
   globalThis.gc?.();
-  const { heapUsed, rss } = process.memoryUsage();
-  process.send?.({ heapUsed, rss });
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  process.send?.({ heapUsed, arrayBuffers });
 });
 process.send?.({ url });

@@ -90,3 +90,48 @@ it('ends a session whose peer reads too slowly', async () => {
   expect((await ended).code).toBe(1006);
   await Promise.all(calls);
 });
+
+it('ends the session with the most bytes that wait, and not the others', async () => {
+  const limits = { waitingBytes: 12_000_000 };
+  const { open, url } = await servedAgent({ agent: (prompt: string) => prompt, health: true }, { limits });
+  const asked = async (sessions: number, calls: number) => {
+    const opened = Array.from({ length: sessions }, () => open());
+    const agents = opened.map(({ entrance }) => entrance.authenticate(HELLO));
+    await Promise.all(agents.map((ada) => ada.ping()));
+    for (const { socket } of opened) socket.pause();
+    const answers = agents.flatMap((ada) =>
+      Array.from({ length: calls }, () => ada.sendMessage({ message: message(LARGE) }).catch(() => {})),
+    );
+    return { opened, answers };
+  };
+  const little = await asked(1, 2);
+  const much = await asked(6, 60);
+  await expect.poll(() => figureOf(url, 'waitingBytes'), { timeout: 30_000 }).toBeGreaterThan(0);
+  for (const { socket } of [...little.opened, ...much.opened]) socket.resume();
+  await Promise.all([...little.answers, ...much.answers]);
+  expect(little.opened[0]?.socket.readyState).toBe(1);
+  expect(much.opened.some(({ socket }) => socket.readyState === 3)).toBe(true);
+});
+
+it('ends the session with the most bytes of streams that no call takes', async () => {
+  const { open } = await servedAgent({}, { limits: { waitingBytes: 3_000_000 } });
+  const written = (writes: number) => {
+    const { entrance, socket } = open();
+    const bytes = Buffer.alloc(32_000).toString('base64');
+    const ended = closing(socket);
+    return entrance
+      .authenticate(HELLO)
+      .ping()
+      .then(() => {
+        socket.send(JSON.stringify(['pipe']));
+        // The stock client has made two calls.
+        for (let sent = 0; sent < writes; sent++)
+          socket.send(JSON.stringify(['stream', ['pipeline', 3, ['write'], [['bytes', bytes]]]]));
+        return { socket, ended };
+      });
+  };
+  const little = await written(20);
+  const much = await written(60);
+  expect(await much.ended).toEqual({ code: 1008, reason: 'Too many bytes of all connections wait for a reader' });
+  expect(little.socket.readyState).toBe(1);
+});

@@ -1,10 +1,10 @@
 import { newHttpBatchRpcSession, newWebSocketRpcSession, type RpcStub } from 'capnweb';
 import type { AgentCard } from 'parley-a2a';
-import { type A2AService, CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a/capnweb';
+import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a/capnweb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { CapnwebPlainPeer } from './capnweb-plain-peer.js';
+import { CapnwebPlainPeer, type PlainService } from './capnweb-plain-peer.js';
 import { ExampleServer } from './example-server.js';
-import { play } from './play.js';
+import { MODES, play } from './play.js';
 import { SCENARIOS } from './scenarios.js';
 
 let server: ExampleServer;
@@ -29,8 +29,14 @@ const message = () => ({ messageId: crypto.randomUUID(), role: 'ROLE_USER', part
 
 async function interfaceOf(mount: string, binding: string): Promise<string | undefined> {
   const response = await fetch(`${server.url}${mount}/.well-known/agent-card.json`);
-  const { supportedInterfaces } = (await response.json()) as AgentCard;
-  return supportedInterfaces.find(({ protocolBinding }) => protocolBinding === binding)?.url;
+  const { supportedInterfaces, additionalInterfaces = [] } = (await response.json()) as Partial<AgentCard> & OldCard;
+  const named = supportedInterfaces?.find(({ protocolBinding }) => protocolBinding === binding);
+  // A card of 0.3 names the same address by the short name.
+  return (named ?? additionalInterfaces.find(({ transport }) => transport === 'CAPNWEB'))?.url;
+}
+
+interface OldCard {
+  readonly additionalInterfaces?: readonly { readonly url: string; readonly transport: string }[];
 }
 
 /** A session of the stock client, without any code of ours. */
@@ -41,20 +47,24 @@ async function session<Main extends object>(mount: string): Promise<RpcStub<Main
   return newWebSocketRpcSession(socket) as unknown as RpcStub<Main>;
 }
 
-/** Every scenario of the example agents with plain arguments, in the ways that these have. */
+/** Every scenario of the example agents with plain arguments. The agent of `/spec` speaks 0.3 at `/spec03`. */
 const PLAYS = SCENARIOS.filter(({ once }) => once !== true).flatMap((scenario) =>
   scenario.agents
+    .flatMap((agent) => (agent === '/spec' ? [agent, '/spec03'] : [agent]))
     .filter((agent) => agent !== '/tck')
     .flatMap((agent) =>
-      (scenario.turns[0]?.stream === undefined ? (['blocking'] as const) : (['stream', 'blocking'] as const)).map(
-        (mode) => ({ title: `${agent} ${scenario.name}, ${mode}`, agent, scenario, mode }),
-      ),
+      MODES.filter((mode) => mode === 'blocking' || scenario.turns[0]?.stream !== undefined).map((mode) => ({
+        title: `${agent} ${scenario.name}, ${mode}`,
+        agent,
+        scenario,
+        mode,
+      })),
     ),
 );
 
 describe("the stock client of Cap'n Web with plain arguments: every scenario of the example agents", () => {
   it.each(PLAYS)('$title', { timeout: 60_000 }, async ({ agent, scenario, mode }) => {
-    const service = await session<A2AService>(agent === '/' ? '' : agent);
+    const service = await session<PlainService>(agent === '/' ? '' : agent);
     await play(new CapnwebPlainPeer(service), scenario, mode);
   });
 });
@@ -83,7 +93,7 @@ describe.each(['', '/tck', '/echo', '/hello', '/spec'])(
     });
 
     it('with plain arguments', async () => {
-      const service = await session<A2AService>(mount);
+      const service = await session<PlainService>(mount);
       const parts = [{ kind: 'text', text: 'hello' }] as const;
       const answer = await service.sendMessage({
         kind: 'message',
@@ -98,9 +108,14 @@ describe.each(['', '/tck', '/echo', '/hello', '/spec'])(
 );
 
 describe("the interfaces of Cap'n Web", () => {
-  it('are not in the card of an agent of 0.3 alone', async () => {
-    const card = await (await fetch(`${server.url}/spec03/.well-known/agent-card.json`)).text();
-    expect(card).not.toMatch(/capnweb/i);
+  it('are one in the card of an agent of 0.3 alone, for plain arguments', async () => {
+    const card = await (await fetch(`${server.url}/spec03/.well-known/agent-card.json`)).json();
+    const url = `${server.url.replace('http', 'ws')}/spec03/capnweb`;
+    expect(card).toMatchObject({
+      preferredTransport: 'JSONRPC',
+      additionalInterfaces: expect.arrayContaining([{ url, transport: 'CAPNWEB' }]),
+    });
+    expect(JSON.stringify(card)).not.toContain(CAPNWEB_BATCH_BINDING);
   });
 
   it('are in the card of 0.3 of an agent that offers both versions', async () => {

@@ -40,6 +40,7 @@ describe('the forms of a card (acceptance of the example agents)', () => {
         additionalInterfaces: [
           { url: `${server.url}/spec03`, transport: 'JSONRPC' },
           { url: `${server.url}/spec03`, transport: 'HTTP+JSON' },
+          { url: `${server.url.replace('http', 'ws')}/spec03/capnweb`, transport: 'CAPNWEB' },
         ],
         capabilities: { streaming: true, pushNotifications: false },
       });

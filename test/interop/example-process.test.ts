@@ -69,6 +69,7 @@ describe.concurrent('the server process of the example agents', () => {
     [{ TCK_STREAMING_TIMEOUT: 'long' }, /TCK_STREAMING_TIMEOUT="long"/],
     [{ A2A_ALLOW_ANONYMOUS: 'perhaps' }, /A2A_ALLOW_ANONYMOUS="perhaps"/],
     [{ HOST: '0.0.0.0' }, /A2A_ALLOW_ANONYMOUS|allowAnonymous/],
+    [{ HOST: '192.0.2.1', A2A_ALLOW_ANONYMOUS: 'true' }, /192\.0\.2\.1.*set HOST to an address of this machine/],
   ])('refuses to start with %j, in one line', async (env, says) => {
     const { code, lines } = await failedStart(env);
     expect(code).toBe(1);
@@ -82,6 +83,12 @@ describe.concurrent('the server process of the example agents', () => {
     );
   });
 
+  it('tells the port that it took, not the 0 that it was given', async () => {
+    await using server = await ExampleServer.start({ env: { PORT: '0' } });
+    const { port, msg } = JSON.parse(server.output.join('').trim().split('\n').at(-1) ?? '');
+    expect(msg).toMatch(new RegExp(`:${port}$`));
+  });
+
   it('refuses to share its file or its port with another one, in one line', async (context) => {
     const folder = await ownFolder(context);
     await using server = await ExampleServer.start({ folder });
@@ -89,7 +96,9 @@ describe.concurrent('the server process of the example agents', () => {
     const locked = await failedStart({ DATABASE_URL: `sqlite:${file}` });
     expect([locked.code, locked.lines]).toEqual([1, [expect.stringMatching(/agents\.db/)]]);
     const taken = await failedStart({ PORT: String(server.port) });
-    expect([taken.code, taken.lines]).toEqual([1, [expect.stringMatching(String(server.port))]]);
+    expect([taken.code, taken.lines]).toEqual([1, [expect.stringMatching(`${server.port}: stop .*, or set PORT$`)]]);
+    const grpc = await failedStart({ GRPC_PORT: String(server.port) });
+    expect([grpc.code, grpc.lines]).toEqual([1, [expect.stringMatching(`${server.port} is in use`)]]);
   });
 
   it('tells the public address in its cards when it has one', async () => {

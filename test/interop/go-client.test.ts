@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,20 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExampleServer } from './example-server.js';
+import { hasGo } from './go-tools.js';
 
 const BUILD_MS = 300_000;
 const run = promisify(execFile);
 
-/** True if this machine has the Go that the official SDK needs. Without it these tests are skipped. */
-function hasGo(): boolean {
-  try {
-    const [, minor] = /go1\.(\d+)/.exec(execFileSync('go', ['version'], { encoding: 'utf8' })) ?? [];
-    return Number(minor) >= 24;
-  } catch {
-    return false;
-  }
-}
-
+// Without Go these tests are skipped.
 describe.skipIf(!hasGo())('official Go client of 0.3', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-go-'));
   const program = join(folder, 'calls');

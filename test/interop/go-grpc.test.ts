@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,20 +11,12 @@ import { type Client, connect } from 'parley-a2a/client';
 import { grpcTransport } from 'parley-a2a/grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExampleServer, GRPC_AGENTS } from './example-server.js';
+import { hasGo } from './go-tools.js';
 
 const BUILD_MS = 300_000;
 const run = promisify(execFile);
 
-/** True if this machine has the Go that the official SDK needs. Without it these tests are skipped. */
-function hasGo(): boolean {
-  try {
-    const [, minor] = /go1\.(\d+)/.exec(execFileSync('go', ['version'], { encoding: 'utf8' })) ?? [];
-    return Number(minor) >= 24;
-  } catch {
-    return false;
-  }
-}
-
+// Without Go these tests are skipped.
 describe.skipIf(!hasGo())('official Go SDK over gRPC', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-go-'));
   const program = join(folder, 'peer');

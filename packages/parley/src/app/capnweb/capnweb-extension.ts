@@ -3,6 +3,7 @@ import { type InBandCredential, joinCredential } from '../../auth/in-band-creden
 import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING, CAPNWEB_NAME } from '../../bindings/capnweb/binding-uris.js';
 import type { ServedSession } from '../../bindings/capnweb/serve-session.js';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from '../../bindings/capnweb/session-limits.js';
+import { WaitingMemory } from '../../bindings/capnweb/waiting-memory.js';
 import { httpStatus } from '../../bindings/http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { essence } from '../../bindings/http/media-type.js';
@@ -62,36 +63,36 @@ const SIMPLE_TYPES: readonly string[] = ['', 'text/plain', 'application/x-www-fo
 export function capnwebExtension(options: CapnwebExtensionOptions): HostExtension {
   const limits: SessionLimits = { ...DEFAULT_SESSION_LIMITS, ...options.limits };
   const sessions = new OpenSessions(limits);
+  const hasBatches = (mount: AgentMount) => options.batch && isCurrent(mount);
   return {
     takesWebSockets: true,
     endpoints: (host) => {
       const turn = new TurnBudget(host.clock, TURN_MS);
-      return host.mounts.filter(speaks).map((mount) => ({
+      return host.mounts.map((mount) => ({
         path: mount.paths.capnweb,
-        exchange: new Endpoint({ ...options, host, mount, limits, sessions, turn }).exchange,
+        exchange: new Endpoint({ ...options, batch: hasBatches(mount), host, mount, limits, sessions, turn }).exchange,
         // Callers authenticate within the session.
         access: 'open',
         without: WITHOUT,
       }));
     },
-    interfaces: (mount, base) => interfacesOf(mount, `${base}${mount.paths.capnweb}`, options.batch),
-    cardExtensions: (mount) => (speaks(mount) && options.batch ? [batchExtension(limits)] : []),
+    interfaces: (mount, base) => interfacesOf(mount, `${base}${mount.paths.capnweb}`, hasBatches(mount)),
+    cardExtensions: (mount) => (hasBatches(mount) ? [batchExtension(limits)] : []),
     stopAccepting: () => sessions.drain(),
     close: (graceMs) => sessions.end(graceMs),
   };
 }
 
-function speaks(mount: AgentMount): boolean {
+function isCurrent(mount: AgentMount): boolean {
   return mount.versions.includes(VERSION);
 }
 
-/** Clients of 0.3 find the address under another name. */
+/** Clients of 0.3 find the address under another name. They use plain arguments. */
 function interfacesOf(mount: AgentMount, url: string, batch: boolean): readonly AgentInterface[] {
-  if (!speaks(mount)) return [];
   const address = { url: url.replace(/^http/, 'ws'), protocolVersion: VERSION };
   const isOld = mount.versions.includes(OLD_VERSION);
   return [
-    { ...address, protocolBinding: CAPNWEB_BINDING },
+    ...(isCurrent(mount) ? [{ ...address, protocolBinding: CAPNWEB_BINDING }] : []),
     ...(batch ? [{ url, protocolBinding: CAPNWEB_BATCH_BINDING, protocolVersion: VERSION }] : []),
     ...(isOld ? [{ ...address, protocolBinding: CAPNWEB_NAME, protocolVersion: OLD_VERSION }] : []),
   ];
@@ -111,10 +112,12 @@ function batchExtension({ batchFrames, batchMs }: SessionLimits): AgentExtension
 class OpenSessions {
   readonly #places: KeyedPlaces;
   readonly #open = new Set<ServedSession>();
+  readonly waiting: WaitingMemory;
   #allClosed: (() => void) | undefined;
   isDraining = false;
 
-  constructor({ connectionsPerAddress, connections }: SessionLimits) {
+  constructor({ connectionsPerAddress, connections, waitingBytes }: SessionLimits) {
+    this.waiting = new WaitingMemory(waitingBytes);
     this.#places = new KeyedPlaces({ perKey: connectionsPerAddress, total: connections });
   }
 
@@ -167,7 +170,8 @@ class Endpoint {
     this.#options = options;
     const { host, mount } = options;
     const { authenticator } = mount.agent;
-    this.#calls = directWayFor({ host, mount, binding: CAPNWEB_NAME, inCards: CAPNWEB_BINDING, authenticator });
+    // The session knows which versions it takes. The card has a name for each of them.
+    this.#calls = directWayFor({ host, mount, binding: CAPNWEB_NAME, inCards: '', authenticator });
     this.#session = new LoadedOnDemand(() =>
       import('../../bindings/capnweb/serve-session.js').catch(missingPackage('Cap\u2019n Web needs', 'capnweb')),
     );
@@ -183,7 +187,8 @@ class Endpoint {
     if (!(await this.#isAllowed(request))) return FOREIGN_PAGE;
     if (sessions.isDraining) return DRAINING;
     const code = await this.#session.get();
-    const place = sessions.place(this.#context(request).addressOf?.(request));
+    const caller = this.#context(request).addressOf?.(request);
+    const place = sessions.place(caller);
     if (place === undefined) {
       this.#limitReached(request, 'connections');
       return TOO_MANY;
@@ -205,6 +210,8 @@ class Endpoint {
           ...this.#sessionOptions(request),
           socket,
           memory: this.#context(request).bodies,
+          waiting: sessions.waiting,
+          caller,
           turn: this.#options.turn,
           random: this.#options.random(),
           closed: () => {
@@ -245,6 +252,7 @@ class Endpoint {
       exchange: this.#calls,
       upgrade: request,
       card: () => mount.card(base),
+      isCurrent: isCurrent(mount),
       present: (credential: InBandCredential) => {
         const place = joinCredential(credential, schemes());
         if (place === undefined) throw new UnauthenticatedError(mount.agent.authenticator?.challenges ?? []);

@@ -43,12 +43,12 @@ export class Entrance extends RpcTarget {
     const session = this.#session;
     if (!isPlainCredential(hello)) return new Agent(session, await session.authenticate(hello));
     const plain = await session.run(() => helloFor(hello, session.options.card()));
-    return new AuthenticatedA2AService(session, await session.authenticate(plain));
+    return new AuthenticatedA2AService(session, await session.authenticate(plain, true));
   }
 
   /** The grant of callers that use the entrance itself: that of the upgrade request. */
   #grant(): Promise<Grant> {
-    this.#anonymous ??= this.#session.authenticate(ANONYMOUS_HELLO).then(
+    this.#anonymous ??= this.#session.authenticate(ANONYMOUS_HELLO, true).then(
       (grant) => {
         grant.hold();
         return grant;

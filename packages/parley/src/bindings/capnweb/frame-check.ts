@@ -23,7 +23,8 @@ export type SessionLimitName =
   | 'outboundBytes'
   | 'runningLength'
   | 'unconsumedBytes'
-  | 'unreleasedCalls';
+  | 'unreleasedCalls'
+  | 'waitingBytes';
 
 /** The fault of a frame. The connection ends with this code and reason. */
 export class FrameFault extends Error {

@@ -197,8 +197,13 @@ export class GrantedRequest implements ExchangeRequest {
     return pairs.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
   }
 
+  /** Headers of proxies are those of this request. */
+  get upgrade(): ExchangeRequest {
+    return this.#parts.upgrade;
+  }
+
   get peer(): string | undefined {
-    return this.#parts.upgrade.peer;
+    return this.upgrade.peer;
   }
 
   get local(): string | undefined {

@@ -15,9 +15,6 @@ import { type CallbackEvent, keptCallback } from './task-callback.js';
 import { TaskCallbacks } from './task-callbacks.js';
 import { base64Of } from './wire-values.js';
 
-/** The version of the operations behind plain arguments. */
-const PARAMETERS = { 'A2A-Version': PLAIN_CODEC.version };
-
 /** The first message of a caller. */
 interface Hello {
   readonly parameters: Readonly<Record<string, string>>;
@@ -25,7 +22,7 @@ interface Hello {
 }
 
 /** The hello of callers without a credential of their own. */
-export const ANONYMOUS_HELLO: Hello = { parameters: PARAMETERS };
+export const ANONYMOUS_HELLO: Hello = { parameters: {} };
 
 /** The operations with plain arguments, for the holder of a grant. It has no state of its own. */
 export class PlainFace {
@@ -157,8 +154,8 @@ export function isPlainCredential(given: unknown): boolean {
 }
 
 /**
- * The hello for such a credential: the first scheme of the card that takes its type. An agent without schemes takes
- * every caller as anonymous.
+ * The hello for such a credential: the first scheme of the card that takes its type, or else the type as a scheme of
+ * HTTP.
  * @throws InvalidParamsError
  */
 export function helloFor(given: unknown, { securitySchemes = {} }: AgentCard): Hello {
@@ -166,11 +163,11 @@ export function helloFor(given: unknown, { securitySchemes = {} }: AgentCard): H
   const takes = KINDS_OF_SCHEMES.get(String(credential.type));
   if (takes === undefined) throw invalid('type', `must be one of ${[...KINDS_OF_SCHEMES.keys()].join(', ')}`);
   const value = secretOf(credential);
-  if (value === undefined || Object.keys(securitySchemes).length === 0) return ANONYMOUS_HELLO;
+  if (value === undefined) return ANONYMOUS_HELLO;
   const named = Object.entries(securitySchemes).find(([, scheme]) => takes(scheme));
-  // A scheme that the card does not have is refused like a wrong credential.
+  // A card without a scheme of this type may be that of an agent which reads headers itself.
   const scheme = named?.[0] ?? String(credential.type);
-  return { parameters: PARAMETERS, credential: { scheme, value } };
+  return { parameters: {}, credential: { scheme, value } };
 }
 
 const isBearer = (scheme: SecurityScheme) =>

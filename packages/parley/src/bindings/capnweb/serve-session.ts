@@ -7,6 +7,7 @@ import { Entrance } from './entrance.js';
 import { ServerSession, type ServerSessionOptions } from './server-session.js';
 import { transportLimits } from './session-limits.js';
 import { CLOSE_CODES, type FrameMemory, SocketTransport } from './socket-transport.js';
+import type { WaitingMemory } from './waiting-memory.js';
 import { sentError } from './wire-errors.js';
 
 /** A connection, and the agent behind it. */
@@ -15,6 +16,10 @@ export interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatc
   readonly jsonDepth: number;
   /** Bounds the large frames of all connections. */
   readonly memory: FrameMemory | undefined;
+  /** Bounds the bytes of all connections that wait for a reader. */
+  readonly waiting: WaitingMemory;
+  /** The address of the caller, if it is known. */
+  readonly caller: string | undefined;
   /** Bounds the time for the frames of all connections. */
   readonly turn: TurnBudget;
   /** A number from 0 to 1 for the jitter of the age. */
@@ -51,6 +56,8 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
     clock,
     firstFrameLength: limits.firstFrameLength,
     memory: options.memory,
+    waiting: options.waiting,
+    caller: options.caller,
     turn: options.turn,
     closed: ({ limit }) => {
       if (limit !== undefined) options.limitReached(limit);
@@ -82,7 +89,10 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
 }
 
 /** The agent behind a batch. */
-export type ServedBatchOptions = Omit<ServedSessionOptions, 'socket' | 'random' | 'closed' | 'memory' | 'turn'>;
+export type ServedBatchOptions = Omit<
+  ServedSessionOptions,
+  'socket' | 'random' | 'closed' | 'memory' | 'waiting' | 'caller' | 'turn'
+>;
 
 /**
  * Answers a batch: frames in lines, and frames in lines as the answer. Calls that are still running after the time of a

@@ -18,6 +18,7 @@ import { toA2AError } from '../http/wire-error.js';
 import { FeedSource } from './feed-source.js';
 import { Grant, readParameters } from './grant.js';
 import type { SessionLimits } from './session-limits.js';
+import { ARRIVAL_MS, type FrameMemory } from './socket-transport.js';
 import { toWireError } from './wire-errors.js';
 import { fromWire, toWireFromText } from './wire-values.js';
 
@@ -28,6 +29,8 @@ export interface ServerSessionOptions {
   /** The request that opened the connection. */
   readonly upgrade: ExchangeRequest;
   readonly card: () => AgentCard;
+  /** False: the agent takes plain arguments only, because it speaks only versions before 1.0. */
+  readonly isCurrent: boolean;
   /**
    * The place of a credential in a request.
    * @throws A2AError for a scheme that the card does not have.
@@ -48,6 +51,8 @@ export interface ServerSessionOptions {
   readonly end: (reason: SessionEnd) => void;
   /** Keeps further frames waiting until the returned function is called. */
   readonly hold: () => () => void;
+  /** Bounds the files of all connections that arrive as streams. Absent: only the limits of each request do. */
+  readonly memory?: FrameMemory | undefined;
 }
 
 /** The reasons for which a session ends its connection. */
@@ -106,11 +111,11 @@ export class ServerSession {
     return this.#running === 0 && this.#feeds.size === 0 && clock.monotonic() - this.#lastUse >= ms;
   }
 
-  /** Authenticates the sender of a hello, and returns its grant. */
-  authenticate(hello: unknown): Promise<Grant> {
+  /** Authenticates the sender of a hello, and returns its grant. `isPlain`: for methods with plain arguments. */
+  authenticate(hello: unknown, isPlain = false): Promise<Grant> {
     return this.run(async () => {
       const { parameters, tenant, credential } = readHello(hello);
-      this.#requireVersion(parameters);
+      if (!isPlain) this.#requireVersion(parameters);
       const presented = credential && this.#presented(credential);
       const resume = this.options.hold();
       try {
@@ -275,11 +280,22 @@ export class ServerSession {
     const fault = isFull
       ? () => this.#tooMany('files', `the files of ${MOST_COLLECTED} requests of this connection are arriving`)
       : notJson;
+    const { requestBytes, memory, clock } = this.options;
+    const holder = {};
+    const { promise: late, reject } = Promise.withResolvers<never>();
     // Without room the first bytes of a file are too many, and its stream is cancelled.
-    const decoded = fromWire(value, { streamBytes: isFull ? 0 : this.options.requestBytes, fault });
+    const decoded = fromWire(value, {
+      streamBytes: isFull ? 0 : requestBytes,
+      fault,
+      take: (bytes) => memory?.take(holder, bytes),
+      late,
+    });
     if (!(decoded instanceof Promise)) return decoded;
+    const stopTimer = clock.after(ARRIVAL_MS, () => reject(notJson('The files did not arrive in time')));
     this.#collecting += 1;
     return decoded.finally(() => {
+      stopTimer();
+      memory?.release(holder);
       this.#collecting -= 1;
     });
   }
@@ -332,6 +348,7 @@ export class ServerSession {
     const asked = parameters.get(VERSION_PARAMETER);
     if (asked === undefined && !isRequired) return;
     const version = asked === undefined || asked === '' ? '0.3' : asked;
+    if (!this.options.isCurrent) throw plainOnly(version);
     if (majorMinor(version) !== v1_0.version)
       throw new VersionNotSupportedError(version, [v1_0.version], { assumed: asked !== version });
   }
@@ -361,6 +378,12 @@ export class ServerSession {
 /** True for the error of a subscription to a task that has ended. */
 function hasEnded({ code, details }: A2AError): boolean {
   return code === 'UNSUPPORTED_OPERATION' && details.metadata?.taskId !== undefined;
+}
+
+/** An agent of 0.3 alone has the methods of the entrance, which take the shapes of 0.3. */
+function plainOnly(requestedVersion: string): A2AError {
+  const text = 'This agent speaks A2A 0.3 only: call the methods of the entrance, which take plain arguments';
+  return new A2AError('VERSION_NOT_SUPPORTED', text, { metadata: { requestedVersion, supportedVersions: '0.3' } });
 }
 
 function restarting(): A2AError {

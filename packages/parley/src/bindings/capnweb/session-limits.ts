@@ -27,6 +27,8 @@ export interface SessionLimits {
   readonly unconsumedBytes: number;
   /** Bytes that wait for a client to read them. Default 16 MiB. */
   readonly outboundBytes: number;
+  /** Bytes of both kinds on all connections, above 64 KiB each. Default 128 MiB. */
+  readonly waitingBytes: number;
   /** The time between pings, in ms. Default 25 s. */
   readonly pingMs: number;
   /** The time without calls and feeds after which a connection ends, in ms. Default 10 min. */
@@ -53,6 +55,7 @@ export const DEFAULT_SESSION_LIMITS: SessionLimits = {
   callbacks: 64,
   unconsumedBytes: 8 * 1024 * 1024,
   outboundBytes: 16 * 1024 * 1024,
+  waitingBytes: 128 * 1024 * 1024,
   pingMs: 25_000,
   idleMs: 10 * 60_000,
   ageMs: 12 * 60 * 60_000,

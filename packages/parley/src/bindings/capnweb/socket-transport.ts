@@ -2,6 +2,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { TurnBudget } from '../../runtime/turn-budget.js';
 import type { SocketPort } from '../http/socket-port.js';
 import { FrameCheck, FrameFault, type FrameLimits, POLICY_VIOLATION, type SessionLimitName } from './frame-check.js';
+import type { WaitingHolder, WaitingMemory } from './waiting-memory.js';
 
 /** The bounds of a connection. */
 export interface TransportLimits extends FrameLimits {
@@ -31,6 +32,10 @@ export interface SocketTransportOptions {
   readonly firstFrameLength?: number;
   /** Bounds the large frames of all connections. Absent: no bound. */
   readonly memory?: FrameMemory | undefined;
+  /** Bounds the bytes of all connections that wait for a reader. Absent: no bound. */
+  readonly waiting?: WaitingMemory | undefined;
+  /** The caller, whose connections count together in `waiting`. */
+  readonly caller?: string | undefined;
   /** The time for the frames of all connections. Absent: no bound. */
   readonly turn?: Pick<TurnBudget, 'isOver'>;
   /** Called once, when the connection has ended. */
@@ -56,6 +61,8 @@ const PAUSE_MS = 30_000;
 const SMALL_LENGTH = 65_536;
 /** A frame counts in the shared memory for at most this time. Then only the limits of its connection bound it. */
 const COUNTED_MS = 20_000;
+/** The time in which a large frame, or the files of a request, must arrive. */
+export const ARRIVAL_MS = 120_000;
 /** A host without `pause` reads on up to this multiple of the limit. */
 const WITHOUT_PAUSE = 4;
 
@@ -64,7 +71,7 @@ const WITHOUT_PAUSE = 4;
  * transport checks each frame before the session sees it, and bounds the memory of the connection. It sends pings, and
  * ends the connection with a code and a reason. Both ends use it.
  */
-export class SocketTransport {
+export class SocketTransport implements WaitingHolder {
   readonly encodingLevel = 'jsonCompatible';
   readonly #options: SocketTransportOptions;
   readonly #socket: SocketPort;
@@ -76,9 +83,13 @@ export class SocketTransport {
   #isWelcome: boolean;
   #holds = 0;
   #isPaused = false;
+  #isReading = true;
   #unanswered = 0;
   #stopPing: (() => void) | undefined;
   #stopPause: (() => void) | undefined;
+  /** The holder of the memory for a large frame that is still arriving. */
+  readonly #arrival = {};
+  #stopArrival: (() => void) | undefined;
 
   constructor(options: SocketTransportOptions) {
     this.#options = options;
@@ -87,6 +98,7 @@ export class SocketTransport {
     this.#isWelcome = options.firstFrameLength === undefined;
     this.#socket.receive({
       message: (text) => this.#received(text),
+      arriving: (bytes) => this.#arriving(bytes),
       pong: () => {
         this.#unanswered = 0;
       },
@@ -100,6 +112,23 @@ export class SocketTransport {
     return this.#fault !== undefined;
   }
 
+  get caller(): string | undefined {
+    return this.#options.caller;
+  }
+
+  /** Bytes of stream writes that no call has taken, and bytes that the peer has not read. */
+  get waitingBytes(): number {
+    return this.#check.unconsumed + this.#socket.bufferedAmount;
+  }
+
+  /** Ends the connection, because too many bytes of all connections wait for a reader. */
+  endWaiting(): void {
+    const isUnread = this.#socket.bufferedAmount > this.#check.unconsumed;
+    this.close(CLOSE_CODES.policy, 'Too many bytes of all connections wait for a reader', 'waitingBytes');
+    // A close frame would wait behind all that the peer does not read.
+    if (isUnread) this.#socket.terminate();
+  }
+
   /** Sends a frame of the session, and returns its length. */
   send(frame: unknown): number {
     if (this.#fault !== undefined) return 0;
@@ -111,7 +140,9 @@ export class SocketTransport {
       return text.length;
     }
     this.#socket.send(text);
-    if (this.#socket.bufferedAmount > this.#options.limits.outboundBytes) {
+    const { bufferedAmount } = this.#socket;
+    this.#options.waiting?.count(this, bufferedAmount + this.#check.unconsumed);
+    if (bufferedAmount > this.#options.limits.outboundBytes) {
       this.close(CLOSE_CODES.policy, 'The peer reads too slowly', 'outboundBytes');
       // A close frame would wait behind all that the peer does not read.
       this.#socket.terminate();
@@ -144,13 +175,23 @@ export class SocketTransport {
   /** Keeps further frames from the session until the returned function is called. */
   hold(): () => void {
     this.#holds += 1;
-    this.#socket.pause?.();
+    this.#stopReading();
     return () => {
       this.#holds -= 1;
-      if (this.#holds > 0) return;
-      if (!this.#isPaused) this.#socket.resume?.();
       this.#deliver();
     };
+  }
+
+  #stopReading(): void {
+    this.#isReading = false;
+    this.#socket.pause?.();
+  }
+
+  /** Reads on once the session has all frames that have arrived. Frames beyond them would only wait here. */
+  #readOn(): void {
+    if (this.#isReading || this.#holds > 0 || this.#isPaused) return;
+    this.#isReading = true;
+    this.#socket.resume?.();
   }
 
   /** Ends the connection. Frames that were sent before still leave. */
@@ -158,7 +199,32 @@ export class SocketTransport {
     this.#fail(new FrameFault(code, reason, limit));
   }
 
+  /** Counts the bytes of a large frame before it is whole. A peer waits until there is room. */
+  #arriving(bytes: number): void {
+    const { memory, clock } = this.#options;
+    if (memory === undefined || bytes <= SMALL_LENGTH || this.#holds > 0 || this.#fault !== undefined) return;
+    this.#stopArrival ??= clock.after(ARRIVAL_MS, () =>
+      this.close(CLOSE_CODES.policy, 'A large frame did not arrive in time', 'bodyMemory'),
+    );
+    const room = memory.take(this.#arrival, bytes);
+    if (room !== undefined) room.then(this.hold(), () => this.#failMemory());
+  }
+
+  #forgetArrival(): void {
+    if (this.#stopArrival === undefined) return;
+    this.#stopArrival();
+    this.#stopArrival = undefined;
+    this.#options.memory?.release(this.#arrival);
+  }
+
+  #failMemory(): void {
+    this.close(CLOSE_CODES.policy, 'Too many large frames at the same time', 'bodyMemory');
+  }
+
   #received(text: string): void {
+    // A peer may go on after the end.
+    if (this.#fault !== undefined) return;
+    this.#forgetArrival();
     this.#unanswered = 0;
     this.#queue.push(text);
     this.#deliver();
@@ -175,7 +241,7 @@ export class SocketTransport {
     const waiting = this.#waiting;
     if (waiting === undefined || this.#holds > 0 || this.#fault !== undefined) return;
     const text = this.#queue.shift();
-    if (text === undefined) return;
+    if (text === undefined) return this.#readOn();
     const { memory, clock } = this.#options;
     if (memory === undefined || text.length <= SMALL_LENGTH) return this.#give(text, waiting);
     const holder = {};
@@ -195,7 +261,7 @@ export class SocketTransport {
     };
     room.then(given, () => {
       release();
-      this.close(CLOSE_CODES.policy, 'Too many large frames at the same time', 'bodyMemory');
+      this.#failMemory();
     });
   }
 
@@ -210,7 +276,9 @@ export class SocketTransport {
     }
     this.#waiting = undefined;
     waiting.resolve(frame);
-    if (this.#check.unconsumed > this.#options.limits.unconsumedBytes) this.#pause();
+    const { limits, waiting: memory } = this.#options;
+    if (this.#check.unconsumed > limits.unconsumedBytes) this.#pause();
+    if (this.#check.unconsumed > SMALL_LENGTH) memory?.count(this, this.waitingBytes);
     if (this.#options.turn?.isOver() === true) this.#giveWay();
   }
 
@@ -238,7 +306,7 @@ export class SocketTransport {
       return;
     }
     this.#isPaused = true;
-    this.#socket.pause();
+    this.#stopReading();
     this.#stopPause = clock.after(PAUSE_MS, () => this.#failUnread());
   }
 
@@ -250,7 +318,7 @@ export class SocketTransport {
     if (this.#check.unconsumed > this.#options.limits.unconsumedBytes / 2) return;
     this.#isPaused = false;
     this.#stopPause?.();
-    if (this.#holds === 0) this.#socket.resume?.();
+    if (this.#queue.length === 0) this.#readOn();
   }
 
   #ping(): void {
@@ -284,9 +352,11 @@ export class SocketTransport {
     this.#queue = [];
     this.#stopPing?.();
     this.#stopPause?.();
+    this.#forgetArrival();
     this.#waiting?.reject(fault);
     this.#waiting = undefined;
     this.#check.releaseAll();
+    this.#options.waiting?.forget(this);
     this.#options.closed(fault);
   }
 }

@@ -4,6 +4,10 @@ export interface ReceivedValueOptions {
   readonly streamBytes: number;
   /** Makes the error for a value that has no place in a message. */
   readonly fault: (description: string) => Error;
+  /** Counts the bytes of all streams so far. The promise resolves when there is room for them; absent: there is now. */
+  readonly take?: ((bytes: number) => Promise<void> | undefined) | undefined;
+  /** Rejects when the streams take too long. */
+  readonly late?: Promise<never> | undefined;
 }
 
 /** Members whose content is free. A member in them is none of the protocol. */
@@ -52,7 +56,7 @@ function written(value: unknown, isFree: boolean): unknown {
  */
 export function fromWire(value: unknown, options: ReceivedValueOptions): unknown {
   const contents: Promise<void>[] = [];
-  const budget = { left: options.streamBytes };
+  const budget = { left: options.streamBytes, taken: 0 };
   const read = (at: unknown, isFree: boolean): unknown => {
     if (typeof at === 'function') throw options.fault('An object is not data');
     if (typeof at !== 'object' || at === null) return at;
@@ -154,19 +158,22 @@ export function chunksOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
 
 async function collected(
   stream: ReadableStream<unknown>,
-  budget: { left: number },
-  { fault }: ReceivedValueOptions,
+  budget: { left: number; taken: number },
+  { fault, take, late }: ReceivedValueOptions,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = stream.getReader();
+  const read = () => (late === undefined ? reader.read() : Promise.race([reader.read(), late]));
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    for (let next = await read(); !next.done; next = await read()) {
       if (!(next.value instanceof Uint8Array)) throw fault('A stream of file content has bytes only');
       length += next.value.length;
       budget.left -= next.value.length;
       if (budget.left < 0) throw fault('The content of a file is too long');
       chunks.push(next.value);
+      budget.taken += next.value.length;
+      await take?.(budget.taken);
     }
   } catch (error) {
     reader.cancel(error).catch(() => {});

@@ -42,13 +42,14 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
     const { operation, decoder } = request.call;
     const record = new CallRecord(binding);
     try {
-      const { declared, capabilities, extensions } = offer();
+      const offered = offer();
+      const { declared } = offered;
       if (declared.size > 0 && !declared.has(decoder.version))
         throw new VersionNotSupportedError(decoder.version, [...declared]);
       const value = request.call.value ?? (await readBytes(request, endpoint));
       const call = prepareCall({
         endpoint,
-        offer: { capabilities, extensions },
+        offer: offered,
         codec: decoder,
         operation,
         value,
@@ -56,12 +57,12 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
         request,
         record,
       });
-      return {
-        status: 200,
-        headers: withExtensions(NO_HEADERS, call.context),
-        direct: await answered(call),
-        call: record,
-      };
+      const direct: DirectAnswer = isStreaming(operation)
+        ? { kind: 'stream', items: await openedItems(call) }
+        : { kind: 'response', response: await responseOf(call) };
+      if (direct.kind === 'response') record.answered(direct.response);
+      endpoint.bodies?.release(request);
+      return { status: 200, headers: withExtensions(NO_HEADERS, call.context), direct, call: record };
     } catch (thrown) {
       const error = failureOf(thrown, { endpoint, request, record, operation });
       return directError(error, { headers: failureHeaders(error, endpoint), call: record });
@@ -69,20 +70,12 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
   };
 }
 
-async function answered(call: PreparedCall): Promise<DirectAnswer> {
-  const { endpoint, operation, record, request } = call.received;
-  if (isStreaming(operation)) {
-    const items = await openedItems(call);
-    endpoint.bodies?.release(request);
-    return { kind: 'stream', items };
-  }
+function responseOf({ received, request, context }: PreparedCall): ReturnType<UnaryMethod> {
+  const { endpoint, operation } = received;
   const { handler } = endpoint;
-  const work = (handler[operation] as UnaryMethod).call(handler, call.request, call.context);
-  const { onCredentialEnd } = request;
-  const response = await (onCredentialEnd === undefined ? work : untilCredentialEnds(work, onCredentialEnd));
-  record.answered(response);
-  endpoint.bodies?.release(request);
-  return { kind: 'response', response };
+  const work = (handler[operation] as UnaryMethod).call(handler, request, context);
+  const { onCredentialEnd } = received.request;
+  return onCredentialEnd === undefined ? work : untilCredentialEnds(work, onCredentialEnd);
 }
 
 function openedItems(call: PreparedCall): Promise<ItemStream> {

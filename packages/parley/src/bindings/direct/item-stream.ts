@@ -42,22 +42,23 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
   }
 
   /** Resolves with the first item, or after a wait for it. Rejects with the error of a source that has no item yet. */
-  static async open(options: ItemStreamOptions): Promise<ItemStream> {
-    const stream = ItemStream.#made(options);
-    stream.#stopWatching = options.onCredentialEnd?.(() => stream.#cut());
-    const first = stream.#pull();
-    stream.#first = first;
-    const { promise: waited, resolve } = Promise.withResolvers<void>();
-    const stopTimer = options.clock.after(options.firstItemMs, resolve);
-    try {
-      await Promise.race([first, waited]);
-    } finally {
-      stopTimer();
-    }
-    stream.#began = true;
-    // Its reader gets the error of an item that comes later.
-    first.catch(() => {});
-    return stream;
+  static open(options: ItemStreamOptions): Promise<ItemStream> {
+    return new Promise((resolve, reject) => {
+      const stream = ItemStream.#made(options);
+      stream.#stopWatching = options.onCredentialEnd?.(() => stream.#cut());
+      const first = stream.#pull();
+      stream.#first = first;
+      const begin = (): void => {
+        stopTimer();
+        stream.#began = true;
+        resolve(stream);
+      };
+      const stopTimer = options.clock.after(options.firstItemMs, begin);
+      first.then(begin, (error: unknown) => {
+        stopTimer();
+        reject(error);
+      });
+    });
   }
 
   static #made(options: ItemStreamOptions): ItemStream {

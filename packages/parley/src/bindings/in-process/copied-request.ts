@@ -55,8 +55,7 @@ class Copier {
     }
     const { toJSON } = value as { readonly toJSON?: unknown };
     if (typeof toJSON === 'function') return this.copy(Reflect.apply(toJSON, value, ['']), depth);
-    // As in JSON, an item without a JSON form is null.
-    if (Array.isArray(value)) return Array.from(value, (item: unknown) => this.copy(item, depth) ?? null);
+    if (Array.isArray(value)) return this.#list(value, depth);
     const copy: Record<string, unknown> = {};
     for (const name of Object.keys(value)) {
       const own = this.copy((value as Readonly<Record<string, unknown>>)[name], depth);
@@ -66,6 +65,13 @@ class Copier {
       if (name === '__proto__') Object.defineProperty(copy, name, { ...PLAIN, value: own });
       else copy[name] = own;
     }
+    return copy;
+  }
+
+  /** As in JSON, an item without a JSON form is null. */
+  #list(items: readonly unknown[], depth: number): unknown[] {
+    const copy: unknown[] = [];
+    for (const item of items) copy.push(this.copy(item, depth) ?? null);
     return copy;
   }
 

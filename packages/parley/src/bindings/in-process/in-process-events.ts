@@ -1,8 +1,9 @@
 import type { ReceivedEvent } from '../../client/client-transport.js';
-import { cloneJson } from '../../model/clone-json.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LinkedList } from '../../runtime/linked-list.js';
+import { ignoreRejection } from '../../runtime/settled.js';
 import type { ItemSource, StreamItem } from '../../task/stream-item.js';
+import { copiedEvent } from './copied-event.js';
 
 type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
 
@@ -61,7 +62,7 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
   readonly #forget: () => void;
   #waiting: PromiseWithResolvers<Batch> | undefined;
   /** The answer to a read whose reader a keep-alive has sent away. */
-  #late: (() => Promise<Batch>) | undefined;
+  #late: Promise<Batch> | undefined;
   #isReading = false;
   #isOver = false;
   #stopTimer: (() => void) | undefined;
@@ -78,7 +79,7 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
   next(): Promise<Batch> {
     const late = this.#late;
     this.#late = undefined;
-    if (late !== undefined) return late();
+    if (late !== undefined) return late;
     if (this.#isOver) return Promise.resolve(END);
     const waiting = Promise.withResolvers<Batch>();
     this.#waiting = waiting;
@@ -118,8 +119,7 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
     if (this.#isOver) return;
     if (result.done === true) {
       this.#close();
-      this.#answer(() => Promise.resolve(END));
-      return;
+      return this.#answer(END);
     }
     const { items } = this.#options;
     const events = [receivedOf(result.value)];
@@ -128,21 +128,28 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
       if (item === undefined) break;
       events.push(receivedOf(item));
     }
-    this.#answer(() => Promise.resolve({ value: events, done: false }));
+    this.#answer({ value: events, done: false });
   };
 
   readonly #failed = (error: unknown): void => {
     this.#isReading = false;
     if (this.#isOver) return;
     this.#close();
-    this.#answer(() => Promise.reject(this.#options.failure(error)));
+    this.#refuse(this.#options.failure(error));
   };
 
-  #answer(answer: () => Promise<Batch>): void {
+  #answer(batch: Batch): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (waiting === undefined) this.#late = answer;
-    else waiting.resolve(answer());
+    if (waiting === undefined) this.#late = Promise.resolve(batch);
+    else waiting.resolve(batch);
+  }
+
+  #refuse(error: unknown): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#late = ignoreRejection(Promise.reject(error));
+    else waiting.reject(error);
   }
 
   /** Ends the stream before its source does. */
@@ -156,12 +163,8 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
   }
 
   readonly #aborted = (): void => {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    const { signal } = this.#options;
+    this.#refuse(this.#options.signal?.reason);
     this.#leave();
-    if (waiting === undefined) this.#late = () => Promise.reject(signal?.reason);
-    else waiting.reject(signal?.reason);
   };
 
   #beat(): void {
@@ -185,6 +188,6 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
 
 /** A copy of an event for the caller. */
 function receivedOf({ event, seq }: StreamItem): ReceivedEvent {
-  const own = cloneJson(event);
+  const own = copiedEvent(event);
   return seq === undefined ? { event: own } : { event: own, id: String(seq) };
 }

@@ -19,8 +19,8 @@ const events = (event: Parameters<typeof PLAIN_CODEC.encodeEvent>[0]['event']) =
   JSON.parse(PLAIN_CODEC.encodeEvent({ event }));
 
 describe('the codec for plain arguments', () => {
-  it('reads messages and writes tasks of 0.3 as version 1.0', () => {
-    expect(PLAIN_CODEC.version).toBe('1.0');
+  it('reads messages and writes tasks of 0.3, in whose form webhooks are told', () => {
+    expect(PLAIN_CODEC.version).toBe('0.3');
     const message = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] };
     expect(PLAIN_CODEC.decode('sendMessage', { message })).toMatchObject({
       message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] },
@@ -56,6 +56,12 @@ describe('the codec for plain arguments', () => {
     expect(names(events({ task: task('TASK_STATE_WORKING') }))).toEqual(['status', 'artifact']);
     const over = JSON.parse(PLAIN_EVENTS_CODEC.encode('getTask', task('TASK_STATE_COMPLETED')));
     expect(over).toMatchObject([artifactEvent, { type: 'status', final: true }]);
+  });
+
+  it('does not call a chunk the last while the task goes on', () => {
+    const [, artifact] = events({ task: task('TASK_STATE_WORKING') });
+    expect(artifact).toMatchObject({ type: 'artifact' });
+    expect(artifact).not.toHaveProperty('lastChunk');
   });
 
   it('leaves a message as it is', () => {

@@ -18,7 +18,7 @@ export type SessionCodec = Pick<WireCodec, 'version' | 'decode' | 'encode' | 'en
  * an array of events for a callback. Lists are read as in 1.0, because 0.3 has none.
  */
 export const PLAIN_CODEC: SessionCodec = {
-  version: v1_0.version,
+  version: v0_3JsonRpc.version,
   decode: (operation, value, form) => (isList(operation) ? v1_0 : v0_3JsonRpc).decode(operation, value, form),
   encode(operation, response) {
     if (!isList(operation)) return v0_3JsonRpc.encode(operation, response);
@@ -39,8 +39,8 @@ function isList(operation: OperationName): boolean {
 }
 
 /**
- * The events for a callback. A task gives its state and its artifacts; a final state comes after them. A message stays
- * one.
+ * The events for a callback. A task gives its state and its artifacts; a final state comes after them, and only then
+ * are the artifacts known to be complete. A message stays one.
  */
 function callbackEvents(event: StreamResponse): object[] {
   if ('statusUpdate' in event) return [statusEvent(event.statusUpdate)];
@@ -51,14 +51,15 @@ function callbackEvents(event: StreamResponse): object[] {
   if ('message' in event) return [writeMessage(KINDS, event.message)];
   const { id: taskId, contextId, status, artifacts = [] } = event.task;
   const state = statusEvent({ taskId, contextId, status });
+  const isOver = isTerminal(status.state);
   const all = artifacts.map((artifact) => ({
     type: 'artifact',
     taskId,
     contextId,
     artifact: writeArtifact(KINDS, artifact),
-    lastChunk: true,
+    lastChunk: isOver || undefined,
   }));
-  return isTerminal(status.state) ? [...all, state] : [state, ...all];
+  return isOver ? [...all, state] : [state, ...all];
 }
 
 interface StatusEventSource {

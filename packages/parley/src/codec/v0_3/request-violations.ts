@@ -42,7 +42,7 @@ export function oldViolations(
     // A file part has its content in `file`.
     description: description.replace('exactly one of text, raw, url, data', 'exactly one of text, file, data'),
   }));
-  return new InvalidParamsError(violations ?? [], error.message);
+  return new InvalidParamsError(violations ?? []);
 }
 
 const CONTENTS = ['text', 'file', 'data'];

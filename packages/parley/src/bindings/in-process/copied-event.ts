@@ -1,0 +1,23 @@
+import { cloneJson } from '../../model/clone-json.js';
+import type { Part } from '../../model/part.js';
+import type { StreamResponse, TaskArtifactUpdateEvent } from '../../model/stream-response.js';
+
+/** A copy of a valid event. The caller may change it: it shares no object with the event. */
+export function copiedEvent(event: StreamResponse): StreamResponse {
+  if ('artifactUpdate' in event && isTextOnly(event.artifactUpdate))
+    return { artifactUpdate: textUpdate(event.artifactUpdate) };
+  return cloneJson(event);
+}
+
+/** True if the update holds no objects but its artifact and the parts of that, as most chunks do. */
+function isTextOnly({ artifact, metadata }: TaskArtifactUpdateEvent): boolean {
+  if (metadata !== undefined || artifact.metadata !== undefined || artifact.extensions !== undefined) return false;
+  for (const part of artifact.parts) if (!('text' in part) || part.metadata !== undefined) return false;
+  return true;
+}
+
+/** The copy of such an update. `cloneJson` takes three times as long, and streams in process copy each chunk. */
+function textUpdate(update: TaskArtifactUpdateEvent): TaskArtifactUpdateEvent {
+  const { artifact } = update;
+  return { ...update, artifact: { ...artifact, parts: artifact.parts.map((part): Part => ({ ...part })) } };
+}
