@@ -246,14 +246,23 @@ describe('behind a proxy that ends TLS', () => {
 
   it.each([
     [`Hash=${fingerprint};Subject="CN=ada"`, 'mtls|ada'],
-    [`By=spiffe://x;Hash=${other};Subject="CN=bob\\\\, the \\\\\\"second\\\\\\"";URI=spiffe://example/bob`, 'mtls|bob'],
-    [`Hash=${other};URI=x,Hash=${fingerprint}`, 'mtls|ada'],
+    [`By=spiffe://x;Hash=${other};Subject="CN=bob\\, the \\"second\\"";URI=spiffe://example/bob`, 'mtls|bob'],
+    // Envoy writes these for the organizations `x\,CN=...` and `x",CN=...` (RFC 2253 §2.4).
+    [`Hash=${other};Subject="O=x\\\\\\,CN=bob\\, the \\"second\\"";URI=spiffe://example/bob`, 401],
+    [`Hash=${other};Subject="O=x\\"\\,CN=bob\\, the \\"second\\"";URI=spiffe://example/bob`, 401],
+    [`Hash=${fingerprint};Subject="O=a, b,CN=ada";DNS=a.example;DNS=b.example`, 'mtls|ada'],
+    // Envoy does not escape names: the URI of this certificate is `x,Hash=...`.
+    [`Hash=${other};URI=x,Hash=${fingerprint}`, 401],
+    [`Hash=${other};URI=x;Hash=${fingerprint}`, 401],
+    [`Hash=${other};Subject="CN=bob\\, the \\"second\\"";URI=x;URI=spiffe://example/bob`, 401],
+    [`Hash=${other};URI=x",Hash=${fingerprint};URI="`, 401],
+    // The client has sent an element, or the beginning of one, before that of the proxy.
     [`Hash=${fingerprint},Hash=${other}`, 401],
+    [`Hash=${other},Hash=${fingerprint}`, 401],
     [`Hash=${other};Subject="a;Hash=${fingerprint},Hash=${fingerprint}"`, 401],
-    // The client has sent an open quote before the element of the proxy.
     [`Hash=${fingerprint};Subject=",By=x;Hash=${other};Subject="CN=eve"`, 401],
+    [`Hash=${fingerprint};Subject=",By=x;Hash=${other};Subject="CN=eve";URI=x"`, 401],
     [`Hash=${fingerprint};Subject="\\,Hash=${other};Subject="CN=eve";URI=x`, 401],
-    [`Hash=${other};Subject=",By=x;Hash=${fingerprint};Subject="O=a, b,CN=ada"`, 'mtls|ada'],
     [`Subject="CN=ada"`, 401],
     ['nothing', 401],
     [`Hash="${'"'.repeat(3)}`, 401],

@@ -290,6 +290,11 @@ describe('introspection (RFC 7662)', () => {
     ['a token that is bound to a key', { active: true, sub: 'ada', cnf: { jkt: 'x' } }],
     ['a token that is bound to a certificate', { active: true, sub: 'ada', cnf: { 'x5t#S256': 'A'.repeat(43) } }],
     ['an expired token', { active: true, sub: 'ada', exp: 1 }],
+    ['a token whose end is a text', { active: true, sub: 'ada', exp: '1' }],
+    ['a token whose end is a list', { active: true, sub: 'ada', exp: [1] }],
+    ['a token whose end is null', { active: true, sub: 'ada', exp: null }],
+    ['a token whose begin is a text', { active: true, sub: 'ada', nbf: '4000000000' }],
+    ['a token whose type is a list', { active: true, sub: 'ada', token_type: ['bearer'] }],
     ['a token without subject', { active: true }],
   ])('%s is refused', async (_, answer) => {
     const introspection = { clientId: 'agent', clientSecret: CLIENT_SECRET, endpoint: 'https://id.example/introspect' };

@@ -12,6 +12,11 @@ export interface Credentials {
   readonly method?: string;
   /** A header by lower-case name; several lines are joined by `, `. */
   header(name: string): string | undefined;
+  /**
+   * A header that a trusted proxy adds. In a session of Cap'n Web, clients choose what `header` gives; this one comes
+   * from the request that opened the connection. Absent: the same as `header`.
+   */
+  proxyHeader?(name: string): string | undefined;
   /** The query as sent, without `?`. */
   readonly query: string;
   /** The address of the peer, if the host knows it. */

@@ -8,6 +8,8 @@ export interface CredentialSource extends Credentials {
   readonly method: string;
   /** The number of lines in which a header came. Absent: the host does not know it. */
   headerLines?(name: string): number;
+  /** The request that opened the connection, if headers are chosen within a session. */
+  readonly upgrade?: CredentialSource | undefined;
 }
 
 /** Two lines of `Authorization` that a host has joined by a comma. Basic and Bearer have no commas of their own. */
@@ -51,13 +53,15 @@ export class PresentedCredentials implements Credentials {
     return clientCertificate;
   }
 
-  header(name: string): string | undefined {
-    const value = this.#source.header(name);
-    if (!this.read.includes(name)) {
-      this.read.push(name);
-      if (value !== undefined && this.#isRepeated(name, value)) this.repeated ??= name;
-    }
+  header(name: string, source: CredentialSource = this.#source): string | undefined {
+    const value = source.header(name);
+    if (!this.read.includes(name)) this.read.push(name);
+    if (value !== undefined && isRepeated(source, name, value)) this.repeated ??= name;
     return value;
+  }
+
+  proxyHeader(name: string): string | undefined {
+    return this.header(name, this.#source.upgrade);
   }
 
   /**
@@ -78,11 +82,12 @@ export class PresentedCredentials implements Credentials {
   #isAttached(name: string): boolean {
     return name === 'cookie' || (name === 'authorization' && isAttached(this.#source.header(name) ?? ''));
   }
+}
 
-  #isRepeated(name: string, value: string): boolean {
-    // HTTP/2 may split this header (RFC 9113 §8.2.3). Its reader refuses a name that comes twice.
-    if (name === 'cookie') return false;
-    const lines = this.#source.headerLines?.(name);
-    return lines === undefined ? name === 'authorization' && JOINED.test(value) : lines > 1;
-  }
+/** True if a host got a header in several lines. */
+function isRepeated(source: CredentialSource, name: string, value: string): boolean {
+  // HTTP/2 may split this header (RFC 9113 §8.2.3). Its reader refuses a name that comes twice.
+  if (name === 'cookie') return false;
+  const lines = source.headerLines?.(name);
+  return lines === undefined ? name === 'authorization' && JOINED.test(value) : lines > 1;
 }

@@ -219,6 +219,30 @@ describe('replaced keys', () => {
     expect(revokedOf(keys, 'changes').aborted).toBe(false);
   });
 
+  it('a key that is listed twice is revoked with both', async () => {
+    const twice = [
+      { key: 'twice', subject: 'ada' },
+      { key: 'twice', subject: 'ada' },
+    ];
+    const { keys } = keysOf({ keys: twice });
+    const before = revokedOf(keys, 'twice');
+    await keys.replace(twice);
+    const after = revokedOf(keys, 'twice');
+    await keys.replace([]);
+    expect([before.aborted, after.aborted]).toEqual([true, true]);
+  });
+
+  it('one key for two owners is refused, and changes nothing', async () => {
+    const two = [
+      { key: 'key-of-ada', subject: 'ada' },
+      { sha256: hashOf('key-of-ada'), subject: 'eve' },
+    ];
+    expect(() => keysOf({ keys: two })).toThrow('ada and eve have the same key');
+    const { keys } = keysOf();
+    await expect(keys.replace(two)).rejects.toThrow('ada and eve have the same key');
+    expect(keys.authenticate(request({ 'x-api-key': 'key-of-ada' }))).toMatchObject({ user: { id: 'apikey|ada' } });
+  });
+
   it('invalid keys change nothing', async () => {
     const { keys } = keysOf();
     await expect(keys.replace([{ key: '', subject: 'eve' }])).rejects.toThrow('the key of eve');

@@ -6,7 +6,7 @@ import { type Logger, silentLogger } from '../../telemetry/logger.js';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.js';
 import { type ApiKey, apiKeyProblems } from './api-key.js';
 import { type KeyPlace, type PlacedKeys, placedKeys } from './key-places.js';
-import { type HashedKey, KeyTable } from './key-table.js';
+import { type HashedKey, KeyTable, sharedKeyProblems } from './key-table.js';
 import { ReloadedList } from './reloaded-list.js';
 
 /** Returns the valid keys. Called again for changes; the same array stands for the same keys. */
@@ -108,9 +108,12 @@ export class ApiKeys implements Authenticator {
     if (problems.length > 0) throw new OptionsError(this.#title, problems);
     const source = { issuer: this.#setup.issuer ?? 'apikey', schemeName: this.#schemeName };
     const hashed = keys.map(hashedKey);
-    return hashed.every(isHashed)
-      ? new KeyTable(hashed, source, previous)
-      : Promise.all(hashed).then((all) => new KeyTable(all, source, previous));
+    const made = (all: readonly HashedKey[]) => {
+      const shared = sharedKeyProblems(all);
+      if (shared.length > 0) throw new OptionsError(this.#title, shared);
+      return new KeyTable(all, source, previous);
+    };
+    return hashed.every(isHashed) ? made(hashed) : Promise.all(hashed).then(made);
   }
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
 import type { Authentication, Credentials } from '../authenticator.js';
 import { type BasicUser, BasicUsers, type BasicUsersSetup, newPasswordHash } from './basic-users.js';
@@ -32,6 +32,24 @@ it.each([
 ])('%s is known (RFC 7617 §2.1)', async (header, id) => {
   const { present } = await usersOf();
   expect(await present(header)).toMatchObject({ kind: 'user', user: { id, schemes: ['basic'] } });
+});
+
+it('a wrong password costs as much as an unknown name, also if the hashes of names differ in cost', async () => {
+  const { present } = await usersOf({
+    users: [
+      { subject: 'ada', passwordHash: await cheap('right') },
+      { subject: 'bob', passwordHash: await newPasswordHash('right', { salt: random(16), iterations: 5_000 }) },
+    ],
+  });
+  const derive = vi.spyOn(crypto.subtle, 'deriveBits');
+  onTestFinished(() => derive.mockRestore());
+  await present(basic('ada:right'));
+  for (const name of ['ada', 'bob', 'nobody']) {
+    derive.mockClear();
+    expect(await present(basic(`${name}:wrong`))).toMatchObject({ kind: 'refused' });
+    const costs = derive.mock.calls.map(([algorithm]) => (algorithm as unknown as { iterations: number }).iterations);
+    expect([name, costs.reduce((sum, cost) => sum + cost, 0)]).toEqual([name, 5_000]);
+  }
 });
 
 it('a request without the header is anonymous', async () => {

@@ -168,8 +168,14 @@ export class BasicUsers implements Authenticator {
       throw new A2AError('RESOURCE_EXHAUSTED', message, { retryAfterMs: BUSY_RETRY_MS });
     }
     try {
-      const isRight = await hasHash(password, entry?.hash ?? users.unknown);
-      if (!isRight || entry === undefined) return { kind: 'refused', reason: 'unknown name or wrong password' };
+      const hash = entry?.hash ?? users.unknown;
+      const isRight = await hasHash(password, hash);
+      if (!isRight || entry === undefined) {
+        // A cheaper hash must not tell that its name is known.
+        const iterations = users.unknown.iterations - hash.iterations;
+        if (iterations > 0) await derivedHash(password, { salt: users.unknown.salt, iterations });
+        return { kind: 'refused', reason: 'unknown name or wrong password' };
+      }
     } finally {
       this.#turns.end();
     }

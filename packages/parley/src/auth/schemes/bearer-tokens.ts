@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.js';
 import type { ApiKey, CredentialOwner } from './api-key.js';
 import { ApiKeys } from './api-keys.js';
+import { credentialList } from './reloaded-list.js';
 
 /** A token and its owner. `sha256` is the hash of the token as 64 hex digits, for configurations without secrets. */
 export type BearerToken = ({ readonly token: string } | { readonly sha256: string }) & CredentialOwner;
@@ -30,20 +31,26 @@ export class BearerTokens implements Authenticator {
 
   /** @throws OptionsError naming the subjects with an invalid token or hash. */
   constructor({ tokens, ...setup }: BearerTokensSetup) {
-    const fixed = { keys: tokens.map(asKey), place: 'bearer', issuer: 'bearer', title: 'BearerTokens' } as const;
+    const fixed = { keys: keysOf(tokens), place: 'bearer', issuer: 'bearer', title: TITLE } as const;
     this.#keys = new ApiKeys({ ...setup, ...fixed });
     this.challenges = this.#keys.challenges;
     this.securitySchemes = this.#keys.securitySchemes;
   }
 
   /** Replaces all tokens. Running streams of removed and changed tokens end. Rejects for invalid tokens. */
-  replace(tokens: readonly BearerToken[]): Promise<void> {
-    return this.#keys.replace(tokens.map(asKey));
+  async replace(tokens: readonly BearerToken[]): Promise<void> {
+    await this.#keys.replace(keysOf(tokens));
   }
 
   authenticate(credentials: Credentials): Authentication | Promise<Authentication> {
     return this.#keys.authenticate(credentials);
   }
+}
+
+const TITLE = 'BearerTokens';
+
+function keysOf(tokens: readonly BearerToken[]): readonly ApiKey[] {
+  return credentialList(TITLE, tokens).map(asKey);
 }
 
 function asKey(entry: BearerToken): ApiKey {

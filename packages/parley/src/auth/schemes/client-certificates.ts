@@ -12,6 +12,7 @@ import {
   forwardedCertificate,
 } from './forwarded-certificate.js';
 import type { KnownUser } from './key-table.js';
+import { credentialList } from './reloaded-list.js';
 
 /** The members of a certificate that a rule asks for. All given ones must match. */
 export interface CertificateMatch {
@@ -140,7 +141,7 @@ export class ClientCertificates implements Authenticator {
 const MATCHES = ['fingerprint', 'commonName', 'dnsName', 'uri', 'email'] as const;
 
 function rulesOf(users: readonly CertificateUser[], previous: readonly Entry[] = []): Rules {
-  const problems = users.flatMap((user) => [
+  const problems = credentialList('ClientCertificates', users).flatMap((user) => [
     ...ownerProblems(user),
     ...(MATCHES.some((name) => user[name] !== undefined)
       ? []

@@ -57,9 +57,11 @@ export function forwardedCertificate(options: ForwardedCertificates): ForwardedC
   };
   return (credentials) => {
     if (!isTrusted(credentials.peer)) return undefined;
-    const text = credentials.header(header)?.trim();
+    const written = (name: string) =>
+      credentials.proxyHeader === undefined ? credentials.header(name) : credentials.proxyHeader(name);
+    const text = written(header)?.trim();
     if (text === undefined || text === '') return undefined;
-    const verified = verifyHeader === undefined ? 'SUCCESS' : credentials.header(verifyHeader);
+    const verified = verifyHeader === undefined ? 'SUCCESS' : written(verifyHeader);
     return verified === 'SUCCESS' ? read(text) : { ...read(text), problem: verified ?? 'not verified' };
   };
 }
@@ -78,38 +80,27 @@ function readX509(
   return parse(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
 }
 
-/** Reads the last element of the header, which the trusted proxy has added. The client may have sent others. */
+/** A member of an element: its value is quoted, or free of quotes and separators. */
+const MEMBER = /^[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^",;]*)$/i;
+
+/**
+ * Reads the element that the trusted proxy has set. Envoy does not escape names, so that a name may look like another
+ * member or element, or like one that the client sent. A header that can be read in two ways is malformed.
+ */
 function readEnvoy(text: string): ClientCertificate {
-  const pairs = split(lastElement(text), ';').map((pair) => {
+  const members = split(text, ';');
+  if (!members.every((member) => MEMBER.test(member))) return MALFORMED;
+  const pairs = members.map((pair) => {
     const mark = pair.indexOf('=');
-    return [pair.slice(0, mark).trim().toLowerCase(), unquoted(pair.slice(mark + 1).trim())] as const;
+    return [pair.slice(0, mark).toLowerCase(), withoutQuotes(pair.slice(mark + 1))] as const;
   });
   const named = (name: string) => pairs.flatMap(([one, value]) => (one === name && value !== '' ? [value] : []));
+  if (['hash', 'subject', 'uri'].some((name) => named(name).length > 1)) return MALFORMED;
   const hash = named('hash')[0]?.toLowerCase();
   const subject = readSubject(named('subject')[0] ?? '');
   const certificate = { subject, dnsNames: named('dns'), uris: named('uri'), emails: [] };
   if (hash === undefined || !/^[0-9a-f]{64}$/.test(hash)) return MALFORMED;
   return { ...certificate, fingerprint: hash };
-}
-
-/**
- * The text after the last comma outside of double quotes. It reads from the end: an open quote of the client must not
- * swallow the element of the proxy after it.
- */
-function lastElement(text: string): string {
-  let isQuoted = false;
-  for (let at = text.length - 1; at >= 0; at--) {
-    if (text[at] === '"' && !isEscaped(text, at)) isQuoted = !isQuoted;
-    else if (text[at] === ',' && !isQuoted) return text.slice(at + 1);
-  }
-  return text;
-}
-
-/** True if an odd number of backslashes stands before a place. */
-function isEscaped(text: string, at: number): boolean {
-  let before = at;
-  while (text[before - 1] === '\\') before -= 1;
-  return (at - before) % 2 === 1;
 }
 
 /** Splits a text outside of its double quotes. */
@@ -129,9 +120,9 @@ function split(text: string, separator: string): readonly string[] {
   return [...pieces, text.slice(start)];
 }
 
-function unquoted(text: string): string {
-  if (!text.startsWith('"') || !text.endsWith('"') || text.length < 2) return text;
-  return text.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
+/** Envoy puts quotes around a distinguished name, and changes nothing in it. */
+function withoutQuotes(text: string): string {
+  return text.startsWith('"') && text.endsWith('"') && text.length > 1 ? text.slice(1, -1) : text;
 }
 
 /** The attributes of a distinguished name such as `CN=ada,O=Example` (RFC 4514). */

@@ -37,12 +37,15 @@ export class KeyTable {
     const entries = previous === undefined ? [] : previous.#entries;
     const before = new Map(entries.map((entry) => [`${entry.sha256} ${entry.owner}`, entry]));
     const buckets = new Map<string, Entry[]>();
-    this.#entries = keys.map(({ sha256, owner }) => {
+    const now = new Map<string, Entry>();
+    for (const { sha256, owner } of keys) {
       const text = JSON.stringify(owner);
-      const known = before.get(`${sha256} ${text}`);
-      before.delete(`${sha256} ${text}`);
-      return known ?? entryOf({ sha256, owner: text, user: ownerAsUser(owner, source) });
-    });
+      const name = `${sha256} ${text}`;
+      if (now.has(name)) continue;
+      now.set(name, before.get(name) ?? entryOf({ sha256, owner: text, user: ownerAsUser(owner, source) }));
+      before.delete(name);
+    }
+    this.#entries = [...now.values()];
     for (const entry of this.#entries) {
       const bucket = entry.sha256.slice(0, BUCKET_DIGITS);
       buckets.set(bucket, [...(buckets.get(bucket) ?? []), entry]);
@@ -64,6 +67,17 @@ export class KeyTable {
 function entryOf({ user, ...entry }: Pick<Entry, 'sha256' | 'owner'> & { readonly user: User }): Entry {
   const revocation = new AbortController();
   return { ...entry, revocation, answer: Object.freeze({ kind: 'user', user, revoked: revocation.signal }) };
+}
+
+/** The problems of keys that stand for two owners: a look-up could find only one of them. */
+export function sharedKeyProblems(keys: readonly HashedKey[]): readonly string[] {
+  const first = new Map<string, CredentialOwner>();
+  return keys.flatMap(({ sha256, owner }) => {
+    const known = first.get(sha256);
+    first.set(sha256, known ?? owner);
+    if (known === undefined || JSON.stringify(known) === JSON.stringify(owner)) return [];
+    return [`${known.subject} and ${owner.subject} have the same key`];
+  });
 }
 
 /** Compares all digits, so that the time does not depend on the first difference. */

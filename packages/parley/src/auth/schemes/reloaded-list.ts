@@ -1,3 +1,5 @@
+import { OptionsError } from '../../errors/options-error.js';
+import { isObject } from '../../model/json.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 
@@ -15,6 +17,17 @@ export interface ReloadedListOptions<Entry, Result> {
 }
 
 /**
+ * The entries of a list of credentials.
+ * @throws OptionsError if they are no list, or if an entry is no object.
+ */
+export function credentialList<Entry>(title: string, entries: readonly Entry[]): readonly Entry[] {
+  if (!Array.isArray(entries)) throw new OptionsError(title, ['needs a list of credentials']);
+  const at = entries.findIndex((entry) => !isObject(entry));
+  if (at >= 0) throw new OptionsError(title, [`[${at}] must be an object`]);
+  return entries;
+}
+
+/**
  * A list of credentials that may change while the server runs. A list that cannot be read, or that is invalid, leaves
  * the last valid one in force.
  */
@@ -28,13 +41,13 @@ export class ReloadedList<Entry, Result> {
   /** @throws the error of `read` for a fixed list that is invalid. */
   constructor(options: ReloadedListOptions<Entry, Result>) {
     this.#options = options;
-    const { list, read } = options;
+    const { list } = options;
     if (typeof list === 'function') {
       this.#change = this.#reload(list);
       this.#change.catch(() => {});
       return;
     }
-    const result = read(list, undefined);
+    const result = this.#read(list);
     if (!(result instanceof Promise)) this.#current = result;
     else this.#change = this.#taken(result);
   }
@@ -51,6 +64,10 @@ export class ReloadedList<Entry, Result> {
     return this.#current;
   }
 
+  #read(entries: readonly Entry[]): Result | Promise<Result> {
+    return this.#options.read(credentialList(this.#options.title, entries), this.#current);
+  }
+
   async #taken(result: Promise<Result>): Promise<void> {
     this.#current = await result;
   }
@@ -59,7 +76,7 @@ export class ReloadedList<Entry, Result> {
   replace(entries: readonly Entry[]): Promise<void> {
     const before = this.#change?.catch(() => {}) ?? Promise.resolve();
     const change = before.then(async () => {
-      this.#current = await this.#options.read(entries, this.#current);
+      this.#current = await this.#read(entries);
       this.#entries = entries;
     });
     this.#change = change;
@@ -72,7 +89,7 @@ export class ReloadedList<Entry, Result> {
     try {
       const entries = await source();
       if (entries !== this.#entries) {
-        this.#current = await this.#options.read(entries, this.#current);
+        this.#current = await this.#read(entries);
         if (this.#entries !== undefined) logger.info(`${title}: the credentials were read again`);
         this.#entries = entries;
       }

@@ -33,6 +33,7 @@ export interface IntrospectionCheckOptions {
 const ANSWER = { bytes: 64 * 1024, ms: 5_000 };
 /** Unknown tokens ask the authorization server once each, so their number is bounded. */
 const MOST_REQUESTS = 100;
+const BEARER_TYPE = /^(?:bearer|access_token)$/i;
 
 /**
  * Makes a check that asks the authorization server about each token (RFC 7662). The check rejects with an A2AError of
@@ -110,11 +111,19 @@ function faultOf(
   if (!active) return 'the token is not active';
   if (iss !== undefined && iss !== issuer) return 'the token is of another issuer';
   // Refresh tokens are active too (RFC 7662 §2.2).
-  if (type !== undefined && !/^(?:bearer|access_token)$/i.test(String(type))) return 'the token is no bearer token';
-  if (typeof exp === 'number' && exp <= now) return 'the token has expired';
-  if (typeof nbf === 'number' && nbf > now + 5) return 'the token is not valid yet';
+  if (type !== undefined && !(typeof type === 'string' && BEARER_TYPE.test(type)))
+    return 'the token is no bearer token';
+  // An end that cannot be read must not become a token without an end.
+  if (!isTime(exp) || !isTime(nbf)) return 'a time of the token is no number';
+  if (exp !== undefined && exp <= now) return 'the token has expired';
+  if (nbf !== undefined && nbf > now + 5) return 'the token is not valid yet';
   const named = Array.isArray(aud) ? (aud as unknown[]) : [aud];
   return audience === undefined || audience.some((one) => named.includes(one)) ? undefined : 'the token is for others';
+}
+
+/** True for a time in seconds, and for none (RFC 7662 §2.2). */
+function isTime(value: unknown): value is number | undefined {
+  return value === undefined || typeof value === 'number';
 }
 
 async function loadedOAuth(): Promise<typeof OAuth> {

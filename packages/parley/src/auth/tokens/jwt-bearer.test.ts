@@ -186,7 +186,10 @@ describe('a token is refused', () => {
     'bound to what is no object': ({ signed }) => signed({ cnf: 'x' }),
     'of another key': ({ signed }) => signed({}, {}, other.privateKey),
     'of another type': ({ signed }) => signed({}, { typ: 'dpop+jwt' }),
+    'of a type that is a list': ({ signed }) => signed({}, { typ: ['JWT'] as never }),
     'that is nested': ({ signed }) => signed({}, { cty: 'JWT' }),
+    'that is nested, by its full media type': ({ signed }) => signed({}, { cty: 'application/JWT' }),
+    'with padding': async ({ signed }) => `${await signed()}==`,
     'with a critical header': ({ signed }) => signed({}, { crit: ['b64'], b64: true }),
     'signed with an elliptic key under the id of another': ({ signed }) => signed({}, { alg: 'ES256' }, ec.privateKey),
     'with the key of the attacker in its header': async ({ signed }) =>
@@ -315,6 +318,16 @@ describe('a shared secret', () => {
     expect(await presented(await signed({}, { alg: 'HS256' }, key))).toMatchObject({ kind: 'user' });
     expect(await presented(await signed({}, { alg: 'HS512' }, key))).toMatchObject({ kind: 'refused' });
     expect(await presented(await signed())).toMatchObject({ kind: 'refused' });
+  });
+
+  it('verifies each allowed algorithm with its own hash', async () => {
+    const { signed, presented } = world({ secret: SECRET, algorithms: ['HS256', 'HS384', 'HS512'] });
+    const key = new TextEncoder().encode(SECRET);
+    for (const alg of ['HS512', 'HS256', 'HS384', 'HS512']) {
+      expect(await presented(await signed({ jti: alg }, { alg }, key))).toMatchObject({ kind: 'user' });
+      const forged = new TextEncoder().encode(SECRET.toUpperCase());
+      expect(await presented(await signed({ jti: alg }, { alg }, forged))).toMatchObject({ kind: 'refused' });
+    }
   });
 });
 

@@ -75,6 +75,6 @@ function sourceProblems({ jwksUrl, keys, secret, plainHttp = false }: JwtBearerO
   return fault === undefined ? [] : [`jwksUrl ${fault}`];
 }
 
-function bytesOf(secret: string | Uint8Array): Uint8Array {
-  return typeof secret === 'string' ? new TextEncoder().encode(secret) : secret;
+function bytesOf(secret: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  return typeof secret === 'string' ? new TextEncoder().encode(secret) : new Uint8Array(secret);
 }

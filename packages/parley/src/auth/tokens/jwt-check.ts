@@ -2,7 +2,7 @@ import type * as Jose from 'jose';
 import { missingPackage } from '../../errors/missing-package.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import { JwtVerifier } from './jwt-verifier.js';
-import { KeySet, type TokenKeys } from './key-set.js';
+import { KeySet, secretKeys, type TokenKeys } from './key-set.js';
 import { RemoteKeys } from './remote-keys.js';
 import type { TokenVerdict } from './token-claims.js';
 import { TokenDocuments } from './token-documents.js';
@@ -13,7 +13,7 @@ export type KeySource =
   /** Public keys (RFC 7517 §5). */
   | { readonly keys: unknown }
   /** A shared secret. */
-  | { readonly secret: Uint8Array }
+  | { readonly secret: Uint8Array<ArrayBuffer> }
   /** Finds the url of the keys, each time before they are read. */
   | { readonly url: (documents: TokenDocuments) => string | Promise<string> };
 
@@ -84,7 +84,7 @@ function keysOf({
   readonly changed: () => void;
 }): TokenKeys {
   const { clock } = runtime;
-  if ('secret' in source) return { find: () => [source.secret] };
+  if ('secret' in source) return secretKeys(source.secret);
   if ('keys' in source) return KeySet.read(source.keys, { library, now: clock.now() });
   const { issuer, keyTimes: times = {}, logger = silentLogger } = options;
   const read = async () => documents.read(await source.url(documents));

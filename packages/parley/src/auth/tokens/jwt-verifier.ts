@@ -48,9 +48,10 @@ export class JwtVerifier {
 
   /** @throws A2AError with the code UNAVAILABLE if the keys cannot be read now. */
   async verify(token: string): Promise<TokenVerdict> {
-    if (token.split('.', 4).length !== 3) return { fault: 'the token is no signed JWT' };
+    // Padding is not part of a JWT (RFC 7515 §2): with it, one token would have many spellings.
+    if (token.split('.', 4).length !== 3 || token.endsWith('=')) return { fault: 'the token is no signed JWT' };
     const rules = { ...this.#rules, currentDate: new Date(this.#options.clock.now()) };
-    let others: readonly (Jose.CryptoKey | Uint8Array)[] = [];
+    let others: readonly Jose.CryptoKey[] = [];
     const first = await this.#verdict(token, rules, async (header) => {
       const [key, ...rest] = await this.#candidates(header, token);
       if (key === undefined) throw new EarlyFault(NO_KEY);
@@ -69,7 +70,7 @@ export class JwtVerifier {
   async #verdict(
     token: string,
     rules: Jose.JWTVerifyOptions,
-    key: (header: Jose.ProtectedHeaderParameters) => Promise<Jose.CryptoKey | Uint8Array> | Jose.CryptoKey | Uint8Array,
+    key: (header: Jose.ProtectedHeaderParameters) => Promise<Jose.CryptoKey> | Jose.CryptoKey,
   ): Promise<TokenVerdict> {
     try {
       const { payload } = await this.#options.library.jwtVerify(token, key, rules);
@@ -100,10 +101,15 @@ function headerFault(header: Jose.ProtectedHeaderParameters, types: readonly str
   const { kid, typ, cty } = header;
   const refused = REFUSED_HEADERS.find((name) => header[name] !== undefined);
   if (refused !== undefined) return `the header ${refused} is not allowed`;
-  if (cty !== undefined && String(cty).toLowerCase() === 'jwt') return 'the token is nested';
+  if (cty !== undefined && mediaTypeOf(cty) === 'jwt') return 'the token is nested';
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > LONGEST_KEY_ID)) return 'the key id is no text';
-  const type = typ === undefined ? '' : String(typ).toLowerCase();
-  return types.includes(type.replace(/^application\//, '')) ? undefined : 'the type of the token is not allowed';
+  const type = typ === undefined ? '' : mediaTypeOf(typ);
+  return type !== undefined && types.includes(type) ? undefined : 'the type of the token is not allowed';
+}
+
+/** A media type of a header in lower case, without `application/` (RFC 7515 §4.1.9); undefined if it is no text. */
+function mediaTypeOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.toLowerCase().replace(/^application\//, '') : undefined;
 }
 
 /** The texts of the library are fixed. They hold nothing of the token. */

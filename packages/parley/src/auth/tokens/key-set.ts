@@ -8,10 +8,7 @@ export interface TokenKeys {
    * are read only if `mayRead` returns true.
    * @throws A2AError with the code UNAVAILABLE if the keys cannot be read now.
    */
-  find(
-    header: Jose.ProtectedHeaderParameters,
-    mayRead: () => boolean,
-  ): Promise<readonly Jose.CryptoKey[]> | readonly Uint8Array[];
+  find(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): Promise<readonly Jose.CryptoKey[]>;
 }
 
 /** A token without a key id costs one signature check for each candidate. */
@@ -69,4 +66,20 @@ async function firstOf(keys: AsyncIterable<Jose.CryptoKey>): Promise<readonly Jo
     if (found.length === MOST_CANDIDATES) break;
   }
   return found;
+}
+
+/** The keys of a shared secret. Each is imported once, because an import takes as long as a check. */
+export function secretKeys(secret: Uint8Array<ArrayBuffer>): TokenKeys {
+  const keys = new Map<string, Promise<readonly Jose.CryptoKey[]>>();
+  return {
+    // The library has checked that the algorithm is allowed.
+    find({ alg = '' }) {
+      const known = keys.get(alg);
+      if (known !== undefined) return known;
+      const algorithm = { name: 'HMAC', hash: alg.replace('HS', 'SHA-') };
+      const imported = crypto.subtle.importKey('raw', secret, algorithm, false, ['verify']).then((key) => [key]);
+      keys.set(alg, imported);
+      return imported;
+    },
+  };
 }

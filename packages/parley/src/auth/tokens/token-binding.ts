@@ -1,4 +1,5 @@
 import { isObject } from '../../model/json.js';
+import { fromBase64Url } from '../../runtime/base64-bytes.js';
 import type { Authentication, Credentials } from '../authenticator.js';
 import {
   type ForwardedCertificate,
@@ -51,6 +52,5 @@ export class CertificateBinding {
 }
 
 function hexOf(base64url: string): string {
-  const bytes = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'));
-  return Array.from(bytes, (char) => char.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+  return Array.from(fromBase64Url(base64url), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
