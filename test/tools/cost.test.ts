@@ -10,8 +10,8 @@ import { expect, it, onTestFinished } from 'vitest';
 const MOST = process.env.TEST_LONG === undefined ? 2 : 1.3;
 
 /** Bounds against regressions: without a disk, and without commits in between. */
-const MOST_IN_MEMORY = 5;
-const MOST_BUFFERED = 8;
+const MOST_IN_MEMORY = 2.5;
+const MOST_BUFFERED = 4;
 const MOST_GROWTH = 3;
 
 /** In status events: the time, that of the processor, and the last rounds over the first ones. */

@@ -1,5 +1,5 @@
 import type { Tool } from '../tools/tool.js';
-import { ToolRegistry as Registry } from '../tools/tool-registry.js';
+import { ToolRegistry as Registry, type ToolSource } from '../tools/tool-registry.js';
 import { systemClock } from './runtime.js';
 
 export { OptionsError } from '../errors/options-error.js';
@@ -8,6 +8,7 @@ export type { InputOf, OutputOf, StandardSchema } from '../model/standard-schema
 export { type JsonSchemaOptions, jsonSchema } from '../tools/json-schema.js';
 export {
   AnswerNeededError,
+  ApprovalNeededError,
   type ApprovalRule,
   defineTool,
   type Tool,
@@ -34,18 +35,17 @@ export {
 export { DEFAULT_TOOL_LIMITS, type ToolLimits } from '../tools/tool-execution.js';
 export { answerQuestion, toolQuestions, type WaitingQuestion } from '../tools/tool-questions.js';
 export { TOOLS_CARD_EXTENSION, TOOLS_EXTENSION, toolCalls, toolEventsOf } from '../tools/tool-records.js';
-export type { ExecuteOptions } from '../tools/tool-registry.js';
-export {
-  ApprovalNeededError,
-  type CallOptions,
-  type ToolRun,
-  type ToolRunOptions,
+export type { ExecuteOptions, ToolSource } from '../tools/tool-registry.js';
+export type {
+  CallOptions,
+  ToolRun,
+  ToolRunOptions,
 } from '../tools/tool-run.js';
 
 /** Tools by name. */
 export class ToolRegistry extends Registry {
   /** @throws OptionsError if two tools have the same name. */
-  constructor(tools: Iterable<Tool> = []) {
+  constructor(tools: Iterable<Tool | ToolSource> = []) {
     super(tools, systemClock);
   }
 }

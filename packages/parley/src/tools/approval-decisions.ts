@@ -1,5 +1,5 @@
 import type { Message } from '../model/message.js';
-import type { ToolFailure } from './tool.js';
+import type { ToolCall, ToolFailure } from './tool.js';
 import { decisionsIn, hasOnlyDecisions, type ToolDecision } from './tool-approvals.js';
 import type { CallChange, RecordedCall } from './tool-records.js';
 
@@ -15,7 +15,7 @@ export interface DecidedCalls {
 }
 
 /** The calls of a list that wait for an approval. */
-export function waitingCalls(calls: Iterable<RecordedCall>): readonly RecordedCall[] {
+export function waitingCalls<Call extends ToolCall>(calls: Iterable<Call>): readonly Call[] {
   return [...calls].filter(({ state, expiresAt }) => state === 'requested' && expiresAt !== undefined);
 }
 
@@ -33,7 +33,7 @@ export function decidedCalls(
   const changes = waiting.flatMap(({ id, tool, messageIds, expiresAt }): CallChange[] => {
     const answer = decisions.get(id);
     if (answer === undefined) {
-      return decisions.size > 0 ? [] : [{ id, tool, state: 'refused', messageIds, failure: refusalOf(undefined) }];
+      return decisions.size > 0 ? [] : [{ id, tool, state: 'refused', failure: refusalOf(undefined) }];
     }
     const decided = { id, tool, messageIds: [...messageIds, messageId] };
     if (answer.decision === 'approve' && !isExpired(expiresAt, now)) return [{ ...decided, state: 'approved' }];

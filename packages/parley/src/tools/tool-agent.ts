@@ -1,10 +1,10 @@
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { EventQueue } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
-import { ToolError } from './tool.js';
+import { ApprovalNeededError, ToolError } from './tool.js';
 import { TOOLS_CARD_EXTENSION } from './tool-records.js';
 import type { ToolRegistry } from './tool-registry.js';
-import { ApprovalNeededError, ToolRun, type ToolRunOptions } from './tool-run.js';
+import { ToolRun, type ToolRunOptions } from './tool-run.js';
 
 /**
  * Runs the body of an agent with tools whose calls are recorded in its task. If a call needs an approval, the task asks

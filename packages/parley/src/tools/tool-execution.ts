@@ -1,9 +1,8 @@
-import { cloneJson } from '../model/clone-json.js';
 import type { JsonValue } from '../model/json.js';
-import { jsonFault } from '../model/json-fault.js';
 import { type Validated, validated, validatedAtOnce } from '../model/standard-schema.js';
 import type { Clock } from '../runtime/clock.js';
 import { ignoreRejection } from '../runtime/settled.js';
+import { jsonCopy } from './json-copy.js';
 import { AnswerNeededError, type Tool, type ToolContext, ToolError } from './tool.js';
 
 /** Limits of calls. */
@@ -38,15 +37,7 @@ export const DEFAULT_TOOL_LIMITS: ToolLimits = {
  */
 export function jsonInput(name: string, input: unknown, mostBytes: number): JsonValue {
   try {
-    const fault = faultOf(input);
-    if (fault !== undefined) throw new ToolError(`The arguments of ${name} ${fault}.`, 'invalid_input');
-    const copy = cloneJson(input as JsonValue);
-    // A getter may give another value each time.
-    if (typeof copy === 'object' && faultOf(copy) !== undefined) throw new TypeError('not JSON');
-    if (isLarger(copy, mostBytes)) {
-      throw new ToolError(`The arguments of ${name} have more than ${mostBytes} bytes.`, 'limit');
-    }
-    return copy;
+    return jsonCopy(input, { what: 'arguments', tool: name, mostBytes });
   } catch (error) {
     if (error instanceof ToolError) throw error;
     throw new ToolError(`The arguments of ${name} cannot be read as JSON.`, 'invalid_input', { cause: error });
@@ -88,30 +79,38 @@ export interface ToolExecution {
   readonly whenSlow?: { readonly ms: number; readonly tell: () => void };
 }
 
+/** The result of a run. */
+export interface ToolResult {
+  /** As the tool gave it. */
+  readonly value: JsonValue;
+  /** The same JSON in objects of its own. */
+  readonly copy: JsonValue;
+}
+
 /**
  * Runs a tool once, until it ends, its time is over or the signal of the context aborts. A tool that ignores its signal
  * goes on, and its result is dropped. There is no promise if the tool and its schema have none.
  * @throws ToolError. An error of the tool is its cause, and its text is not in the message.
  */
-export function runTool(execution: ToolExecution): JsonValue | Promise<JsonValue> {
+export function runTool(execution: ToolExecution): ToolResult | Promise<ToolResult> {
   const { tool, input, context, mostBytes } = execution;
   try {
     if (context.signal.aborted) throw aborted(tool);
     const run = new RunContext(context);
     const result = tool.run(input, run);
     if (isPromise(result) || tool.output !== undefined) return checkedOutput(execution, run, result);
-    return jsonOutput(tool, result, mostBytes);
+    return toolResult(tool, result, mostBytes);
   } catch (error) {
     throw asToolError(tool, error);
   }
 }
 
-async function checkedOutput(execution: ToolExecution, run: RunContext, result: unknown): Promise<JsonValue> {
+async function checkedOutput(execution: ToolExecution, run: RunContext, result: unknown): Promise<ToolResult> {
   const { tool, mostBytes } = execution;
   try {
     const output = isPromise(result) ? await awaited(execution, run, Promise.resolve(result)) : result;
-    if (tool.output === undefined) return jsonOutput(tool, output, mostBytes);
-    return jsonOutput(tool, outputIn(tool, await validated(tool.output, output)), mostBytes);
+    if (tool.output === undefined) return toolResult(tool, output, mostBytes);
+    return toolResult(tool, outputIn(tool, await validated(tool.output, output)), mostBytes);
   } catch (error) {
     throw asToolError(tool, error);
   }
@@ -211,28 +210,10 @@ function outputIn({ name }: Tool, result: Validated<unknown>): unknown {
   throw new ToolError(`${name} returned a result that is not valid.`, 'invalid_output', { cause });
 }
 
-function jsonOutput({ name }: Tool, output: unknown, mostBytes: number): JsonValue {
+function toolResult({ name }: Tool, output: unknown, mostBytes: number): ToolResult {
   const value = output === undefined ? null : output;
-  const fault = faultOf(value);
-  if (fault !== undefined) throw new ToolError(`The result of ${name} ${fault}.`, 'invalid_output');
-  if (isLarger(value, mostBytes))
-    throw new ToolError(`The result of ${name} has more than ${mostBytes} bytes.`, 'limit');
-  return value as JsonValue;
-}
-
-/** The deepest arguments and results. An event holds 100 levels, with its own. */
-const MOST_LEVELS = 64;
-
-function faultOf(value: unknown): string | undefined {
-  if (isDeeper(value, MOST_LEVELS)) return `must not be nested more than ${MOST_LEVELS} levels deep`;
-  return jsonFault(value);
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1));
-  return Object.values(value).some((member) => isDeeper(member, levels - 1));
+  const copy = jsonCopy(value, { what: 'result', tool: name, mostBytes });
+  return { value: value as JsonValue, copy };
 }
 
 function unreadable({ name }: Tool, cause: unknown): ToolError {

@@ -1,9 +1,11 @@
 import type { AgentExtension } from '../model/agent-card.js';
 import { canonicalJson } from '../model/canonical-json.js';
+import { cloneJson } from '../model/clone-json.js';
 import { isObject, type JsonValue } from '../model/json.js';
 import type { Part } from '../model/part.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
+import { OwnPart } from '../server/own-part.js';
 import {
   type AskedQuestion,
   TOOL_CALL_STATES,
@@ -59,13 +61,24 @@ const NEXT: Readonly<Record<ToolCallState | 'none', readonly ToolCallState[]>> =
   refused: [],
 };
 
+/** A call of a run that knows its message. */
+export type OwnCall = CallChange & Pick<RecordedCall, 'run'>;
+
 /** The call after a change; undefined if the change is not possible. */
 export function nextCall(call: RecordedCall | undefined, change: CallChange): RecordedCall | undefined {
-  if (!NEXT[call?.state ?? 'none'].includes(change.state)) return undefined;
-  if (call === undefined) {
-    const { run, messageIds } = change;
-    return run === undefined || messageIds === undefined ? undefined : { ...change, run, messageIds };
-  }
+  if (call !== undefined) return changedCall(call, change);
+  const first = firstCall(change);
+  return first?.messageIds === undefined ? undefined : (first as RecordedCall);
+}
+
+/** The call after its first change; undefined if the change cannot be the first one. */
+export function firstCall(change: CallChange): OwnCall | undefined {
+  return NEXT.none.includes(change.state) && change.run !== undefined ? (change as OwnCall) : undefined;
+}
+
+/** A known call after a change; undefined if the change is not possible. */
+export function changedCall<Call extends OwnCall>(call: Call, change: CallChange): Call | undefined {
+  if (!NEXT[call.state].includes(change.state)) return undefined;
   // A run that has begun goes back only for an answer.
   const isBegun = call.state !== 'requested' || call.expiresAt !== undefined;
   if (change.state === 'requested' && isBegun && openQuestion(change) === undefined) return undefined;
@@ -73,12 +86,12 @@ export function nextCall(call: RecordedCall | undefined, change: CallChange): Re
 }
 
 /** True if the call changes no more. */
-export function isFinished({ state }: ToolCall): boolean {
+export function isFinished({ state }: Pick<ToolCall, 'state'>): boolean {
   return NEXT[state].length === 0;
 }
 
 /** True if a call has this tool and these arguments. */
-export function isSameCall({ tool, input }: RecordedCall, name: string, other: JsonValue | undefined): boolean {
+export function isSameCall({ tool, input }: ToolCall, name: string, other: JsonValue | undefined): boolean {
   if (tool !== name) return false;
   // Arguments that are no JSON, or too large, were not recorded, and cannot be compared.
   return input === undefined || (other !== undefined && isSameJson(input, other));
@@ -93,7 +106,7 @@ export function isSameJson(one: JsonValue, other: JsonValue): boolean {
  * The result of a finished call.
  * @throws ToolError if it has none.
  */
-export function outcomeOf({ output = null, failure, state, tool }: RecordedCall): JsonValue {
+export function outcomeOf({ output = null, failure, state, tool }: ToolCall): JsonValue {
   if (state === 'succeeded') return output;
   throw new ToolError(failure?.message ?? `${tool} failed.`, failure?.reason ?? 'threw');
 }
@@ -106,7 +119,19 @@ export function openQuestion({ state, asked }: Pick<CallChange, 'state' | 'asked
 
 /** The data part of a change. */
 export function recordPart(change: CallChange): Part {
-  return { data: { toolCall: change as unknown as JsonValue } };
+  return { data: dataOf(change) };
+}
+
+/** The same for a change whose arguments and result are checked copies that no other code has. */
+export function ownRecordPart(change: CallChange): Part {
+  const { id, tool, asked, failure } = change;
+  // These come from the agent, its tool or a message.
+  const isChecked = asked === undefined && failure === undefined && typeof id === 'string' && id.isWellFormed();
+  return isChecked && tool.isWellFormed() ? new OwnPart(dataOf(change)) : recordPart(change);
+}
+
+function dataOf(change: CallChange): JsonValue {
+  return { toolCall: change as unknown as JsonValue };
 }
 
 /** The calls that the artifact of a task records, in order. Parts of another form are left out. */
@@ -155,6 +180,11 @@ export function toolEventsOf(event: StreamResponse): readonly ToolEvent[] {
 export function publicCall({ run: _, messageIds: __, asked, ...call }: CallChange): ToolCall {
   const question = openQuestion({ state: call.state, ...(asked && { asked }) });
   return question === undefined ? call : { ...call, question };
+}
+
+/** A public call in objects of its own: whatever other code does with them, the record stays as it is. */
+export function toldCall(call: CallChange): ToolCall {
+  return cloneJson(publicCall(call));
 }
 
 function changeIn(part: Part): CallChange | undefined {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool, jsonSchema, ToolError, ToolRegistry } from '../exports/tools.js';
+import { defineTool, jsonSchema, type Tool, ToolError, ToolRegistry } from '../exports/tools.js';
 
 const add = defineTool({
   name: 'add',
@@ -117,3 +117,25 @@ describe('a registry', () => {
 function fail(message: string): never {
   throw new Error(message);
 }
+
+describe('a registry with a source', () => {
+  it('follows the changes of the source', async () => {
+    const source = { tools: [add] as readonly Tool[] };
+    const named = (name: string, text = name) => defineTool({ name, input: z.object({}), run: () => text });
+    const own = named('own');
+    const tools = new ToolRegistry([source, own]);
+    expect(tools.list().map(({ name }) => name)).toEqual(['own', 'add']);
+    expect(await tools.execute('add', { a: 1 })).toBe(2);
+    // The name `own` is taken.
+    source.tools = [named('later'), named('own', 'other')];
+    expect(tools.list().map(({ name }) => name)).toEqual(['own', 'later']);
+    expect(await tools.execute('later', {})).toBe('later');
+    expect(await tools.execute('own', {})).toBe('own');
+    await expect(tools.execute('add', { a: 1 })).rejects.toMatchObject({ reason: 'unknown_tool' });
+  });
+
+  it('refuses a name that is taken', () => {
+    expect(() => new ToolRegistry([add, { tools: [add] }])).toThrow('the tool add exists already');
+    expect(() => new ToolRegistry([{ tools: [add] }, add])).toThrow('the tool add exists already');
+  });
+});

@@ -17,32 +17,52 @@ export interface ExecuteOptions {
   readonly limits?: Partial<ToolLimits>;
 }
 
+/** Tools that may change, such as those of `mcpTools`. */
+export interface ToolSource {
+  /** The tools of now. */
+  readonly tools: readonly Tool[];
+}
+
 /** Tools by name. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
+  readonly #sources: ToolSource[] = [];
   /** The time for timeouts and expiries. */
   readonly clock: Clock;
 
-  /** @throws OptionsError if two tools have the same name. */
-  constructor(tools: Iterable<Tool>, clock: Clock) {
+  /** @throws OptionsError if two tools have the same name, or if one is a promise. */
+  constructor(tools: Iterable<Tool | ToolSource>, clock: Clock) {
     this.clock = clock;
     for (const tool of tools) this.register(tool);
   }
 
-  /** @throws OptionsError if the name is taken. */
-  register(tool: Tool): this {
-    if (this.#tools.has(tool.name)) throw new OptionsError('ToolRegistry', [`the tool ${tool.name} exists already`]);
-    this.#tools.set(tool.name, tool);
+  /**
+   * Adds a tool, or a source whose changes the registry follows. A tool that a source gets later must not have a name
+   * that is taken: the earlier tool keeps it.
+   * @throws OptionsError if a name is taken, or for a promise such as that of `mcpTools`.
+   */
+  register(added: Tool | ToolSource): this {
+    if (added instanceof Promise) throw new OptionsError('ToolRegistry', ['a tool is a promise: await it']);
+    for (const { name } of 'tools' in added ? added.tools : [added])
+      if (this.get(name)) throw new OptionsError('ToolRegistry', [`the tool ${name} exists already`]);
+    if ('tools' in added) this.#sources.push(added);
+    else this.#tools.set(added.name, added);
     return this;
   }
 
   get(name: string): Tool | undefined {
-    return this.#tools.get(name);
+    return this.#tools.get(name) ?? this.#sourced().find((tool) => tool.name === name);
   }
 
-  /** All tools, in the order of their registration. */
+  /** All tools: single ones in the order of their registration, then those of the sources. */
   list(): readonly Tool[] {
-    return [...this.#tools.values()];
+    const found = new Map(this.#tools);
+    for (const tool of this.#sourced()) if (!found.has(tool.name)) found.set(tool.name, tool);
+    return [...found.values()];
+  }
+
+  #sourced(): readonly Tool[] {
+    return this.#sources.flatMap(({ tools }) => tools);
   }
 
   /**
@@ -62,17 +82,23 @@ export class ToolRegistry {
       onEvent?.({ call });
     };
     try {
-      const tool = this.#tools.get(name);
+      const tool = this.get(name);
       if (!tool) throw new ToolError(`There is no tool ${name}.`, 'unknown_tool');
       const json = jsonInput(name, input, inputBytes);
       change({ input: json });
-      const value = await checkedInput(tool, cloneJson(json));
-      if (await tool.asksApproval(value, context)) {
+      const checked = await checkedInput(tool, cloneJson(json));
+      if (await tool.asksApproval(checked, context)) {
         if (!(await approve?.(call))) throw new ToolError(`The call of ${name} was not approved.`, 'refused');
         change({ state: 'approved' });
       }
       change({ state: 'running' });
-      const output = await runTool({ tool, input: value, context, mostBytes: outputBytes, clock: this.clock });
+      const { value: output } = await runTool({
+        tool,
+        input: checked,
+        context,
+        mostBytes: outputBytes,
+        clock: this.clock,
+      });
       change({ state: 'succeeded', output });
       return output;
     } catch (error) {

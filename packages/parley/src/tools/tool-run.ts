@@ -3,13 +3,14 @@ import type { JsonValue } from '../model/json.js';
 import { jsonFault } from '../model/json-fault.js';
 import type { Message } from '../model/message.js';
 import type { Clock } from '../runtime/clock.js';
-import { ignoreRejection } from '../runtime/settled.js';
+import { ignoreRejection, SETTLED } from '../runtime/settled.js';
 import type { EventQueue } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
 import { type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
 import { CallContext } from './call-context.js';
 import {
   AnswerNeededError,
+  ApprovalNeededError,
   type AskedQuestion,
   type Tool,
   type ToolAnswer,
@@ -28,21 +29,24 @@ import {
   jsonInput,
   runTool,
   type ToolLimits,
+  type ToolResult,
 } from './tool-execution.js';
 import { answersIn, questionMessage, type WaitingQuestion } from './tool-questions.js';
 import {
   type CallChange,
+  changedCall,
+  firstCall,
   isFinished,
   isSameCall,
   isSameJson,
-  nextCall,
+  type OwnCall,
   openQuestion,
   outcomeOf,
-  publicCall,
+  ownRecordPart,
   type RecordedCall,
   recordedCalls,
-  recordPart,
   TOOLS_ARTIFACT,
+  toldCall,
 } from './tool-records.js';
 import type { ToolRegistry } from './tool-registry.js';
 import { untrustedSchema } from './untrusted-schema.js';
@@ -61,17 +65,6 @@ export interface CallOptions {
    * Code that makes its calls in another order after a restart must name them.
    */
   readonly id?: string;
-}
-
-/** The call waits for the owner of the task. `runTools` asks for the approval or answer once the agent has returned. */
-export class ApprovalNeededError extends Error {
-  override readonly name = 'ApprovalNeededError';
-  readonly call: ToolCall;
-
-  constructor(call: ToolCall) {
-    super(`The call ${call.id} of ${call.tool} needs ${call.question === undefined ? 'an approval' : 'an answer'}.`);
-    this.call = call;
-  }
 }
 
 /** A quick call of an idempotent tool takes one record and not two. */
@@ -93,8 +86,9 @@ interface ToolRunSources {
 export class ToolRun {
   readonly #sources: ToolRunSources;
   readonly #limits: ToolLimits;
-  readonly #calls: Map<string, RecordedCall>;
+  readonly #calls: Map<string, OwnCall>;
   readonly #number: number;
+  readonly #messageIds: readonly string[];
   readonly #active = new Map<string, ActiveCall>();
   readonly #places: (() => void)[] = [];
   #running = 0;
@@ -116,18 +110,26 @@ export class ToolRun {
     this.#limits = { ...DEFAULT_TOOL_LIMITS, ...sources.options.limits };
     const { context } = sources;
     const { message } = context;
-    this.#calls = recordedCalls(context.task);
-    this.#begun = this.#calls.size;
-    this.#hasArtifact = this.#calls.size > 0;
-    const last = Math.max(0, ...[...this.#calls.values()].map(({ run }) => run));
-    const calls = [...this.#calls.values()];
+    const recorded = recordedCalls(context.task);
+    this.#calls = recorded;
+    this.#begun = recorded.size;
+    this.#hasArtifact = recorded.size > 0;
+    const calls = [...recorded.values()];
+    const last = Math.max(0, ...calls.map(({ run }) => run));
     const repeated = calls.find(({ messageIds }) => messageIds.includes(message.messageId));
-    const kind = repeated === undefined ? this.#decide(message, last) : 'answer';
+    const kind =
+      repeated === undefined
+        ? this.#decide(
+            message,
+            calls.filter(({ run }) => run === last),
+          )
+        : 'answer';
     this.isStray = kind === 'stray';
     this.#number = repeated?.run ?? (kind === 'other' ? last + 1 : last);
-    const firstId = this.#own()[0]?.messageIds[0];
+    const firstId = this.#own()[0]?.messageIds?.[0];
     this.#isBegun = firstId !== undefined;
     this.message = context.history.find(({ messageId }) => messageId === firstId) ?? message;
+    this.#messageIds = [this.message.messageId];
   }
 
   /** The texts of the message that began the run, joined by a newline. */
@@ -137,12 +139,12 @@ export class ToolRun {
 
   /** The calls of this run so far, also those of earlier turns and attempts. */
   get calls(): readonly ToolCall[] {
-    return this.#own().map(publicCall);
+    return this.#own().map(toldCall);
   }
 
   /** The calls that wait for an approval. */
   get waiting(): readonly ToolCall[] {
-    return waitingCalls(this.#own()).map(publicCall);
+    return waitingCalls(this.#own()).map(toldCall);
   }
 
   /**
@@ -206,13 +208,13 @@ export class ToolRun {
     await this.#sources.events.inputRequired({ ...first, parts: messages.flatMap(({ parts }) => parts) });
   }
 
-  #own(): readonly RecordedCall[] {
+  #own(): readonly OwnCall[] {
     return [...this.#calls.values()].filter(({ run }) => run === this.#number);
   }
 
   /** Records the answers of the message to the waiting calls of a run. `other`: the message begins a new run. */
-  #decide(message: Message, run: number): DecidedCalls['kind'] {
-    const waiting = waitingCalls([...this.#calls.values()].filter((call) => call.run === run));
+  #decide(message: Message, calls: readonly RecordedCall[]): DecidedCalls['kind'] {
+    const waiting = waitingCalls(calls);
     const approvals = waiting.filter((call) => openQuestion(call) === undefined);
     const isAsked = approvals.length < waiting.length;
     if (isAsked) this.#answer(message, waiting);
@@ -258,7 +260,7 @@ export class ToolRun {
       const known = asked.find((one) => !given.has(one) && isSameJson(plain(one.question), plain(question)));
       if (known?.answer !== undefined) {
         given.add(known);
-        return known.answer;
+        return cloneJson(known.answer);
       }
       const { questionsPerCall, inputBytes } = this.#limits;
       if (asked.length >= questionsPerCall)
@@ -274,7 +276,7 @@ export class ToolRun {
     try {
       const known = this.#calls.get(id);
       if (known !== undefined && !isSameCall(known, name, read.input)) throw conflict(id);
-      if (known !== undefined && isFinished(known)) return Promise.resolve(outcomeOf(known));
+      if (known !== undefined && isFinished(known)) return Promise.resolve(cloneJson(outcomeOf(known)));
       if (known === undefined && ++this.#begun > this.#limits.callsPerTask) {
         throw new ToolError(`The task has ${this.#limits.callsPerTask} calls already.`, 'limit');
       }
@@ -304,8 +306,9 @@ export class ToolRun {
       const value = checkedInput(tool, cloneJson(read.input));
       const callContext = new CallContext(call.id, context, () => this.#asker(call.id, call.name));
       if (call.isKnown || tool.needsApproval || isPromise(value))
-        return this.#decided({ tool, value, callContext, ...call }, read.input).catch(failed);
-      return this.#run({ tool, value, callContext }, { ...this.#first(), input: read.input }).catch(failed);
+        return this.#decided({ tool, value, callContext, ...call }, read.input).then(outputIn, failed);
+      const result = this.#run({ tool, value, callContext }, this.#first(read.input));
+      return result instanceof Promise ? result.then(outputIn, failed) : Promise.resolve(result.value);
     } catch (error) {
       return failed(error);
     }
@@ -315,19 +318,19 @@ export class ToolRun {
   async #decided(
     { id, name, isKnown, tool, ...checked }: BegunCall & CheckedCall,
     input: JsonValue,
-  ): Promise<JsonValue> {
+  ): Promise<ToolResult> {
     const run = { tool, callContext: checked.callContext, value: await checked.value };
     if (!isKnown) {
-      const first = { ...this.#first(), input };
+      const first = this.#first(input);
       if (!tool.needsApproval || !(await asks(tool, run.value, run.callContext))) return this.#run(run, first);
       ignoreRejection(this.#record({ id, tool: name, state: 'requested', ...first, expiresAt: this.#expiry() }));
     }
     const call = this.#calls.get(id);
-    if (call?.state === 'requested') throw new ApprovalNeededError(publicCall(call));
+    if (call?.state === 'requested') throw new ApprovalNeededError(toldCall(call));
     if (call?.state === 'running' && !tool.idempotent) {
       throw new ToolError(`${name} was interrupted, and must not run again. Its effect is not known.`, 'interrupted');
     }
-    return this.#run(run, {});
+    return this.#run(run, undefined);
   }
 
   async #failed({ id, name }: BegunCall, read: ReadInput, error: unknown): Promise<never> {
@@ -336,111 +339,121 @@ export class ToolRun {
     const { reason, message } = error;
     // Arguments that are no JSON, or too large, are not recorded.
     const input = read.input === undefined ? {} : { input: read.input };
-    const first = this.#calls.has(id) ? {} : { ...this.#first(), ...input };
+    const first = this.#calls.has(id) ? {} : { run: this.#number, ...input };
     await this.#record({ id, tool: name, state: 'failed', ...first, failure: { reason, message } });
     throw error;
   }
 
-  /** Runs a call once there is a place for it. */
-  #run(checked: CheckedCall, first: Partial<CallChange>): Promise<JsonValue> {
+  /** Runs a call once there is a place for it. There is no promise if its result is there and recorded at once. */
+  #run(checked: CheckedCall, first: FirstChange | undefined): ToolResult | Promise<ToolResult> {
     if (this.#running >= this.#limits.parallelCalls) {
       return new Promise<void>((resolve) => void this.#places.push(resolve)).then(() => this.#run(checked, first));
     }
     const { tool, callContext } = checked;
     this.#running += 1;
-    const leave = () => {
+    const left = (result: ToolResult) => {
       this.#running -= 1;
       this.#places.shift()?.();
-    };
-    const ended = (output: JsonValue) => {
-      leave();
-      return output;
+      return result;
     };
     const failed = (error: unknown): never => {
-      leave();
+      left(NO_RESULT);
       if (!(error instanceof AnswerNeededError) || callContext.signal.aborted) throw error;
       const call = { id: callContext.callId, tool: tool.name };
-      throw this.#waitFor(call, error.question, this.#calls.has(call.id) ? {} : first);
+      throw this.#waitFor(call, error.question, this.#calls.has(call.id) ? undefined : first);
     };
     try {
-      const { output, isOver } = tool.idempotent
-        ? this.#runIdempotent(checked, first)
-        : { output: this.#runOnce(checked, first), isOver: false };
-      if (isOver) leave();
-      return isOver ? output : output.then(ended, failed);
+      const result = tool.idempotent ? this.#runIdempotent(checked, first) : this.#runOnce(checked, first);
+      return result instanceof Promise ? result.then(left, failed) : left(result);
     } catch (error) {
       return failed(error);
     }
   }
 
   /** Runs a call whose beginning is known before, so that no process repeats it. */
-  async #runOnce({ tool, value, callContext }: CheckedCall, first: Partial<CallChange>): Promise<JsonValue> {
+  async #runOnce({ tool, value, callContext }: CheckedCall, first: FirstChange | undefined): Promise<ToolResult> {
     const { clock, events } = this.#sources;
     const call = { id: callContext.callId, tool: tool.name };
     ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
     await events.flush();
     const mostBytes = this.#limits.outputBytes;
-    const output = await runTool({ tool, input: value, context: callContext, mostBytes, clock });
+    const result = await runTool({ tool, input: value, context: callContext, mostBytes, clock });
     // The next commit brings the result: if the process dies before, the outcome is not known.
-    await this.#record({ ...call, state: 'succeeded', output });
-    return output;
+    await this.#record({ ...call, state: 'succeeded', output: result.copy });
+    return result;
   }
 
-  /** Runs a call with one record, if it is quick. `isOver`: the result was there at once. */
-  #runIdempotent({ tool, value, callContext }: CheckedCall, first: Partial<CallChange>) {
+  /** Runs a call with one record, if it is quick. */
+  #runIdempotent({ tool, value, callContext }: CheckedCall, first: FirstChange | undefined) {
     const call = { id: callContext.callId, tool: tool.name };
     let isRecorded = false;
     const tell = () => {
       isRecorded = true;
       ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
     };
-    const ended = (output: JsonValue) => {
-      const about = isRecorded ? call : { ...call, ...first };
-      return this.#record({ ...about, state: 'succeeded', output }).then(() => output);
+    const ended = (result: ToolResult): ToolResult | Promise<ToolResult> => {
+      const end = { state: 'succeeded', output: result.copy } as const;
+      // Spreads of several objects take longer than most tools.
+      const room = this.#record(
+        first === undefined || isRecorded
+          ? { ...call, ...end }
+          : { id: call.id, tool: call.tool, state: end.state, run: first.run, input: first.input, output: end.output },
+      );
+      return room === SETTLED ? result : room.then(() => result);
     };
     const [mostBytes, { clock }] = [this.#limits.outputBytes, this.#sources];
     const whenSlow = { ms: QUICK_MS, tell };
     const result = runTool({ tool, input: value, context: callContext, mostBytes, clock, whenSlow });
-    return result instanceof Promise
-      ? { output: result.then(ended), isOver: false }
-      : { output: ended(result), isOver: true };
+    return result instanceof Promise ? result.then(ended) : ended(result);
   }
 
   /** Records the question of a call. The call runs again on the answer. */
   #waitFor(
     call: Pick<ToolCall, 'id' | 'tool'>,
     question: ToolQuestion,
-    first: Partial<CallChange>,
+    first: FirstChange | undefined,
   ): ApprovalNeededError {
     const asked = [...(this.#calls.get(call.id)?.asked ?? []), { question }];
     ignoreRejection(this.#record({ ...call, state: 'requested', ...first, asked, expiresAt: this.#expiry() }));
     const waiting = this.#calls.get(call.id);
-    return new ApprovalNeededError(publicCall(waiting ?? { ...call, state: 'requested' }));
+    return new ApprovalNeededError(toldCall(waiting ?? { ...call, state: 'requested' }));
   }
 
   #expiry(): string {
     return new Date(this.#sources.clock.now() + this.#limits.approvalMs).toISOString();
   }
 
-  #first(): Pick<RecordedCall, 'run' | 'messageIds'> {
-    return { run: this.#number, messageIds: [this.message.messageId] };
+  #first(input: JsonValue): FirstChange {
+    return { run: this.#number, input };
   }
 
+  /** Records a change. Its arguments and its result are objects that no other code has. */
   #record(change: CallChange): Promise<void> {
-    const call = nextCall(this.#calls.get(change.id), change);
+    const known = this.#calls.get(change.id);
+    // Only the first call of a run tells the message that began it.
+    const isFirst = known === undefined && !this.#isBegun;
+    const told = isFirst ? { ...change, messageIds: this.#messageIds } : change;
+    this.#isBegun = true;
+    const call = known === undefined ? firstCall(told) : changedCall(known, told);
     if (call === undefined) throw new Error(`The call ${change.id} cannot become ${change.state}`);
     this.#calls.set(call.id, call);
     const { events, context, options } = this.#sources;
     const { taskId, contextId } = context;
-    options.onEvent?.({ taskId, contextId, call: publicCall(call) });
-    // Only the first call of a run tells the message that began it.
-    const isKnown = change.messageIds?.length === 1 && this.#isBegun;
-    this.#isBegun = true;
-    const part = recordPart(isKnown ? withoutMessages(change) : change);
+    options.onEvent?.({ taskId, contextId, call: toldCall(call) });
+    const part = ownRecordPart(told);
     if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part);
     this.#hasArtifact = true;
     return events.artifact(part, TOOLS_ARTIFACT).then(() => {});
   }
+}
+
+/** Members of the first change of a call, beside its state. */
+type FirstChange = Required<Pick<CallChange, 'run' | 'input'>>;
+
+const NO_RESULT: ToolResult = { value: null, copy: null };
+
+function outputIn({ value }: ToolResult): JsonValue {
+  return value;
 }
 
 /** The arguments of a call, or the reason why they cannot be taken. */
@@ -464,10 +477,6 @@ interface BegunCall {
   readonly name: string;
   /** True if the task records the call. */
   readonly isKnown: boolean;
-}
-
-function withoutMessages({ messageIds: _, ...change }: CallChange): CallChange {
-  return change;
 }
 
 async function asks(tool: Tool, value: unknown, context: ToolContext): Promise<boolean> {

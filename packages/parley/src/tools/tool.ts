@@ -170,6 +170,17 @@ export class ToolError extends Error {
   }
 }
 
+/** The call waits for the owner of the task. `runTools` asks for the approval or answer once the agent has returned. */
+export class ApprovalNeededError extends Error {
+  override readonly name = 'ApprovalNeededError';
+  readonly call: ToolCall;
+
+  constructor(call: ToolCall) {
+    super(`The call ${call.id} of ${call.tool} needs ${call.question === undefined ? 'an approval' : 'an answer'}.`);
+    this.call = call;
+  }
+}
+
 /** Options as an author without a compiler gives them. */
 type Checked = { readonly [Name in 'name' | 'input' | 'output' | 'run' | 'timeoutMs']?: unknown };
 
