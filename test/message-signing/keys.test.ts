@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { A2AError } from 'parley-a2a';
 import { BearerTokens } from 'parley-a2a/auth';
 import { bearerToken } from 'parley-a2a/credentials';
-import { messageSigning, SIGNING_EXTENSION, signedCalls, verifiedSigners } from 'parley-a2a/signing';
+import { messageSigning, SIGNING_EXTENSION, signedCalls, verifiedSigners, verifySigned } from 'parley-a2a/signing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AUDIENCE, executor, keyPair, SignedWorld, taskOf } from './world.js';
 
@@ -103,6 +103,14 @@ it('an agent without signing has no verified signers, whatever its caller writes
 
 describe('options', () => {
   it.each<[string, RegExp, object]>([
+    ['no trust', /trust: is required/, { trust: undefined }],
+    ['an unknown name', /unknown option "requried" \(did you mean "required"\?\)/, { requried: true }],
+    [
+      'a bound user of another name',
+      /unknown option "trust\[0\].users"/,
+      { trust: [{ id: 'a', keys: [], users: 'u' }] },
+    ],
+    ['a peer with an empty list', /trust\[0\] has no keys/, { trust: [{ id: 'a', keys: [] }] }],
     ['no audience', /audience must be a text/, { audience: '' }],
     ['a peer without keys', /trust\[0\] needs either keys or jwksUrl/, { trust: [{ id: 'a' }] }],
     [
@@ -151,6 +159,15 @@ describe('options', () => {
       'encryption.to needs either',
     );
     await expect(signedCalls({ audience: AUDIENCE, keys: [] })).rejects.toThrow('keys needs a private key');
+    // Without `agent`, answers would not be verified.
+    const wrong = { audience: AUDIENCE, keys: [pair.own], agents: agentKeys };
+    await expect(signedCalls(wrong)).rejects.toThrow('unknown option "agents" (did you mean "agent"?)');
+    await expect(signedCalls({ audience: AUDIENCE } as never)).rejects.toThrow('keys: is required');
+    const own = { audience: AUDIENCE, keys: [pair.own], agent: { keys: [pair.own] } };
+    await expect(signedCalls(own as never)).rejects.toThrow('agent keys[0] has to be a public key');
+    const task = { id: 't', status: { state: 'TASK_STATE_WORKING' as const } };
+    const unsafe = { audience: AUDIENCE, agent: agentKeys, require: true };
+    await expect(verifySigned({ task }, unsafe)).rejects.toThrow('unknown option "require"');
   });
 
   it('name the agent on a server with several', async () => {

@@ -1,10 +1,14 @@
 // An agent with signed answers. Usage: killed-server.mjs DATABASE_URL SIGNING_OPTIONS_FILE PORT [stuck]
 import { readFileSync } from 'node:fs';
+import { agentCalls } from 'parley-a2a/agent-calls';
+import { grpcTransport } from 'parley-a2a/grpc';
 import { createA2AServer } from 'parley-a2a/node';
-import { messageSigning, verifiedSigners } from 'parley-a2a/signing';
+import { messageSigning, signedCalls, verifiedSigners } from 'parley-a2a/signing';
 import { openStorage } from 'parley-a2a/storage';
 
-const [, , database, options, port = '0', stuck] = process.argv;
+const [, , database, file, port = '0', stuck] = process.argv;
+/** `called`: the agent that answers "call", and the options of its signed calls. */
+const { called, ...options } = JSON.parse(readFileSync(file, 'utf8'));
 
 /** Appends a chunk for each word, and never gets past the third one in a process that is stuck. */
 const agent = {
@@ -12,6 +16,10 @@ const agent = {
   async execute(context, events) {
     const words = context.text.split(' ');
     if (words[0] === 'wait') return new Promise(() => {});
+    if (words[0] === 'call') {
+      const { task } = await context.callAgent(called.target, 'go');
+      return events.complete(task.artifacts[0].parts);
+    }
     if (words[0] === 'login' && context.attempt === 1)
       await context.requestAuthorization({ message: 'secretly log in' });
     const done = Number(context.checkpoint ?? 0);
@@ -26,8 +34,13 @@ const agent = {
     await events.complete(`wrote ${words.length} words for ${verifiedSigners(context)[0]?.id}`);
   },
 };
-const signing = await messageSigning(JSON.parse(readFileSync(options, 'utf8')));
+const signing = await messageSigning(options);
+const calls = agentCalls({
+  allow: ['127.0.0.1'],
+  bindings: [grpcTransport({ plaintext: true })],
+  interceptors: async () => [await signedCalls(called.signing)],
+});
 const limits = { leaseMs: 3_000, heartbeatMs: 1_000, fenceMarginMs: 500, lookMs: 500 };
-const server = createA2AServer({ agent, signing, limits, storage: await openStorage(database) });
+const server = createA2AServer({ agent, signing, calls, limits, storage: await openStorage(database) });
 const { url } = await server.listen(Number(port));
 process.stdout.write(`${url}\n`);

@@ -26,7 +26,16 @@ export const AUDIENCE = 'https://agents.example.com/orders';
 export type ServerChoices = Partial<
   Pick<
     A2AServerOptions,
-    'storage' | 'bindings' | 'versions' | 'authenticator' | 'schemas' | 'push' | 'files' | 'calls' | 'idempotency'
+    | 'storage'
+    | 'bindings'
+    | 'versions'
+    | 'authenticator'
+    | 'schemas'
+    | 'push'
+    | 'files'
+    | 'calls'
+    | 'idempotency'
+    | 'limits'
   >
 >;
 

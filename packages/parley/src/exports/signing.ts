@@ -1,12 +1,14 @@
 import type { CardJwk } from '../agent-card/signatures/card-signing-options.js';
 import type { HostExtension } from '../app/host-extension.js';
+import { checkOptions } from '../app/options/check-options.js';
+import { messageSigningSchema, signedCallsSchema, verifySchema } from '../app/options/signing-options.js';
 import { SigningExtension } from '../app/signing-extension.js';
 import type { KeyTimes } from '../auth/tokens/token-options.js';
 import type { ClientCallContext } from '../client/call-options.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { Artifact } from '../model/artifact.js';
 import type { Message } from '../model/message.js';
-import type { StreamResponse } from '../model/stream-response.js';
+import type { StreamResponse, TaskStatusUpdateEvent } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import type { Interceptor } from '../operations/interceptor.js';
@@ -82,7 +84,7 @@ export interface SignedCallsOptions extends KeySetOptions {
   readonly agent?: PeerKeySource;
   /** False if unsigned answers are taken. Wrong signatures are refused in any case. Default: true. */
   readonly required?: boolean;
-  /** True if FAILED and CANCELED are taken without a signature, as push notifications have them. Default: false. */
+  /** True if FAILED and CANCELED are taken without a signature. Default: false. */
   readonly unsignedEnds?: boolean;
   /** The time for which a signature counts. Default: 5 minutes. */
   readonly lifetimeMs?: number;
@@ -110,6 +112,8 @@ export type SignedContent =
   | { readonly task: Task }
   /** A direct message, which belongs to no task. `re` is the id of the message that it answers. */
   | { readonly message: Message; readonly re?: string }
+  /** A status, as push notifications bring it. Without the artifacts of the task, their hash is not compared. */
+  | { readonly statusUpdate: TaskStatusUpdateEvent; readonly artifacts?: readonly Artifact[] }
   | ({ readonly artifact: Artifact } & TaskIds);
 
 const FIVE_MINUTES_MS = 300_000;
@@ -121,6 +125,7 @@ const FIVE_MINUTES_MS = 300_000;
 export async function messageSigning(options: MessageSigningOptions): Promise<HostExtension> {
   const subject = 'messageSigning';
   const { agent, audience, required = false, trust, keys, maxAgeMs = FIVE_MINUTES_MS, encryption } = options;
+  checkOptions({ subject, schema: messageSigningSchema, options });
   checkAudience(subject, audience);
   if (encryption !== undefined && keys === undefined)
     throw new OptionsError(subject, ['encryption needs keys, which sign the answers']);
@@ -152,6 +157,7 @@ export async function messageSigning(options: MessageSigningOptions): Promise<Ho
 export async function signedCalls(options: SignedCallsOptions): Promise<Interceptor<ClientCallContext>> {
   const subject = 'signedCalls';
   const { audience, keys, agent, lifetimeMs = FIVE_MINUTES_MS, encryption } = options;
+  checkOptions({ subject, schema: signedCallsSchema, options });
   checkAudience(subject, audience);
   if (encryption !== undefined && agent === undefined)
     throw new OptionsError(subject, ['encryption needs agent, the keys that sign its answers']);
@@ -209,21 +215,24 @@ async function sealedMessages(
 }
 
 /**
- * Verifies a stored task, message or artifact of an agent.
- * @throws UntrustedContentError naming the field whose signature is missing or wrong.
+ * Verifies a stored task, a message, a status or an artifact of an agent.
+ * @throws UntrustedContentError naming the field whose signature is missing or wrong. OptionsError naming every option
+ *   that is wrong.
  */
 export async function verifySigned(content: SignedContent, options: VerifyOptions): Promise<void> {
+  checkOptions({ subject: 'verifySigned', schema: verifySchema, options });
   checkAudience('verifySigned', options.audience);
   const verifier = await answerVerifier('verifySigned', options);
   if ('task' in content) await verifier.task(content.task);
   else if ('message' in content) await verifier.message(content.message, { re: content.re });
+  else if ('statusUpdate' in content) await verifier.status(content.statusUpdate, content.artifacts);
   else await verifier.artifact(content.artifact, content);
 }
 
 async function answerVerifier(subject: string, options: VerifyOptions): Promise<AnswerVerifier> {
   const { agent, audience, required = true, unsignedEnds: takesUnsignedEnds = false } = options;
   const runtime = await runtimeOf(options);
-  const peers = new PeerKeys(subject, [{ ...agent, id: audience }], runtime);
+  const peers = new PeerKeys(subject, [{ ...agent, id: audience }], runtime, () => 'agent');
   const verifier = new ContentVerifier(runtime.library, peers);
   return new AnswerVerifier({ verifier, issuer: audience, required, takesUnsignedEnds });
 }

@@ -11,7 +11,7 @@ import type { AttemptResult, DeliveryPolicy } from './delivery-policy.js';
 import { DueTimes } from './due-times.js';
 import { HostLanes, type HostWork, type LaneLimits } from './host-lanes.js';
 import { notificationHeaders, notificationId } from './notification-headers.js';
-import type { Notification } from './notifications.js';
+import type { Notification, NotificationChange } from './notifications.js';
 import { PushTally } from './push-tally.js';
 import { type DeliveryEnd, deliverQueue } from './queue-delivery.js';
 import { callWebhook } from './webhook-call.js';
@@ -44,6 +44,8 @@ export interface DeliverySenderOptions {
   /** Headers of the operator, for all webhooks. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly sign?: NotificationSigner | undefined;
+  /** The changes of what agents tell, by agent. */
+  readonly changes?: ReadonlyMap<string, NotificationChange | undefined>;
 }
 
 const CLAIM_BYTES = 4_194_304;
@@ -182,7 +184,7 @@ export class DeliverySender {
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
-    const { storage, clock, policy, random, codecOf, logger } = this.#options;
+    const { storage, clock, policy, random, codecOf, changes, logger } = this.#options;
     const { claim, claimedAt } = delivery;
     const codec = codecOf(claim.config.registeredIn);
     let isAnswered = false;
@@ -191,6 +193,7 @@ export class DeliverySender {
       const end = await deliverQueue(claim, {
         storage,
         codec,
+        change: changes?.get(claim.key.scope.agent),
         policy,
         leaseMs: this.#leaseMs,
         random,

@@ -1,5 +1,6 @@
 import type { WireCodec } from '../codec/wire-codec.js';
 import { UnreadableTaskError } from '../errors/unreadable-task-error.js';
+import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { DeliveryClaim } from '../store/push-deliveries.js';
 import type { TaskStorage } from '../store/task-storage.js';
@@ -22,24 +23,52 @@ export interface UnwrittenNotification {
   readonly error: unknown;
 }
 
+/** Changes what an agent tells in notifications, as its answers are changed. */
+export interface NotificationChange {
+  /** `stored` gives the task as it is now. */
+  event(event: StreamResponse, stored: () => Promise<Task | undefined>): Promise<StreamResponse>;
+  task(task: Task): Promise<Task>;
+}
+
 /** The storage, as far as bodies need it. */
 export type TaskReads = Pick<TaskStorage, 'task' | 'records'>;
 
 /** Bytes of the log in one read. */
 const LOG_BYTES = 4_194_304;
 
+/** The form of notifications. */
+export interface NotificationForm {
+  readonly codec: WireCodec;
+  /** Absent: events and tasks are told as they are stored. */
+  readonly change: NotificationChange | undefined;
+}
+
 /** The notifications of a claimed queue in order, in the form of the protocol version of its configuration. */
 export function notificationsOf(
   claim: DeliveryClaim,
-  codec: WireCodec,
+  { codec, change }: NotificationForm,
   storage: TaskReads,
 ): Iterable<Notification | UnwrittenNotification> | AsyncIterable<Notification | UnwrittenNotification> {
   const { encodeTask } = codec.notification;
-  return encodeTask === undefined ? events(claim, codec) : tasks(claim, encodeTask, storage);
+  if (encodeTask !== undefined) return tasks(claim, { encodeTask, change }, storage);
+  return change === undefined ? events(claim, codec) : changedEvents(claim, { codec, change }, storage);
 }
 
 function* events({ records }: DeliveryClaim, codec: WireCodec): Iterable<Notification | UnwrittenNotification> {
   for (const record of records) yield written(record.seq, () => codec.encodeEvent(record));
+}
+
+async function* changedEvents(
+  { key, records }: DeliveryClaim,
+  { codec, change }: { readonly codec: WireCodec; readonly change: NotificationChange },
+  storage: TaskReads,
+): AsyncIterable<Notification | UnwrittenNotification> {
+  const stored = async () => (await storage.task(key.scope, key.id))?.task;
+  for (const record of records) {
+    const { seq } = record;
+    const event = await change.event(record.event, stored);
+    yield written(seq, () => codec.encodeEvent(event === record.event ? record : { event, seq }));
+  }
 }
 
 function written(seq: number, write: () => string): Notification | UnwrittenNotification {
@@ -50,14 +79,18 @@ function written(seq: number, write: () => string): Notification | UnwrittenNoti
   }
 }
 
+interface TaskForm extends Pick<NotificationForm, 'change'> {
+  readonly encodeTask: (task: Task) => string;
+}
+
 /** The same as `tasksAfter`. A task that cannot be read is a notification that cannot be written. */
 async function* tasks(
   claim: DeliveryClaim,
-  encodeTask: (task: Task) => string,
+  form: TaskForm,
   storage: TaskReads,
 ): AsyncIterable<Notification | UnwrittenNotification> {
   try {
-    yield* tasksAfter(claim, encodeTask, storage);
+    yield* tasksAfter(claim, form, storage);
   } catch (error) {
     if (!(error instanceof UnreadableTaskError)) throw error;
     yield { seq: claim.position + 1, error };
@@ -70,7 +103,7 @@ async function* tasks(
  */
 async function* tasksAfter(
   claim: DeliveryClaim,
-  encodeTask: (task: Task) => string,
+  { encodeTask, change }: TaskForm,
   storage: TaskReads,
 ): AsyncIterable<Notification | UnwrittenNotification> {
   const { key, records } = claim;
@@ -80,18 +113,19 @@ async function* tasksAfter(
   const isOne = records.length === 1 && !('task' in first.event);
   const now = isOne ? await storage.task(key.scope, key.id) : undefined;
   const builder = now?.seq === first.seq ? undefined : await taskBefore(first, claim, storage);
+  const told = (task: Task) => (change === undefined ? task : change.task(task));
   if (builder !== undefined) {
     for (const record of records) {
-      yield written(record.seq, () => {
-        builder.apply(record);
-        return encodeTask(builder.view());
-      });
+      builder.apply(record);
+      const task = await told(builder.view());
+      yield written(record.seq, () => encodeTask(task));
     }
     return;
   }
   const stored = now ?? (await storage.task(key.scope, key.id));
   if (stored === undefined) return;
-  for (const { seq } of records) if (seq <= stored.seq) yield written(seq, () => encodeTask(stored.task));
+  const task = await told(stored.task);
+  for (const { seq } of records) if (seq <= stored.seq) yield written(seq, () => encodeTask(task));
 }
 
 /** The task before a record; undefined if the log no longer has all records before it. */

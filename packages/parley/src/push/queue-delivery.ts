@@ -3,12 +3,14 @@ import type { Clock } from '../runtime/clock.js';
 import type { DeliveryClaim, DeliveryOutcome } from '../store/push-deliveries.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import { type AttemptResult, afterFailure, type DeliveryPolicy, isAcknowledged } from './delivery-policy.js';
-import { type Notification, notificationsOf } from './notifications.js';
+import { type Notification, type NotificationChange, notificationsOf } from './notifications.js';
 
 /** Ports for the delivery of one queue. */
 export interface QueueDeliveryOptions {
   readonly storage: TaskStorage;
   readonly codec: WireCodec;
+  /** Absent: events are told as they are stored. */
+  readonly change?: NotificationChange | undefined;
   readonly policy: DeliveryPolicy;
   /** The holder keeps the queue for so long after each settled record. */
   readonly leaseMs: number;
@@ -46,7 +48,7 @@ export interface DeliveryEnd {
  * the first failure.
  */
 export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryOptions): Promise<DeliveryEnd> {
-  const { storage, codec, policy, leaseMs, random, clock, isStopping, send } = options;
+  const { storage, codec, change, policy, leaseMs, random, clock, isStopping, send } = options;
   const { records, position, last } = claim;
   const [first] = records;
   const lost = first === undefined ? last - position : first.seq - position - 1;
@@ -61,7 +63,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   const settlements = new Settlements(clock, () =>
     storage.settleDelivery(claim, { kind: 'delivered', through, leaseMs, ...lastStatus }),
   );
-  for await (const notification of notificationsOf(claim, codec, storage)) {
+  for await (const notification of notificationsOf(claim, { codec, change }, storage)) {
     if (isStopping()) break;
     const result = notification.body === undefined ? UNENCODABLE : await send(claim, notification);
     if (!(await settlements.keepUp())) return { delivered, lost, held: false };

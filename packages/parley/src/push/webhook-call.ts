@@ -16,7 +16,12 @@ export async function callWebhook(post: Post, options: WebhookCallOptions): Prom
   const { send, clock, timeoutMs, signal } = options;
   const call = send(post);
   let isLate = false;
-  const abort = () => call.abort();
+  // A sender that does not hear of the abort must not hold the place of its host.
+  const stopped = Promise.withResolvers<never>();
+  const abort = () => {
+    call.abort();
+    stopped.reject(new Error('The call was given up'));
+  };
   const stopTimer = clock.after(timeoutMs, () => {
     isLate = true;
     abort();
@@ -24,7 +29,7 @@ export async function callWebhook(post: Post, options: WebhookCallOptions): Prom
   signal.addEventListener('abort', abort, { once: true });
   try {
     if (signal.aborted) abort();
-    const { status, retryAfter } = await call.answer;
+    const { status, retryAfter } = await Promise.race([call.answer, stopped.promise]);
     return { kind: 'answer', status, retryAfter };
   } catch (error) {
     if (isLate) return { kind: 'failure', reason: 'timeout' };

@@ -79,6 +79,15 @@ export class AnswerVerifier {
     return this.#artifact(about.metadata, artifacts.get(artifact.artifactId), { ids, field: 'artifact' });
   }
 
+  /** A status of a task. Without the artifacts of the task, their hash is not compared. */
+  async status(
+    { metadata, ...update }: TaskStatusUpdateEvent,
+    artifacts: readonly Artifact[] | undefined,
+  ): Promise<void> {
+    const hasArtifacts = artifacts !== undefined;
+    await this.#status({ ...update, metadata, isLive: true }, await SignedArtifacts.of(artifacts), { hasArtifacts });
+  }
+
   /** A task as an answer shows it, for the events that follow. */
   async task(task: Task, expected: ExpectedAnswer = {}): Promise<SeenTask> {
     const { id: taskId, contextId = '', status, history = [], artifacts: list = [], metadata } = task;

@@ -32,10 +32,18 @@ const MOST_PEERS = 1_000;
 export class PeerKeys {
   readonly #peers: readonly { readonly peer: TrustedPeer; readonly keys: TokenKeys }[];
 
-  /** @throws OptionsError naming every peer whose keys cannot be used. */
-  constructor(subject: string, peers: readonly TrustedPeer[], runtime: SigningRuntime) {
+  /**
+   * `place` names the option of a peer.
+   * @throws OptionsError naming every peer whose keys cannot be used.
+   */
+  constructor(
+    subject: string,
+    peers: readonly TrustedPeer[],
+    runtime: SigningRuntime,
+    place = (at: number) => `trust[${at}]`,
+  ) {
     const problems = peers.length > MOST_PEERS ? [`trust has more than ${MOST_PEERS} peers`] : [];
-    problems.push(...peers.flatMap((peer, at) => problemsOf(peer, peers).map((text) => `trust[${at}] ${text}`)));
+    problems.push(...peers.flatMap((peer, at) => problemsOf(peer, peers).map((text) => `${place(at)} ${text}`)));
     if (problems.length > 0) throw new OptionsError(subject, problems);
     this.#peers = peers.map((peer) => ({ peer, keys: keysOf(peer, runtime) }));
   }
@@ -81,6 +89,7 @@ function problemsOf(peer: TrustedPeer, all: readonly TrustedPeer[]): string[] {
     const fault = urlFault(jwksUrl, false);
     return fault === undefined ? [] : [`jwksUrl ${fault}`];
   }
+  if (listed(keys).length === 0) return ['has no keys'];
   return listed(keys).flatMap((key, at) => {
     if (typeof key.kid !== 'string' || key.kid === '') return [`keys[${at}] needs a kid, by which signatures name it`];
     return key.kty === 'oct' || 'd' in key ? [`keys[${at}] has to be a public key`] : [];

@@ -44,32 +44,85 @@ interface UnsignedEnd extends TaskIds {
  * keeps no signature. They are signed when they are sent.
  */
 export function endSigningHandler(handler: RequestHandler, signing: EndSigning): RequestHandler {
-  const ends = new EndSigner(signing, handler);
+  const ends = new EndSigner(signing);
+  const answers = new SignedAnswers(ends, handler);
   return mappedHandler(handler, (operation, method) => {
-    if (isStreaming(operation)) return (request, context) => ends.stream(method, request, context);
-    return async (request, context) => ends.answer((await method(request, context)) as Answer, request);
+    if (isStreaming(operation)) return (request, context) => answers.stream(method, request, context);
+    return async (request, context) => answers.answer((await method(request, context)) as Answer, request);
   });
 }
 
-class EndSigner {
+/** Signs ends that have no signature. `re`: the id of the message that the caller has sent. */
+export class EndSigner {
   readonly #signing: EndSigning;
+
+  constructor(signing: EndSigning) {
+    this.#signing = signing;
+  }
+
+  /** `stored`: the task with its artifacts. Without it, the end of an update stays unsigned. */
+  async event(
+    event: StreamResponse,
+    stored: (id: string) => Promise<Task | undefined>,
+    re?: string,
+  ): Promise<StreamResponse> {
+    if ('task' in event) {
+      const task = await this.task(event.task, { re });
+      return task === event.task ? event : { task };
+    }
+    if (!('statusUpdate' in event)) return event;
+    const { taskId, contextId, status, metadata } = event.statusUpdate;
+    if (!isUnsignedEnd(status) || isSigned(event.statusUpdate)) return event;
+    const task = await stored(taskId);
+    if (task === undefined) return event;
+    const artifacts = await (await SignedArtifacts.of(task.artifacts)).digest();
+    const signed = await this.#signature({ taskId, contextId, status, re, artifacts });
+    return { statusUpdate: { ...event.statusUpdate, metadata: { ...metadata, ...signed } } };
+  }
+
+  async task(
+    task: Task,
+    { re, hasArtifacts = true }: { readonly re?: string | undefined; readonly hasArtifacts?: boolean } = {},
+  ): Promise<Task> {
+    const { id: taskId, contextId = '', status, metadata } = task;
+    if (!isUnsignedEnd(status)) return task;
+    const artifacts = hasArtifacts ? await (await SignedArtifacts.of(task.artifacts)).digest() : undefined;
+    const signed = await this.#signature({ taskId, contextId, status, re, artifacts });
+    return { ...task, metadata: { ...metadata, ...signed } };
+  }
+
+  #signature({ status: { state, message }, re, artifacts, ...ids }: UnsignedEnd) {
+    const { signer, issuer, clock } = this.#signing;
+    const iat = Math.floor(clock.now() / 1_000);
+    const stated = { ...(re !== undefined && { re }), ...(artifacts !== undefined && { artifacts }) };
+    return signer.sign({
+      type: 'status',
+      text: statusText(state, ids, message),
+      claims: { iss: issuer, iat, state, ...stated },
+    });
+  }
+}
+
+class SignedAnswers {
+  readonly #ends: EndSigner;
   readonly #handler: RequestHandler;
 
-  constructor(signing: EndSigning, handler: RequestHandler) {
-    this.#signing = signing;
+  constructor(ends: EndSigner, handler: RequestHandler) {
+    this.#ends = ends;
     this.#handler = handler;
   }
 
   async answer(answer: Answer, request: Request): Promise<Answer> {
+    const ends = this.#ends;
     if (answer === undefined) return answer;
     if ('tasks' in answer) {
       const hasArtifacts = 'includeArtifacts' in request && request.includeArtifacts === true;
       const tasks: Task[] = [];
-      for (const task of answer.tasks) tasks.push(await this.#task(task, { re: undefined, hasArtifacts }));
+      for (const task of answer.tasks) tasks.push(await ends.task(task, { hasArtifacts }));
       return { ...answer, tasks };
     }
-    if ('task' in answer) return { ...answer, task: await this.#task(answer.task, { re: sentId(request) }) };
-    return 'status' in answer ? this.#task(answer, { re: sentId(request) }) : answer;
+    if ('task' in answer) return { ...answer, task: await ends.task(answer.task, { re: sentId(request) }) };
+    return 'status' in answer ? ends.task(answer, { re: sentId(request) }) : answer;
   }
 
   /** The items of a stream, one after another. A caller may leave while the next one is awaited. */
@@ -90,48 +143,11 @@ class EndSigner {
   }
 
   async #item(item: StreamItem, request: Request, context: ServerCallContext): Promise<StreamItem> {
-    const event = await this.#event(item.event, request, context);
+    const stored = (id: string) => this.#stored(id, request, context);
+    const event = await this.#ends.event(item.event, stored, sentId(request));
     if (event === item.event) return item;
     const { text: _, ...rest } = item;
     return { ...rest, event };
-  }
-
-  async #event(event: StreamResponse, request: Request, context: ServerCallContext): Promise<StreamResponse> {
-    const re = sentId(request);
-    if ('task' in event) {
-      const task = await this.#task(event.task, { re });
-      return task === event.task ? event : { task };
-    }
-    if (!('statusUpdate' in event)) return event;
-    const { taskId, contextId, status, metadata } = event.statusUpdate;
-    if (!isUnsignedEnd(status) || isSigned(event.statusUpdate)) return event;
-    const task = await this.#stored(taskId, request, context);
-    if (task === undefined) return event;
-    const artifacts = await (await SignedArtifacts.of(task.artifacts)).digest();
-    const signed = await this.#signature({ taskId, contextId, status, re, artifacts });
-    return { statusUpdate: { ...event.statusUpdate, metadata: { ...metadata, ...signed } } };
-  }
-
-  async #task(
-    task: Task,
-    { re, hasArtifacts = true }: { readonly re: string | undefined; readonly hasArtifacts?: boolean },
-  ): Promise<Task> {
-    const { id: taskId, contextId = '', status, metadata } = task;
-    if (!isUnsignedEnd(status)) return task;
-    const artifacts = hasArtifacts ? await (await SignedArtifacts.of(task.artifacts)).digest() : undefined;
-    const signed = await this.#signature({ taskId, contextId, status, re, artifacts });
-    return { ...task, metadata: { ...metadata, ...signed } };
-  }
-
-  #signature({ status: { state, message }, re, artifacts, ...ids }: UnsignedEnd) {
-    const { signer, issuer, clock } = this.#signing;
-    const iat = Math.floor(clock.now() / 1_000);
-    const stated = { ...(re !== undefined && { re }), ...(artifacts !== undefined && { artifacts }) };
-    return signer.sign({
-      type: 'status',
-      text: statusText(state, ids, message),
-      claims: { iss: issuer, iat, state, ...stated },
-    });
   }
 
   /** The task whose last event has no artifacts. Undefined if it is gone: its end then has no signature. */
