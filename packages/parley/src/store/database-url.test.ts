@@ -33,6 +33,7 @@ describe('a database url', () => {
     'sqlite',
     'sqlite:',
     'sqlite:?durability=process',
+    'sqlite::memory:',
     'sqlite:a.db?durability=none',
     'sqlite:a.db?mode=ro',
     'sqlite://data/a.db',
@@ -42,7 +43,7 @@ describe('a database url', () => {
     expect(() => parseDatabaseUrl(url)).toThrow(`Database url: "${url}" must be`);
   });
 
-  it('is named without its password', () => {
-    expect(() => parseDatabaseUrl('mysql://root:secret@host/db')).toThrow('"mysql://***@host/db"');
+  it.each(['secret', 'sec/ret', 'sec@ret', 'sec?ret', 'sec#ret'])('is named without its password %s', (password) => {
+    expect(() => parseDatabaseUrl(`mysql://root:${password}@host/db`)).toThrow('"mysql://***@host/db"');
   });
 });

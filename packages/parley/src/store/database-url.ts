@@ -8,7 +8,7 @@ export type DatabaseUrl =
   | { readonly backend: 'redis'; readonly url: string };
 
 const MEMORY = /^memory:(?:\?(.+))?$/;
-const SQLITE = /^sqlite:(?!\/\/[^/])([^?]+)(?:\?durability=(process|power-loss))?$/;
+const SQLITE = /^sqlite:(?!\/\/[^/]|:memory:)([^?]+)(?:\?durability=(process|power-loss))?$/;
 
 /**
  * Reads `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`, `sqlite:path?durability=process`, or a url of
@@ -26,7 +26,7 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
   // The storage reads the rest of the url, and names what is wrong with it.
   if (/^postgres(?:ql)?:\/\//.test(url)) return { backend: 'postgres', url };
   if (/^rediss?:\/\//.test(url)) return { backend: 'redis', url };
-  const shown = url.replace(/\/\/[^/@]*@/, '//***@');
+  const shown = url.replace(/^([^/]*\/\/).*@/, '$1***@');
   throw new OptionsError('Database url', [
     `"${shown}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process, postgres://localhost/parley or redis://localhost:6379`,
   ]);

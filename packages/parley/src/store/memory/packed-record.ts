@@ -2,46 +2,65 @@ import type { Artifact } from '../../model/artifact.js';
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
-import type { TaskEvent } from '../../model/stream-response.js';
+import type { TaskArtifactUpdateEvent, TaskEvent } from '../../model/stream-response.js';
 import type { Task, TaskStatus } from '../../model/task.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
+import { ShapedTask } from '../../task/shaped-task.js';
+import { stateNumber, stateOfNumber } from '../state-numbers.js';
 
-/** Stands for the id of the task, for that of its context, or for its status. */
-const SAME = 0;
 /** So many artifacts are looked through without an index. */
 const FEW = 4;
 
 /** An event as the JSON of a finished task's log keeps it. A number is a reference to the task. */
 type PackedEvent =
   | { task: PackedSnapshot }
-  | { statusUpdate: { taskId: string | 0; contextId: string | 0; status: TaskStatus | 0 } }
-  | {
-      artifactUpdate: { taskId: string | 0; contextId: string | 0; artifact: PackedArtifact | number };
-    };
+  | Extract<TaskEvent, { statusUpdate: unknown }>
+  | { artifactUpdate: Omit<TaskArtifactUpdateEvent, 'artifact'> & { artifact: PackedArtifact | number } };
 
 /** The parts may be the places of the first part and behind the last one in the artifact of the task. */
 type PackedArtifact = Omit<Artifact, 'parts'> & { parts: readonly Part[] | readonly [from: number, to: number] };
 
 type PackedSnapshot = Omit<Task, 'history'> & { history?: readonly Message[] | number };
 
+/** The first member of a packed record that is a list: what it is. */
+const KIND = { event: 0, status: 1, lastStatus: 2, artifact: 3, created: 4 } as const;
+
+/** An event with all that its record changes. A message in the history may be its place in the task's. */
+type PackedChange = [
+  kind: typeof KIND.event,
+  turn: number,
+  event: PackedEvent,
+  history: readonly (Message | number)[] | null,
+  metadata: JsonObject | null,
+];
+
 /**
  * Chunks in a row that have only parts of an artifact of the task, each as many. The entry names the place of the
- * artifact, and the places of the parts. `to` is behind the last part. `flags` has the place of `append` in `FLAGS`,
- * and three times that of `lastChunk`.
+ * artifact, and the places of the parts. `to` is behind the last part.
  */
-type PackedChunks = [turn: number, artifact: number, from: number, to: number, flags: number, count: number];
+interface PackedChunks {
+  readonly turn: number;
+  readonly artifact: number;
+  readonly from: number;
+  to: number;
+  readonly flags: number;
+  count: number;
+}
 
+/** The place of `append` in `FLAGS`, and three times that of `lastChunk`. */
 const FLAGS = [undefined, false, true] as const;
 
-/** The stored members of one record or of several. A message in the history may be its place in the task's. */
+/** The stored members of one record or of several. Most events of most tasks have one of the short forms. */
 export type PackedRecord =
-  | readonly [
-      turn: number,
-      event: PackedEvent,
-      history: readonly (Message | number)[] | null,
-      metadata: JsonObject | null,
-    ]
-  | Readonly<PackedChunks>;
+  | PackedChange
+  | PackedChunks
+  | [kind: typeof KIND.status, turn: number, state: number, timestamp: string]
+  /** The status that the task has ended with. */
+  | [kind: typeof KIND.lastStatus, turn: number]
+  /** An artifact as the task has it. */
+  | [kind: typeof KIND.artifact, turn: number, artifact: number, flags: number]
+  /** The new task, with the count of its messages. */
+  | [kind: typeof KIND.created, turn: number, state: number, timestamp: string, messages: number];
 
 /**
  * Makes records of a finished task short. The fold shares messages, artifacts and parts with the records: a record
@@ -69,45 +88,66 @@ export class RecordPacker {
     const packed: PackedRecord[] = [];
     let chunks: PackedChunks | undefined;
     for (const record of records) {
-      const { turn, event, history, metadata } = record;
+      const { event } = record;
       const place = 'artifactUpdate' in event ? this.#placeOf(event.artifactUpdate.artifact) : -1;
       const from = 'artifactUpdate' in event ? this.#partsFrom(place, event.artifactUpdate.artifact) : undefined;
       const chunk = from === undefined ? undefined : this.#chunk(record, place, from);
       if (chunk !== undefined && chunks !== undefined && hasTaken(chunks, chunk)) continue;
       chunks = chunk;
-      const messages = chunk === undefined ? history?.map((message) => this.#message(message)) : undefined;
-      packed.push(chunk ?? [turn, this.#event(event, place, from), messages ?? null, metadata ?? null]);
+      packed.push(chunk ?? this.#short(record, place) ?? this.#change(record, place, from));
     }
     return packed;
   }
 
-  #event(event: TaskEvent, place: number, from: number | undefined): PackedEvent {
+  /** The short form of a record that has an event with the usual members, and nothing else. */
+  #short({ turn, event, history, metadata }: LogRecord, place: number): PackedRecord | undefined {
+    if (history !== undefined || metadata !== undefined) return undefined;
     if ('artifactUpdate' in event) {
-      const update = event.artifactUpdate;
-      const { artifact } = update;
-      const packed =
-        from === undefined ? artifact : { ...artifact, parts: [from, from + artifact.parts.length] as const };
-      const isWhole = this.#artifacts[place] === artifact;
-      return { artifactUpdate: { ...update, ...this.#ids(update), artifact: isWhole ? place : packed } };
+      const flags = this.#flags(event.artifactUpdate);
+      const isWhole = this.#artifacts[place] === event.artifactUpdate.artifact;
+      return isWhole && flags !== undefined ? [KIND.artifact, turn, place, flags] : undefined;
     }
     if ('statusUpdate' in event) {
-      const update = event.statusUpdate;
-      const status = update.status === this.#task.status ? SAME : update.status;
-      return { statusUpdate: { ...update, ...this.#ids(update), status } };
+      const { statusUpdate } = event;
+      const { status } = statusUpdate;
+      if (!this.#hasItsIds(statusUpdate) || memberCount(statusUpdate) !== 3) return undefined;
+      if (status === this.#task.status) return [KIND.lastStatus, turn];
+      return isTimed(status) ? [KIND.status, turn, stateNumber(status.state), status.timestamp] : undefined;
     }
-    return { task: this.#snapshot(event.task) };
+    const { id, contextId, status, history: messages } = event.task;
+    if (id !== this.#task.id || contextId !== this.#task.contextId || messages === undefined) return undefined;
+    if (memberCount(event.task) !== 4 || !isTimed(status) || !this.#begins(messages)) return undefined;
+    return [KIND.created, turn, stateNumber(status.state), status.timestamp, messages.length];
   }
 
-  #ids({ taskId, contextId }: { readonly taskId: string; readonly contextId: string }) {
-    const { id, contextId: context } = this.#task;
-    return { taskId: taskId === id ? SAME : taskId, contextId: contextId === context ? SAME : contextId } as const;
+  #change({ turn, event, history, metadata }: LogRecord, place: number, from: number | undefined): PackedChange {
+    const messages = history?.map((message) => this.#message(message));
+    return [KIND.event, turn, this.#event(event, place, from), messages ?? null, metadata ?? null];
+  }
+
+  #event(event: TaskEvent, place: number, from: number | undefined): PackedEvent {
+    if ('artifactUpdate' in event) {
+      const { artifact } = event.artifactUpdate;
+      const isWhole = this.#artifacts[place] === artifact;
+      const packed =
+        from === undefined ? artifact : { ...artifact, parts: [from, from + artifact.parts.length] as const };
+      return { artifactUpdate: { ...event.artifactUpdate, artifact: isWhole ? place : packed } };
+    }
+    return 'task' in event ? { task: this.#snapshot(event.task) } : event;
   }
 
   #snapshot(task: Task): PackedSnapshot {
     const { history = [] } = task;
-    if (history.length === 0 || history.some((message, place) => message !== this.#history[place])) return task;
-    this.#nextMessage = history.length;
-    return { ...task, history: history.length };
+    return this.#begins(history) ? { ...task, history: history.length } : task;
+  }
+
+  /** True if the history of the task begins with these messages. The next message is then the one behind them. */
+  #begins(messages: readonly Message[]): boolean {
+    for (let place = 0; place < messages.length; place += 1) {
+      if (messages[place] !== this.#history[place]) return false;
+    }
+    if (messages.length > 0) this.#nextMessage = messages.length;
+    return messages.length > 0;
   }
 
   /** The place of the first part, if the task has the parts in its artifact just after those before them. */
@@ -126,12 +166,22 @@ export class RecordPacker {
   /** The entry of a record that has nothing but parts of an artifact. */
   #chunk({ turn, event, history, metadata }: LogRecord, place: number, from: number): PackedChunks | undefined {
     if (!('artifactUpdate' in event) || history !== undefined || metadata !== undefined) return undefined;
-    const { taskId, contextId, artifact, append, lastChunk } = event.artifactUpdate;
-    if (taskId !== this.#task.id || contextId !== this.#task.contextId) return undefined;
+    const { artifact } = event.artifactUpdate;
+    const flags = this.#flags(event.artifactUpdate);
+    if (flags === undefined || memberCount(artifact) !== 2) return undefined;
+    return { turn, artifact: place, from, to: from + artifact.parts.length, flags, count: 1 };
+  }
+
+  /** The flags of an update that has no other members than its artifact and the ids of the task. */
+  #flags(update: TaskArtifactUpdateEvent): number | undefined {
+    const { append, lastChunk } = update;
     const given = (append === undefined ? 0 : 1) + (lastChunk === undefined ? 0 : 1);
-    if (memberCount(event.artifactUpdate) !== 3 + given || memberCount(artifact) !== 2) return undefined;
-    const flags = FLAGS.indexOf(append) + 3 * FLAGS.indexOf(lastChunk);
-    return [turn, place, from, from + artifact.parts.length, flags, 1];
+    if (!this.#hasItsIds(update) || memberCount(update) !== 3 + given) return undefined;
+    return FLAGS.indexOf(append) + 3 * FLAGS.indexOf(lastChunk);
+  }
+
+  #hasItsIds({ taskId, contextId }: { readonly taskId: string; readonly contextId: string }): boolean {
+    return taskId === this.#task.id && contextId === this.#task.contextId;
   }
 
   #placeOf({ artifactId }: Artifact): number {
@@ -150,12 +200,12 @@ export class RecordPacker {
 }
 
 /** Adds a chunk to those before it. False: it is not like them. */
-function hasTaken(chunks: PackedChunks, [turn, artifact, from, to, flags]: PackedChunks): boolean {
-  const [lastTurn, lastArtifact, start, end, lastFlags, count] = chunks;
-  const isNext = turn === lastTurn && artifact === lastArtifact && flags === lastFlags && from === end;
-  if (!isNext || (to - from) * count !== end - start) return false;
-  chunks[3] = to;
-  chunks[5] = count + 1;
+function hasTaken(chunks: PackedChunks, next: PackedChunks): boolean {
+  const isLike = next.turn === chunks.turn && next.artifact === chunks.artifact && next.flags === chunks.flags;
+  const isNext = isLike && next.from === chunks.to;
+  if (!isNext || (next.to - next.from) * chunks.count !== chunks.to - chunks.from) return false;
+  chunks.to = next.to;
+  chunks.count += 1;
   return true;
 }
 
@@ -166,64 +216,81 @@ function hasTaken(chunks: PackedChunks, [turn, artifact, from, to, flags]: Packe
 export function* unpacked(seq: number, packed: readonly PackedRecord[], task: Task): Generator<LogRecord, void> {
   let at = seq;
   for (const entry of packed) {
-    if (entry.length === 6) {
-      for (const event of chunksOf(entry, task)) yield LogRecord.of(at++, entry[0], event);
-      continue;
+    if (!Array.isArray(entry)) {
+      for (const event of chunksOf(entry, task)) yield LogRecord.of(at++, entry.turn, event);
+    } else if (entry[0] === KIND.event) {
+      const [, turn, event, history, metadata] = entry;
+      const extras: { -readonly [Name in keyof LogRecordExtras]: LogRecordExtras[Name] } = {};
+      if (history !== null) extras.history = history.map((message) => messageOf(message, task));
+      if (metadata !== null) extras.metadata = metadata;
+      yield LogRecord.of(at++, turn, eventOf(event, task), extras);
+    } else {
+      yield LogRecord.of(at++, entry[1], shortEvent(entry, task));
     }
-    const [turn, event, history, metadata] = entry;
-    const extras: { -readonly [Name in keyof LogRecordExtras]: LogRecordExtras[Name] } = {};
-    if (history !== null) extras.history = history.map((message) => messageOf(message, task));
-    if (metadata !== null) extras.metadata = metadata;
-    yield LogRecord.of(at++, turn, eventOf(event, task), extras);
+  }
+}
+
+/** The event of a short form. */
+function shortEvent(entry: Exclude<PackedRecord, PackedChange | PackedChunks>, task: Task): TaskEvent {
+  const { id, contextId = '', status } = task;
+  const ids = { taskId: id, contextId };
+  switch (entry[0]) {
+    case KIND.status:
+      return { statusUpdate: { ...ids, status: timedStatus(entry[2], entry[3]) } };
+    case KIND.lastStatus:
+      return { statusUpdate: { ...ids, status } };
+    case KIND.artifact:
+      return { artifactUpdate: { ...ids, artifact: artifactAt(entry[2], task), ...flagsOf(entry[3]) } };
+    case KIND.created: {
+      const history = task.history?.slice(0, entry[4]);
+      const members = { id, contextId, status: timedStatus(entry[2], entry[3]), metadata: undefined };
+      return { task: new ShapedTask(history === undefined ? members : { ...members, history }) };
+    }
   }
 }
 
 function* chunksOf(
-  [, place, start, end, flags, count]: Readonly<PackedChunks>,
+  { artifact: place, from: start, to, flags, count }: PackedChunks,
   task: Task,
 ): Generator<TaskEvent, void> {
   const { artifactId, parts } = artifactAt(place, task);
-  const size = (end - start) / count;
+  const size = (to - start) / count;
+  for (let from = start; from < to; from += size) {
+    const artifact = { artifactId, parts: parts.slice(from, from + size) };
+    yield { artifactUpdate: { taskId: task.id, contextId: task.contextId ?? '', artifact, ...flagsOf(flags) } };
+  }
+}
+
+function flagsOf(flags: number): Pick<TaskArtifactUpdateEvent, 'append' | 'lastChunk'> {
   const append = FLAGS[flags % 3];
   const lastChunk = FLAGS[Math.floor(flags / 3)];
-  for (let from = start; from < end; from += size) {
-    yield {
-      artifactUpdate: {
-        taskId: task.id,
-        contextId: task.contextId ?? '',
-        artifact: { artifactId, parts: parts.slice(from, from + size) },
-        ...(append !== undefined && { append }),
-        ...(lastChunk !== undefined && { lastChunk }),
-      },
-    };
-  }
+  return { ...(append !== undefined && { append }), ...(lastChunk !== undefined && { lastChunk }) };
+}
+
+/** True if a status has a state and a time, and nothing else. */
+function isTimed(status: TaskStatus): status is TaskStatus & { readonly timestamp: string } {
+  return status.timestamp !== undefined && memberCount(status) === 2;
+}
+
+function timedStatus(state: number, timestamp: string): TaskStatus {
+  return { state: stateOfNumber(state), timestamp };
 }
 
 /** Puts the values in place of the references, so that the members keep their order. */
 function eventOf(event: PackedEvent, task: Task): TaskEvent {
   if ('artifactUpdate' in event) {
     const update = event.artifactUpdate;
-    setIds(update, task);
     const { artifact } = update;
     if (typeof artifact === 'number') update.artifact = artifactAt(artifact, task);
     else if (arePlaces(artifact.parts)) {
       const place = task.artifacts?.findIndex(({ artifactId }) => artifactId === artifact.artifactId) ?? -1;
       artifact.parts = artifactAt(place, task).parts.slice(...artifact.parts);
     }
-  } else if ('statusUpdate' in event) {
-    const update = event.statusUpdate;
-    setIds(update, task);
-    if (update.status === SAME) update.status = task.status;
-  } else {
+  } else if ('task' in event) {
     const shown = event.task;
     if (typeof shown.history === 'number') shown.history = (task.history ?? []).slice(0, shown.history);
   }
   return event as TaskEvent;
-}
-
-function setIds(update: { taskId: string | 0; contextId: string | 0 }, task: Task): void {
-  if (update.taskId === SAME) update.taskId = task.id;
-  if (update.contextId === SAME) update.contextId = task.contextId ?? '';
 }
 
 function artifactAt(place: number, { artifacts = [] }: Task): Artifact {

@@ -44,6 +44,13 @@ const change: fc.Arbitrary<readonly [TaskEvent, LogRecordExtras]> = fc.oneof(
           { history: [message(`m${id}`)], metadata: { id } },
         ] as const,
     ),
+  fc
+    .record({ ended: fc.boolean(), message: fc.option(fc.constant(message('said'))), late: fc.boolean() })
+    .map(({ ended, message: said, late }) => {
+      const { state, timestamp } = status(ended ? 'TASK_STATE_INPUT_REQUIRED' : 'TASK_STATE_WORKING');
+      const shown = { state, ...(late && { timestamp }), ...(said !== null && { message: said }) };
+      return [{ statusUpdate: { ...IDS, status: shown } }, {}] as const;
+    }),
   fc.constant([
     { task: { id: 't', contextId: 'c', status: status('TASK_STATE_WORKING'), history: [message('other')] } },
     {},
@@ -51,13 +58,16 @@ const change: fc.Arbitrary<readonly [TaskEvent, LogRecordExtras]> = fc.oneof(
 );
 
 /** The records of a task from its beginning to its end, and the task. */
-function played(changes: readonly (readonly [TaskEvent, LogRecordExtras])[]): { task: Task; records: LogRecord[] } {
+function played(
+  changes: readonly (readonly [TaskEvent, LogRecordExtras])[],
+  metadata: Task['metadata'],
+): { task: Task; records: LogRecord[] } {
   const first = new ShapedTask({
     id: 't',
     contextId: 'c',
     status: status('TASK_STATE_SUBMITTED'),
     history: [message('first')],
-    metadata: { from: 'before' },
+    metadata,
   });
   const end = { statusUpdate: { ...IDS, status: status('TASK_STATE_COMPLETED') } };
   const all = [[{ task: first }, {}] as const, ...changes, [end, {}] as const];
@@ -74,8 +84,9 @@ it('a packed log gives its records back from anywhere, whatever was dropped befo
       fc.array(change, { maxLength: 200, size: 'max' }),
       fc.array(fc.nat({ max: 90 }), { maxLength: 4 }),
       fc.nat({ max: 200 }),
-      (changes, drops, at) => {
-        const { task, records } = played(changes);
+      fc.constantFrom(undefined, { from: 'before' }),
+      (changes, drops, at, metadata) => {
+        const { task, records } = played(changes, metadata);
         let tail: PackedTail | undefined = PackedTail.of(records, task);
         let left = records;
         for (const drop of drops) {
@@ -99,16 +110,33 @@ it('a packed log holds no message, artifact or part that the task has', () => {
     const update = (event as { readonly artifactUpdate: TaskArtifactUpdateEvent }).artifactUpdate;
     return { artifactUpdate: { ...update, artifact: { name: 'response', ...update.artifact } } };
   };
-  const { task, records } = played([
-    [{ statusUpdate: { ...IDS, status: status('TASK_STATE_WORKING') } }, { history: [message(text)] }],
-    [named(chunk(false)), {}],
-    [chunk(true), {}],
-    [chunk(true), { metadata: { seen: true } }],
-    [chunk(true), {}],
-    [{ artifactUpdate: { ...IDS, artifact: { artifactId: 'b', parts: [{ text }] } } }, {}],
-  ]);
+  const { task, records } = played(
+    [
+      [{ statusUpdate: { ...IDS, status: status('TASK_STATE_WORKING') } }, { history: [message(text)] }],
+      [named(chunk(false)), {}],
+      [chunk(true), {}],
+      [chunk(true), { metadata: { seen: true } }],
+      [chunk(true), {}],
+      [{ artifactUpdate: { ...IDS, artifact: { artifactId: 'b', parts: [{ text }] } } }, {}],
+    ],
+    undefined,
+  );
   const tail = PackedTail.of(records, task);
   expect(tail.bytes).toBeLessThan(1_500);
+  expect(shown(tail.records(0, task))).toEqual(shown(records));
+});
+
+it('a packed log of a usual task is short', () => {
+  const artifact = { artifactId: 'a'.repeat(36), parts: [{ text: 'answer' }], name: 'answer' };
+  const { task, records } = played(
+    [
+      [{ statusUpdate: { ...IDS, status: status('TASK_STATE_WORKING') } }, {}],
+      [{ artifactUpdate: { ...IDS, artifact } }, {}],
+    ],
+    undefined,
+  );
+  const tail = PackedTail.of(records, task);
+  expect(tail.bytes).toBeLessThan(200);
   expect(shown(tail.records(0, task))).toEqual(shown(records));
 });
 
@@ -116,7 +144,10 @@ it('a packed log needs no space for chunks in a row, and gives each of them back
   const chunk = (text: string, append: boolean): TaskEvent => ({
     artifactUpdate: { ...IDS, artifact: { artifactId: 'a', parts: [{ text }] }, ...(append && { append }) },
   });
-  const { task, records } = played(Array.from({ length: 500 }, (_, at) => [chunk(`word ${at}`, at > 0), {}]));
+  const { task, records } = played(
+    Array.from({ length: 500 }, (_, at) => [chunk(`word ${at}`, at > 0), {}]),
+    undefined,
+  );
   const tail = PackedTail.of(records, task);
   expect(tail.bytes).toBeLessThan(800);
   for (const at of [0, 1, 2, 63, 64, 65, 300, 501]) {

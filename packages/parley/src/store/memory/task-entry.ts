@@ -42,9 +42,9 @@ export class TaskEntry implements TaskHead {
   queue: readonly QueuedTurn[] = NONE;
   pushConfigs: Map<string, ConfigEntry> | undefined = undefined;
   endedAt: number | undefined = undefined;
-  /** Its places among the finished tasks, and among those with a log. */
-  endedPlace: Place<TaskEntry> | undefined = undefined;
-  tailPlace: Place<TaskEntry> | undefined = undefined;
+  /** Its places among the finished tasks, and among those with a log; -1 while it has none. */
+  endedPlace = -1;
+  tailPlace = -1;
   /** The bytes under which the storage counts it; 0 while it does not. */
   countedBytes = 0;
   state: TaskState;

@@ -5,7 +5,7 @@ import { RECORD_KEY } from './record-keys.js';
 import { rememberKey, standingOf } from './remembered-keys.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
-import type { AcceptResult, AcceptWrite, CreateWrite } from './write-requests.js';
+import type { AcceptResult, AcceptWrite, CreateWrite, KeyRow } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
 /** Takes a message in, with its task if that is new. */
@@ -15,10 +15,12 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
   const { sql, heads, counters } = tables;
   const earlier = again ? acceptedBefore(tables, write) : undefined;
   if (earlier !== undefined) return earlier;
+  let keyRow: KeyRow | undefined;
   if (idempotency !== null) {
     const { standing, row } = standingOf(tables, scope, { key: idempotency[0], node: claim?.[0], now });
     if (standing === 'reserved') return ['reserved'];
     if (standing === 'known' && row !== undefined) return ['repeated', row.digest, row.task, row.turn, row.reply];
+    keyRow = row;
   }
   const lease = claim === null ? undefined : { node: claim[0], leaseMs: claim[1] };
   let head: HeadRow | undefined;
@@ -60,7 +62,8 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
   }
   if (idempotency !== null) {
     const [key, expiresAt, digest] = idempotency;
-    rememberKey(tables, scope, { key, expiresAt, digest, task: taskId, turn, reply: null, node: null, leaseEnd: null });
+    const kept = { key, expiresAt, digest, task: taskId, turn, reply: null, node: null, leaseEnd: null };
+    rememberKey(tables, scope, kept, keyRow);
   }
   return ['accepted', turn, head.seq, isClaimed ? epoch : null];
 }

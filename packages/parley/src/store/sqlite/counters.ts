@@ -1,6 +1,7 @@
 import { nextPlace } from '../rules/turn-place.js';
 import { isDamage } from './file-fault.js';
 import type { Statements } from './statements.js';
+import type { KeyRow } from './write-requests.js';
 
 /** Count of idempotency keys, and about the bytes that they take. */
 interface RememberedSize {
@@ -13,6 +14,12 @@ const NO_KEYS: RememberedSize = { keys: 0, bytes: 0 };
 /** The bytes of a row of `idempotency`, its place in two indexes included. */
 export const KEY_BYTES =
   '2 * octet_length(key) + coalesce(octet_length(task), 0) + coalesce(octet_length(reply), 0) + 80';
+
+/** The same of a row that is yet to be written. */
+export function keyBytes({ key, task, reply }: Pick<KeyRow, 'key' | 'task' | 'reply'>): number {
+  return 2 * Buffer.byteLength(key) + Buffer.byteLength(task ?? '') + Buffer.byteLength(reply ?? '') + 80;
+}
+
 const REMEMBERED = `SELECT count(*) AS keys, coalesce(sum(${KEY_BYTES}), 0) AS bytes FROM idempotency`;
 const ADD_TASKS = 'INSERT INTO task_count VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks';
 

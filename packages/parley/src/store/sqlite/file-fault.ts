@@ -2,6 +2,7 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StorageError } from '../../errors/storage-error.js';
 import { unreadableReason } from '../../errors/unreadable-task-error.js';
+import { LostFileError } from './opened-files.js';
 
 /** A row was set aside: the transaction is to begin anew without it. Never leaves the writer. */
 export class DamagedRowError extends Error {
@@ -58,6 +59,7 @@ const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
 
 /** The meaning of an error for the file, for operators. */
 export function fileFault(path: string, error: unknown): FileFault {
+  if (error instanceof LostFileError) return { text: error.message, passing: true };
   if (!(error instanceof Error) || error instanceof SyntaxError)
     return { text: unreadableReason(error), passing: false };
   const primary = primaryCode(error);

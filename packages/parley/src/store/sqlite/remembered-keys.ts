@@ -1,5 +1,5 @@
 import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
-import { KEY_BYTES } from './counters.js';
+import { KEY_BYTES, keyBytes } from './counters.js';
 import type {
   KeyRow,
   RememberWrite,
@@ -15,10 +15,16 @@ interface Gone {
 }
 
 const RETURNING = `RETURNING ${KEY_BYTES} AS bytes`;
+const REMEMBER = 'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
+const UNRESERVE = `DELETE FROM idempotency WHERE scope = ? AND key = ? AND node = ? ${RETURNING}`;
 const KEY_ROW = `SELECT key, expires AS expiresAt, digest, task, turn, reply, node, lease_end AS leaseEnd
   FROM idempotency WHERE scope = ? AND key = ?`;
-const OLDEST = 'SELECT scope, key FROM idempotency ORDER BY expires LIMIT 1';
-const EXPIRED = 'SELECT scope, key FROM idempotency WHERE expires <= ? ORDER BY expires LIMIT ?';
+const DROP_OLDEST = `DELETE FROM idempotency
+  WHERE (scope, key) IN (SELECT scope, key FROM idempotency ORDER BY expires LIMIT ?) ${RETURNING}`;
+const DROP_EXPIRED = `DELETE FROM idempotency
+  WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE expires <= ? ORDER BY expires LIMIT ?) ${RETURNING}`;
+/** Keys that make room for more than one new key, because a statement for each takes twice as long. */
+const DROPPED_AT_ONCE = 500;
 
 /** The standing of a key for a node, and its row. */
 export function standingOf(
@@ -40,7 +46,8 @@ export function reserveKey(tables: WriteTables, [, write]: ReserveWrite): Reserv
   const { standing, row } = standingOf(tables, scope, { key, node, now });
   if (standing !== 'free' && row !== undefined) return { standing, row };
   const leaseEnd = now + leaseMs;
-  rememberKey(tables, scope, { key, expiresAt, digest, task: null, turn: null, reply: null, node, leaseEnd });
+  const kept = { key, expiresAt, digest, task: null, turn: null, reply: null, node, leaseEnd };
+  rememberKey(tables, scope, kept, row);
   return { standing: 'free' };
 }
 
@@ -51,8 +58,7 @@ export function unreserveKey(
 ): undefined {
   const scopePk = heads.scope(scope);
   if (scopePk === undefined) return;
-  const remove = `DELETE FROM idempotency WHERE scope = ? AND key = ? AND node = ? ${RETURNING}`;
-  for (const { bytes } of sql.all<Gone>(remove, scopePk, key, node)) counters.changeRemembered(-1, -bytes);
+  for (const { bytes } of sql.all<Gone>(UNRESERVE, scopePk, key, node)) counters.changeRemembered(-1, -bytes);
 }
 
 /** Keeps a direct reply, unless an outcome of the key is known: then that is the answer. */
@@ -61,43 +67,28 @@ export function remember(tables: WriteTables, [, write]: RememberWrite): KeyRow 
   const { standing, row } = standingOf(tables, scope, { key, node: undefined, now });
   if (standing === 'known' && row !== undefined) return row;
   const kept = { key, expiresAt, digest, task: null, turn: null, reply, node: null, leaseEnd: null };
-  rememberKey(tables, scope, kept);
+  rememberKey(tables, scope, kept, row);
   return kept;
 }
 
-/** Keeps what a key led to. The oldest keys make room. */
-export function rememberKey(tables: WriteTables, scope: ScopeFields, row: KeyRow): void {
+/** Keeps what a key led to, in the place of the row that the key has. The oldest keys make room. */
+export function rememberKey(tables: WriteTables, scope: ScopeFields, row: KeyRow, before: KeyRow | undefined): void {
+  const { sql, heads, counters } = tables;
   const { key, expiresAt, digest, task, turn, reply, node, leaseEnd } = row;
-  const scopePk = tables.heads.scopeOf(scope);
-  forget(
-    tables,
-    tables.sql.all<Gone>(`DELETE FROM idempotency WHERE scope = ? AND key = ? ${RETURNING}`, scopePk, key),
-  );
-  const added = tables.sql.get<Gone>(
-    `INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ${RETURNING}`,
-    scopePk,
-    key,
-    expiresAt,
-    digest,
-    task,
-    turn,
-    reply,
-    node,
-    leaseEnd,
-  );
-  tables.counters.changeRemembered(1, added?.bytes ?? 0);
-  while (tables.counters.remembered.keys > REMEMBERED_LIMIT || tables.counters.remembered.bytes > REMEMBERED_BYTES) {
-    const gone = tables.sql.all<Gone>(`DELETE FROM idempotency WHERE (scope, key) IN (${OLDEST}) ${RETURNING}`);
-    if (forget(tables, gone) === 0) return;
+  sql.run(REMEMBER, heads.scopeOf(scope), key, expiresAt, digest, task, turn, reply, node, leaseEnd);
+  if (before !== undefined) counters.changeRemembered(-1, -keyBytes(before));
+  counters.changeRemembered(1, keyBytes(row));
+  while (counters.remembered.keys > REMEMBERED_LIMIT) {
+    if (forget(tables, sql.all<Gone>(DROP_OLDEST, DROPPED_AT_ONCE)) === 0) return;
+  }
+  while (counters.remembered.bytes > REMEMBERED_BYTES) {
+    if (forget(tables, sql.all<Gone>(DROP_OLDEST, 1)) === 0) return;
   }
 }
 
 /** Removes keys that have expired, at most so many; how many went. */
 export function sweepKeys(tables: WriteTables, now: number, limit: number): number {
-  return forget(
-    tables,
-    tables.sql.all<Gone>(`DELETE FROM idempotency WHERE (scope, key) IN (${EXPIRED}) ${RETURNING}`, now, limit),
-  );
+  return forget(tables, tables.sql.all<Gone>(DROP_EXPIRED, now, limit));
 }
 
 function forget(tables: WriteTables, gone: readonly Gone[]): number {

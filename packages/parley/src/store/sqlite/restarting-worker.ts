@@ -4,8 +4,8 @@ import type { Settled, WriteRequest } from './write-requests.js';
 
 /** Options of each start of a thread. */
 export interface RestartingWorkerOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
-  /** `again`: another thread had this task before and died. */
-  readonly task: (again: boolean) => WorkerTask;
+  /** The task of a thread that starts now. */
+  readonly task: () => WorkerTask;
 }
 
 /**
@@ -15,7 +15,6 @@ export interface RestartingWorkerOptions extends Omit<WorkerOptions, 'task' | 'o
 export class RestartingWorker {
   readonly #options: RestartingWorkerOptions;
   #link: Promise<WorkerLink> | undefined;
-  #started = false;
   #closed = false;
 
   constructor(options: RestartingWorkerOptions) {
@@ -55,9 +54,7 @@ export class RestartingWorker {
       this.#link = undefined;
     };
     try {
-      const link = await WorkerLink.start({ ...options, task: task(this.#started), onDeath: forget });
-      this.#started = true;
-      return link;
+      return await WorkerLink.start({ ...options, task: task(), onDeath: forget });
     } catch (error) {
       forget();
       throw error;

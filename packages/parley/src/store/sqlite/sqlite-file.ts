@@ -4,6 +4,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { OutageLog } from '../outage-log.js';
 import type { FileLock } from './file-lock.js';
 import { lockFile, openForReading } from './open-file.js';
+import { type OpenedFiles, openedFiles } from './opened-files.js';
 import { ReadTables } from './read-tables.js';
 import { RestartingWorker } from './restarting-worker.js';
 import { SetAside } from './set-aside.js';
@@ -37,6 +38,8 @@ export class SqliteFile {
   readonly #lock: FileLock;
   readonly #spell: OutageLog;
   #tables: ReadTables | undefined;
+  /** Absent until the file is open. */
+  #files: OpenedFiles | undefined;
 
   private constructor(options: SqliteFileOptions, { path, lock }: { readonly path: string; readonly lock: FileLock }) {
     const { clock, logger, worker, durability = 'power-loss', tailBytes = TAIL_BYTES } = options;
@@ -53,10 +56,15 @@ export class SqliteFile {
       worker,
       logger,
       onAside,
-      task: (again) => ({ role: 'writer', path, durability, resume: again, limits }),
+      task: () => ({ role: 'writer', path, durability, files: this.#files, limits }),
       onHealth: (fault) => (fault === undefined ? spell.working() : spell.failing(fault)),
     });
-    this.reader = new RestartingWorker({ worker, logger, onAside, task: () => ({ role: 'reader', path }) });
+    this.reader = new RestartingWorker({
+      worker,
+      logger,
+      onAside,
+      task: () => ({ role: 'reader', path, files: this.#files ?? openedFiles(path) }),
+    });
   }
 
   /**
@@ -68,6 +76,7 @@ export class SqliteFile {
     try {
       await file.writer.start();
       file.#tables = new ReadTables(openForReading(file.path, 'main'), (row, reason) => file.setAside.add(row, reason));
+      file.#files = openedFiles(file.path);
     } catch (error) {
       await file.close();
       throw error;

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileFault } from './file-fault.js';
 import { cannotOpen, openForReading, openForWriting } from './open-file.js';
+import { checkInPlace, FileWatch, openedFiles } from './opened-files.js';
 import { readDeliveries } from './read-deliveries.js';
 import { readAbandoned, readPage } from './read-lists.js';
 import { ReadTables } from './read-tables.js';
@@ -19,17 +20,19 @@ interface Role {
 }
 
 function writer(
-  { path, durability, resume, limits }: Extract<WorkerTask, { role: 'writer' }>,
+  { path, durability, files, limits }: Extract<WorkerTask, { role: 'writer' }>,
   send: (message: FromWorker) => void,
 ): Role {
+  if (files !== undefined) checkInPlace(files);
   const db = openForWriting({ path, durability });
   try {
     const sqliteWriter = new SqliteWriter({
       path,
       tables: new WriteTables(db, { limits, onAside: (row, reason) => send(['aside', row, reason]) }),
+      watch: new FileWatch(path, files ?? openedFiles(path)),
       onHealth: (fault) => send(['health', fault]),
     });
-    if (!resume) sqliteWriter.voidLeases();
+    if (files === undefined) sqliteWriter.voidLeases();
     return {
       answer: (request, again) => sqliteWriter.write(request as readonly WriteRequest[], again),
       close: () => db.close(),
@@ -40,7 +43,8 @@ function writer(
   }
 }
 
-function reader(path: string, send: (message: FromWorker) => void): Role {
+function reader({ path, files }: Extract<WorkerTask, { role: 'reader' }>, send: (message: FromWorker) => void): Role {
+  checkInPlace(files);
   const tables = new ReadTables(openForReading(path, 'thread'), (row, reason) => send(['aside', row, reason]));
   return {
     answer(request) {
@@ -83,7 +87,7 @@ function serve(): void {
   const task = workerData as WorkerTask;
   let role: Role;
   try {
-    role = task.role === 'writer' ? writer(task, send) : reader(task.path, send);
+    role = task.role === 'writer' ? writer(task, send) : reader(task, send);
   } catch (error) {
     send(['failed', error instanceof Error ? error.message : String(error)]);
     port.close();

@@ -12,6 +12,7 @@ import {
 } from './delivery-queues.js';
 import { DamagedRowError, fileFault, isLocked } from './file-fault.js';
 import { begin, leaveAside, release, renew, requestCancel, saveCheckpoint } from './held-turns.js';
+import type { FileWatch } from './opened-files.js';
 import { deletePushConfig, putPushConfig, rewriteConfig } from './push-configs.js';
 import { remember, reserveKey, unreserveKey } from './remembered-keys.js';
 import { deleteTask, sweep } from './retention.js';
@@ -25,6 +26,7 @@ const FIRST_TURNS = 'SELECT task, min(turn) AS turn FROM execution GROUP BY task
 export interface SqliteWriterOptions {
   readonly path: string;
   readonly tables: WriteTables;
+  readonly watch: FileWatch;
   /** Hears why nothing can be written, and `undefined` when something was written after that. */
   readonly onHealth: (fault: string | undefined) => void;
 }
@@ -33,12 +35,14 @@ export interface SqliteWriterOptions {
 export class SqliteWriter {
   readonly #path: string;
   readonly #tables: WriteTables;
+  readonly #watch: FileWatch;
   readonly #onHealth: SqliteWriterOptions['onHealth'];
   #failing = false;
 
-  constructor({ path, tables, onHealth }: SqliteWriterOptions) {
+  constructor({ path, tables, watch, onHealth }: SqliteWriterOptions) {
     this.#path = path;
     this.#tables = tables;
+    this.#watch = watch;
     this.#onHealth = onHealth;
   }
 
@@ -96,6 +100,7 @@ export class SqliteWriter {
   /** Does all of it or nothing, without the rows that turn out to be damaged. */
   #transaction<R>(work: () => R): R {
     const tables = this.#tables;
+    this.#watch.check();
     for (;;) {
       try {
         return tables.transaction(work);

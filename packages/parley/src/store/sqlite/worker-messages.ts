@@ -1,6 +1,7 @@
 import type { DeliveryPage, DeliveryQuery } from '../push-deliveries.js';
 import type { RecordPage, TaskKey, TaskQuery } from '../task-storage.js';
 import type { FileOptions } from './open-file.js';
+import type { OpenedFiles } from './opened-files.js';
 import type { AbandonedRow } from './read-lists.js';
 import type { RowPage } from './task-texts.js';
 import type { Settled, WriteRequest } from './write-requests.js';
@@ -8,9 +9,9 @@ import type { LogLimits } from './write-tables.js';
 
 /** The purpose of a worker. */
 export type WorkerTask =
-  /** `resume`: this process had the file open before, so that its leases stand. */
-  | ({ readonly role: 'writer'; readonly resume: boolean; readonly limits: LogLimits } & FileOptions)
-  | { readonly role: 'reader'; readonly path: string };
+  /** `files`: those that this process had open before. Its leases in them stand. */
+  | ({ readonly role: 'writer'; readonly files: OpenedFiles | undefined; readonly limits: LogLimits } & FileOptions)
+  | { readonly role: 'reader'; readonly path: string; readonly files: OpenedFiles };
 
 /** Requests to a reader. */
 export type ReadRequest =
