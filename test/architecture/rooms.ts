@@ -60,7 +60,14 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
   },
   tools: {
-    rooms: [...VALUES, 'auth/user', 'server/agent-executor', 'server/request-context', 'server/event-queue'],
+    rooms: [
+      ...VALUES,
+      'auth/user',
+      'server/agent-executor',
+      'server/request-context',
+      'server/event-queue',
+      'server/own-part',
+    ],
     modules: ['typebox'],
   },
   client: { rooms: [...VALUES, 'files/digester', 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
@@ -103,6 +110,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'agent-calls': {
     rooms: [
       ...VALUES,
+      'operations',
       'task',
       'auth/credential-provider',
       'auth/user',
@@ -236,6 +244,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'store/task-storage',
       'store/wakeups',
       'server/agent-executor',
+      'server/execution/turn-checkpoint',
       'client/text-of',
       'tools/tool',
       'tools/tool-records',
@@ -311,6 +320,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'adapters',
     ],
     modules: [
+      'node:async_hooks',
       'node:crypto',
       'node:os',
       'node:path',

@@ -7,6 +7,8 @@ import { RedisServer } from '../support/servers/redis-server.js';
 import { endingsWhile } from './call-endings.js';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
+/** A request may wait for several commands, on a machine that gives Redis no time. A lost connection costs more. */
+const REQUEST_MS = 500;
 const PATHS = ['/discover', '/agent.json', '/health', '/cache/stats', '/metrics', '/info'];
 
 const leftovers: (() => Promise<unknown>)[] = [];
@@ -40,7 +42,7 @@ async function serverWithRedis() {
   const stats = () => get('/cache/stats') as Promise<CacheStats>;
   const status = async () => (await stats()).redis.status;
   let turn = 0;
-  const requests = () => endingsWhile(() => get(PATHS[turn++ % PATHS.length] as string));
+  const requests = () => endingsWhile(() => get(PATHS[turn++ % PATHS.length] as string), REQUEST_MS);
   await expect.poll(status, PATIENCE).toBe('connected');
   return { redis, get, stats, status, requests };
 }

@@ -20,14 +20,14 @@ export function endingOf(call: Promise<unknown>, ms = AT_MOST_MS): Promise<Endin
   });
 }
 
-/** Calls one after the other, until they are to stop. */
-export function endingsWhile(call: () => Promise<unknown>) {
+/** Calls one after the other, each of which may take `ms`, until they are to stop. */
+export function endingsWhile(call: () => Promise<unknown>, ms = AT_MOST_MS) {
   const endings: Ending[] = [];
   let stopping = false;
   let tell = () => {};
   const run = async () => {
     while (!stopping) {
-      endings.push(await endingOf(call()));
+      endings.push(await endingOf(call(), ms));
       tell();
       await new Promise((resolve) => setImmediate(resolve));
     }

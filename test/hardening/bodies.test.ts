@@ -216,6 +216,8 @@ describe('JSON-RPC envelopes', () => {
     '9007199254740993',
     '-9007199254740993',
     '123456789012345678901234567890',
+    '1e400',
+    '0.12345678901234567890',
   ])('with the id %s get it back as it is', async (id) => {
     const answer = await rpc(
       `{"jsonrpc":"2.0","params":{"id":7,"x":"id"},"id":5,"\\u0069d":${id},"method":"GetExtendedAgentCard"}`,

@@ -97,6 +97,24 @@ describe('the callback for authorizations (Spec §7.6)', () => {
     await server.close();
   });
 
+  it.each([
+    ['another callback', 'code=other', 'COMPLETED'],
+    ['a refusal', 'error=access_denied', 'FAILED'],
+  ])('takes one of a callback and %s that come at the same moment', async (_name, rival, end) => {
+    const { server, ask, state, got, stateOfTask } = await waiting();
+    const replies = [rival, `code=${SECRET}`, rival, `code=${SECRET}`];
+    const answers = await Promise.all(replies.map((reply) => ask(`${CALLBACK}?state=${state}&${reply}`)));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 404, 404, 404]);
+    for (const answer of answers.filter(({ status }) => status === 404)) {
+      expect(await answer.text()).toBe('This link is unknown, has expired, or was used before.\n');
+    }
+    const won = replies[statuses.indexOf(200)] ?? '';
+    await vi.waitFor(async () => expect(await stateOfTask()).toBe(won === rival ? end : 'COMPLETED'));
+    expect(got).toEqual(won.startsWith('code=') ? [{ code: won.slice('code='.length) }] : []);
+    await server.close();
+  });
+
   it.each<[number, string, (state: string) => [string, RequestInit?]]>([
     [404, 'an unknown state', () => [`${CALLBACK}?state=${'0'.repeat(64)}&code=1`]],
     [400, 'no state', () => [`${CALLBACK}?code=1`]],

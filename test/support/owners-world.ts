@@ -30,6 +30,8 @@ export interface Heard {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
+  /** The time from the request to the end of the answer. */
+  readonly ms: number;
 }
 
 /** One binding in one version. */
@@ -145,9 +147,12 @@ function wayOf({ name, version, codec, binding, ask, urlOf }: WayOptions): Way {
         answerBytes: 1e7,
         eventBytes: 1e7,
         request: async (url: string, init: RequestInit) => {
+          const start = performance.now();
           const response = await ask(url, init);
-          heard = await heardOf(response.clone());
-          return response;
+          const copy = response.clone();
+          const text = await response.text();
+          heard = heardOf(response, text, performance.now() - start);
+          return copy;
         },
       };
       const agentInterface = { url: urlOf(operation), protocolBinding: binding, protocolVersion: version };
@@ -174,9 +179,9 @@ function wayOf({ name, version, codec, binding, ask, urlOf }: WayOptions): Way {
 
 const VARYING: readonly string[] = ['date', 'x-request-id', 'x-response-time', 'traceparent'];
 
-async function heardOf(response: Response): Promise<Heard> {
-  const headers = [...response.headers].filter(([name]) => !VARYING.includes(name));
-  return { status: response.status, headers: Object.fromEntries(headers), text: await response.text() };
+function heardOf({ status, headers: all }: Response, text: string, ms: number): Heard {
+  const headers = [...all].filter(([name]) => !VARYING.includes(name));
+  return { status, headers: Object.fromEntries(headers), text, ms };
 }
 
 /** The text of an answer with its ids and times replaced: each by the number of its first appearance. */

@@ -7,11 +7,16 @@ export class ResettingProxy implements AsyncDisposable {
   resets = 0;
   /** True: bytes disappear in both directions, and connections stay open. */
   isFrozen = false;
+  /** True: answers disappear. Requests get through, and connections stay open. */
+  losesAnswers = false;
+  /** True: connections are reset at once. */
+  refuses = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
   private constructor(port: number, bytesUntilReset: () => number) {
     this.#server = createServer((client) => {
+      if (this.refuses) return void client.resetAndDestroy();
       const target = connect({ port, host: '127.0.0.1' });
       for (const socket of [client, target]) {
         this.#sockets.add(socket);
@@ -27,7 +32,7 @@ export class ResettingProxy implements AsyncDisposable {
         if (!this.isFrozen) target.write(chunk);
       });
       target.on('data', (chunk: Buffer) => {
-        if (this.isFrozen) return;
+        if (this.isFrozen || this.losesAnswers) return;
         client.write(left >= chunk.length ? chunk : chunk.subarray(0, left));
         left -= chunk.length;
         if (left >= 0) return;

@@ -11,7 +11,7 @@ import type { CallAgent, Instruction } from '../../examples/agents/src/traversal
 import { HostProcess } from '../hosts/host-process.js';
 import { freePort } from '../interop/example-server.js';
 
-const { PYTHON_1_0 } = process.env;
+const { PYTHON_1_0, PYTHON_0_3 } = process.env;
 const root = join(import.meta.dirname, '../..');
 const server = (name: string) => join(import.meta.dirname, 'servers', name);
 const descriptor = Buffer.from(toBinary(FileDescriptorProtoSchema, traversalInstruction.proto)).toString('base64');
@@ -20,6 +20,7 @@ const PEERS = {
   javascript: [process.execPath, server('javascript.mjs')],
   'javascript 0.3': [process.execPath, server('javascript-0-3.mjs')],
   ...(PYTHON_1_0 !== undefined && { python: [PYTHON_1_0, '-B', server('python.py')] }),
+  ...(PYTHON_0_3 !== undefined && { 'python 0.3': [PYTHON_0_3, '-B', server('python-0-3.py')] }),
 };
 const BEHAVIOURS = {
   'one answer': {},

@@ -4,7 +4,17 @@ import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../../pack
 import { type ConnectOptions, connect } from '../../../packages/parley/src/exports/client.js';
 import { grpcBinding, grpcTransport } from '../../../packages/parley/src/exports/grpc.js';
 import type { A2AHost } from '../../../packages/parley/src/exports/node.js';
-import { CANCEL_METADATA, HISTORY_LENGTH, RATE, TOO_DEEP, TOO_LONG } from './special-scenarios.js';
+import type { OperationName } from '../../../packages/parley/src/operations/operations.js';
+import { beginsWithState, PLAIN_OPERATIONS, plainArguments } from './plain-arguments.js';
+import {
+  CANCEL_METADATA,
+  DECLARED,
+  HISTORY_LENGTH,
+  RATE,
+  SUBSCRIBING,
+  TOO_DEEP,
+  TOO_LONG,
+} from './special-scenarios.js';
 
 /** The versions of the protocol that the matrix plays. */
 export type MatrixVersion = '1.0' | '0.3';
@@ -26,8 +36,12 @@ export interface BindingRow {
   readonly connect: (agent: CalledAgent) => Promise<Client>;
   /** The scenarios that the binding cannot play in a version, by the ends of their names. Default: none. */
   readonly without?: (version: MatrixVersion) => readonly string[];
+  /** The operations that the binding has. Default: all of the version. */
+  readonly operations?: readonly OperationName[];
   /** The members of an outcome that the binding has no place for. Default: none. */
   readonly apart?: readonly string[];
+  /** The part of an outcome that the binding shows. Default: all of it. */
+  readonly shown?: (outcome: unknown) => unknown;
 }
 
 /** A client of one binding in one version, by the card of the agent. */
@@ -51,6 +65,17 @@ export const BINDINGS: readonly BindingRow[] = [
     // The WebSocket counts as a request. A frame that is too long ends the session.
     without: () => [TOO_DEEP, TOO_LONG, RATE],
     apart: ['challenges'],
+  },
+  {
+    // The row above serves it, too.
+    name: "Cap'n Web with plain arguments",
+    versions: ['0.3'],
+    connect: byCard('CAPNWEB', { bindings: [plainArguments] }),
+    operations: PLAIN_OPERATIONS,
+    // Plain arguments have no service parameters, and a cancel has no metadata.
+    without: () => [TOO_DEEP, TOO_LONG, RATE, CANCEL_METADATA, DECLARED, ...SUBSCRIBING],
+    apart: ['challenges'],
+    shown: beginsWithState,
   },
   // Its values are those of the model: there is no wire that could have an older form.
   // gRPC serves one agent on each port.

@@ -36,10 +36,10 @@ export async function refusal(work: Promise<unknown>): Promise<unknown> {
     return {
       name,
       code,
-      // Each binding says what it measures.
-      message: code === 'PAYLOAD_TOO_LARGE' ? undefined : message,
+      // Each binding says what it measures. Protobuf cannot tell an empty member from an absent one, so descriptions
+      // of fields differ.
+      message: code === 'PAYLOAD_TOO_LARGE' || violations.length > 0 ? undefined : message,
       metadata: metadata ?? {},
-      // Protobuf cannot tell an empty member from an absent one, so descriptions differ.
       violations: violations.map(({ field }) => field).sort(),
       isToBeRepeated: retryAfterMs !== undefined,
       challenges: 'challenges' in error ? error.challenges : undefined,

@@ -16,7 +16,8 @@ export async function outcomesOf(world: World, binding: BindingRow, version: Mat
   const codec = (await CLIENT_VERSIONS.get(version)?.())?.jsonRpc;
   const left = ALL.filter(
     ({ name, operation, versions }) =>
-      (operation === undefined || codec?.methodOf(operation) !== undefined) &&
+      (operation === undefined ||
+        (codec?.methodOf(operation) !== undefined && binding.operations?.includes(operation) !== false)) &&
       versions?.includes(version) !== false &&
       binding.without?.(version).some((end) => name.endsWith(end)) !== true,
   );

@@ -10,7 +10,7 @@ import {
 import type { MatrixVersion } from './bindings.js';
 import { called, type Options, refusal } from './outcome.js';
 import type { MatrixScenario } from './scenarios.js';
-import { RATE, TOO_DEEP, TOO_LONG } from './special-scenarios.js';
+import { DECLARED, RATE, TOO_DEEP, TOO_LONG } from './special-scenarios.js';
 import { type AgentPath, BODY_BYTES, type Cell, DEMANDED } from './world.js';
 
 const URL_OF_HOOK = 'https://hooks.example/a';
@@ -175,7 +175,7 @@ const ROWS: readonly RefusalRow[] = [
     operations: where((operation) => operation !== 'getExtendedAgentCard'),
   },
   {
-    name: 'nothing, once the extension is declared',
+    name: DECLARED,
     code: /^TASK_NOT_FOUND$/,
     agent: '/demanding',
     user: 'ann',

@@ -5,3 +5,11 @@ export const RATE = 'a rate that is used up';
 /** The limit of JSON texts. Protobuf has one of its own. */
 export const TOO_DEEP = 'a request that nests too deeply';
 export const TOO_LONG = 'a request that is too long';
+/** An extension that a call declares. */
+export const DECLARED = 'nothing, once the extension is declared';
+export const SEVERAL = 'several subscribers, one of whom leaves, until another client ends the task';
+export const RESUMED = 'a stream that goes on after an event';
+export const WEBHOOKS = 'webhooks of a task: several, read, listed, deleted twice';
+export const LAST_STREAM = 'the last stream that one user may have';
+/** Scenarios that need subscriptions or webhooks beside the messages. */
+export const SUBSCRIBING: readonly string[] = [SEVERAL, RESUMED, WEBHOOKS, LAST_STREAM];

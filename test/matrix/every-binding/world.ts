@@ -60,6 +60,7 @@ const AGENTS = {
   '/echo': { ...echoAgent(), versions },
   '/hello': { ...helloAgent(), versions },
   '/spec': { ...specAgent(tools), versions },
+  '/old': { ...plain, versions: ['0.3'] },
   '/owned': { ...plain, authenticator, extendedAgentCard: (card: object) => card as never },
   '/rated': { ...plain, authenticator, ratePerPrincipal: { requests: 1, windowMs: 3_600_000 } },
   '/demanding': {

@@ -93,6 +93,15 @@ const published = {
   'an artifact without id': () => artifactUpdate({ parts: [part] }),
   'a part with two contents': () => artifactUpdate({ artifactId: 'a', parts: [{ text: 'x', url: 'https://x' }] }),
   'a part without content': () => artifactUpdate({ artifactId: 'a', parts: [{}] }),
+  'two artifacts of one id': () => ({
+    task: {
+      status: working,
+      artifacts: [
+        { artifactId: 'a', parts: [part] },
+        { artifactId: 'a', parts: [part] },
+      ],
+    },
+  }),
   'raw content that is not base64': () => artifactUpdate({ artifactId: 'a', parts: [{ raw: '%%%' }] }),
   'raw content in bytes': () => artifactUpdate({ artifactId: 'a', parts: [{ raw: new Uint8Array(8) }] }),
   'metadata that is a list': () => artifactUpdate({ artifactId: 'a', parts: [part], metadata: [] }),

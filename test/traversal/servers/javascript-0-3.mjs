@@ -41,17 +41,42 @@ const card = {
   capabilities: { streaming: true, pushNotifications: true },
 };
 
+/**
+ * Events with their data on one line: the client takes each line for an event, and the Python SDK sends several. The
+ * client subscribes with POST, and the Python SDK takes GET only.
+ */
+async function fetchImpl(url, init) {
+  const isSubscription = String(url).endsWith(':subscribe');
+  const response = await fetch(url, isSubscription ? { ...init, method: 'GET', body: undefined } : init);
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response;
+  let held = '';
+  const joined = new TransformStream({
+    transform(text, out) {
+      held += text;
+      const events = held.split(/\r?\n\r?\n/);
+      held = events.pop();
+      for (const event of events) {
+        const data = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+        if (data.length > 0) out.enqueue(`data: ${data.map((line) => line.slice(5).trim()).join('')}\n\n`);
+      }
+    },
+  });
+  const body = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(joined);
+  return new Response(body.pipeThrough(new TextEncoderStream()), response);
+}
+
 async function call({ transport, agentCardUri, instruction, streaming, pushNotification, resubscribe }) {
   const factory = new ClientFactory(
     ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-      transports: [new JsonRpcTransportFactory(), new RestTransportFactory(), new GrpcTransportFactory()],
+      transports: [new JsonRpcTransportFactory(), new RestTransportFactory({ fetchImpl }), new GrpcTransportFactory()],
       preferredTransports: [BINDINGS[transport]],
       cardResolver: new DefaultAgentCardResolver(),
     }),
   );
   const client = await factory.createFromUrl(agentCardUri, '');
-  const bytes = Buffer.from(toBinary(Instruction, fromJson(Instruction, instruction))).toString('base64');
-  const parts = [{ kind: 'file', file: { bytes, mimeType: 'application/x-protobuf', name: 'instruction.bin' } }];
+  // The Python SDK of 0.3 takes the bytes of a file for text, over HTTP+JSON and gRPC.
+  const text = Buffer.from(toBinary(Instruction, fromJson(Instruction, instruction))).toString('base64');
+  const parts = [{ kind: 'text', text }];
   const webhook = pushNotification && { url: `${pushNotification.url}/notifications`, token: 'itk-token' };
   const request = {
     message: { kind: 'message', messageId: crypto.randomUUID(), role: 'user', parts },
@@ -108,8 +133,8 @@ const executor = {
     bus.publish({ kind: 'task', id: taskId, contextId, status: status('submitted'), history: [userMessage] });
     say('working');
     try {
-      const { bytes } = userMessage.parts[0].file;
-      const instruction = toJson(Instruction, fromBinary(Instruction, Buffer.from(bytes, 'base64')));
+      const { file, text: encoded = file.bytes } = userMessage.parts[0];
+      const instruction = toJson(Instruction, fromBinary(Instruction, Buffer.from(encoded, 'base64')));
       const text = (await run(instruction)).join('\n');
       if (holds(instruction)) {
         say('working', `${text}\n${FINISHED}`);

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { checkedPosts } from '../../packages/parley/src/adapters/node/checked-posts.js';
+import { guardedFetch } from '../../packages/parley/src/exports/guarded-fetch.js';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { Destinations } from '../../packages/parley/src/net/destinations.js';
+import { callWebhook } from '../../packages/parley/src/push/webhook-call.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+/** A peer that answers each request with bytes of a test, again and again if it is told to. */
+async function peerOf(answer: string, again = '') {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    const more = () => {
+      while (!socket.destroyed && socket.write(again));
+      if (!socket.destroyed) socket.once('drain', more);
+    };
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write(answer);
+      if (again !== '') more();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    /** Resolves when the other side has closed every connection. */
+    left: () => Promise.all([...sockets].map((socket) => socket.destroyed || closing(socket))),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const closing = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
+
+const MEBIBYTE = 'x'.repeat(1024 * 1024);
+const HOSTILE: Readonly<Record<string, readonly [answer: string, again?: string]>> = {
+  'switches protocols': ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'],
+  'sends interim answers without end': ['', `HTTP/1.1 103 Early Hints\r\nlink: ${'x'.repeat(8_000)}\r\n\r\n`],
+  'sends a body after a status that has none': ['HTTP/1.1 205 Reset Content\r\n\r\n', MEBIBYTE],
+  'sends one header without end': ['HTTP/1.1 200 OK\r\nx: ', MEBIBYTE],
+  'sends a body without end': ['HTTP/1.1 200 OK\r\n\r\n', MEBIBYTE],
+};
+/** Longer than any call may take. A call that is over earlier was not ended by it. */
+const PATIENCE_MS = 10_000;
+
+describe('a peer that', () => {
+  it.each(Object.entries(HOSTILE))('%s holds no webhook call and no connection', async (_, [answer, again]) => {
+    await using peer = await peerOf(answer, again);
+    const send = checkedPosts(new Destinations({ allow: ['127.0.0.1'] }), { clock: systemClock });
+    if (send === undefined) throw new Error('This host has no checked connections');
+    const { signal } = new AbortController();
+    const post = { url: peer.url, headers: {}, body: '{}' };
+    const patience = new AbortController();
+    const late = delay(PATIENCE_MS, 'late', { signal: patience.signal });
+    const call = callWebhook(post, { send, clock: systemClock, timeoutMs: 60_000, signal });
+    expect(await Promise.race([call, late])).toMatchObject({ kind: expect.stringMatching(/^(?:failure|answer)$/) });
+    expect(await Promise.race([peer.left(), late])).not.toBe('late');
+    patience.abort();
+    await late.catch(() => {});
+  });
+
+  it.each(Object.entries(HOSTILE))('%s holds no fetch and no connection', async (_, [answer, again]) => {
+    await using peer = await peerOf(answer, again);
+    const request = guardedFetch({ allow: ['127.0.0.1'], ms: 60_000, bytes: 100_000 });
+    const patience = new AbortController();
+    const late = delay(PATIENCE_MS, 'late', { signal: patience.signal });
+    const read = request(peer.url, {}).then(
+      (response) => response.text().catch(String),
+      (error: unknown) => String(error),
+    );
+    expect(await Promise.race([read, late])).not.toBe('late');
+    expect(await Promise.race([peer.left(), late])).not.toBe('late');
+    patience.abort();
+    await late.catch(() => {});
+  });
+});
+
+it('a sender that never settles holds no call beyond its time', async () => {
+  const clock = new ManualClock();
+  const send = () => ({ answer: new Promise<never>(() => {}), abort() {} });
+  const { signal } = new AbortController();
+  const post = { url: 'https://example.com/', headers: {}, body: '{}' };
+  const call = callWebhook(post, { send, clock, timeoutMs: 1_000, signal });
+  await clock.advance(1_000);
+  expect(await call).toEqual({ kind: 'failure', reason: 'timeout' });
+});
