@@ -16,6 +16,14 @@ import { spec03Agent, specAgent } from './spec-agent.js';
 /** Webhooks of this machine. */
 const LOOPBACK = ['localhost', '*.localhost', '127.0.0.0/8', '::1'];
 
+/** The remedies for an address that the server cannot listen on, by the code of the error. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'stop what uses the port, or set PORT',
+  EACCES: 'set PORT to a port that this user may take',
+  EADDRNOTAVAIL: 'set HOST to an address of this machine',
+  ENOTFOUND: 'set HOST to an address of this machine',
+};
+
 try {
   await serve();
 } catch (error) {
@@ -53,7 +61,7 @@ async function serve(): Promise<void> {
         : [
             grpcBinding({
               agent: '/',
-              orAnotherPort: true,
+              orAnotherPort: config.grpcPort === undefined,
               legacyUrls: true,
               ...(config.grpcPort !== undefined && { port: config.grpcPort }),
               ...(config.grpcAddress !== undefined && { address: config.grpcAddress }),
@@ -109,7 +117,8 @@ async function serve(): Promise<void> {
       interfaces: card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion} ${one.url}`),
     });
   }
-  const { host: address, port, databaseUrl } = config;
+  const { host: address, publicUrl, databaseUrl } = config;
+  const port = publicUrl === undefined ? Number(new URL(url).port) : config.port;
   // Without user, password and options.
   const at = URL.parse(databaseUrl);
   const shown = at?.host ? `${at.protocol}//${at.host}${at.pathname}` : databaseUrl;
@@ -133,5 +142,7 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const expected = error instanceof OptionsError || error instanceof StorageError || 'code' in error;
   if (!expected || process.env.LOG_LEVEL === 'debug') return error.stack ?? error.message;
-  return error.message;
+  const { syscall, code = '' } = error as NodeJS.ErrnoException;
+  const remedy = syscall === 'listen' || syscall === 'getaddrinfo' ? REMEDIES[code] : undefined;
+  return remedy === undefined ? error.message : `${error.message}: ${remedy}`;
 }

@@ -20,6 +20,7 @@ import { AGENT_CALLS_EXTENSION, type Caller, chainFault, metadataOf, nextChain, 
 import { askedCall, begunCall, type CallRecord, recordMetadata } from './call-record.js';
 import { EventRelay } from './event-relay.js';
 import { ownExtensions, ownMetadata } from './own-metadata.js';
+import { SentMessage } from './sent-message.js';
 
 /** Limits of calls. */
 export interface CallLimits {
@@ -43,8 +44,8 @@ export interface OutgoingCallOptions {
   readonly key: string;
   /** A hash of the target. */
   readonly callee: string;
-  /** Finds the card. The signal ends the search. */
-  readonly connect: (signal: AbortSignal) => Promise<Client>;
+  /** Finds the card. The signal ends the search. `last` goes around each call, inside of all other interceptors. */
+  readonly connect: (signal: AbortSignal, last: SentMessage['interceptor']) => Promise<Client>;
   readonly limits: CallLimits;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -137,7 +138,8 @@ export class OutgoingCall implements AgentCall {
     try {
       this.#check(this.#options.urls);
       const { signal } = this.#connection;
-      const client = await connect(signal);
+      const sent = new SentMessage({ course: this.#course, name: `${callee} ${call}`, clock: this.#options.clock });
+      const client = await connect(signal, sent.interceptor);
       this.#client = client;
       this.#check(client.card.supportedInterfaces.map(({ url }) => url));
       const begun = turn.attempt > 1 ? begunCall(await turn.previousEvents(), { call, callee }) : undefined;
@@ -153,6 +155,7 @@ export class OutgoingCall implements AgentCall {
         yield event;
       }
       this.#outcome = await this.#answerAfter(last, client);
+      if (this.#taskId !== undefined) sent.done();
       await relay?.end(this.#outcome);
     } finally {
       this.#release?.();

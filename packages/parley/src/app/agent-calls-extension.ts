@@ -1,5 +1,6 @@
 import { AGENT_CALLS_EXTENSION, type Caller, chainIn, placesOf } from '../agent-calls/call-chain.js';
 import { type CallLimits, OutgoingCall } from '../agent-calls/outgoing-call.js';
+import type { SentMessage } from '../agent-calls/sent-message.js';
 import type { User } from '../auth/user.js';
 import type { Client } from '../client/client.js';
 import type { AgentExtension } from '../model/agent-card.js';
@@ -17,10 +18,14 @@ export interface AgentCallsPorts {
   /** Calls in a row that agents may make, one from within the other. */
   readonly maxDepth: number;
   readonly limits: CallLimits;
-  /** Finds the card of a target, for a caller. */
+  /** Finds the card of a target, for a caller. `last` goes around each call, inside of all other interceptors. */
   readonly connect: (
     target: AgentTarget,
-    call: { readonly user: User | undefined; readonly signal: AbortSignal },
+    call: {
+      readonly user: User | undefined;
+      readonly signal: AbortSignal;
+      readonly last: SentMessage['interceptor'];
+    },
   ) => Promise<Client>;
 }
 
@@ -90,7 +95,7 @@ export class AgentCallsExtension implements HostExtension {
         key,
         // An agent of the process has no name, so its calls are told apart by theirs.
         callee: contentHash(urls.length === 0 ? ['in-process', key] : [...urls]),
-        connect: (signal) => connect(target, { user: turn.user, signal }),
+        connect: (signal, last) => connect(target, { user: turn.user, signal, last }),
         limits,
         clock,
         logger,

@@ -358,8 +358,8 @@ export class AgentHost {
 
   #makeSender(options: AgentHostOptions): HostSender | undefined {
     const { push, logger } = options;
-    const pushing = this.#agents.filter(({ isPushing }) => isPushing).map(({ id }) => id);
-    if (push === undefined || pushing.length === 0) return undefined;
+    const pushing = new Map(this.#agents.flatMap((one) => (one.isPushing ? [[one.id, one.notifications]] : [])));
+    if (push === undefined || pushing.size === 0) return undefined;
     const load = async () => (await import('./push-delivery.js')).senderOf(push, pushing, options);
     return new HostSender({ load, logger });
   }

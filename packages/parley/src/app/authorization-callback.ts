@@ -26,18 +26,13 @@ export async function answerCallback(agent: ServedAgent, request: ExchangeReques
   } catch (error) {
     if (!(error instanceof A2AError)) throw error;
     call.code = error.code;
-    return answer(httpStatus(error.code), `${describe(error)}\n`, call);
+    return answer(httpStatus(error.code), `${error.message}\n`, call);
   }
   const taskId = await agent.authorize(received.state, received.reply);
   call.taskId = taskId;
   if (taskId !== undefined) return answer(200, RECEIVED, call);
   call.code = 'TASK_NOT_FOUND';
   return answer(404, UNKNOWN, call);
-}
-
-function describe({ message, details }: A2AError): string {
-  const faults = (details.violations ?? []).map(({ field, description }) => `${field} ${description}`);
-  return faults.length === 0 ? message : `${message}: ${faults.join('; ')}`;
 }
 
 function answer(status: number, body: string, call: CallRecord): ExchangeResponse {

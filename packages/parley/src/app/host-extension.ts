@@ -1,6 +1,7 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import type { AgentExtension, AgentInterface } from '../model/agent-card.js';
+import type { NotificationChange } from '../push/notifications.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
@@ -64,6 +65,8 @@ export interface AroundAgent {
   handler(handler: RequestHandler): RequestHandler;
   /** The executor with a function around its turns. An agent without an engine has none. */
   executor(executor: AgentExecutor, logger: Logger): AgentExecutor;
+  /** Changes what the push notifications of the agent tell. Absent: they tell what is stored. */
+  readonly notifications?: NotificationChange | undefined;
 }
 
 /** The address of the server of a host. */

@@ -3,6 +3,7 @@ import type { WireCodec } from '../codec/wire-codec.js';
 import type { SendPost } from '../net/posts.js';
 import { DEFAULT_DELIVERY_POLICY } from '../push/delivery-policy.js';
 import { DeliverySender, type NotificationSigner } from '../push/delivery-sender.js';
+import type { NotificationChange } from '../push/notifications.js';
 import type { SignatureOptions } from '../push/signing-keys.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { sealedStorage } from '../store/sealed-storage.js';
@@ -23,8 +24,12 @@ export interface PushPorts {
 const IN_FLIGHT = 512;
 const IN_FLIGHT_PER_HOST = 16;
 
-/** The sender for the agents of a process. */
-export async function senderOf(push: PushPorts, agents: readonly string[], ports: AgentPorts): Promise<DeliverySender> {
+/** The sender for the agents of a process, by their ids. */
+export async function senderOf(
+  push: PushPorts,
+  agents: ReadonlyMap<string, NotificationChange | undefined>,
+  ports: AgentPorts,
+): Promise<DeliverySender> {
   const { options, loadSend, random } = push;
   const { storage, clock, ids, logger } = ports;
   const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers = {} } = options;
@@ -32,7 +37,8 @@ export async function senderOf(push: PushPorts, agents: readonly string[], ports
   return new DeliverySender({
     // A sender without keys must not send an encrypted credential as it is.
     storage: sealedStorage(storage, { keys: [], logger }),
-    agents,
+    agents: [...agents.keys()],
+    changes: agents,
     clock,
     ids,
     logger,

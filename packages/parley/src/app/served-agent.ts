@@ -12,6 +12,7 @@ import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-c
 import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
+import type { NotificationChange } from '../push/notifications.js';
 import { type RecordedAct, ServedDeliveries } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
@@ -98,6 +99,8 @@ export interface ServedAgentSetup {
 export class ServedAgent {
   /** Of its task space. */
   readonly id: string;
+  /** Changes what its push notifications tell. Absent: they tell what is stored. */
+  readonly notifications: NotificationChange | undefined;
   readonly #options: AgentOptions;
   readonly #ports: SharedPorts;
   readonly #callbackUrl: (() => string) | undefined;
@@ -113,6 +116,7 @@ export class ServedAgent {
     this.#capabilities = capabilitiesOf(this.#options, ports);
     this.#modes = declaredModes(options);
     this.id = options.id ?? path;
+    this.notifications = around.find((one) => one.notifications)?.notifications;
     let handler: RequestHandler;
     if (options.handler !== undefined) {
       handler = options.handler;

@@ -7,7 +7,7 @@ import type { ContentVerifier } from '../signing/content-verifier.js';
 import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
 import { verifyingHandler } from '../signing/message-intake.js';
 import type { PartOpener } from '../signing/part-encryption.js';
-import { endSigningHandler } from '../signing/signed-ends.js';
+import { EndSigner, endSigningHandler } from '../signing/signed-ends.js';
 import { signingAgent } from '../signing/signing-agent.js';
 import type { SigningLibrary } from '../signing/signing-library.js';
 import type { AnswerKeyRule } from '../signing/trusted-peer.js';
@@ -82,18 +82,17 @@ export class SigningExtension implements HostExtension {
   aroundAgent({ path, hasEngine }: AgentPlace): AroundAgent | undefined {
     const { path: own, signer, encryption, audience, library, clock, ids } = this.#options;
     if (own !== undefined && own !== path) return undefined;
+    const ends = signer && { signer, issuer: audience, clock };
     return {
+      notifications: ends && new EndSigner(ends),
       handler: (handler) =>
-        verifyingHandler(
-          signer && hasEngine ? endSigningHandler(handler, { signer, issuer: audience, clock }) : handler,
-          {
-            ...this.#options,
-            answerKeys: encryption?.answerKeys ?? 'caller',
-            opens:
-              encryption &&
-              ((message, signers) => encryption.opener.check(message, { signers, required: encryption.required })),
-          },
-        ),
+        verifyingHandler(ends && hasEngine ? endSigningHandler(handler, ends) : handler, {
+          ...this.#options,
+          answerKeys: encryption?.answerKeys ?? 'caller',
+          opens:
+            encryption &&
+            ((message, signers) => encryption.opener.check(message, { signers, required: encryption.required })),
+        }),
       executor: (executor, logger) =>
         signingAgent(executor, {
           answers: signer && { library, signer, issuer: audience, clock, ids, logger },

@@ -46,10 +46,10 @@ export class CredentialGuard {
 
   /** Returns the credentials of a request to a URL. */
   async credentials(url: string, signal: AbortSignal | undefined): Promise<RequestCredentials> {
-    const { provider, logger } = this.#options;
+    const { provider } = this.#options;
     if (provider === undefined) return NO_CREDENTIALS;
     if (this.#isTrusted(url)) return provider.credentials(this.#target(url, signal));
-    logger.warn('no credentials are sent to an origin that is not trusted', { origin: originOf(url) });
+    this.#warn(url);
     return NO_CREDENTIALS;
   }
 
@@ -58,9 +58,7 @@ export class CredentialGuard {
     const names = Object.keys(headers);
     const kept = names.filter((name) => !CREDENTIAL_NAME.test(name));
     if (kept.length === names.length || this.#isTrusted(url)) return headers;
-    this.#options.logger.warn('no headers with credentials are sent to an origin that is not trusted', {
-      origin: originOf(url),
-    });
+    this.#warn(url);
     return Object.fromEntries(kept.map((name) => [name, headers[name] as string]));
   }
 
@@ -70,6 +68,10 @@ export class CredentialGuard {
     const challenges = challengesOf(error);
     if (challenges === undefined || provider?.refused === undefined || !this.#isTrusted(url)) return false;
     return provider.refused(this.#target(url, signal), { credentials, challenges });
+  }
+
+  #warn(url: string): void {
+    this.#options.logger.warn('no credentials are sent to an origin that is not trusted', { origin: originOf(url) });
   }
 
   #isTrusted(url: string): boolean {

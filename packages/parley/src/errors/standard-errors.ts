@@ -3,8 +3,10 @@ import { A2AError, type FieldViolation } from './a2a-error.js';
 /** Members of the request are missing or invalid. The error names each of them. */
 export class InvalidParamsError extends A2AError {
   override readonly name = 'InvalidParamsError';
-  constructor(violations: readonly FieldViolation[], message = 'Invalid parameters') {
-    super('INVALID_PARAMS', message, { violations });
+  constructor(violations: readonly FieldViolation[]) {
+    // The details have all of them.
+    const named = violations.slice(0, 3).map(({ field, description }) => `${field} ${description}`);
+    super('INVALID_PARAMS', `Invalid parameters: ${named.join('; ')}`, { violations });
   }
 }
 

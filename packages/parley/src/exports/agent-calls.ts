@@ -79,8 +79,10 @@ export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
   return new AgentCallsExtension({
     maxDepth,
     limits: { timeoutMs, cancelMs, maxBytes },
-    connect: async (target, { user, signal }) => {
-      const interceptors = (await around?.(target, user)) ?? [];
+    connect: async (target, { user, signal, last }) => {
+      const own = (await around?.(target, user)) ?? [];
+      // Nothing changes a message without them, so it stays the same in itself.
+      const interceptors = own.length === 0 ? own : [...own, last];
       if (isLocal(target)) return connect(target as InProcessAgent, { signal, timeoutMs, interceptors });
       const called = typeof target === 'string' ? target : callable(target, destinations);
       const identified = await identity?.(user, calleeOf(called));

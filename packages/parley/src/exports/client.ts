@@ -124,12 +124,16 @@ const ignored = (): void => {};
  * agent of the same process. Fetches only the card. The first operation calls the agent.
  * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks.
  * @throws A2AError UNSUPPORTED_OPERATION if the agent has no known interface.
- * @throws OptionsError if a server object has no agent at `path`.
+ * @throws OptionsError if a server object has no agent at `path`, or if an option is a promise.
  */
 export async function connect(
   agent: string | AgentCard | InProcessAgent,
   options: ConnectOptions & InProcessPath = {},
 ): Promise<Client> {
+  if ([agent, ...Object.values(options)].flat().some((one) => one instanceof Promise)) {
+    const { pendingOptions } = await import('../client/pending-options.js');
+    throw pendingOptions('connect', { agent, ...options });
+  }
   if (typeof agent === 'object' && IN_PROCESS in agent) {
     const { card, binding } = await agent[IN_PROCESS]({ path: options.path });
     // A server object needs no signature: no wire can have changed its card.

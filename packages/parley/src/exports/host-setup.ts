@@ -21,6 +21,7 @@ import { sealedStorage } from '../store/sealed-storage.js';
 import { storeBackedStorage } from '../store/store-backed-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
+import { steadyLogger } from '../telemetry/steady-logger.js';
 import { publishedKeys, pushPorts } from './push-setup.js';
 import { systemClock, systemIds } from './runtime.js';
 
@@ -54,7 +55,7 @@ export interface HostSetup {
  * @throws OptionsError for a proxy or a host name that is none, and for two places of tasks.
  */
 export function hostSetup({ subject, agents, options, defaults }: HostSetupOptions): HostSetup {
-  const { logger = defaults.logger } = options;
+  const logger = steadyLogger(options.logger ?? defaults.logger);
   const { operates } = defaults;
   const signing = options.cardSigning && cardSigning(subject, options.cardSigning, options.url);
   const published = [...publishedKeys(options.push ?? operates), ...(signing ? [cardKeys(signing)] : [])];

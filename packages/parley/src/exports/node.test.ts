@@ -84,6 +84,42 @@ describe('a server of one agent', () => {
     await server.close();
     await server.close();
   });
+
+  it('that is closed while it starts listens no more', async () => {
+    for (const ticks of [0, 1, 5, 20]) {
+      const storage = new MemoryStorage({ clock: systemClock });
+      const server = createA2AServer({ agent: echo, storage });
+      const listening = server.listen(0).then(
+        ({ url }) => url,
+        (error: Error) => error,
+      );
+      for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+      await server.close();
+      const outcome = await listening;
+      if (typeof outcome === 'string') await expect(fetch(outcome)).rejects.toThrow();
+      else expect(outcome.message).toContain('closed');
+    }
+  });
+
+  it('that is closed does not listen again', async () => {
+    const server = createA2AServer({ agent: echo });
+    await server.listen(0);
+    await server.close();
+    await expect(server.listen(0)).rejects.toThrow('closed');
+  });
+
+  it('answers although its logger throws at every line', async () => {
+    const refuse = () => {
+      throw new Error('The logger is broken');
+    };
+    const logger = { debug: refuse, info: refuse, warn: refuse, error: refuse };
+    const agent = () => {
+      throw new Error('planted');
+    };
+    const { url } = await host({ agents: { '/': { agent } }, logger });
+    expect(await send(url, 'x')).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_FAILED' } } } });
+    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+  });
 });
 
 describe('a server of several agents', () => {

@@ -3,6 +3,7 @@ import type { MigrationResult } from '../store/postgres/migrate.js';
 import type { PostgresOptions } from '../store/postgres/postgres-options.js';
 import { PostgresStorage } from '../store/postgres/postgres-storage.js';
 import type { Logger } from '../telemetry/logger.js';
+import { steadyLogger } from '../telemetry/steady-logger.js';
 import { systemClock } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
@@ -25,7 +26,7 @@ export function openPostgresStorage({
   logger = stderrLogger,
   ...options
 }: OpenPostgresOptions): Promise<PostgresStorage> {
-  return PostgresStorage.open({ ...options, logger, clock: systemClock });
+  return PostgresStorage.open({ ...options, logger: steadyLogger(logger), clock: systemClock });
 }
 
 /**

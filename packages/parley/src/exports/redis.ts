@@ -1,6 +1,7 @@
 import type { RedisOptions } from '../store/redis/redis-options.js';
 import { RedisStorage } from '../store/redis/redis-storage.js';
 import type { Logger } from '../telemetry/logger.js';
+import { steadyLogger } from '../telemetry/steady-logger.js';
 import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
@@ -18,5 +19,5 @@ export interface OpenRedisOptions extends Omit<RedisOptions, 'clock' | 'ids' | '
  * @throws OptionsError, or StorageError if the servers cannot be reached or may lose tasks by eviction.
  */
 export function openRedisStorage({ logger = stderrLogger, ...options }: OpenRedisOptions): Promise<RedisStorage> {
-  return RedisStorage.open({ ...options, logger, clock: systemClock, ids: systemIds });
+  return RedisStorage.open({ ...options, logger: steadyLogger(logger), clock: systemClock, ids: systemIds });
 }

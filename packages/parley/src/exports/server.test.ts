@@ -70,6 +70,36 @@ describe('an agent behind fetch', () => {
     }
   });
 
+  it.each([
+    ['a character that is cut in two', ['a\ud83d', '\ude00b'], ['a', '😀b']],
+    ['characters one by one', [...'😀!'].join('').split(''), ['😀', '!']],
+    ['nothing in a piece', ['', 'b'], ['', 'b']],
+  ])('streams a text with %s', async (_, pieces, parts) => {
+    const { fetch } = handler({
+      agent: async function* () {
+        yield* pieces;
+      },
+    });
+    const response = await fetch(post('/a2a/rest/message:send', { message }));
+    const { task } = (await response.json()) as { task: { status: object; artifacts: { parts: object[] }[] } };
+    expect(task.status).toMatchObject({ state: 'TASK_STATE_COMPLETED' });
+    expect(task.artifacts[0]?.parts).toEqual(parts.map((text) => ({ text })));
+  });
+
+  it.each([
+    ['the end', ['a\ud83d']],
+    ['a part', ['a\ud83d', { data: 1 }]],
+    ['another text', ['a\ud83d', 'b']],
+  ])('fails where half a character comes before %s', async (_, pieces) => {
+    const { fetch } = handler({
+      agent: async function* () {
+        yield* pieces;
+      },
+    });
+    const response = await fetch(post('/a2a/rest/message:send', { message }));
+    expect(await response.json()).toMatchObject({ task: { status: { state: 'TASK_STATE_FAILED' } } });
+  });
+
   it('serves under a path of its own, with and without a slash', async () => {
     const { fetch, agentCard } = handler({ path: '/agents/echo' });
     expect(new Set(agentCard.supportedInterfaces.map(({ url }) => url))).toEqual(new Set([`${URL_BASE}/agents/echo`]));

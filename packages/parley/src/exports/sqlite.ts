@@ -1,5 +1,6 @@
 import { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
 import type { Logger } from '../telemetry/logger.js';
+import { steadyLogger } from '../telemetry/steady-logger.js';
 import { systemClock } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
@@ -31,7 +32,7 @@ export function openSqliteStorage({
   return SqliteStorage.open({
     path,
     clock: systemClock,
-    logger,
+    logger: steadyLogger(logger),
     worker: new URL('../store/sqlite/sqlite-worker.js', import.meta.url),
     ...(durability !== undefined && { durability }),
     ...(tailBytes !== undefined && { tailBytes }),

@@ -35,7 +35,7 @@ function containerFault(value: object, depth: number): string | undefined {
     }
     return undefined;
   }
-  if (!isPlain(value)) return 'must be a plain object';
+  if (!isPlainObject(value)) return 'must be a plain object';
   for (const name in value) {
     if (!name.isWellFormed()) return NOT_UNICODE;
     const member: unknown = (value as Record<string, unknown>)[name];
@@ -48,7 +48,7 @@ function containerFault(value: object, depth: number): string | undefined {
 }
 
 /** Also true for objects of another realm: only an `Object.prototype` has the prototype null. */
-function isPlain(value: object): boolean {
+export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }

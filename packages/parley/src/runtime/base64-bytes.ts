@@ -18,6 +18,11 @@ export function fromBase64(text: string): Uint8Array {
   return bytes;
 }
 
+/** The bytes of base64url (RFC 4648 §5), with padding or without. */
+export function fromBase64Url(text: string): Uint8Array {
+  return fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
+}
+
 /** The bytes that a base64 text stands for, about. */
 export function bytesInBase64(text: string): number {
   return Math.floor((text.length * 3) / 4);

@@ -1,4 +1,5 @@
 import type { Part } from '../model/part.js';
+import { SETTLED } from '../runtime/settled.js';
 import type { AgentExecutor } from './agent-executor.js';
 import type { EventQueue } from './event-queue.js';
 import { isModelStream, type ModelStream, modelText } from './model-stream.js';
@@ -47,17 +48,40 @@ export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
 /** Resolves to true if the agent finished its answer before an abort. */
 async function stream(
   pieces: AsyncIterable<string | Part>,
-  context: RequestContext,
+  { signal }: RequestContext,
   events: EventQueue,
 ): Promise<boolean> {
   let artifactId: string | undefined;
+  const say = (content: string | Part): Promise<void> => {
+    if (artifactId !== undefined) return events.append(artifactId, content);
+    return events.artifact(content, { name: 'response' }).then((id) => {
+      artifactId = id;
+    });
+  };
+  // Half of a character is no text. It waits for its other half.
+  let half = '';
   for await (const piece of pieces) {
     // Leaving the loop ends the generator too, so that a canceled task leaves nothing running.
-    if (context.signal.aborted) return false;
-    if (artifactId === undefined) artifactId = await events.artifact(piece, { name: 'response' });
-    else await events.append(artifactId, piece);
+    if (signal.aborted) return false;
+    let content = piece;
+    if (half !== '' && typeof piece !== 'string') await say(half);
+    else if (half !== '' || (typeof piece === 'string' && endsInHalf(piece))) {
+      const text = `${half}${piece as string}`;
+      half = endsInHalf(text) ? text.slice(-1) : '';
+      if (text === half) continue;
+      content = half === '' ? text : text.slice(0, -1);
+    }
+    const room = say(content);
+    // Most pieces find room, and need no step of their own.
+    if (room !== SETTLED) await room;
   }
-  return !context.signal.aborted;
+  if (half !== '') await say(half);
+  return !signal.aborted;
+}
+
+/** True if a text ends with the first half of a surrogate pair. */
+function endsInHalf(text: string): boolean {
+  return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
 }
 
 function isAsyncIterable(value: Answer | AsyncIterable<string | Part>): value is AsyncIterable<string | Part> {

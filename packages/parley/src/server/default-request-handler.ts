@@ -57,9 +57,9 @@ import { Idempotency, type IdempotencyOptions } from './idempotency.js';
 import { PushConfigurations } from './push-configurations.js';
 import type { PushRegistration } from './push-registration.js';
 import type { ServerCallContext } from './server-call-context.js';
-import { listTasks } from './task-listing.js';
 import type { TurnPorts } from './turn-ports.js';
 
+const listing = new LoadedOnDemand(() => import('./task-listing.js'));
 const UNLIMITED = { perKey: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY };
 
 /** The extended card of a user; `undefined` if the user has none. */
@@ -230,9 +230,10 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     return trimTask(task, { historyLength: request.historyLength });
   }
 
-  override listTasks(request: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
+  override async listTasks(request: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
     const { storage, limits } = this.#context;
     const scope = this.#scope(request.tenant, context);
+    const { listTasks } = listing.loaded ?? (await listing.get());
     return listTasks(storage, { scope, request, defaultHistory: limits.listedHistory, maxBytes: limits.pageBytes });
   }
 

@@ -15,8 +15,8 @@ export interface PagedList {
 }
 
 /** The token of the next page. It is bound to the scope and to the filters of the list (Spec §3.1.4). */
-export function encodePageToken(cursor: PageCursor, list: PagedList): string {
-  return btoa(JSON.stringify([cursor.time, cursor.id, fingerprintOf(list)])).replaceAll('=', '');
+export function encodePageToken({ time, id }: PageCursor, list: PagedList): string {
+  return btoa(JSON.stringify([time, encodeURIComponent(id), fingerprintOf(list)])).replaceAll('=', '');
 }
 
 /**
@@ -24,24 +24,15 @@ export function encodePageToken(cursor: PageCursor, list: PagedList): string {
  * @throws InvalidParamsError if the server did not make the token for this list (Spec §3.1.4).
  */
 export function decodePageToken(token: string, list: PagedList): PageCursor {
-  const fields = parse(token);
-  if (fields === undefined || fields.list !== fingerprintOf(list)) {
-    const description = 'is not a page token of this list. The filters must be those of the first page';
-    throw new InvalidParamsError([{ field: 'pageToken', description }]);
-  }
-  return { time: fields.time, id: fields.id };
-}
-
-function parse(token: string): { time: number; id: string; list: number } | undefined {
   try {
-    const fields: unknown = JSON.parse(atob(token));
-    if (!Array.isArray(fields) || fields.length !== 3) return undefined;
-    const [time, id, list] = fields as unknown[];
-    if (typeof time !== 'number' || typeof id !== 'string' || typeof list !== 'number') return undefined;
-    return Number.isFinite(time) ? { time, id, list } : undefined;
+    const [time, id] = JSON.parse(atob(token)) as [number, string];
+    const cursor = { time, id: decodeURIComponent(id) };
+    if (Number.isSafeInteger(time) && encodePageToken(cursor, list) === token) return cursor;
   } catch {
-    return undefined;
+    // The text is no base64, no JSON, or not percent-encoded.
   }
+  const description = 'is not a page token of this list. The filters must be those of the first page';
+  throw new InvalidParamsError([{ field: 'pageToken', description }]);
 }
 
 /**

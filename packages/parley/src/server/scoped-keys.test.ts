@@ -50,3 +50,26 @@ it('takes a page token only for the list that it was made for (Spec §3.1.4)', (
     { ...runs, numRuns: 2_000 },
   );
 });
+
+const list = { scope: { agent: 'a', tenant: '', owner: null }, request: {} };
+
+it.each(['任务-1', 'ü', '\u{10000}', '%', '"', '', '%zz'])('makes a page token after a task called %j', (id) => {
+  expect(decodePageToken(encodePageToken({ time: 1, id }, list), list)).toEqual({ time: 1, id });
+});
+
+it.each(['1.5', '1e300', '-1e300', '9007199254740993', '"1"', 'null', '-0', '01'])(
+  'takes no page token with the time %s, which no storage has given',
+  (time) => {
+    const made = atob(encodePageToken({ time: 1, id: 't' }, list));
+    expect(() => decodePageToken(btoa(made.replace('[1,', `[${time},`)), list)).toThrow(InvalidParamsError);
+  },
+);
+
+it.each([(token: string) => ` ${token}`, (token: string) => `${token}=`, (token: string) => `${token}!`])(
+  'takes no page token in another spelling',
+  (change) => {
+    const token = encodePageToken({ time: 12, id: 't' }, list);
+    expect(decodePageToken(token, list)).toEqual({ time: 12, id: 't' });
+    expect(() => decodePageToken(change(token), list)).toThrow(InvalidParamsError);
+  },
+);

@@ -24,7 +24,7 @@ export async function listTasks(
     scope,
     ...(request.contextId && { contextId: request.contextId }),
     ...(status && status !== 'TASK_STATE_UNSPECIFIED' && { states: [status] }),
-    ...(statusTimestampAfter && { statusAfter: Date.parse(statusTimestampAfter) }),
+    ...(statusTimestampAfter && { statusAfter: firstMsFrom(statusTimestampAfter) }),
     ...(request.pageToken && { cursor: decodePageToken(request.pageToken, options) }),
     orderBy: 'status',
     limit: pageSize,
@@ -34,4 +34,9 @@ export async function listTasks(
   });
   const nextPageToken = page.next ? encodePageToken(page.next, options) : '';
   return new TaskList(page, { historyLength, includeArtifacts }, { nextPageToken, pageSize, totalSize: page.total });
+}
+
+/** Returns the first whole millisecond that is not before a timestamp: stored times have no smaller parts. */
+function firstMsFrom(timestamp: string): number {
+  return Date.parse(timestamp) + (/\.\d{3}0*[1-9]/.test(timestamp) ? 1 : 0);
 }

@@ -1,5 +1,5 @@
 import type { User } from '../auth/user.js';
-import type { JsonObject } from '../model/json.js';
+import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { CallerContext, Scope } from '../store/task-storage.js';
 import type { LogRecord } from '../task/log-record.js';
@@ -41,6 +41,15 @@ export interface TurnCourse {
    * attempt.
    */
   note(metadata: JsonObject): Promise<void>;
+  /** The value that this attempt or an earlier one has kept under a name. */
+  kept(name: string): JsonValue | undefined;
+  /**
+   * Keeps a value for later attempts, unseen by callers. It is stored with the checkpoint, if the turn may have a later
+   * attempt. The oldest values make room for new ones. A failure of the storage is logged only.
+   */
+  keep(name: string, value: JsonValue): Promise<void>;
+  /** Forgets a value. The storage does so with the next write. */
+  drop(name: string): void;
 }
 
 /**

@@ -6,6 +6,8 @@ import type { TaskEvent } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 
 const FRAME = 200;
+/** So much of an event that adds a chunk is not in its task. */
+export const CHUNK_FRAME = 2 * FRAME;
 /** About a number, a boolean or null. */
 const PLAIN_BYTES = 6;
 

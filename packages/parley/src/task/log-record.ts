@@ -13,6 +13,8 @@ export interface LogRecordExtras {
   readonly metadata?: JsonObject;
 }
 
+const NO_EXTRAS: LogRecordExtras = Object.freeze({});
+
 /**
  * One change of a task, numbered from 1 without gaps. The stored task is the fold of its records. Each record shows one
  * event. The JSON of the event is created at most once and shared by all stores and streams.
@@ -34,14 +36,16 @@ export class LogRecord implements StreamItem {
     this.metadata = extras.metadata;
   }
 
-  static of(seq: number, turn: number, event: TaskEvent, extras: LogRecordExtras = {}): LogRecord {
+  /** `bytes`: the size of the event, if the caller knows it. */
+  static of(seq: number, turn: number, event: TaskEvent, extras = NO_EXTRAS, bytes?: number): LogRecord {
     const record = new LogRecord(seq, turn, extras);
     record.#event = event;
+    record.#bytes = bytes;
     return record;
   }
 
   /** A record from a store. Its event is parsed at the first read. */
-  static fromText(seq: number, turn: number, text: string, extras: LogRecordExtras = {}): LogRecord {
+  static fromText(seq: number, turn: number, text: string, extras = NO_EXTRAS): LogRecord {
     const record = new LogRecord(seq, turn, extras);
     record.#text = text;
     return record;

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../model/json.js';
 import type { StreamResponse } from '../model/stream-response.js';
+import { agentCheckpoint } from '../server/execution/turn-checkpoint.js';
 import type { Acceptance, Append, AppendOutcome, HeldTurn, TaskKey, TaskStorage } from '../store/task-storage.js';
 import type { WakeupListener, Wakeups } from '../store/wakeups.js';
 
@@ -54,7 +55,7 @@ export function mortalStorage(shared: TaskStorage, committed: (commit: Commit) =
   }
 
   function saved({ key }: HeldTurn, checkpoint: JsonValue): void {
-    committed({ key, events: [], checkpoint });
+    committed({ key, events: [], checkpoint: agentCheckpoint(checkpoint) });
   }
 
   function accepted({ scope, task }: Acceptance): void {

@@ -34,6 +34,8 @@ export class AgentServer {
   readonly #figures: NodeProcessFigures | undefined;
   #bound: (BoundBase & { readonly host: string }) | undefined;
   #closing: Promise<void> | undefined;
+  /** The opening of its sockets, which takes a moment. */
+  #opening: Promise<unknown> | undefined;
   #release: (() => void) | undefined;
 
   constructor(options: AgentServerOptions) {
@@ -87,17 +89,32 @@ export class AgentServer {
 
   /**
    * Takes over what an earlier process left and accepts connections. `port` 0 takes a free one.
-   * @throws OptionsError beyond loopback for agents without authentication, unless anonymous callers are allowed.
+   * @throws OptionsError beyond loopback for agents without authentication, unless anonymous callers are allowed; Error
+   *   if the server is closed before it listens.
    */
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
+    this.#mustBeOpen();
     checkExposure({ host, openPaths: this.#host.openPaths, allowAnonymous: this.#options.allowAnonymous });
     if (this.#options.containsUncaughtErrors) this.#release ??= catchUncaughtErrors();
     await this.#host.start();
+    if (this.#closing !== undefined) await this.#host.close(0);
+    this.#mustBeOpen();
+    this.#opening = this.#open({ host, port });
+    await this.#opening;
+    return { url: this.url };
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closing !== undefined) throw new Error('The server is closed. A new one can listen');
+  }
+
+  async #open({ host, port }: BoundAddress): Promise<void> {
     this.#figures?.start();
     const { tls, allowAnonymous } = this.#options;
     if (this.#options.extensions.some(({ takesWebSockets }) => takesWebSockets)) await this.#http.takeWebSockets();
     await this.#http.sharePort();
-    await this.#host.listen({ host, port, tls, allowAnonymous });
+    // Programs in JavaScript may give the text of an environment variable.
+    await this.#host.listen({ host, port: Number(port), tls, allowAnonymous });
     const bound = await this.#http.listen({ host, port }).catch(async (error: unknown) => {
       await this.#host.closeSockets();
       throw error;
@@ -106,7 +123,6 @@ export class AgentServer {
     const name = wildcard ? '127.0.0.1' : bound.host.includes(':') ? `[${bound.host}]` : bound.host;
     const scheme = this.#options.tls === undefined ? 'http' : 'https';
     this.#bound = { url: `${scheme}://${name}:${bound.port}`, wildcard, host: bound.host };
-    return { url: this.url };
   }
 
   /**
@@ -120,6 +136,7 @@ export class AgentServer {
 
   async #drain({ graceMs, drainMs }: { readonly graceMs: number; readonly drainMs: number }): Promise<void> {
     this.#host.drain();
+    await this.#opening?.catch(() => {});
     if (drainMs > 0) await new Promise<void>((resolve) => this.#options.clock.after(drainMs, resolve));
     this.#http.stopAccepting();
     this.#host.stopAccepting();

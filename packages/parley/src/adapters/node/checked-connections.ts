@@ -19,7 +19,10 @@ export interface CheckedConnectionsOptions {
 
 const BUFFERED_BYTES = 64 * 1024;
 const IDLE_MS = 10_000;
-const NO_BODY = new Set([204, 205, 304]);
+const RESET_CONTENT = 205;
+const NO_BODY = new Set([204, RESET_CONTENT, 304]);
+/** Real servers send one or two before their answer. */
+const MOST_INTERIM = 8;
 /** Headers of the connection, and those that would make the body ambiguous. The client of Node.js sets them. */
 const OF_CONNECTION =
   /^(?:connection|content-length|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
@@ -50,6 +53,7 @@ export function checkedConnections(options: CheckedConnectionsOptions = {}): Che
       });
       return new Promise<Response>((resolve, reject) => {
         request.on('error', (error) => reject(init.signal?.aborted ? init.signal.reason : error));
+        requireAnswer(request, reject);
         request.on('response', (answer) => {
           try {
             resolve(responseOf(answer, request));
@@ -62,6 +66,20 @@ export function checkedConnections(options: CheckedConnectionsOptions = {}): Che
       });
     };
   };
+}
+
+/** Ends a request that is answered by another protocol or by too many interim answers (RFC 9110 §15.2). */
+export function requireAnswer(request: Http.ClientRequest, reject: (error: Error) => void): void {
+  let interim = 0;
+  request.on('information', () => {
+    interim += 1;
+    if (interim > MOST_INTERIM) request.destroy(new Error('The answer is interim again and again'));
+  });
+  // Node.js hands the connection over, and the request has no further event.
+  request.on('upgrade', (_, socket) => {
+    socket.destroy();
+    reject(new Error('The answer changes the protocol'));
+  });
 }
 
 /** Connections that are used again, each of which was checked when it was opened. Every check needs its own. */
@@ -149,7 +167,9 @@ function responseOf(answer: Http.IncomingMessage, request: Http.ClientRequest): 
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   const isEmpty = NO_BODY.has(status) || request.method === 'HEAD' || headers.get('content-length') === '0';
-  if (isEmpty) answer.resume();
+  // The parser of Node.js reads a body after this status.
+  if (status === RESET_CONTENT) request.destroy();
+  else if (isEmpty) answer.resume();
   return new Response(isEmpty ? null : streamOf(answer, request), { status, headers });
 }
 

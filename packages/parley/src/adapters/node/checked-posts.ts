@@ -9,6 +9,7 @@ import {
   checkedLookup,
   connectionPools,
   modulesOfNode,
+  requireAnswer,
 } from './checked-connections.js';
 
 /** The connections of POSTs. */
@@ -25,7 +26,7 @@ interface Target {
 }
 
 const KNOWN_TARGETS = 256;
-const NO_BODY = new Set([204, 205, 304]);
+const NO_BODY = new Set([204, 304]);
 
 /**
  * Sends POSTs by connections of Node.js whose addresses are checked when they are opened. It reads status and
@@ -75,6 +76,7 @@ export function checkedPosts(destinations: Destinations, options: CheckedPostsOp
       const sent = send({ ...options, headers: list });
       request = sent;
       sent.on('error', reject);
+      requireAnswer(sent, reject);
       sent.on('response', (message) => {
         const { statusCode: status = 0 } = message;
         const retryAfter = status < 300 ? undefined : message.headers['retry-after'];

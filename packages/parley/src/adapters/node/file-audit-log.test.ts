@@ -82,6 +82,16 @@ describe('an audit file', () => {
     expect(process.listenerCount('SIGHUP')).toBe(0);
   });
 
+  it('begins a new file when somebody has deleted it, and loses no later record', async () => {
+    const { path, log } = opened({ required: true });
+    await log.write(record('one'));
+    rmSync(path);
+    await log.write(record('two'));
+    await log.write(record('three'));
+    await log.close();
+    expect(idsIn(path)).toEqual(['two', 'three']);
+  });
+
   it('bounds the records that wait, and says so', async () => {
     const { path, log } = opened({ waitingBytes: 1000 });
     const outcomes = await Promise.allSettled(

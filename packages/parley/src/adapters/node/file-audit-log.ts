@@ -32,9 +32,15 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+interface AuditFile {
+  readonly handle: FileHandle;
+  /** In bytes. */
+  size: number;
+}
+
 /**
  * An audit log in a file with one JSON object per line. Records that arrive during a write share the next one. A write
- * that fails loses its records; the next one opens the file again.
+ * that fails loses its records; the next one opens the file again. So does a write to a file that was deleted.
  */
 export class FileAuditLog implements AuditLog {
   readonly required: boolean;
@@ -42,7 +48,7 @@ export class FileAuditLog implements AuditLog {
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #writing: Promise<void> | undefined;
-  #file: { readonly handle: FileHandle; size: number } | undefined;
+  #file: AuditFile | undefined;
   /** True if the file may end within a line: the next write begins with a line break. */
   #isTorn = false;
   #isClosed = false;
@@ -121,8 +127,17 @@ export class FileAuditLog implements AuditLog {
       await this.#rotate();
       this.#file = await this.#opened();
     }
-    const file = this.#file;
     if (text === '') return;
+    await this.#append(this.#file, text);
+    const { nlink } = await this.#file.handle.stat();
+    if (nlink > 0) return;
+    // Another program deleted the file: what it holds is lost with it.
+    await this.#letGo();
+    this.#file = await this.#opened();
+    await this.#append(this.#file, text);
+  }
+
+  async #append(file: AuditFile, text: string): Promise<void> {
     const whole = this.#isTorn && file.size > 0 ? `\n${text}` : text;
     await file.handle.appendFile(whole);
     this.#isTorn = false;
@@ -130,7 +145,7 @@ export class FileAuditLog implements AuditLog {
     file.size += Buffer.byteLength(whole);
   }
 
-  async #opened(): Promise<{ handle: FileHandle; size: number }> {
+  async #opened(): Promise<AuditFile> {
     const { path } = this.#options;
     await mkdir(dirname(path), { recursive: true });
     const handle = await open(path, 'a+', MODE);

@@ -12,7 +12,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { sendRaw } from './answer.js';
 import { NodeExchangeRequest } from './node-exchange-request.js';
 import { refusalOf } from './refused-request.js';
-import { WsSocketPort } from './ws-socket-port.js';
+import { CLOSE_MS, WsSocketPort } from './ws-socket-port.js';
 
 /** The exchange for upgrade requests, and its ports. */
 export interface UpgradedSocketsOptions {
@@ -23,6 +23,16 @@ export interface UpgradedSocketsOptions {
 
 /** The longest message of any WebSocket, in bytes. Its endpoint may set a lower limit. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** The types of the package do not know `closeTimeout`. */
+const ACCEPTOR = {
+  noServer: true,
+  clientTracking: false,
+  // A small compressed message could become a large one.
+  perMessageDeflate: false,
+  maxPayload: MAX_MESSAGE_BYTES,
+  autoPong: false,
+  closeTimeout: CLOSE_MS,
+} as const;
 const FAILED = errorAnswer({ status: 500, message: 'The connection could not be upgraded' });
 const NOT_UPGRADED = errorAnswer({ status: 400, message: 'This is no valid WebSocket request' });
 
@@ -60,14 +70,7 @@ export class UpgradedSockets {
   /** Only upgrade requests load its code. */
   readonly #acceptor = new LoadedOnDemand<WebSocketServer>(async () => {
     const { WebSocketServer } = await import('ws').catch(missingPackage('WebSockets need', 'ws'));
-    const acceptor = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      // A small compressed message could become a large one.
-      perMessageDeflate: false,
-      maxPayload: MAX_MESSAGE_BYTES,
-      autoPong: false,
-    });
+    const acceptor = new WebSocketServer(ACCEPTOR);
     const { clock } = this.#options;
     return acceptor.on('wsClientError', (_error, socket) =>
       sendRaw({ socket: socket as Socket, answer: NOT_UPGRADED, clock }),

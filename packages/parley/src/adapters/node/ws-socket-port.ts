@@ -18,8 +18,8 @@ const SHORT_BYTES = 4096;
 const CORKED_BYTES = 65_536;
 /** Bytes that wait for the peer, beyond which it gets no more pongs. */
 const PONG_BYTES = 65_536;
-/** The time in which a peer must answer a close frame. */
-const CLOSE_MS = 2_000;
+/** The time in which a peer must end a connection that one side has closed. */
+export const CLOSE_MS = 2_000;
 const BINARY = { code: 1003, reason: 'Only text messages are read' };
 const TOO_BIG = { code: 1009, reason: 'The message is too large' };
 
@@ -111,7 +111,8 @@ export class WsSocketPort implements SocketPort {
   }
 
   #checkLength(): void {
-    if (this.#socket.bytesRead - this.#readBefore <= 2 * this.#limit) return;
+    const bytes = this.#socket.bytesRead - this.#readBefore;
+    if (bytes <= 2 * this.#limit) return this.#receiver?.arriving?.(bytes);
     this.#limit = Number.POSITIVE_INFINITY;
     this.close(TOO_BIG.code, TOO_BIG.reason);
   }

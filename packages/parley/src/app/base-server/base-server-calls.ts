@@ -3,8 +3,7 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import { jsonRpcBinding } from '../../bindings/jsonrpc/jsonrpc-binding.js';
 import type { JsonRpcDialect } from '../../bindings/jsonrpc/jsonrpc-dialect.js';
 import { v0_2_5JsonRpc } from '../../codec/v0_2_5/wire-codec.js';
-import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
-import type { A2AError } from '../../errors/a2a-error.js';
+import type { WireCodec } from '../../codec/wire-codec.js';
 import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import { interceptedHandler } from '../../server/intercepted-handler.js';
 import { baseServerErrors } from './base-server-errors.js';
@@ -36,14 +35,7 @@ export function baseServerCalls(endpoint: BindingContext): Readonly<Record<CallP
 export function codecAt(path: CallPath): WireCodec {
   const codec = BASE_SERVER_VERSION;
   const methods = [...codec.methods].filter(([, operation]) => takes(path, operation));
-  return { ...codec, methods: new Map(methods), wordsOf: (error) => namingFields(error, codec) };
-}
-
-/** Callers have no other place to find out what is wrong: the data of an error has members of its own here. */
-function namingFields(error: A2AError, codec: WireCodec): ErrorWords {
-  const words = codec.wordsOf?.(error) ?? { reason: error.code, message: error.message };
-  const fields = (error.details.violations ?? []).map(({ field, description }) => `${field} ${description}`);
-  return fields.length === 0 ? words : { ...words, message: `${words.message}: ${fields.join('; ')}` };
+  return { ...codec, methods: new Map(methods) };
 }
 
 function dialectAt(path: CallPath, codec: WireCodec, { clock }: BindingContext): JsonRpcDialect {

@@ -66,16 +66,21 @@ interface Decided {
   readonly decision: RateDecision;
 }
 
-async function answer({ next, rule, request, key, rate, decision }: Decided): Promise<ExchangeResponse> {
+function answer({ next, rule, request, key, rate, decision }: Decided): Promise<ExchangeResponse> {
+  const { limit } = rule;
+  if (!decision.allowed) return refusal({ next, rule, request, key, rate, decision });
+  return next(request).then((passed) => withFields(passed, { limit, rate, decision }));
+}
+
+async function refusal({ rule, request, key, rate, decision }: Decided): Promise<ExchangeResponse> {
   const { limit, refusalOf, reached } = rule;
-  if (decision.allowed) return withFields(await next(request), { limit, rate, decision });
   reached({ limit, caller: key, requestId: request.requestId });
   const retryAfterMs = Math.max(1, decision.resetMs);
   const message = `Too many requests: ${rate.requests} in ${rate.windowMs / 1000} s are allowed`;
   const error = new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { limit }, retryAfterMs });
-  const refusal = await refusalOf(request)({ request, error, challenges: [] });
+  const refused = await refusalOf(request)({ request, error, challenges: [] });
   // Before JSON-RPC reads the request, HTTP itself refuses it.
-  return withFields({ ...refusal, status: TOO_MANY_REQUESTS }, { limit, rate, decision });
+  return withFields({ ...refused, status: TOO_MANY_REQUESTS }, { limit, rate, decision });
 }
 
 /** Structured fields are lists, so that an outer limit stands beside an inner one. */

@@ -5,8 +5,8 @@ import { PROTOCOL_SCHEMAS } from '../../codec/protocol-schemas.js';
 import { PROTOCOL_VERSIONS } from '../../codec/protocol-versions.js';
 import type { Paths, Schema } from '../../openapi/document.js';
 import { isLegacy } from '../../operations/versions.js';
-import { agentCardOperation } from '../agent-card-endpoint.js';
 import type { AgentMount } from '../agent-mount.js';
+import { agentCardOperation } from './described-card.js';
 import { describedSchemes } from './security-schemes.js';
 import type { Describe } from './server-document.js';
 

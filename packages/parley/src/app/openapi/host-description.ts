@@ -1,9 +1,9 @@
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { HostView } from '../host-extension.js';
 import { simplestFirst } from '../landing-page.js';
-import { describedHealth } from '../observability/health-endpoints.js';
 import { describedMetrics } from '../observability/metrics-endpoint.js';
-import { describedListing } from '../origin-listing.js';
+import { describedHealth } from './described-health.js';
+import { describedListing } from './described-listing.js';
 import { describedMount } from './described-mount.js';
 import { openApiEndpoints } from './openapi-endpoints.js';
 import { withHostSecurity } from './protected-endpoints.js';

@@ -25,7 +25,7 @@ export function isOption(schema: TSchema, value: unknown): boolean {
 
 /** The problems of a value at a place such as `skills[0].name`; the options themselves have the place "". */
 function problemsOf(schema: TSchema, value: unknown, place = ''): string[] {
-  const fault = formFault(schema, value);
+  const fault = value instanceof Promise ? 'is a promise: await it' : formFault(schema, value);
   if (fault !== undefined) return [at(place, schema.message ?? fault)];
   const inner = [...itemProblems(schema, value, place), ...memberProblems(schema, value, place)];
   if (inner.length > 0) return inner;

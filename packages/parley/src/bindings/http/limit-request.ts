@@ -9,8 +9,11 @@ import type { RequestLimits } from './binding-context.js';
  */
 export function limitRequest(request: OperationTypes[OperationName]['request'], limits: RequestLimits): void {
   const { parts, idLength } = limits;
-  const members = request as Readonly<Record<string, unknown>>;
-  for (const name of ['tenant', 'id', 'taskId', 'contextId']) limitId(name, members[name], idLength);
+  const { tenant, id, taskId, contextId } = request as Readonly<Record<string, unknown>>;
+  limitId('tenant', tenant, idLength);
+  limitId('id', id, idLength);
+  limitId('taskId', taskId, idLength);
+  limitId('contextId', contextId, idLength);
   if (!('message' in request)) return;
   const { message } = request;
   limitMessage(message, idLength);

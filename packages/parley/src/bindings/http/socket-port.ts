@@ -22,6 +22,8 @@ export interface SocketPort {
 /** The receiver of a socket. `closed` is called once, and nothing follows it. */
 export interface SocketReceiver {
   message(text: string): void;
+  /** Bytes of a message have arrived, and not all of them. `bytes` is their number so far, about. */
+  arriving?(bytes: number): void;
   pong(): void;
   /** `code` is 1006 if the connection ended without a close frame. */
   closed(code: number, reason: string): void;

@@ -17,7 +17,7 @@ export function idOf(value: unknown, text: string): string {
   const { id } = value;
   if (typeof id === 'string') return JSON.stringify(id);
   if (typeof id !== 'number') return 'null';
-  return Number.isInteger(id) && !Number.isSafeInteger(id) ? literalId(text) : JSON.stringify(id);
+  return Number.isSafeInteger(id) ? JSON.stringify(id) : literalId(text);
 }
 
 /**
@@ -55,7 +55,7 @@ function invalid(message: string): A2AError {
 const NUMBER_MEMBER = /\s*:\s*(-?\d[\d.eE+-]*)/y;
 
 /**
- * An id as it was written: integers beyond 2^53 lose digits as JavaScript numbers. Of several members `id` the last
+ * An id as it was written: long numbers lose digits as JavaScript numbers. Of several members `id` the last
  * counts.
  */
 function literalId(text: string): string {

@@ -1,4 +1,5 @@
 import { InvalidAgentResponseError } from '../../errors/spec-errors.js';
+import type { Artifact } from '../../model/artifact.js';
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
@@ -65,11 +66,11 @@ export function statusEvent(
 }
 
 /** The event with the time of its status. An event without a status stays as it is. */
-export function withTimestamp(event: TaskEvent, timestamp: () => string): TaskEvent {
+export function withTimestamp(event: TaskEvent, timestamp: string): TaskEvent {
   if ('artifactUpdate' in event) return event;
-  if ('task' in event) return { task: { ...event.task, status: { ...event.task.status, timestamp: timestamp() } } };
+  if ('task' in event) return { task: { ...event.task, status: { ...event.task.status, timestamp } } };
   const update = event.statusUpdate;
-  return { statusUpdate: { ...update, status: { ...update.status, timestamp: timestamp() } } };
+  return { statusUpdate: { ...update, status: { ...update.status, timestamp } } };
 }
 
 /** The fault of an event that belongs to another task, or that an agent may not publish. */
@@ -79,8 +80,8 @@ function foreign(event: StreamResponse, address: TaskAddress): string | undefine
     return notByAgent(event.message) ?? otherTask(address, taskId, contextId);
   }
   if ('task' in event) {
-    const { id, contextId, status } = event.task;
-    return otherTask(address, id, contextId) ?? wrongState(status.state);
+    const { id, contextId, status, artifacts } = event.task;
+    return otherTask(address, id, contextId) ?? wrongState(status.state) ?? repeatedArtifact(artifacts);
   }
   if ('artifactUpdate' in event) return otherTask(address, event.artifactUpdate.taskId, event.artifactUpdate.contextId);
   const { taskId, contextId, status } = event.statusUpdate;
@@ -95,6 +96,11 @@ function otherTask(address: TaskAddress, taskId: string, contextId: string | und
 
 function wrongState(state: TaskState): string | undefined {
   return state === 'TASK_STATE_UNSPECIFIED' ? 'a state must be specified' : undefined;
+}
+
+function repeatedArtifact(artifacts: readonly Artifact[] = []): string | undefined {
+  const ids = new Set(artifacts.map(({ artifactId }) => artifactId));
+  return ids.size === artifacts.length ? undefined : 'two artifacts have one id';
 }
 
 function notByAgent(message: Message): string | undefined {

@@ -113,7 +113,8 @@ export class CommitQueue<Item, Commit, Answer> {
     this.#isClosed = true;
     this.#pending = [];
     this.#pendingBytes = 0;
-    this.#stopDelay();
+    this.#cancelDelay?.();
+    this.#cancelDelay = undefined;
     this.#makeRoom();
     this.#settleFlushes();
   }
@@ -123,18 +124,18 @@ export class CommitQueue<Item, Commit, Answer> {
     return this.#pending.length >= bufferEvents || this.#pendingBytes + this.#sentBytes >= bufferBytes;
   }
 
+  /** A delay that runs is left to run after an earlier commit: most are short, and to stop each one costs more. */
   #scheduleLater(): void {
     if (this.#isSending || this.#isScheduled) return;
     this.#cancelDelay ??= this.#clock.after(this.#limits.commitDelayMs, () => {
       this.#cancelDelay = undefined;
-      this.#schedule();
+      if (this.#pending.length > 0) this.#schedule();
     });
   }
 
   #schedule(): void {
     if (this.#isSending || this.#isScheduled || this.#isClosed) return;
     this.#isScheduled = true;
-    this.#stopDelay();
     this.#clock.soon(() => {
       this.#isScheduled = false;
       this.#commit();
@@ -184,11 +185,6 @@ export class CommitQueue<Item, Commit, Answer> {
     this.#clock.after(waitMs, () => {
       if (!this.#isClosed) this.#send(commit);
     });
-  }
-
-  #stopDelay(): void {
-    this.#cancelDelay?.();
-    this.#cancelDelay = undefined;
   }
 
   #makeRoom(): void {

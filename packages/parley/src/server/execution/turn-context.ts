@@ -19,6 +19,7 @@ import type { RequestContext } from '../request-context.js';
 import type { TurnFiles } from '../turn-files.js';
 import type { ServedTurn, TurnPorts } from '../turn-ports.js';
 import { callerOf } from './engine-context.js';
+import { agentCheckpoint } from './turn-checkpoint.js';
 import type { TurnCourseParts } from './turn-course.js';
 
 const NONE: readonly never[] = [];
@@ -182,7 +183,7 @@ export class TurnContext implements RequestContext {
   }
 
   get checkpoint(): JsonValue | undefined {
-    return this.#copy('checkpoint', () => cloneJson(this.#options.claim?.checkpoint));
+    return this.#copy('checkpoint', () => cloneJson(agentCheckpoint(this.#options.claim?.checkpoint)));
   }
 
   requestAuthorization(request: AuthorizationRequest): Promise<Authorization> {

@@ -1,10 +1,11 @@
-import { isObject } from '../../model/json.js';
+import { isObject, type JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent, StatusInfo } from '../event-queue.js';
+import { OwnPart } from '../own-part.js';
 
 /** The answer to events that an agent publishes after the end of its turn. */
 export class TurnOverError extends Error {
@@ -20,9 +21,14 @@ export interface EventSink {
   readonly contextId: string;
   /**
    * Takes an event. Never throws: it rejects if the event is invalid. `isOwn`: the agent holds no part of the event
-   * that it could still change.
+   * that it could still change. `isValid`: nothing of it needs a check.
    */
-  accept(event: unknown, isOwn?: boolean): Promise<void>;
+  accept(event: unknown, isOwn?: boolean, isValid?: boolean): Promise<void>;
+  /**
+   * A copy of a value of the agent.
+   * @throws TypeError if it has no JSON form, or is larger than a task may be.
+   */
+  own(value: unknown): JsonValue;
   /** The answer to events after the end of the turn; absent before. The agent need not handle it. */
   readonly refused: Promise<never> | undefined;
   /** Takes an event that cannot be read, as an invalid one. Never throws. */
@@ -125,24 +131,31 @@ export class TurnEvents implements EventQueue {
     if (this.#sink.refused) return this.#sink.refused;
     const { taskId, contextId } = this.#sink;
     try {
-      const parts = partsOf(content);
-      let isOwn = isText(content);
+      const parts = this.#partsOf(content);
       let artifact: Record<string, unknown> = { artifactId, parts };
       let lastChunk: boolean | undefined;
       if (info !== undefined) {
         const { lastChunk: last, ...about } = info;
-        artifact = { ...about, artifactId, parts };
+        artifact = { ...(isFlat(about) ? about : (this.#sink.own(about) as object)), artifactId, parts };
         lastChunk = last;
-        isOwn &&= isFlat(about);
       }
       const update: Record<string, unknown> = append
         ? { taskId, contextId, artifact, append }
         : { taskId, contextId, artifact };
       if (lastChunk !== undefined) update.lastChunk = lastChunk;
-      return ignoreRejection(this.#sink.accept({ artifactUpdate: update }, isOwn));
+      return ignoreRejection(
+        this.#sink.accept({ artifactUpdate: update }, true, info === undefined && content instanceof OwnPart),
+      );
     } catch (error) {
       return this.#refuse(error);
     }
+  }
+
+  /** The parts of an artifact, in objects that the agent cannot change. */
+  #partsOf(content: ArtifactContent): unknown {
+    if (typeof content === 'string') return [{ text: content }];
+    if (content instanceof OwnPart) return [content.plain];
+    return this.#sink.own(Array.isArray(content) ? content : [content]);
   }
 
   /** The id that the agent asks for, or a new one. An id that cannot be read is refused later, with its event. */
@@ -188,11 +201,6 @@ export class TurnEvents implements EventQueue {
     if (isObject(event.message)) return { message: this.#addressed(event.message as Partial<Message>) };
     return event;
   }
-}
-
-function partsOf(content: ArtifactContent): readonly Part[] {
-  if (typeof content === 'string') return [{ text: content }];
-  return Array.isArray(content) ? (content as readonly Part[]) : [content as Part];
 }
 
 function isText(content: unknown): content is string {

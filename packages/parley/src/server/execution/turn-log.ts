@@ -6,7 +6,7 @@ import { isInterrupted, isTerminal, type TaskState } from '../../model/task-stat
 import type { RunningTimer } from '../../runtime/equal-timers.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import type { Append, AppendOutcome, CancelRequest, Claim, HeldTurn } from '../../store/task-storage.js';
-import { eventBytes, taskBytes } from '../../task/event-bytes.js';
+import { CHUNK_FRAME, eventBytes, taskBytes } from '../../task/event-bytes.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
@@ -74,6 +74,8 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   /** Bytes of the records since the last snapshot. */
   #tailBytes = 0;
   #snapshotBytes = 0;
+  /** About the bytes of the task, while it only grows by chunks. Otherwise undefined, until it is measured. */
+  #taskBytes: number | undefined;
   #isSnapshotDue = false;
   #lastTimestamp = 0;
   /** Runs while callers wait for the commit of a state in which the task has ended or waits for them. */
@@ -218,10 +220,11 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     const extras = this.#extras(state);
     this.#hasRecords = true;
     this.#seq += 1;
-    const timed = withTimestamp(event, () => this.#timestamp());
-    const record = LogRecord.of(this.#seq, held.turn, timed, extras);
+    const timed = state === undefined ? event : withTimestamp(event, this.#timestamp());
+    const record = LogRecord.of(this.#seq, held.turn, timed, extras, bytes);
     this.#builder?.apply(record);
     this.#tailBytes += bytes;
+    if (this.#taskBytes !== undefined) this.#taskBytes = sizeAfter(event, bytes, this.#taskBytes);
     if (state !== undefined && (isTerminal(state) || isInterrupted(state))) {
       this.#isSnapshotDue = true;
       this.#startOverdue();
@@ -250,7 +253,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     const snapshot = builder.view();
     this.#isSnapshotDue = false;
     this.#tailBytes = 0;
-    if (isTooLong) this.#snapshotBytes = taskBytes(snapshot);
+    if (isTooLong) this.#snapshotBytes = this.#taskBytes ??= taskBytes(snapshot);
     return snapshot;
   }
 
@@ -267,6 +270,12 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     if (this.#overdue) this.#context.patience.stop(this.#overdue);
     this.#overdue = undefined;
   }
+}
+
+/** The size of a task after an event; undefined if only a walk through the task tells. */
+function sizeAfter(event: TaskEvent, bytes: number, before: number): number | undefined {
+  if ('statusUpdate' in event) return before;
+  return 'artifactUpdate' in event && event.artifactUpdate.append ? before + bytes - CHUNK_FRAME : undefined;
 }
 
 /** The turn of a claim as the storage knows it. */

@@ -17,6 +17,7 @@ import type { AskingTurn } from './authorizations.js';
 import { cloneJson } from './clone-json.js';
 import { type Draft, type Opening, storeDraft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
+import { type CheckpointWrite, TurnCheckpoint } from './turn-checkpoint.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents, TurnOverError } from './turn-events.js';
 import { type AddressedMessage, addressed, heldTurn, type LoggedTurn, TurnLog } from './turn-log.js';
@@ -190,11 +191,15 @@ export class Turn implements EventSink, LoggedTurn {
     return acceptsEvents(this.#state) ? undefined : this.#refuse();
   }
 
-  accept(raw: unknown, isOwn = false): Promise<void> {
+  own(value: unknown): JsonValue {
+    return cloneJson(value, this.#context.limits.taskBytes);
+  }
+
+  accept(raw: unknown, isOwn = false, isValid = false): Promise<void> {
     if (!acceptsEvents(this.#state)) return this.#refuse();
     let event: StreamResponse;
     try {
-      event = readAgentEvent(isOwn ? raw : cloneJson(raw, this.#context.limits.taskBytes), this);
+      event = isValid ? (raw as StreamResponse) : readAgentEvent(isOwn ? raw : this.own(raw), this);
     } catch (error) {
       return this.refuse(error);
     }
@@ -288,19 +293,23 @@ export class Turn implements EventSink, LoggedTurn {
 
   #callAgent(): void {
     const { executor, storage, ids, uncaughtErrors, logger, limits, services } = this.#context;
+    const { claim } = this.#log ?? {};
+    const write: CheckpointWrite = (held, stored) => acceptsEvents(this.#state) && storage.saveCheckpoint(held, stored);
+    const checkpoint = new TurnCheckpoint(this, claim?.checkpoint, write);
     const context: TurnContext = new TurnContext({
       scope: this.scope,
       storage,
       message: this.message,
       caller: this.#caller,
-      claim: this.#log?.claim,
-      saveCheckpoint: (value) => this.#saveCheckpoint(value),
+      claim,
+      saveCheckpoint: (value) => this.#saveCheckpoint(value, checkpoint),
       requestAuthorization: (request) => this.#requestAuthorization(context, request),
       limits,
       services,
       course: {
         turn: this,
         context: this.#context,
+        checkpoint,
         state: () => this.#state,
         deadline: () => (this.#timers === this.#context.deadlines ? this.#timer : undefined),
       },
@@ -351,8 +360,7 @@ export class Turn implements EventSink, LoggedTurn {
 
   async #publishAuthorization(question: Question | undefined): Promise<void> {
     if (question === undefined) return this.accept(statusEvent(this, 'TASK_STATE_WORKING'), true);
-    const { taskId, contextId } = this;
-    const message: Message = { ...question, role: 'ROLE_AGENT', taskId, contextId };
+    const message: Message = { ...question, role: 'ROLE_AGENT', taskId: this.taskId, contextId: this.contextId };
     return this.accept(statusEvent(this, 'TASK_STATE_AUTH_REQUIRED', message), true);
   }
 
@@ -426,8 +434,8 @@ export class Turn implements EventSink, LoggedTurn {
   /** An agent that was called has used an attempt, which the hand-over gives back. */
   #release(claim: Claim | undefined): void {
     if (claim === undefined) return;
-    const { attempt } = claim;
-    this.#context.storage.release({ ...heldTurn(claim), attempt }, this.#agent ? 'handover' : 'unbegun').then(
+    const held = { ...heldTurn(claim), attempt: claim.attempt };
+    this.#context.storage.release(held, this.#agent ? 'handover' : 'unbegun').then(
       () => this.advance('released'),
       (error: unknown) => this.advance('release failed', { error }),
     );
@@ -472,18 +480,13 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   /** Saves a checkpoint. If that fails, the agent may go on all the same. */
-  async #saveCheckpoint(value: JsonValue): Promise<void> {
-    const { storage, limits, logger } = this.#context;
+  async #saveCheckpoint(value: JsonValue, checkpoint: TurnCheckpoint): Promise<void> {
     try {
-      const checkpoint = cloneJson(value, limits.taskBytes);
-      await this.flush();
-      const { held } = this;
-      const isSaved = held && acceptsEvents(this.#state) && (await storage.saveCheckpoint(held, checkpoint));
-      if (!isSaved) throw new TurnOverError();
+      await checkpoint.save(this.own(value));
     } catch (error) {
       this.#agent?.refused(error);
       if (acceptsEvents(this.#state))
-        logger[levelOfThrown(error)]('a checkpoint was not saved', { taskId: this.taskId, error });
+        this.#context.logger[levelOfThrown(error)]('a checkpoint was not saved', { taskId: this.taskId, error });
       throw error;
     }
   }

@@ -1,0 +1,68 @@
+import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
+import type { HeldTurn } from '../../store/task-storage.js';
+import type { Turn } from './turn.js';
+import { TurnOverError } from './turn-events.js';
+
+/** Replaces the stored checkpoint of a turn. False: the turn is over. */
+export type CheckpointWrite = (held: HeldTurn, stored: JsonValue) => boolean | Promise<boolean>;
+
+/** The member of a stored checkpoint that is not the agent's. */
+const KEPT = 'urn:parley-a2a:kept:v1';
+
+/** The checkpoint of the agent, and values that services of its server keep beside it. Callers see neither. */
+export class TurnCheckpoint {
+  readonly #before: JsonValue | undefined;
+  readonly #turn: Pick<Turn, 'held' | 'flush'>;
+  readonly #write: CheckpointWrite;
+  #kept: Map<string, JsonValue> | undefined;
+  #value: JsonValue | undefined;
+  #last: Promise<void> | undefined;
+
+  /** `stored`: the checkpoint of an earlier attempt. */
+  constructor(turn: Pick<Turn, 'held' | 'flush'>, stored: JsonValue | undefined, write: CheckpointWrite) {
+    this.#before = stored;
+    this.#value = agentCheckpoint(stored);
+    this.#turn = turn;
+    this.#write = write;
+  }
+
+  /** The values of services, of this attempt and of earlier ones. Most turns never ask for them. */
+  get kept(): Map<string, JsonValue> {
+    this.#kept ??= new Map(Object.entries(keptIn(this.#before) ?? {}));
+    return this.#kept;
+  }
+
+  /** Saves a value of the agent. */
+  save(value: JsonValue): Promise<void> {
+    this.#value = value;
+    return this.store();
+  }
+
+  /** Writes all values after all events so far, one write after another. */
+  store(): Promise<void> {
+    const before = this.#last;
+    this.#last = (async () => {
+      if (before !== undefined) await before.catch(() => {});
+      await this.#turn.flush();
+      const { held } = this.#turn;
+      if (!(held && (await this.#write(held, this.#stored)))) throw new TurnOverError();
+    })();
+    return this.#last;
+  }
+
+  get #stored(): JsonValue {
+    const value = this.#value;
+    if (value !== undefined && this.kept.size === 0 && keptIn(value) === undefined) return value;
+    return { [KEPT]: Object.fromEntries(this.kept), ...(value !== undefined && { value }) };
+  }
+}
+
+/** The value of the agent in a stored checkpoint. */
+export function agentCheckpoint(stored: JsonValue | undefined): JsonValue | undefined {
+  return keptIn(stored) === undefined ? stored : (stored as JsonObject).value;
+}
+
+function keptIn(stored: JsonValue | undefined): JsonObject | undefined {
+  const kept = isObject(stored) ? stored[KEPT] : undefined;
+  return isObject(kept) ? (kept as JsonObject) : undefined;
+}
