@@ -1,6 +1,7 @@
 import type { ModelMessage, ToolSet } from 'ai';
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { RequestContext } from '../../server/request-context.js';
+import { keptText, messagesIn } from './kept-messages.js';
 
 /** An answer as an attempt of its turn finds it. */
 export type KeptAnswer =
@@ -39,7 +40,7 @@ export class StepCheckpoints {
     const { messages, answer } = checkpoint;
     if (typeof messages !== 'string' || !isObject(answer)) return { kind: 'none' };
     this.#answer = answer as JsonObject;
-    return { kind: 'kept', messages: JSON.parse(messages, withUrls) as ModelMessage[], answer: this.#answer };
+    return { kind: 'kept', messages: messagesIn(messages), answer: this.#answer };
   }
 
   /** The reader has read a step to its end. */
@@ -77,7 +78,7 @@ export class StepCheckpoints {
   async save(steps: number, messages: readonly ModelMessage[]): Promise<void> {
     // The AI SDK is ahead of the reader, which has written the text.
     await this.#until(() => this.#ended >= steps);
-    const text = JSON.stringify(messages, withBase64);
+    const text = keptText(messages);
     const kept: JsonValue = { messages: text, answer: this.#answer };
     await this.#context.saveCheckpoint(text.length <= MAX_CHARS ? kept : { isTooLarge: true });
   }
@@ -95,14 +96,4 @@ export class StepCheckpoints {
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
-/** The AI SDK takes bytes in base64 everywhere. */
-function withBase64(_: string, value: unknown): unknown {
-  if (!(value instanceof Uint8Array)) return value;
-  return btoa(Array.from(value, (byte) => String.fromCharCode(byte)).join(''));
-}
-
-function withUrls(this: { readonly type?: unknown }, key: string, value: unknown): unknown {
-  return key === 'url' && this.type === 'url' && typeof value === 'string' ? (URL.parse(value) ?? value) : value;
 }
