@@ -188,6 +188,17 @@ describe('a connection', () => {
     expect(session.remoteSettings.maxConcurrentStreams).toBe(3);
   });
 
+  it('has a limit of calls together with all others, who are told so', async () => {
+    const { port, address } = await serve({}, { maxCalls: 5 });
+    const [open = [], more = []] = [rawSession(port), rawSession(port)].map((session) =>
+      [1, 2, 3].map(() => rawCall(session, [], { open: true })),
+    );
+    const refused = await Promise.race(more.map(answerOf));
+    expect(refused).toMatchObject({ status: 8, message: 'The server has too many calls. Try again later' });
+    for (const call of [...open, ...more]) call.close(constants.NGHTTP2_CANCEL);
+    await expect.poll(() => answersOthers(address)).toBeUndefined();
+  });
+
   it('that takes back call after call is ended, and its work is bounded', async () => {
     const { port, address } = await serve();
     const session = rawSession(port);

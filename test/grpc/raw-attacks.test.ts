@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GrpcTester, message, serve } from './grpc-world.js';
 import { ANSWER, FLAG, literal, RawConnection, setting, word } from './raw-connection.js';
-import { callHeaders, frame, http2Frame, PREFACE, sendMessageBytes, TYPE } from './raw-http2.js';
+import { ACK, callHeaders, frame, http2Frame, PREFACE, sendMessageBytes, TYPE } from './raw-http2.js';
 
 const INITIAL_WINDOW = 4;
 const MB = 1_000_000;
@@ -253,5 +253,24 @@ describe('a flood from raw frames', () => {
     }
     await answersOthers(address);
     expect(process.memoryUsage().rss - before.rss).toBeLessThan(100 * MB);
+  });
+});
+
+describe('a client with a hundred calls', () => {
+  it('takes them back and begins others, and none of these is refused', async () => {
+    const { port } = await serve();
+    const connection = new RawConnection(port);
+    // Node.js counts a call that is taken back until it has read what came with that.
+    for (let call = 0; call < 100; call++) connection.begin(2 * call + 1);
+    await expect.poll(() => connection.frames(TYPE.settings).length).toBe(2);
+    connection.write(TYPE.settings, 0, Buffer.alloc(0), ACK);
+    connection.socket.cork();
+    for (let call = 0; call < 100; call++) {
+      connection.write(ANSWER.reset, 2 * call + 1, word(8));
+      calls(connection, 201 + 2 * call, 'hello');
+    }
+    connection.socket.uncork();
+    await connection.untilEnded(100);
+    expect(connection.frames(ANSWER.reset)).toEqual([]);
   });
 });

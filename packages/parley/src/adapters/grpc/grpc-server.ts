@@ -23,6 +23,8 @@ export interface GrpcServerOptions {
   readonly handlerOf: (stream: GrpcStream, connection: GrpcConnection) => GrpcHandler;
   readonly connection: ConnectionLimits;
   readonly maxConnections: number;
+  /** Calls of all connections at the same time. */
+  readonly maxCalls: number;
   readonly maxMetadataBytes: number;
   readonly maxMessageBytes: number;
   readonly stallMs: number;
@@ -34,12 +36,14 @@ export interface GrpcServerOptions {
 }
 
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/;
-/** Memory of one connection in MB, with the answers that its client has not taken yet. */
+/** Memory of one connection in MB, and that for each of its calls: a piece of an answer that its client has not taken. */
 const SESSION_MEMORY_MB = 32;
+const CALL_MEMORY_MB = 0.08;
 /** Sockets that may wait to be accepted, if the system allows it. */
 const BACKLOG = 4_096;
 const LONGEST_CHECK_MS = 1_000;
 const TOO_MANY = plainTrailers(GRPC_STATUS.RESOURCE_EXHAUSTED, 'Too many calls of this connection are still at work');
+const TOO_MANY_OF_ALL = plainTrailers(GRPC_STATUS.RESOURCE_EXHAUSTED, 'The server has too many calls. Try again later');
 const TOO_LARGE = plainTrailers(GRPC_STATUS.RESOURCE_EXHAUSTED, 'The metadata of the call is too large');
 
 /** A server for gRPC over HTTP/2. It knows no services: these are in its handlers. */
@@ -60,7 +64,7 @@ export class GrpcServer {
     const { clock, requestMs } = options;
     this.#ports = { ...options, requestTimers: new EqualTimers(clock, requestMs), closed: this.#onCallClosed };
     this.#http2 = createServer({
-      maxSessionMemory: SESSION_MEMORY_MB,
+      maxSessionMemory: SESSION_MEMORY_MB + CALL_MEMORY_MB * options.connection.maxStreams,
       settings: {
         maxConcurrentStreams: options.connection.maxStreams,
         maxHeaderListSize: options.maxMetadataBytes,
@@ -172,6 +176,7 @@ export class GrpcServer {
       stream.once('close', () => connection.countReset());
       return call.end(TOO_MANY);
     }
+    if (this.#streams.size > this.#options.maxCalls) return call.end(TOO_MANY_OF_ALL);
     if (headerBytes > this.#options.maxMetadataBytes) return call.end(TOO_LARGE);
     call.serve(this.#options.handlerOf(call, connection));
   };

@@ -71,13 +71,14 @@ export function serveGrpc({ host, mount, tls, options, codecs: { codecs, files }
     new GrpcServer({
       handlerOf,
       connection: {
-        maxStreams: options.maxStreams ?? 100,
+        maxStreams: options.maxStreams ?? 1_000,
         keepAliveMs: options.keepAliveMs ?? 60_000,
         keepAliveTimeoutMs: options.keepAliveTimeoutMs ?? 20_000,
         idleMs: options.idleMs ?? 300_000,
         headersMs: options.headersMs ?? 15_000,
       },
       maxConnections: options.maxConnections ?? 1_000,
+      maxCalls: options.maxCalls ?? 10_000,
       maxMetadataBytes: options.maxMetadataBytes ?? 16_384,
       maxMessageBytes: options.maxMessageBytes ?? mount.bindingContext().limits.bodyBytes,
       stallMs: options.stallMs ?? 30_000,

@@ -27,8 +27,10 @@ export interface GrpcBindingOptions {
   readonly maxMessageBytes?: number;
   /** Bytes of the metadata of one call; default 16 KiB. */
   readonly maxMetadataBytes?: number;
-  /** Calls of one connection at the same time; default 100. */
+  /** Calls of one connection at the same time; default 1,000. */
   readonly maxStreams?: number;
+  /** Calls of all connections at the same time; default 10,000. */
+  readonly maxCalls?: number;
   /** Connections at the same time; default 1,000. */
   readonly maxConnections?: number;
   /** Silence of a client after which the server asks whether it is still there; default 60 s. */
@@ -76,6 +78,7 @@ const schemas: OptionSchemas<GrpcBindingOptions> = {
   maxMessageBytes: Type.Optional(positive),
   maxMetadataBytes: Type.Optional(positive),
   maxStreams: Type.Optional(positive),
+  maxCalls: Type.Optional(positive),
   maxConnections: Type.Optional(positive),
   keepAliveMs: ms,
   keepAliveTimeoutMs: ms,
