@@ -36,7 +36,7 @@ export interface GrpcServerOptions {
 }
 
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/;
-/** Memory of one connection in MB, and that for each of its calls: a piece of an answer that its client has not taken. */
+/** Memory of one connection in MB, and that for a piece of the answer of each of its calls. */
 const SESSION_MEMORY_MB = 32;
 const CALL_MEMORY_MB = 0.08;
 /** Sockets that may wait to be accepted, if the system allows it. */
