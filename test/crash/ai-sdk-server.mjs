@@ -1,4 +1,5 @@
-// A model with two tool calls and three steps. Usage: ai-sdk-server.mjs FOLDER TOOLS [N: dies at its Nth moment]
+// A model with two tool calls and three steps, or with one call that needs an approval.
+// Usage: ai-sdk-server.mjs FOLDER TOOLS [N: dies at its Nth moment]
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -10,6 +11,8 @@ import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema as schemaOf, ToolRegistry } from 'parley-a2a/tools';
 
 const [, , folder, kind, dies = '0'] = process.argv;
+const needsApproval = kind.endsWith('-approval');
+const nights = needsApproval ? 1 : 2;
 let moments = 0;
 
 /** A moment at which the process may die. The model takes its time, so events of before are often stored. */
@@ -24,15 +27,17 @@ async function book({ night }) {
   await moment();
   appendFileSync(join(folder, 'effects'), `${night}\n`);
   await moment();
+  if (kind.startsWith('throwing')) throw new Error('pl4nted-s3cret-key is not valid');
   return { booked: night };
 }
 
 const inputSchema = { type: 'object', properties: { night: { type: 'integer' } }, required: ['night'] };
 const description = 'Books a night';
-const tools =
-  kind === 'registry'
-    ? new ToolRegistry([defineTool({ name: 'book', description, input: schemaOf(inputSchema), run: book })])
-    : { book: tool({ description, inputSchema: jsonSchema(inputSchema), execute: book }) };
+const tools = kind.startsWith('registry')
+  ? new ToolRegistry([
+      defineTool({ name: 'book', description, input: schemaOf(inputSchema), needsApproval, run: book }),
+    ])
+  : { book: tool({ description, inputSchema: jsonSchema(inputSchema), needsApproval, execute: book }) };
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -45,7 +50,7 @@ async function* partsOf(prompt) {
   const booked = results.filter(({ output }) => output.type === 'json').map(({ output }) => output.value.booked);
   yield { type: 'stream-start', warnings: [] };
   yield { type: 'text-start', id: 't' };
-  const isLast = results.length >= 2;
+  const isLast = results.length >= nights;
   const words = isLast
     ? ['Done: ', `${booked.join('+')}, `, `${results.length} calls.`]
     : ['Step ', `${results.length}`, '.'];
@@ -66,7 +71,12 @@ const model = new MockLanguageModelV4({
   doStream: async ({ prompt }) => ({ stream: ReadableStream.from(partsOf(prompt)) }),
 });
 const storage = await openStorage(`sqlite:${join(folder, 'tasks.db')}`);
-const agent = streamTextAgent({ model, tools }, { resumable: true });
+/** The turn has begun, and its message is stored. */
+async function settings() {
+  if (needsApproval) await moment();
+  return { model, tools };
+}
+const agent = streamTextAgent(settings, { resumable: true });
 const server = createA2AServer({ agent, name: 'Booking', storage });
 const { url } = await server.listen(0);
 process.stdout.write(`${url}\n`);

@@ -140,6 +140,15 @@ class StreamedAnswer {
   async begin(): Promise<void> {
     if (this.#turn.context.attempt > 1 && this.#turn.checkpoints !== undefined) await this.#restore();
     await this.#tools.recordAnswers();
+    await this.#release(this.#tools.approved);
+  }
+
+  /** Lets calls run, once their records are stored. */
+  async #release(ids: readonly string[]): Promise<void> {
+    const { checkpoints, events } = this.#turn;
+    if (checkpoints === undefined || ids.length === 0) return;
+    await events.flush();
+    for (const id of ids) checkpoints.callRecorded(id);
   }
 
   /** Sets the artifacts of an earlier attempt back to its last step that ended. */
@@ -168,10 +177,7 @@ class StreamedAnswer {
 
   async #beginCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>): Promise<void> {
     await this.#tools.begin(part);
-    const { checkpoints, events } = this.#turn;
-    if (checkpoints === undefined) return;
-    await events.flush();
-    checkpoints.callRecorded(part.toolCallId);
+    await this.#release([part.toolCallId]);
   }
 
   async take(part: TextStreamPart<ToolSet>): Promise<void> {

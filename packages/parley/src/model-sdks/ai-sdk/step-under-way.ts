@@ -1,9 +1,8 @@
 import type { ModelMessage, ToolResultPart } from 'ai';
-import type { JsonValue } from '../../model/json.js';
 import { TOOLS_ARTIFACT } from '../../tools/tool-records.js';
 import type { TimedTurn } from './from-stream-text.js';
 import { type PresentCalls, recordedSteps } from './recorded-tools.js';
-import { ToolRecorder } from './tool-recorder.js';
+import { type SeenResult, ToolRecorder } from './tool-recorder.js';
 
 /** A turn whose earlier attempt ended within a step. */
 interface InterruptedTurn extends Pick<TimedTurn, 'context' | 'events' | 'clock' | 'run'> {
@@ -32,15 +31,26 @@ export async function stepUnderWay({ run, messages, isOn, ...turn }: Interrupted
 }
 
 /** The results of calls that the model has seen, by the ids of the calls. */
-function resultsIn(messages: readonly ModelMessage[]): ReadonlyMap<string, JsonValue> {
-  const found = new Map<string, JsonValue>();
+function resultsIn(messages: readonly ModelMessage[]): ReadonlyMap<string, SeenResult> {
+  const found = new Map<string, SeenResult>();
   for (const { role, content } of messages) {
     if (role !== 'tool') continue;
-    for (const part of content) if (part.type === 'tool-result') found.set(part.toolCallId, outputValue(part.output));
+    for (const part of content) if (part.type === 'tool-result') found.set(part.toolCallId, resultOf(part.output));
   }
   return found;
 }
 
-function outputValue(output: ToolResultPart['output']): JsonValue {
-  return 'value' in output ? (output.value as JsonValue) : null;
+/** The text of an error is for the model only. */
+function resultOf(output: ToolResultPart['output']): SeenResult {
+  switch (output.type) {
+    case 'execution-denied':
+      return { reason: 'refused' };
+    case 'error-text':
+    case 'error-json':
+      return { reason: 'threw' };
+    case 'text':
+    case 'json':
+    case 'content':
+      return { output: output.value };
+  }
 }

@@ -5,6 +5,7 @@ import { isObject } from '../../model/json.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { RequestContext } from '../../server/request-context.js';
+import { waitingCalls } from '../../tools/approval-decisions.js';
 import { runTools } from '../../tools/tool-agent.js';
 import { recordedCalls, TOOLS_CARD_EXTENSION } from '../../tools/tool-records.js';
 import { ToolRegistry } from '../../tools/tool-registry.js';
@@ -84,14 +85,18 @@ export function streamTextAgent(
         return;
       }
       if (kept?.kind !== 'kept') {
-        // The approved calls may have run before the model was called.
-        const hasApproved = [...recordedCalls(context.task).values()].some(({ state }) => state === 'approved');
-        if (context.attempt > 1 && hasApproved) return void (await events.fail(INTERRUPTED));
+        if (context.attempt > 1 && mayHaveRun(context)) return void (await events.fail(INTERRUPTED));
         if (await asksAgain(turn)) return;
       }
       await answer(turn, { ...settings, ...(tools && { tools: checkpoints?.recordedFirst(tools) ?? tools }) });
     },
   };
+}
+
+/** True if approved calls may have run before the model was called. They wait until all calls are answered. */
+function mayHaveRun({ task }: RequestContext): boolean {
+  const calls = [...recordedCalls(task).values()];
+  return calls.some(({ state }) => state === 'approved') && waitingCalls(calls).length === 0;
 }
 
 function checkSettings(settings: unknown): void {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../model/json.js';
+import type { JsonObject } from '../../model/json.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';
@@ -23,6 +23,9 @@ interface StreamedCall {
   readonly toolName: string;
   readonly toolMetadata?: Readonly<Record<string, unknown>> | undefined;
 }
+
+/** The end of a call: its result, or the reason of its failure. */
+export type SeenResult = { readonly output: unknown } | { readonly reason: ToolFailureReason };
 
 /** The turn whose task records the calls. */
 interface RecordingTurn {
@@ -76,6 +79,11 @@ export class ToolRecorder {
     return this.#approvals;
   }
 
+  /** The approved calls that have no result yet, by their ids. The AI SDK runs them before the model. */
+  get approved(): readonly string[] {
+    return [...this.#calls.values()].filter(({ state }) => state === 'approved').map(({ id }) => id);
+  }
+
   /** The reason to fail the task: the model made calls that the task cannot take. */
   get fault(): string | undefined {
     return this.#fault;
@@ -85,14 +93,14 @@ export class ToolRecorder {
    * Ends the calls that an earlier attempt of the turn left open: with the results that the model has seen, or as
    * interrupted. Returns the calls of the step that was under way, with their outcomes.
    */
-  async endInterrupted(seen: ReadonlyMap<string, JsonValue>): Promise<ReadonlyMap<string, RecordedCall>> {
+  async endInterrupted(seen: ReadonlyMap<string, SeenResult>): Promise<ReadonlyMap<string, RecordedCall>> {
     const last = Math.max(0, ...[...this.#calls.values()].map(({ run }) => run));
     const ofLast = [...this.#calls.values()].filter(({ run }) => run === last);
     for (const { id, tool, state, expiresAt } of ofLast) {
-      const output = seen.get(id);
+      const result = seen.get(id);
       const isAsked = state === 'requested' && expiresAt !== undefined;
       const message = `The call of ${tool} was interrupted. Its effect is not known.`;
-      if (output !== undefined) await this.#apply({ id, tool, state: 'succeeded', output });
+      if (result !== undefined) await this.end({ toolCallId: id, toolName: tool }, result);
       else if (isAsked) await this.#apply({ id, tool, state: 'refused', failure: refusalOf(undefined) });
       else await this.#apply({ id, tool, state: 'failed', failure: { reason: 'interrupted', message } });
     }
@@ -137,10 +145,7 @@ export class ToolRecorder {
     await this.#apply(change, modelMetadata(requestMetadata(part)));
   }
 
-  async end(
-    { toolCallId, toolName }: StreamedCall,
-    outcome: { readonly output: unknown } | { readonly reason: ToolFailureReason },
-  ): Promise<void> {
+  async end({ toolCallId, toolName }: StreamedCall, outcome: SeenResult): Promise<void> {
     this.#open.delete(toolCallId);
     const call = { id: toolCallId, tool: toolName };
     if ('output' in outcome) {
