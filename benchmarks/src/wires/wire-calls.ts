@@ -1,4 +1,3 @@
-import { credentials, Client as GrpcClient, Metadata } from '@grpc/grpc-js';
 import { newWebSocketRpcSession } from 'capnweb';
 import { capnwebTransport } from 'parley-a2a/capnweb';
 import { type Client, connect } from 'parley-a2a/client';
@@ -7,6 +6,7 @@ import { createA2AServer } from 'parley-a2a/node';
 import WebSocket from 'ws';
 import { AGENTS } from '../subjects/parley-agents.js';
 import { QUESTION, STREAM_EVENTS } from '../workloads.js';
+import { RawGrpcConnection } from './raw-grpc.js';
 import { WireRequests } from './wire-answers.js';
 import type { WireCaller, WireWork } from './wire-rows.js';
 
@@ -37,34 +37,15 @@ export const WIRE_CALLS: {
 };
 
 function rawGrpc(work: WireWork, port: number): WireCall {
-  const channel = new GrpcClient(`127.0.0.1:${port}`, credentials.createInsecure(), {
-    'grpc.use_local_subchannel_pool': 1,
-  });
-  const metadata = new Metadata();
-  metadata.set('a2a-version', '1.0');
-  const bytes = (value: Buffer) => value;
+  const method = work === 'call' ? 'SendMessage' : 'SendStreamingMessage';
+  const connection = new RawGrpcConnection({ port, path: `/lf.a2a.v1.A2AService/${method}` });
   const next = requests.asBytes();
-  const path = '/lf.a2a.v1.A2AService/';
-  if (work === 'call')
-    return () =>
-      new Promise((resolve, reject) => {
-        channel.makeUnaryRequest(`${path}SendMessage`, bytes, bytes, next(), metadata, (error, answer) => {
-          if (error) reject(error);
-          else if (answer?.includes(QUESTION)) resolve();
-          else reject(new Error('no message with the text sent'));
-        });
-      });
-  return () =>
-    new Promise((resolve, reject) => {
-      let count = 0;
-      channel
-        .makeServerStreamRequest(`${path}SendStreamingMessage`, bytes, bytes, next(), metadata)
-        .on('data', () => {
-          count += 1;
-        })
-        .on('error', reject)
-        .on('end', () => (count === STREAM_EVENTS ? resolve() : reject(new Error(`${count} events`))));
-    });
+  const expected = work === 'call' ? 1 : STREAM_EVENTS;
+  const check = work === 'call' ? (message: Buffer) => message.includes(QUESTION) : () => true;
+  return async () => {
+    const count = await connection.call(next(), check);
+    if (count !== expected) throw new Error(`${count} messages`);
+  };
 }
 
 interface RawAgent {
