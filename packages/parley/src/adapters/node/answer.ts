@@ -44,8 +44,11 @@ export function headOf({ answer, length, closing }: Head): string[] {
 /** Writes an answer whose body is complete, in one write. */
 export function sendWhole({ response, answer, closing }: WholeAnswer): void {
   const body = answer.body as string | Uint8Array | undefined;
-  response.writeHead(answer.status, headOf({ answer, length: lengthOf(answer.status, body), closing }));
-  response.end(body);
+  const length = lengthOf(answer.status, body);
+  response.writeHead(answer.status, headOf({ answer, length, closing }));
+  // Text of ASCII alone has the same bytes as Latin-1, which Node.js copies without a conversion.
+  if (typeof body === 'string' && body.length === length) response.end(body, 'latin1');
+  else response.end(body);
 }
 
 /**

@@ -68,11 +68,11 @@ interface Decided {
 
 function answer({ next, rule, request, key, rate, decision }: Decided): Promise<ExchangeResponse> {
   const { limit } = rule;
-  if (!decision.allowed) return refusal({ next, rule, request, key, rate, decision });
-  return next(request).then((passed) => withFields(passed, { limit, rate, decision }));
+  request.addedHeaders = withFields(request.addedHeaders, { limit, rate, decision });
+  return decision.allowed ? next(request) : refusal({ rule, request, key, rate, decision });
 }
 
-async function refusal({ rule, request, key, rate, decision }: Decided): Promise<ExchangeResponse> {
+async function refusal({ rule, request, key, rate, decision }: Omit<Decided, 'next'>): Promise<ExchangeResponse> {
   const { limit, refusalOf, reached } = rule;
   reached({ limit, caller: key, requestId: request.requestId });
   const retryAfterMs = Math.max(1, decision.resetMs);
@@ -80,25 +80,20 @@ async function refusal({ rule, request, key, rate, decision }: Decided): Promise
   const error = new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { limit }, retryAfterMs });
   const refused = await refusalOf(request)({ request, error, challenges: [] });
   // Before JSON-RPC reads the request, HTTP itself refuses it.
-  return withFields({ ...refused, status: TOO_MANY_REQUESTS }, { limit, rate, decision });
+  return { ...refused, status: TOO_MANY_REQUESTS };
 }
 
 /** Structured fields are lists, so that an outer limit stands beside an inner one. */
 function withFields(
-  answer: ExchangeResponse,
+  outer: ExchangeRequest['addedHeaders'],
   { limit, rate, decision }: Pick<Decided, 'rate' | 'decision'> & Pick<RateRule, 'limit'>,
-): ExchangeResponse {
-  const { headers } = answer;
-  const { ratelimit, 'ratelimit-policy': policy } = headers;
-  const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+): ExchangeRequest['addedHeaders'] {
   const state = `"${limit}";r=${Math.max(0, decision.remaining)};t=${seconds(decision.resetMs)}`;
-  const quota = `"${limit}";q=${rate.requests};w=${seconds(rate.windowMs)}`;
-  return {
-    ...answer,
-    headers: {
-      ...headers,
-      ratelimit: ratelimit === undefined ? state : `${state}, ${ratelimit}`,
-      'ratelimit-policy': policy === undefined ? quota : `${quota}, ${policy}`,
-    },
-  };
+  const policy = `"${limit}";q=${rate.requests};w=${seconds(rate.windowMs)}`;
+  if (outer === undefined) return { ratelimit: state, 'ratelimit-policy': policy };
+  return { ratelimit: `${outer.ratelimit}, ${state}`, 'ratelimit-policy': `${outer['ratelimit-policy']}, ${policy}` };
+}
+
+function seconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
 }

@@ -1,12 +1,32 @@
-import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 
 /** Headers of an answer, by lower-case name. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** The exchange with these headers on its answers. A header that the answer has already stays. */
-export function withHeaders(exchange: Exchange, headers: AnswerHeaders): Exchange {
-  if (Object.keys(headers).length === 0) return exchange;
-  return (request) => exchange(request).then((answer) => ({ ...answer, headers: { ...headers, ...answer.headers } }));
+/** The exchange with all headers on its answers (`allHeaders`). */
+export function withHeaders(exchange: Exchange, fixed: AnswerHeaders): Exchange {
+  return (request) =>
+    exchange(request).then((answer) => ({ ...answer, headers: allHeaders(fixed, { request, answer }) }));
+}
+
+/**
+ * The headers of an answer: its own, and those that middlewares have added to its request. A fixed header stands where
+ * the answer has none of its name. No cache keeps the answer to a user, or a refusal of a caller.
+ */
+export function allHeaders(
+  fixed: AnswerHeaders,
+  { request, answer }: { readonly request: ExchangeRequest; readonly answer: ExchangeResponse },
+): Record<string, string> {
+  const headers: Record<string, string> = { ...fixed, ...answer.headers, ...request.addedHeaders };
+  if (request.user !== undefined || answer.status === 401 || answer.status === 403) {
+    headers['cache-control'] = privateCaching(headers['cache-control']);
+  }
+  return headers;
+}
+
+function privateCaching(own: string | undefined): string {
+  if (own?.includes('no-store')) return own;
+  return own?.includes('no-transform') ? 'private, no-store, no-transform' : 'private, no-store';
 }
 
 /** Tells browsers to take the type of an answer for what it says. */

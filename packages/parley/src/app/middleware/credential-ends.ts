@@ -33,25 +33,23 @@ export class CredentialEnds {
 
   /** Calls `ended` once at the first end. The returned function stops that. */
   watch({ expiresAt, revoked }: CredentialEnd, ended: Listener): () => void {
-    let isOver = false;
-    let forgetSignal: (() => void) | undefined;
-    let forgetExpiry: (() => void) | undefined;
-    const stop = () => {
-      isOver = true;
-      forgetSignal?.();
-      forgetExpiry?.();
-    };
+    if (revoked?.aborted) {
+      ended();
+      return () => {};
+    }
+    // With one end alone, only that end can come.
+    if (expiresAt === undefined) return revoked === undefined ? () => {} : this.#addSignal(revoked, ended);
+    if (revoked === undefined) return this.#addExpiry(secondOf(expiresAt), ended);
     const first = () => {
-      if (isOver) return;
       stop();
       ended();
     };
-    if (revoked?.aborted) {
-      first();
-      return stop;
-    }
-    if (revoked !== undefined) forgetSignal = this.#addSignal(revoked, first);
-    if (expiresAt !== undefined) forgetExpiry = this.#addExpiry(secondOf(expiresAt), first);
+    const forgetSignal = this.#addSignal(revoked, first);
+    const forgetExpiry = this.#addExpiry(secondOf(expiresAt), first);
+    const stop = () => {
+      forgetSignal();
+      forgetExpiry();
+    };
     return stop;
   }
 
@@ -96,8 +94,12 @@ export class CredentialEnds {
     const now = this.#clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const [second, listeners] of this.#expiring) {
-      if (second * SECOND_MS <= now) runAll(listeners);
-      else next = Math.min(next, second);
+      if (second * SECOND_MS > now) {
+        next = Math.min(next, second);
+        continue;
+      }
+      this.#expiring.delete(second);
+      runAll(listeners);
     }
     if (next < this.#next) this.#arm(next);
   }
@@ -107,6 +109,11 @@ function secondOf(ms: number): number {
   return Math.ceil(ms / SECOND_MS);
 }
 
+/** Calls each listener once. A listener may stop others that have not been called. */
 function runAll(listeners: LinkedList<Listener>): void {
-  for (const listener of listeners.values()) listener();
+  for (let { first } = listeners; first !== undefined; first = listeners.first) {
+    const { value } = first;
+    listeners.remove(first);
+    value?.();
+  }
 }

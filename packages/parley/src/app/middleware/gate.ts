@@ -62,8 +62,10 @@ export function gated(next: Exchange, { accessOf, groupOf, ends, clock, logger }
     const { request, access } = arrival;
     const error = toA2AError(thrown, logger, { operation: 'authenticate', requestId: request.requestId });
     const answer = await access.refuse({ request, error, challenges: access.authenticator.challenges });
-    return caching(answer, arrival);
+    return varyingByCredential(answer, arrival);
   };
+  const read = async (arrival: Arrival): Promise<ExchangeResponse> =>
+    varyingByCredential(await next(arrival.request), arrival);
   return (request) => {
     const access = accessOf(request);
     if (access === undefined) return next(request);
@@ -76,12 +78,12 @@ export function gated(next: Exchange, { accessOf, groupOf, ends, clock, logger }
     }
     if ('then' in found) {
       return found.then(
-        (settled) => admit(arrival, settled) ?? next(request).then((answer) => caching(answer, arrival)),
+        (settled) => admit(arrival, settled) ?? (isReading(request) ? read(arrival) : next(request)),
         (thrown: unknown) => refuse(arrival, thrown),
       );
     }
     // An authenticator that answers at once costs no further promise.
-    return admit(arrival, found) ?? next(request).then((answer) => caching(answer, arrival));
+    return admit(arrival, found) ?? (isReading(request) ? read(arrival) : next(request));
   };
 }
 
@@ -129,17 +131,12 @@ function reasonOf(found: Authentication, { repeated, isCrossSite }: PresentedCre
   return isCrossSite ? 'a page of another site' : 'expired or revoked';
 }
 
-/** The answer with the headers that keep it out of shared caches, and apart from the answers to other callers. */
-function caching(answer: ExchangeResponse, { request, credentials }: Arrival): ExchangeResponse {
-  const isPersonal = request.user !== undefined || answer.status === 401 || answer.status === 403;
-  const kept = isPersonal ? personal(answer) : answer;
-  return READING.includes(request.method) ? credentials.read.reduce(varying, kept) : kept;
+/** The answer, for caches apart from the answers to other callers. */
+function varyingByCredential(answer: ExchangeResponse, { request, credentials }: Arrival): ExchangeResponse {
+  return isReading(request) ? credentials.read.reduce(varying, answer) : answer;
 }
 
-function personal(answer: ExchangeResponse): ExchangeResponse {
-  const { headers } = answer;
-  const own = headers['cache-control'];
-  if (own?.includes('no-store')) return answer;
-  const rule = own?.includes('no-transform') ? 'private, no-store, no-transform' : 'private, no-store';
-  return { ...answer, headers: { ...headers, 'cache-control': rule } };
+/** True if caches may keep the answer. */
+function isReading({ method }: ExchangeRequest): boolean {
+  return READING.includes(method);
 }

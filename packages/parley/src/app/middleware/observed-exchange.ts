@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
-import type { AnswerHeaders } from './answer-headers.js';
+import { type AnswerHeaders, allHeaders } from './answer-headers.js';
 
 /** The figures and the log of an exchange. */
 export interface Observers {
@@ -32,7 +32,9 @@ export function observed(exchange: Exchange, { metrics, logger, clock, ids, head
       const ms = clock.monotonic() - began;
       if (metrics !== undefined) count(metrics, answer, ms);
       if (logger !== undefined) tell(logger, { request, answer, ms });
-      return { ...answer, headers: { ...headers, ...answer.headers, 'x-request-id': requestId } };
+      const all = allHeaders(headers, { request, answer });
+      all['x-request-id'] = requestId;
+      return { ...answer, headers: all };
     });
   };
 }

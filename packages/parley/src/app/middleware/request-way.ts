@@ -112,8 +112,11 @@ export function requestWay(
   const ends = new CredentialEnds(clock);
   const isObserved = metrics !== undefined || logRequests;
   const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids };
-  const observation = (next: Exchange, { headers }: WayPlace) =>
-    isObserved ? observed(next, { ...observers, headers }) : withHeaders(next, headers);
+  const observation = (next: Exchange, { accessOf, headers }: WayPlace) => {
+    if (isObserved) return observed(next, { ...observers, headers });
+    const hasHeaders = accessOf !== undefined || loadRates !== undefined || Object.keys(headers).length > 0;
+    return hasHeaders ? withHeaders(next, headers) : next;
+  };
   return [
     // First: a page that rebinds its name to this machine reaches no other code.
     { name: 'knownHosts', around: knownHosts && ((next) => forKnownHosts(next, knownHosts)) },

@@ -44,6 +44,8 @@ export interface ExchangeRequest {
    * the gate sets it. Absent: the credential has no end.
    */
   onCredentialEnd?: ((ended: () => void) => () => void) | undefined;
+  /** Headers for the answer that a middleware knows before the exchange. They are added with all others in one step. */
+  addedHeaders?: Readonly<Record<string, string>> | undefined;
   /** The id of the request in the log, once it has one. */
   requestId?: string | undefined;
   /** The path of the called agent, if `path` is that of a method. Only `directWay` sets it. */
