@@ -23,6 +23,11 @@ export interface Credentials {
   readonly peer?: string | undefined;
   /** The addresses that count as one client: the address before trusted proxies, of IPv6 its /64. */
   readonly clientGroup?: string | undefined;
+  /**
+   * Stands for the connection, if the host knows it. A scheme may keep results for it, until the connection ends. It
+   * may not take the requests of one connection for those of one caller.
+   */
+  readonly connection?: object | undefined;
   /** The certificate of the TLS connection. `undefined` if the client sent none, or the host cannot tell. */
   readonly clientCertificate?: ClientCertificate | undefined;
 }

@@ -42,6 +42,10 @@ export class PresentedCredentials implements Credentials {
     return this.#source.peer;
   }
 
+  get connection(): object | undefined {
+    return this.#source.connection;
+  }
+
   /** Read only by slow schemes. It does not count as a header that was read: no answer depends on it. */
   get clientGroup(): string | undefined {
     return this.#groupOf?.(this.#source);

@@ -41,6 +41,10 @@ export class MountedRequest implements ExchangeRequest {
     return this.#arrived.peer;
   }
 
+  get connection(): object {
+    return this.#arrived.connection;
+  }
+
   get local(): string | undefined {
     return this.#arrived.local;
   }

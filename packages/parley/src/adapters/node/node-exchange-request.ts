@@ -45,6 +45,10 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return this.#incoming.socket.remoteAddress;
   }
 
+  get connection(): object {
+    return this.#incoming.socket;
+  }
+
   get local(): string | undefined {
     const { socket } = this.#incoming;
     const { localAddress, localPort } = socket;

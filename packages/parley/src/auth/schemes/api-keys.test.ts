@@ -20,6 +20,38 @@ function request(headers: Readonly<Record<string, string>> = {}, query = '', met
   return { method, query, header: (name) => headers[name] };
 }
 
+describe('on a connection that sends several keys', () => {
+  const connection = {};
+  const on = (key: string) => ({ ...request({ 'x-api-key': key }), connection });
+
+  it('each request has the user of its own key', () => {
+    const { keys } = keysOf();
+    const found = ['key-of-ada', 'key-of-ada', 'key-of-bob', 'key-of-adb', 'key-of-ad', 'key-of-ada'].map((key) =>
+      keys.authenticate(on(key)),
+    );
+    expect(found.map((one) => ('user' in one ? one.user.id : one))).toEqual([
+      'apikey|ada',
+      'apikey|ada',
+      'apikey|bob',
+      expect.objectContaining({ kind: 'refused' }),
+      expect.objectContaining({ kind: 'refused' }),
+      'apikey|ada',
+    ]);
+  });
+
+  it('a key that was removed or has expired is refused', async () => {
+    const clock = new ManualClock();
+    const expiresAt = clock.now() + 60_000;
+    const { keys } = keysOf({ clock, keys: [{ key: 'key-of-ada', subject: 'ada', expiresAt }] });
+    expect(keys.authenticate(on('key-of-ada'))).toMatchObject({ kind: 'user' });
+    await clock.advance(60_000);
+    expect(keys.authenticate(on('key-of-ada'))).toMatchObject({ kind: 'refused' });
+    await keys.replace([{ key: 'key-of-bob', subject: 'bob' }]);
+    expect(keys.authenticate(on('key-of-ada'))).toMatchObject({ kind: 'refused' });
+    expect(keys.authenticate(on('key-of-bob'))).toMatchObject({ kind: 'user' });
+  });
+});
+
 describe('in a header', () => {
   const { keys } = keysOf();
 

@@ -7,6 +7,7 @@ import type { Authentication, Authenticator, Credentials } from '../authenticato
 import { type ApiKey, apiKeyProblems } from './api-key.js';
 import { type KeyPlace, type PlacedKeys, placedKeys } from './key-places.js';
 import { type HashedKey, KeyTable, sharedKeyProblems } from './key-table.js';
+import { RecentHashes } from './recent-hashes.js';
 import { ReloadedList } from './reloaded-list.js';
 
 /** Returns the valid keys. Called again for changes; the same array stands for the same keys. */
@@ -42,8 +43,8 @@ export interface ApiKeysSetup extends ApiKeysOptions {
 const DEFAULT_PLACE: KeyPlace = { location: 'header', name: 'X-API-Key' };
 
 /**
- * Fixed keys in a header, a query parameter, a cookie, or as an HTTP Bearer scheme. Keeps hashes only, and compares
- * them in constant time. A wrong or expired key is refused.
+ * Fixed keys in a header, a query parameter, a cookie, or as an HTTP Bearer scheme. The list of keys is kept as hashes,
+ * which are compared in constant time. A wrong or expired key is refused.
  */
 export class ApiKeys implements Authenticator {
   readonly challenges: readonly string[];
@@ -52,6 +53,7 @@ export class ApiKeys implements Authenticator {
   readonly #place: PlacedKeys;
   readonly #schemeName: string;
   readonly #keys: ReloadedList<ApiKey, KeyTable>;
+  readonly #hashes = new RecentHashes();
 
   /** @throws OptionsError naming the subjects with an invalid key or hash. */
   constructor(setup: ApiKeysSetup) {
@@ -82,7 +84,7 @@ export class ApiKeys implements Authenticator {
   authenticate(credentials: Credentials): Authentication | Promise<Authentication> {
     const key = this.#place.read(credentials);
     if (typeof key !== 'string') return key;
-    const sha256 = sha256Hex(key);
+    const sha256 = this.#hashes.of(key, credentials.connection);
     const table = this.#keys.current;
     if (table === undefined || typeof sha256 !== 'string') return this.#authenticateLater(sha256);
     return this.#answer(table, sha256);

@@ -35,6 +35,8 @@ export interface ExchangeRequest {
   readonly local?: string | undefined;
   /** The path at which the host has mounted the exchange, as sent; `path` follows it. Absent at the root. */
   readonly mount?: string | undefined;
+  /** Stands for the connection, if the host knows it. Requests of several callers may share one. */
+  readonly connection?: object | undefined;
   /** The certificate that the client presented, if the host knows one. */
   readonly clientCertificate?: ClientCertificate | undefined;
   /** The user of the request. Only the gate of the host sets it. Absent: the caller is anonymous. */
