@@ -63,10 +63,10 @@ export async function conversationIn(
   if (!take(own)) return found.reverse();
   const query = { scope, contextId, orderBy: 'status', artifacts: true, history: true } as const;
   for (let cursor: Awaited<ReturnType<TaskStorage['tasks']>>['next']; room.entries > 0; ) {
-    // One more than the entries that fit: the task of the reader may be among them.
+    // A task mostly has a question and an answer. One more, because the task of the reader may be among them.
     const page = await storage.tasks({
       ...query,
-      limit: room.entries + 1,
+      limit: Math.ceil(room.entries / 2) + 1,
       maxBytes: room.bytes,
       ...(cursor && { cursor }),
     });
