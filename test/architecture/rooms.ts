@@ -146,6 +146,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server/conversation',
       'server/event-queue',
       'server/model-stream',
+      'server/readable-files',
       'server/request-context',
     ],
     modules: ['@ai-sdk/provider', 'ai'],

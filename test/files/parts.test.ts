@@ -208,3 +208,29 @@ describe('the files of a turn', () => {
     expect(String(problem)).toBe('OptionsError: context.files: the server needs the option files');
   });
 });
+
+describe('inline', () => {
+  it('gives the bytes of own files that fit, and leaves all other parts as they are', async () => {
+    let inlined: readonly Part[] = [];
+    const others: Part[] = [{ text: 'hello' }, { url: 'https://elsewhere.example/a.txt' }, { raw: small }];
+    const { call } = await serving(async (context, events) => {
+      const first = await context.files.write('12345', { filename: 'a.txt', mediaType: 'text/plain' });
+      const second = await context.files.write('1234567890');
+      const third = await context.files.write('67890');
+      const unknown = { url: first.url.replace(/[0-9a-f]{32}$/, '0'.repeat(32)) };
+      inlined = await context.files.inline([first, ...others, second, third, unknown], 10);
+      expect(inlined.slice(-1)).toEqual([unknown]);
+      expect(inlined.slice(-3, -2)).toEqual([second]);
+      await events.complete();
+    });
+    await call('SendMessage', sent([{ text: 'Go' }]));
+    const raw = (text: string) => Buffer.from(text).toString('base64');
+    expect(inlined).toMatchObject([
+      { raw: raw('12345'), filename: 'a.txt', mediaType: 'text/plain' },
+      ...others,
+      { url: expect.any(String) },
+      { raw: raw('67890') },
+      { url: expect.any(String) },
+    ]);
+  });
+});

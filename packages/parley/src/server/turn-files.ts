@@ -35,6 +35,11 @@ export interface TurnFiles {
    */
   open(part: Part): Promise<ReadFile>;
   /**
+   * The parts with the bytes of the caller's files in the place of their urls. The first files that fit count
+   * together at most `maxBytes`. The urls of the others stay, as do urls of other servers.
+   */
+  inline(parts: readonly Part[], maxBytes: number): Promise<readonly Part[]>;
+  /**
    * Stores a file for the caller. Resolves to the part that points to it, for an artifact or a message.
    * @throws A2AError RESOURCE_EXHAUSTED if the file or the files of the caller are too large.
    */

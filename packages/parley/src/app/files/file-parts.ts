@@ -5,11 +5,12 @@ import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import type { CallOutcome } from '../../operations/interceptor.js';
 import { isStreaming, type OperationName, type OperationTypes } from '../../operations/operations.js';
-import { bytesInBase64, fromBase64, toBase64 } from '../../runtime/base64-bytes.js';
+import { bytesInBase64, fromBase64 } from '../../runtime/base64-bytes.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { bytesOfFiles } from './file-bytes.js';
 import type { FileKeeper } from './file-keeper.js';
 import type { NamedFile } from './file-places.js';
 import { type MapPart, mappedEvent, mappedList, mappedMessage, mappedTask } from './mapped-parts.js';
@@ -58,7 +59,9 @@ export function filePartsInterceptor(options: FilePartsOptions): ServerIntercept
     }
     const answering = async () => {
       const answer = (await next(await stored())) as Answer;
-      return takesUrls ? answer : handedAnswer(answer, bytesOfFiles(options, scope));
+      return takesUrls
+        ? answer
+        : handedAnswer(answer, bytesOfFiles({ ...options, scope, mostBytes: options.handedBytes }));
     };
     return answering() as Outcome;
   };
@@ -97,41 +100,9 @@ async function handedAnswer(answer: Answer, map: MapPart): Promise<Answer> {
 
 async function handedItem(options: FilePartsOptions, scope: FileScope, item: StreamItem): Promise<StreamItem> {
   const { event, seq, last } = item;
-  const handed = await mappedEvent(event, bytesOfFiles(options, scope));
+  const handed = await mappedEvent(event, bytesOfFiles({ ...options, scope, mostBytes: options.handedBytes }));
   if (handed === event) return item;
   return { event: handed, ...(seq !== undefined && { seq }), ...(last !== undefined && { last }) };
-}
-
-/** Puts the bytes of files in the place of their urls, up to a sum. The rest of the urls stay. */
-function bytesOfFiles({ keeper, handedBytes, named, logger }: FilePartsOptions, scope: FileScope): MapPart {
-  let left = handedBytes;
-  return async (part) => {
-    const name = 'url' in part ? named(part.url) : undefined;
-    if (name === undefined || name.tenant !== scope.tenant) return part;
-    try {
-      const file = await keeper.store.head(scope, name.id);
-      if (file === undefined || file.size > left) return part;
-      const opened = await keeper.store.read(scope, name.id);
-      if (opened === undefined) return part;
-      const bytes = new Uint8Array(file.size);
-      let at = 0;
-      for await (const chunk of opened.chunks) {
-        bytes.set(chunk, at);
-        at += chunk.length;
-      }
-      left -= file.size;
-      const { filename, mediaType, metadata } = part;
-      return {
-        raw: toBase64(bytes),
-        ...(filename !== undefined && { filename }),
-        ...(mediaType !== undefined && { mediaType }),
-        ...(metadata !== undefined && { metadata }),
-      };
-    } catch (error) {
-      logger.error('a file could not be handed out as bytes', { error });
-      return part;
-    }
-  };
 }
 
 async function* streamed(

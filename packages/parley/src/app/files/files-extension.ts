@@ -178,6 +178,7 @@ class ServedFiles {
         return url;
       },
       named: (url) => this.#named(url, scope.agent),
+      logger: this.#host.logger,
     });
   }
 

@@ -6,8 +6,11 @@ import { readMediaType } from '../../files/media-type-rules.js';
 import type { Part, UrlPart } from '../../model/part.js';
 import { fromBase64 } from '../../runtime/base64-bytes.js';
 import type { ReadFile, TurnFiles, WrittenContent, WrittenFile } from '../../server/turn-files.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { bytesOfFiles } from './file-bytes.js';
 import type { FileKeeper } from './file-keeper.js';
 import type { NamedFile } from './file-places.js';
+import { mappedList } from './mapped-parts.js';
 
 /** The owner of the files of a turn, and their urls. */
 export interface TurnFileAccessOptions {
@@ -18,6 +21,7 @@ export interface TurnFileAccessOptions {
   readonly urlOf: (id: string) => string;
   /** The file of this server that a url names. */
   readonly named: (url: string) => NamedFile | undefined;
+  readonly logger: Logger;
 }
 
 /** The files that an agent reads and writes for its caller. */
@@ -45,6 +49,10 @@ export class TurnFileAccess implements TurnFiles {
       { filename: file.filename, mediaType: file.mediaType, size: file.size },
       copied(untilAborted(chunks, signal)),
     );
+  }
+
+  inline(parts: readonly Part[], maxBytes: number): Promise<readonly Part[]> {
+    return mappedList(parts, bytesOfFiles({ ...this.#options, mostBytes: maxBytes }));
   }
 
   async write(content: WrittenContent, about: WrittenFile = {}): Promise<UrlPart> {

@@ -3,6 +3,7 @@ import { joinedParts } from '../../client/text-of.js';
 import type { Part } from '../../model/part.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ConversationEntry, ConversationOptions } from '../../server/conversation.js';
+import { readableConversation } from '../../server/readable-files.js';
 import type { RequestContext } from '../../server/request-context.js';
 import type { RecordedCall } from '../../tools/tool-records.js';
 import type { ToolRun } from '../../tools/tool-run.js';
@@ -17,6 +18,11 @@ export interface ModelMessagesOptions extends ConversationOptions {
    * read, from the network of this process. Default: none; the model gets the url as text.
    */
   readonly urls?: (url: URL) => boolean;
+  /**
+   * The most bytes of files of this server that the model gets, those of the newest messages first. It gets the urls of
+   * the others as text. Default: 16 MiB.
+   */
+  readonly fileBytes?: number;
   /** The calls of the turn. If it goes on after an approval, the question and its answer are left out. */
   readonly run?: ToolRun;
 }
@@ -37,11 +43,12 @@ type Turn =
  * @throws RangeError for a bound that is no positive integer.
  */
 export async function toModelMessages(
-  context: Pick<RequestContext, 'conversation' | 'message' | 'task'>,
-  { urls, run, clock, ...bounds }: ModelMessagesOptions & { readonly clock: Clock },
+  context: Pick<RequestContext, 'conversation' | 'message' | 'task'> & Partial<Pick<RequestContext, 'files'>>,
+  { urls, fileBytes, run, clock, ...bounds }: ModelMessagesOptions & { readonly clock: Clock },
 ): Promise<ModelMessage[]> {
   const entries = await context.conversation(bounds);
-  return messagesOf(entries, { urls, ...(run === undefined ? ofSdk(context, clock) : ofRun(context, run)) });
+  const readable = await readableConversation(context, entries, fileBytes);
+  return messagesOf(entries, { urls, readable, ...(run === undefined ? ofSdk(context, clock) : ofRun(context, run)) });
 }
 
 /** The calls of a turn whose run records them. */
@@ -87,19 +94,28 @@ interface CallsOfTurn {
 /** The settings of `messagesOf`. */
 export interface EntryOptions extends CallsOfTurn {
   readonly urls?: ((url: URL) => boolean) | undefined;
+  /** The form of a part of the user that the model can read. */
+  readonly readable?: (part: Part) => Part;
 }
 
 /** The entries of a conversation as messages. Entries before the first one of the user are left out. */
 export function messagesOf(
   all: readonly ConversationEntry[],
-  { urls = () => false, isAnswer = false, isQuestionClosed = false, isLast, ...calls }: EntryOptions = {},
+  {
+    urls = () => false,
+    readable = (part) => part,
+    isAnswer = false,
+    isQuestionClosed = false,
+    isLast,
+    ...calls
+  }: EntryOptions = {},
 ): ModelMessage[] {
   const turns: Turn[] = [];
   const question = isAnswer || isQuestionClosed ? all.findLast(({ message }) => isOfTools(message)) : undefined;
   const entries = (isAnswer ? all.slice(0, -1) : all).filter((entry) => entry !== question);
   for (const entry of entries) {
     if (entry.role === 'user') {
-      add(turns, { role: 'user', content: entry.parts.flatMap((part) => userPart(part, urls)) });
+      add(turns, { role: 'user', content: entry.parts.flatMap((part) => userPart(readable(part), urls)) });
       continue;
     }
     if (entry.artifact !== undefined && modelContentOf(entry.artifact) === 'reasoning') continue;

@@ -1,4 +1,5 @@
 import type { Part } from '../../model/part.js';
+import { readableConversation, readableFiles } from '../../server/readable-files.js';
 import type { RequestContext } from '../../server/request-context.js';
 
 /** A message in the form that the messages of a graph take. */
@@ -20,21 +21,29 @@ export interface ContentBlock {
 }
 
 /** The input of a graph whose thread has the earlier messages: the new message. */
-export function messageInput({ message, taskId }: RequestContext): { readonly messages: readonly InputMessage[] } {
+export async function messageInput(
+  context: RequestContext,
+  fileBytes?: number,
+): Promise<{ readonly messages: readonly InputMessage[] }> {
+  const { message, taskId } = context;
+  const readable = await readableFiles(context, message.parts, fileBytes);
+  const content = contentOf(message.parts.map(readable));
   // An id of the client alone could be that of an earlier message, which the graph would replace.
-  return { messages: [{ role: 'user', content: contentOf(message.parts), id: `${taskId}/${message.messageId}` }] };
+  return { messages: [{ role: 'user', content, id: `${taskId}/${message.messageId}` }] };
 }
 
 /** The input of a graph without a checkpointer: the whole conversation. */
 export async function conversationInput(
   context: RequestContext,
+  fileBytes?: number,
 ): Promise<{ readonly messages: readonly InputMessage[] }> {
   const entries = await context.conversation();
+  const readable = await readableConversation(context, entries, fileBytes);
   return {
     messages: entries
       .filter(({ parts }) => parts.length > 0)
       .map(({ role, parts, text }) =>
-        role === 'user' ? { role, content: contentOf(parts) } : { role: 'assistant', content: text },
+        role === 'user' ? { role, content: contentOf(parts.map(readable)) } : { role: 'assistant', content: text },
       ),
   };
 }

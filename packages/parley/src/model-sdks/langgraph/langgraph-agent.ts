@@ -24,6 +24,11 @@ export interface LangGraphAgentOptions {
    * The input for a message. Default: `{ messages }` with the message. Without a checkpointer: with the conversation.
    */
   readonly input?: (context: RequestContext) => unknown;
+  /**
+   * The most bytes of files of this server that the input has, those of the newest messages first. Urls of others stay
+   * urls. Default: 16 MiB.
+   */
+  readonly fileBytes?: number;
   /** The artifact of the final state, instead of the text of the models. */
   readonly output?: (state: unknown, context: RequestContext) => ArtifactContent | undefined;
   /** The nodes whose text is the answer. Default: all. */
@@ -111,8 +116,7 @@ class GraphTurn {
 
   /** Runs a graph without a checkpointer. */
   async run(): Promise<void> {
-    const { input = conversationInput } = this.#options;
-    await this.#stream(await input(this.#context), {});
+    await this.#stream(await this.#input(conversationInput), {});
     await this.#complete();
   }
 
@@ -151,10 +155,10 @@ class GraphTurn {
   }
 
   async #go(start: Extract<TurnStart, { kind: 'input' | 'answer' | 'continue' }>, config: object): Promise<void> {
-    const { graph, input = messageInput } = this.#options;
+    const { graph } = this.#options;
     switch (start.kind) {
       case 'input':
-        return this.#stream(await input(this.#context), config);
+        return this.#stream(await this.#input(messageInput), config);
       case 'answer':
         return this.#stream(new Command({ resume: start.answers }), config);
       case 'continue': {
@@ -164,6 +168,11 @@ class GraphTurn {
         if (tasks.length > 0) await this.#stream(null, config);
       }
     }
+  }
+
+  async #input(byDefault: typeof messageInput): Promise<unknown> {
+    const { input, fileBytes } = this.#options;
+    return input === undefined ? byDefault(this.#context, fileBytes) : input(this.#context);
   }
 
   async #stream(input: unknown, config: object): Promise<void> {

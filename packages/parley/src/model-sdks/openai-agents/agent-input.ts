@@ -1,20 +1,28 @@
 import type { AgentInputItem } from '@openai/agents';
 import type { Part } from '../../model/part.js';
-import type { ConversationEntry } from '../../server/conversation.js';
+import { readableConversation, readableFiles } from '../../server/readable-files.js';
+import type { RequestContext } from '../../server/request-context.js';
 
 type UserContent = Exclude<Extract<AgentInputItem, { role: 'user' }>['content'], string>[number];
 
 /** The conversation of a context as items for the model. Artifacts and messages of the agent are its texts. */
-export function conversationItems(entries: readonly ConversationEntry[]): AgentInputItem[] {
+export async function conversationItems(context: RequestContext, fileBytes?: number): Promise<AgentInputItem[]> {
+  const entries = await context.conversation();
+  const readable = await readableConversation(context, entries, fileBytes);
   return entries.flatMap(({ role, parts, text }): AgentInputItem[] => {
-    if (role === 'user') return [userItem(parts)];
+    if (role === 'user') return [itemOf(parts.map(readable))];
     if (text === '') return [];
     return [{ role: 'assistant', status: 'completed', content: [{ type: 'output_text', text }] }];
   });
 }
 
-/** A message of the user as an item for the model, with its images and files. Data is JSON in a text. */
-export function userItem(parts: readonly Part[]): AgentInputItem {
+/** The message of the turn as an item for the model, with its images and files. Data is JSON in a text. */
+export async function messageItem(context: RequestContext, fileBytes?: number): Promise<AgentInputItem> {
+  const { parts } = context.message;
+  return itemOf(parts.map(await readableFiles(context, parts, fileBytes)));
+}
+
+function itemOf(parts: readonly Part[]): AgentInputItem {
   return { role: 'user', content: parts.map(contentOf) };
 }
 

@@ -21,7 +21,7 @@ import type { RequestContext } from '../../server/request-context.js';
 import { approvalQuestion } from '../../tools/tool-approvals.js';
 import { DEFAULT_TOOL_LIMITS } from '../../tools/tool-execution.js';
 import { TOOLS_CARD_EXTENSION } from '../../tools/tool-records.js';
-import { conversationItems, userItem } from './agent-input.js';
+import { conversationItems, messageItem } from './agent-input.js';
 import { answersIn, approvalOf, callIdOf, reusedId } from './approval-question.js';
 import { RunAnswer } from './run-answer.js';
 import { RunCheckpoints } from './run-checkpoints.js';
@@ -38,6 +38,11 @@ export interface OpenAIAgentOptions {
   readonly runner?: Runner;
   /** The input for a message. Default: the conversation of the context, or the message if there is a session. */
   readonly input?: (context: RequestContext) => string | AgentInputItem[] | Promise<string | AgentInputItem[]>;
+  /**
+   * The most bytes of files of this server that the model gets, those of the newest messages first. Urls of others stay
+   * urls. Default: 16 MiB. The state of a run holds them too: see `maxStateChars`.
+   */
+  readonly fileBytes?: number;
   /** The memory of the conversation. Default: none, the model gets `context.conversation()`. */
   readonly session?: (context: RequestContext) => Session | Promise<Session>;
   /** The context of the run for tools and guardrails, such as the user. */
@@ -157,7 +162,8 @@ class AgentTurn {
     const { message } = this.#context;
     const pending = state.getInterruptions();
     const { byId, isPrompt } = answersIn(message, question, this.#clock.now());
-    if (byId.size === 0 || (isPrompt && !takesInput(state, message))) return this.#ask(state, pending, UNCLEAR);
+    const isUnclear = byId.size === 0 || (isPrompt && !takesInput(state, await this.#messageItem()));
+    if (isUnclear) return this.#ask(state, pending, UNCLEAR);
     for (const item of pending) {
       const answer = byId.get(callIdOf(item));
       if (answer?.approved === true) state.approve(item);
@@ -166,11 +172,15 @@ class AgentTurn {
     await this.#go(state);
   }
 
+  #messageItem(): Promise<AgentInputItem> {
+    return messageItem(this.#context, this.#options.fileBytes);
+  }
+
   async #input(): Promise<string | AgentInputItem[]> {
-    const { input, session } = this.#options;
+    const { input, session, fileBytes } = this.#options;
     if (input !== undefined) return input(this.#context);
-    if (session !== undefined) return [userItem(this.#context.message.parts)];
-    return conversationItems(await this.#context.conversation());
+    if (session !== undefined) return [await this.#messageItem()];
+    return conversationItems(this.#context, fileBytes);
   }
 
   #stateOf(text: string): Promise<AnyRunState> {
@@ -282,9 +292,9 @@ class AgentTurn {
 }
 
 /** Gives the model a message in place of approvals. False if the run may end without another call of the model. */
-function takesInput(state: AnyRunState, { parts }: Message): boolean {
+function takesInput(state: AnyRunState, item: AgentInputItem): boolean {
   try {
-    state.addInput([userItem(parts)]);
+    state.addInput([item]);
     return true;
   } catch (error) {
     if (error instanceof UserError) return false;
