@@ -1,7 +1,7 @@
-import { generateText, isStepCount, type ModelMessage, streamText } from 'ai';
+import { createProviderRegistry, generateText, isStepCount, type ModelMessage, streamText } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { connect } from 'parley-a2a';
-import { type A2AToolOutput, a2aLanguageModel, a2aTool, streamTextAgent } from 'parley-a2a/ai-sdk';
+import { type A2AToolOutput, a2aLanguageModel, a2aProvider, a2aTool, streamTextAgent } from 'parley-a2a/ai-sdk';
 import { createA2AServer } from 'parley-a2a/node';
 import type { AgentExecutor, RequestContext } from 'parley-a2a/server';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -302,5 +302,21 @@ describe('an agent as a language model', () => {
     controller.abort();
     await settled;
     await ended;
+  });
+});
+
+describe('a provider', () => {
+  it('has agents by name in a registry, and no others', async () => {
+    const server = createA2AServer({ agent: async (prompt: string) => `You said ${prompt}` });
+    closers.push(() => server.close({ graceMs: 0 }));
+    const { url } = await server.listen(0);
+    const registry = createProviderRegistry({ a2a: a2aProvider({ echo: url }) });
+    const { text: said, response } = await generateText({ model: registry.languageModel('a2a:echo'), prompt: 'hi' });
+    expect([said, response.modelId]).toEqual(['You said hi', 'echo']);
+    for (const name of ['other', 'constructor', url] as const) {
+      expect(() => registry.languageModel(`a2a:${name}`)).toThrow(`no agent is the language model ${name}`);
+    }
+    expect(() => registry.embeddingModel('a2a:echo')).toThrow('no agent is the embedding model echo');
+    expect(() => registry.imageModel('a2a:echo')).toThrow('no agent is the image model echo');
   });
 });

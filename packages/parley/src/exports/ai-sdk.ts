@@ -1,5 +1,6 @@
 import type { InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import type { Client } from '../client/client.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import {
   type A2ALanguageModel,
@@ -114,6 +115,40 @@ export function a2aLanguageModel(
 ): A2ALanguageModel {
   const client = new LoadedOnDemand(() => clientOf(agent, connection));
   return agentLanguageModel({ modelId: nameOf(agent), client: () => client.get() }, options);
+}
+
+/** Agents as the language models of a provider. */
+export interface A2AProvider {
+  readonly specificationVersion: 'v4';
+  /** @throws OptionsError for a name that no agent has. */
+  languageModel(name: string): A2ALanguageModel;
+  /** @throws OptionsError always: agents are language models only. */
+  embeddingModel(name: string): never;
+  /** @throws OptionsError always: agents are language models only. */
+  imageModel(name: string): never;
+}
+
+/**
+ * Agents by name as a provider of the AI SDK, such as for `createProviderRegistry`. Each model is that of
+ * `a2aLanguageModel`, with the same settings.
+ */
+export function a2aProvider(
+  agents: Readonly<Record<string, CalledAgent>>,
+  options: Omit<A2ALanguageModelOptions, 'modelId'> & ConnectionOptions = {},
+): A2AProvider {
+  const refuse = (kind: string) => (name: string) => {
+    throw new OptionsError('a2aProvider', [`no agent is the ${kind} ${name}`]);
+  };
+  const refuseLanguageModel = refuse('language model');
+  return {
+    specificationVersion: 'v4',
+    languageModel(name) {
+      const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+      return agent === undefined ? refuseLanguageModel(name) : a2aLanguageModel(agent, { ...options, modelId: name });
+    },
+    embeddingModel: refuse('embedding model'),
+    imageModel: refuse('image model'),
+  };
 }
 
 async function clientOf(agent: CalledAgent, options: ConnectionOptions['connection'] = {}): Promise<Client> {

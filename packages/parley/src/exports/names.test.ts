@@ -39,6 +39,7 @@ const NAMES = {
   'ai-sdk': [
     'MODEL_OUTPUT_EXTENSION',
     'a2aLanguageModel',
+    'a2aProvider',
     'a2aTool',
     'asksAgain',
     'fromStreamText',
