@@ -62,6 +62,9 @@ function contextOf(message: Message, task: Task | undefined): RequestContext {
     callAgent: () => {
       throw new Error('No agent is called here');
     },
+    get clock(): never {
+      throw new Error('Time stands still here');
+    },
     user: undefined,
     tenant: '',
     extensions: [],

@@ -9,23 +9,13 @@ import {
 } from '../model-sdks/ai-sdk/a2a-language-model.js';
 import { type A2ATool, type A2AToolOptions, agentTool } from '../model-sdks/ai-sdk/a2a-tool.js';
 import {
-  asksAgain as asksAgainWith,
   type StreamedText,
   type StreamTextTurn,
   fromStreamText as writeStreamText,
 } from '../model-sdks/ai-sdk/from-stream-text.js';
-import { type ModelMessagesOptions, toModelMessages as modelMessages } from '../model-sdks/ai-sdk/model-messages.js';
-import {
-  type StreamTextAgentBehavior,
-  type StreamTextAgentSource,
-  streamTextAgent as streamTextAgentWith,
-} from '../model-sdks/ai-sdk/stream-text-agent.js';
 import { BY_VERB } from '../operations/operations.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
-import type { AgentExecutor } from '../server/agent-executor.js';
-import type { RequestContext } from '../server/request-context.js';
 import type { ConnectOptions, InProcessPath } from './client.js';
-import { systemClock } from './runtime.js';
 
 export type { A2ALanguageModel, A2ALanguageModelOptions } from '../model-sdks/ai-sdk/a2a-language-model.js';
 export type {
@@ -36,36 +26,20 @@ export type {
   A2AToolOutput,
 } from '../model-sdks/ai-sdk/a2a-tool.js';
 export { toAiTools } from '../model-sdks/ai-sdk/ai-tools.js';
-export type { ShownOptions, StreamedText, StreamTextTurn } from '../model-sdks/ai-sdk/from-stream-text.js';
-export type { ModelMessagesOptions } from '../model-sdks/ai-sdk/model-messages.js';
+export {
+  asksAgain,
+  type ShownOptions,
+  type StreamedText,
+  type StreamTextTurn,
+} from '../model-sdks/ai-sdk/from-stream-text.js';
+export { type ModelMessagesOptions, toModelMessages } from '../model-sdks/ai-sdk/model-messages.js';
 export { MODEL_OUTPUT_EXTENSION } from '../model-sdks/ai-sdk/model-output.js';
-export type {
-  StreamTextAgentBehavior,
-  StreamTextAgentOptions,
-  StreamTextAgentSource,
+export {
+  type StreamTextAgentBehavior,
+  type StreamTextAgentOptions,
+  type StreamTextAgentSource,
+  streamTextAgent,
 } from '../model-sdks/ai-sdk/stream-text-agent.js';
-
-/**
- * An agent that answers by `streamText`. The model gets the conversation of the context. A cancel and the deadline of
- * the turn stop the model. An error of the model fails the task, and only the log has its text.
- * @throws OptionsError for settings without a model, and for `resumable` among them.
- */
-export function streamTextAgent(source: StreamTextAgentSource, behavior: StreamTextAgentBehavior = {}): AgentExecutor {
-  return streamTextAgentWith(source, behavior, systemClock);
-}
-
-/**
- * The conversation of the context as messages for a model, the newest last. Text stays text, data becomes JSON text,
- * files of the user become file parts. Tool calls of earlier turns come with their results. Approved calls come with
- * their approvals, and the AI SDK runs them. Reasoning is left out.
- * @throws RangeError for a bound that is no positive integer.
- */
-export function toModelMessages(
-  context: Pick<RequestContext, 'conversation' | 'message' | 'task'>,
-  options: ModelMessagesOptions = {},
-): ReturnType<typeof modelMessages> {
-  return modelMessages(context, { ...options, clock: systemClock });
-}
 
 /**
  * Turns the result of `streamText` into the events of a task, and ends the task. Text becomes one artifact that grows.
@@ -74,15 +48,7 @@ export function toModelMessages(
  * @throws the error of the model. The engine then fails the task, with no text of the error.
  */
 export function fromStreamText(result: StreamedText, turn: StreamTextTurn): Promise<void> {
-  return writeStreamText(result, { ...turn, clock: systemClock });
-}
-
-/**
- * Asks again for the approvals that the message of a turn leaves open. True if it does: the executor returns, and does
- * not call the model. Without this call, such approvals are refused.
- */
-export function asksAgain(turn: Pick<StreamTextTurn, 'context' | 'events'>): Promise<boolean> {
-  return asksAgainWith({ ...turn, clock: systemClock });
+  return writeStreamText(result, turn);
 }
 
 /** An agent to call: a client, a url, a card, or a server object of the same process. */

@@ -2,6 +2,7 @@ import type { User } from '../auth/user.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Task } from '../model/task.js';
+import type { Clock } from '../runtime/clock.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { CallAgent } from './agent-call.js';
 import type { Authorization, AuthorizationRequest } from './authorization.js';
@@ -58,6 +59,8 @@ export interface RequestContext {
   readonly metadata: JsonObject | undefined;
   /** Aborts on cancel, at the deadline, and when another process may take the turn over. */
   readonly signal: AbortSignal;
+  /** The time of the engine. An agent that waits by it needs no time in a test: there it is the `TestClock`. */
+  readonly clock: Clock;
   /** 1 for the first attempt. Grows when the turn runs again. */
   readonly attempt: number;
   /** Records of earlier attempts of this turn. */

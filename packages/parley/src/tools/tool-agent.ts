@@ -18,7 +18,7 @@ export async function runTools(
   body: (run: ToolRun) => Promise<void> | void,
   options: ToolRunOptions = {},
 ): Promise<void> {
-  const run = new ToolRun({ context, events, tools, clock: tools.clock, options });
+  const run = new ToolRun({ context, events, tools, options });
   try {
     if (!run.isStray) await body(run);
   } catch (error) {

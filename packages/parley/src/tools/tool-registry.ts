@@ -28,11 +28,11 @@ export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   readonly #sources: ToolSource[] = [];
   /** The time for timeouts and expiries. */
-  readonly clock: Clock;
+  readonly #clock: Clock;
 
   /** @throws OptionsError if two tools have the same name, or if one is a promise. */
   constructor(tools: Iterable<Tool | ToolSource>, clock: Clock) {
-    this.clock = clock;
+    this.#clock = clock;
     for (const tool of tools) this.register(tool);
   }
 
@@ -97,7 +97,7 @@ export class ToolRegistry {
         input: checked,
         context,
         mostBytes: outputBytes,
-        clock: this.clock,
+        clock: this.#clock,
       });
       change({ state: 'succeeded', output });
       return output;

@@ -2,7 +2,6 @@ import { cloneJson } from '../model/clone-json.js';
 import type { JsonValue } from '../model/json.js';
 import { jsonFault } from '../model/json-fault.js';
 import type { Message } from '../model/message.js';
-import type { Clock } from '../runtime/clock.js';
 import { ignoreRejection, SETTLED } from '../runtime/settled.js';
 import type { EventQueue } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
@@ -75,7 +74,6 @@ interface ToolRunSources {
   readonly context: RequestContext;
   readonly events: EventQueue;
   readonly tools: ToolRegistry;
-  readonly clock: Clock;
   readonly options: ToolRunOptions;
 }
 
@@ -218,7 +216,7 @@ export class ToolRun {
     const approvals = waiting.filter((call) => openQuestion(call) === undefined);
     const isAsked = approvals.length < waiting.length;
     if (isAsked) this.#answer(message, waiting);
-    const { changes, kind } = decidedCalls(message, approvals, this.#sources.clock.now());
+    const { changes, kind } = decidedCalls(message, approvals, this.#sources.context.clock.now());
     // While a tool waits for an answer, every message goes to its question.
     if (isAsked && kind !== 'answer') return 'answer';
     for (const change of changes) ignoreRejection(this.#record(change));
@@ -239,7 +237,7 @@ export class ToolRun {
       if (call === undefined || question === undefined) continue;
       const { tool, expiresAt, asked = [] } = call;
       const messageIds = [...call.messageIds, messageId];
-      if (isExpired(expiresAt, this.#sources.clock.now())) {
+      if (isExpired(expiresAt, this.#sources.context.clock.now())) {
         const failure = { reason: 'expired', message: 'The answer came too late.' } as const;
         ignoreRejection(this.#record({ id, tool, state: 'refused', messageIds, failure }));
       } else if ('fault' in read) this.#faults.set(id, read.fault);
@@ -372,12 +370,12 @@ export class ToolRun {
 
   /** Runs a call whose beginning is known before, so that no process repeats it. */
   async #runOnce({ tool, value, callContext }: CheckedCall, first: FirstChange | undefined): Promise<ToolResult> {
-    const { clock, events } = this.#sources;
+    const { context, events } = this.#sources;
     const call = { id: callContext.callId, tool: tool.name };
     ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
     await events.flush();
     const mostBytes = this.#limits.outputBytes;
-    const result = await runTool({ tool, input: value, context: callContext, mostBytes, clock });
+    const result = await runTool({ tool, input: value, context: callContext, mostBytes, clock: context.clock });
     // The next commit brings the result: if the process dies before, the outcome is not known.
     await this.#record({ ...call, state: 'succeeded', output: result.copy });
     return result;
@@ -401,7 +399,7 @@ export class ToolRun {
       );
       return room === SETTLED ? result : room.then(() => result);
     };
-    const [mostBytes, { clock }] = [this.#limits.outputBytes, this.#sources];
+    const [mostBytes, { clock }] = [this.#limits.outputBytes, this.#sources.context];
     const whenSlow = { ms: QUICK_MS, tell };
     const result = runTool({ tool, input: value, context: callContext, mostBytes, clock, whenSlow });
     return result instanceof Promise ? result.then(ended) : ended(result);
@@ -420,7 +418,7 @@ export class ToolRun {
   }
 
   #expiry(): string {
-    return new Date(this.#sources.clock.now() + this.#limits.approvalMs).toISOString();
+    return new Date(this.#sources.context.clock.now() + this.#limits.approvalMs).toISOString();
   }
 
   #first(input: JsonValue): FirstChange {

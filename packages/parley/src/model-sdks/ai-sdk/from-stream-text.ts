@@ -1,7 +1,6 @@
 import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai';
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import { type ModelStream, modelParts } from '../../server/model-stream.js';
 import type { RequestContext } from '../../server/request-context.js';
@@ -35,9 +34,8 @@ export interface StreamTextTurn extends ShownOptions {
   readonly run?: ToolRun;
 }
 
-/** A turn with the time for its approvals. */
+/** A turn, and the state of its answer. */
 export type TimedTurn = StreamTextTurn & {
-  readonly clock: Clock;
   /** Keeps the answer after each step. */
   readonly checkpoints?: StepCheckpoints;
   /** The answer of an earlier attempt, to go on from. */
@@ -66,14 +64,14 @@ export async function fromStreamText(result: StreamedText, turn: TimedTurn): Pro
 }
 
 /**
- * Asks again for the approvals of the AI SDK that a message leaves open. True if it does: the turn ends, and the model
- * is not called. A model takes no conversation with a call that waits.
+ * Asks again for the approvals of the AI SDK that a message leaves open. True if it does: the executor returns, and
+ * does not call the model. Without this call, such approvals are refused.
  */
-export async function asksAgain({ context, events, clock }: Pick<TimedTurn, 'context' | 'events' | 'clock'>) {
-  const { calls, kind } = answeredCalls(context, clock);
+export async function asksAgain({ context, events }: Pick<StreamTextTurn, 'context' | 'events'>): Promise<boolean> {
+  const { calls, kind } = answeredCalls(context);
   const waiting = kind === 'other' ? [] : waitingCalls(calls.values());
   if (waiting.length === 0) return false;
-  await new ToolRecorder({ context, events, clock, hasRun: false, isOn: true }).recordAnswers();
+  await new ToolRecorder({ context, events, hasRun: false, isOn: true }).recordAnswers();
   const approvals = waiting.map(({ id, tool, input = null, expiresAt = '' }) => ({
     callId: id,
     tool,
@@ -118,7 +116,7 @@ class StreamedAnswer {
   #finish: { readonly reason: FinishReason; readonly usage: LanguageModelUsage } | undefined;
 
   constructor(turn: TimedTurn) {
-    const { context, events, clock, run, reasoning = 'asked', toolCalls = true, checkpoints, kept } = turn;
+    const { context, events, run, reasoning = 'asked', toolCalls = true, checkpoints, kept } = turn;
     this.#turn = turn;
     // Another attempt replaces the artifacts of this one, so it must know their ids.
     const idOf = (name: string) => (checkpoints === undefined ? undefined : `${name}-${context.message.messageId}`);
@@ -126,7 +124,7 @@ class StreamedAnswer {
     this.#answer = new TextArtifact(events, 'response', { id: idOf('response') });
     this.#sources = new PartsArtifact(events, 'sources', idOf('sources'));
     const isResumed = kept !== undefined;
-    this.#tools = new ToolRecorder({ context, events, clock, hasRun: run !== undefined, isOn: toolCalls, isResumed });
+    this.#tools = new ToolRecorder({ context, events, hasRun: run !== undefined, isOn: toolCalls, isResumed });
     const isAsked = reasoning === 'asked' && context.extensions.includes(MODEL_OUTPUT_EXTENSION);
     if (isAsked || reasoning === 'always')
       this.#reasoning = new TextArtifact(events, 'reasoning', { id: idOf('reasoning'), content: 'reasoning' });

@@ -1,7 +1,6 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
 import { joinedParts } from '../../client/text-of.js';
 import type { Part } from '../../model/part.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { ConversationEntry, ConversationOptions } from '../../server/conversation.js';
 import { readableConversation } from '../../server/readable-files.js';
 import type { RequestContext } from '../../server/request-context.js';
@@ -43,12 +42,12 @@ type Turn =
  * @throws RangeError for a bound that is no positive integer.
  */
 export async function toModelMessages(
-  context: Pick<RequestContext, 'conversation' | 'message' | 'task'> & Partial<Pick<RequestContext, 'files'>>,
-  { urls, fileBytes, run, clock, ...bounds }: ModelMessagesOptions & { readonly clock: Clock },
+  context: Pick<RequestContext, 'conversation' | 'message' | 'task' | 'clock'> & Partial<Pick<RequestContext, 'files'>>,
+  { urls, fileBytes, run, ...bounds }: ModelMessagesOptions = {},
 ): Promise<ModelMessage[]> {
   const entries = await context.conversation(bounds);
   const readable = await readableConversation(context, entries, fileBytes);
-  return messagesOf(entries, { urls, readable, ...(run === undefined ? ofSdk(context, clock) : ofRun(context, run)) });
+  return messagesOf(entries, { urls, readable, ...(run === undefined ? ofSdk(context) : ofRun(context, run)) });
 }
 
 /** The calls of a turn whose run records them. */
@@ -60,8 +59,8 @@ function ofRun({ message }: Pick<RequestContext, 'message'>, run: ToolRun): Call
 }
 
 /** The calls of a turn whose calls the AI SDK runs. */
-function ofSdk(context: AnsweredContext, clock: Clock): CallsOfTurn {
-  const { calls, changes, kind, run } = answeredCalls(context, clock);
+function ofSdk(context: AnsweredContext): CallsOfTurn {
+  const { calls, changes, kind, run } = answeredCalls(context);
   if (kind === 'other') return changes.length > 0 ? { isQuestionClosed: true, present: calls } : {};
   // Only one answer can be given to a waiting call. An executor that does not ask again goes on without it.
   const present = new Map(

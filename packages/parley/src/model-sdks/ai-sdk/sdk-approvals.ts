@@ -1,7 +1,6 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 import { isObject, type JsonObject } from '../../model/json.js';
 import { jsonFault } from '../../model/json-fault.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { RequestContext } from '../../server/request-context.js';
 import { decidedCalls, refusalOf, waitingCalls } from '../../tools/approval-decisions.js';
 import type { ToolApproval } from '../../tools/tool-approvals.js';
@@ -12,7 +11,7 @@ import { type CallChange, nextCall, type RecordedCall, recordedCalls } from '../
 export type ApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-approval-request' }>;
 
 /** The context that says which calls wait, and which message answers. */
-export type AnsweredContext = Pick<RequestContext, 'message' | 'task'>;
+export type AnsweredContext = Pick<RequestContext, 'message' | 'task' | 'clock'>;
 
 /** The calls of a task at the start of a turn, with the answers of its message. */
 export interface AnsweredCalls {
@@ -32,8 +31,8 @@ export interface AnsweredCalls {
 const answered = new WeakMap<AnsweredContext, AnsweredCalls>();
 
 /** The answers of a message to calls of the AI SDK. A turn decides once: its messages and its records must agree. */
-export function answeredCalls(context: AnsweredContext, clock: Clock): AnsweredCalls {
-  const known = answered.get(context) ?? decide(context, clock.now());
+export function answeredCalls(context: AnsweredContext): AnsweredCalls {
+  const known = answered.get(context) ?? decide(context);
   answered.set(context, known);
   return known;
 }
@@ -44,11 +43,11 @@ export function resumedCalls({ task }: AnsweredContext): Omit<AnsweredCalls, 'ki
   return { calls, changes: [], run: Math.max(1, ...[...calls.values()].map(({ run }) => run)) };
 }
 
-function decide({ message, task }: AnsweredContext, now: number): AnsweredCalls {
+function decide({ message, task, clock }: AnsweredContext): AnsweredCalls {
   const calls = recordedCalls(task);
   const last = Math.max(0, ...[...calls.values()].map(({ run }) => run));
   const ofLast = [...calls.values()].filter(({ run }) => run === last);
-  const { changes, kind } = decidedCalls(message, waitingCalls(ofLast), now);
+  const { changes, kind } = decidedCalls(message, waitingCalls(ofLast), clock.now());
   // A new prompt ends the run. Calls that were approved beside others that waited do not run any more.
   const left = kind === 'other' ? ofLast.filter(({ state }) => state === 'approved') : [];
   const all = [...changes, ...left.map(supersededChange)];

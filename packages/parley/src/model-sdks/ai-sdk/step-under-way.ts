@@ -5,7 +5,7 @@ import { type PresentCalls, recordedSteps } from './recorded-tools.js';
 import { type SeenResult, ToolRecorder } from './tool-recorder.js';
 
 /** A turn whose earlier attempt ended within a step. */
-interface InterruptedTurn extends Pick<TimedTurn, 'context' | 'events' | 'clock' | 'run'> {
+interface InterruptedTurn extends Pick<TimedTurn, 'context' | 'events' | 'run'> {
   /** The messages of that step. */
   readonly messages: readonly ModelMessage[];
   /** False if the task does not record the calls of the AI SDK. */

@@ -2,7 +2,6 @@ import type { ModelMessage, streamText, ToolSet } from 'ai';
 import { missingPackage } from '../../errors/missing-package.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { isObject } from '../../model/json.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { RequestContext } from '../../server/request-context.js';
 import { waitingCalls } from '../../tools/approval-decisions.js';
@@ -61,8 +60,7 @@ const INTERRUPTED = 'The process of the agent ended while approved calls ran. Th
  */
 export function streamTextAgent(
   source: StreamTextAgentSource,
-  { resumable = false }: StreamTextAgentBehavior,
-  clock: Clock,
+  { resumable = false }: StreamTextAgentBehavior = {},
 ): AgentExecutor {
   if (typeof source !== 'function') checkSettings(source);
   return {
@@ -76,7 +74,7 @@ export function streamTextAgent(
       const checkpoints = resumable ? new StepCheckpoints(context, left.signal) : undefined;
       const kept = checkpoints?.restore();
       if (kept?.kind === 'too large') return void (await events.fail(TOO_LARGE));
-      const turn = { context, events, clock, left, ...(checkpoints && { checkpoints }), ...keptTurn(kept) };
+      const turn = { context, events, left, ...(checkpoints && { checkpoints }), ...keptTurn(kept) };
       if (tools instanceof ToolRegistry) {
         await runTools(context, events, tools, async (run) => {
           await run.resume();
@@ -116,7 +114,7 @@ function mayUseTools(source: StreamTextAgentSource): boolean {
 
 type AnswerOptions = Omit<StreamTextAgentOptions, 'tools'> & { readonly tools?: ToolSet };
 
-type AnswerTurn = Pick<TimedTurn, 'context' | 'events' | 'clock' | 'run' | 'checkpoints' | 'kept'> & {
+type AnswerTurn = Pick<TimedTurn, 'context' | 'events' | 'run' | 'checkpoints' | 'kept'> & {
   /** Aborts when the answer is not read any further. */
   readonly left: AbortController;
   /** The messages of an earlier attempt. */
@@ -128,14 +126,14 @@ async function answer(
   { conversation, shows, stopWhen = [], prepareStep, ...settings }: AnswerOptions,
 ): Promise<void> {
   const { streamText: call } = await import('ai').catch(missingPackage('This agent needs', 'ai'));
-  const { context, clock, run, checkpoints, kept } = turn;
+  const { context, run, checkpoints, kept } = turn;
   const stops = Array.isArray(stopWhen) ? stopWhen : [stopWhen];
   const most = STEPS - Number(kept?.steps ?? 0);
   // Without a rule of the author, an answer with tools ends after as many steps as below.
   const own = stops.length > 0 ? stops : [({ steps }: { readonly steps: readonly unknown[] }) => steps.length >= most];
   const messages = known
     ? [...known, ...(await stepUnderWay({ ...turn, messages: known, isOn: shows?.toolCalls ?? true }))]
-    : await toModelMessages(context, { ...conversation, clock, ...(run && { run }) });
+    : await toModelMessages(context, { ...conversation, ...(run && { run }) });
   const saved: typeof prepareStep = async (step) => {
     await checkpoints?.save(step.stepNumber, step.messages);
     return prepareStep?.(step);

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../model/json.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';
 import { refusalOf } from '../../tools/approval-decisions.js';
@@ -31,7 +30,6 @@ export type SeenResult = { readonly output: unknown } | { readonly reason: ToolF
 interface RecordingTurn {
   readonly context: RequestContext;
   readonly events: EventQueue;
-  readonly clock: Clock;
   /** True if a run records calls of the same turn and decides about its approvals. */
   readonly hasRun: boolean;
   /** False: only calls that wait for an approval are recorded. */
@@ -60,9 +58,7 @@ export class ToolRecorder {
 
   constructor(turn: RecordingTurn) {
     this.#turn = turn;
-    const { calls, changes, run } = turn.isResumed
-      ? resumedCalls(turn.context)
-      : answeredCalls(turn.context, turn.clock);
+    const { calls, changes, run } = turn.isResumed ? resumedCalls(turn.context) : answeredCalls(turn.context);
     this.#calls = new Map(calls);
     this.#changes = turn.hasRun ? [] : changes;
     this.#hasArtifact = calls.size > 0;
@@ -127,7 +123,7 @@ export class ToolRecorder {
     const { toolCallId, toolName } = part.toolCall;
     // The answer comes with the same part of the stream. A run asks itself for the approvals of its tools.
     if (part.isAutomatic === true || this.#turn.hasRun) return;
-    const asked = approvalOf(part, this.#turn.clock.now());
+    const asked = approvalOf(part, this.#turn.context.clock.now());
     if ('fault' in asked) {
       this.#fault = asked.fault;
       return;

@@ -14,7 +14,6 @@ import {
 import { OptionsError } from '../../errors/options-error.js';
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';
@@ -82,7 +81,7 @@ const UNCLEAR = 'These answers are for calls that do not wait.';
  * deadline abort the run. A guardrail rejects or fails the task and names itself. Other errors stay in the log.
  * @throws OptionsError for keys that are none, and for a runner that traces without `tracing`.
  */
-export function openAIAgent(options: OpenAIAgentOptions, clock: Clock): AgentExecutor {
+export function openAIAgent(options: OpenAIAgentOptions): AgentExecutor {
   const { tracing = false, runner = new Runner({ tracingDisabled: !tracing, traceIncludeSensitiveData: false }) } =
     options;
   if (!tracing && !runner.config.tracingDisabled) {
@@ -96,7 +95,7 @@ export function openAIAgent(options: OpenAIAgentOptions, clock: Clock): AgentExe
     async execute(context, events) {
       await events.working();
       try {
-        await new AgentTurn({ options, runner, states, context, events, clock }).run();
+        await new AgentTurn({ options, runner, states, context, events }).run();
       } catch (error) {
         // The engine ends the task, with the reason of the abort.
         if (context.signal.aborted) return;
@@ -117,7 +116,6 @@ interface AgentTurnOptions {
   readonly states: SealedRunStates;
   readonly context: RequestContext;
   readonly events: EventQueue;
-  readonly clock: Clock;
 }
 
 /** One turn of an agent. */
@@ -127,17 +125,15 @@ class AgentTurn {
   readonly #states: SealedRunStates;
   readonly #context: RequestContext;
   readonly #events: EventQueue;
-  readonly #clock: Clock;
   readonly #answer: RunAnswer;
   readonly #checkpoints: RunCheckpoints;
 
-  constructor({ options, runner, states, context, events, clock }: AgentTurnOptions) {
+  constructor({ options, runner, states, context, events }: AgentTurnOptions) {
     this.#options = options;
     this.#runner = runner;
     this.#states = states;
     this.#context = context;
     this.#events = events;
-    this.#clock = clock;
     this.#answer = new RunAnswer(events, `response-${context.message.messageId}`);
     this.#checkpoints = new RunCheckpoints({ context, answer: this.#answer, maxChars: this.#maxStateChars });
   }
@@ -161,7 +157,7 @@ class AgentTurn {
   async #decide(state: AnyRunState, question: Message): Promise<void> {
     const { message } = this.#context;
     const pending = state.getInterruptions();
-    const { byId, isPrompt } = answersIn(message, question, this.#clock.now());
+    const { byId, isPrompt } = answersIn(message, question, this.#context.clock.now());
     const isUnclear = byId.size === 0 || (isPrompt && !takesInput(state, await this.#messageItem()));
     if (isUnclear) return this.#ask(state, pending, UNCLEAR);
     for (const item of pending) {
@@ -270,7 +266,7 @@ class AgentTurn {
     const text = state.toString();
     if (text.length > this.#maxStateChars) return this.#events.fail(TOO_LARGE);
     const { approvalMs = DEFAULT_TOOL_LIMITS.approvalMs } = this.#options;
-    const expiresAt = new Date(this.#clock.now() + approvalMs).toISOString();
+    const expiresAt = new Date(this.#context.clock.now() + approvalMs).toISOString();
     const approvals = items.map((item) => approvalOf(item, expiresAt));
     if (reusedId(approvals, this.#context.history) !== undefined) return this.#events.fail(REUSED);
     const { parts, extensions = [] } = approvalQuestion(approvals);

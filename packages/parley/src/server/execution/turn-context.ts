@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted } from '../../model/task-state.js';
+import type { Clock } from '../../runtime/clock.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import type { CallerContext, Claim, Scope, TaskStorage } from '../../store/task-storage.js';
 import { taskBytes } from '../../task/event-bytes.js';
@@ -131,6 +132,10 @@ export class TurnContext implements RequestContext {
   callAgent(target: AgentTarget, message: AgentCallMessage, options?: AgentCallOptions): AgentCall {
     this.#callAgent ??= this.#service('callAgent', 'calls')(this.#served());
     return this.#callAgent(target, message, options);
+  }
+
+  get clock(): Clock {
+    return this.#options.course.context.clock;
   }
 
   get user(): User | undefined {
