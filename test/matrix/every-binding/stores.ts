@@ -1,12 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { systemClock } from '../../../packages/parley/src/exports/runtime.js';
-import { openStorage } from '../../../packages/parley/src/exports/storage.js';
 import { MemoryStorage } from '../../../packages/parley/src/store/memory/memory-storage.js';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
-import { silentLogger } from '../../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from '../../contract/sqlite-files.js';
-import { PostgresServer } from '../../support/servers/postgres-server.js';
-import { RedisServer } from '../../support/servers/redis-server.js';
 
 /** A storage that a test has opened. */
 export interface OpenedStore extends AsyncDisposable {
@@ -16,15 +11,11 @@ export interface OpenedStore extends AsyncDisposable {
 /** A store of the matrix. */
 export interface StoreRow {
   readonly name: string;
-  /** True if it is played in the long form only. */
-  readonly isLong?: boolean;
-  /** True if the programs that it needs are there. Absent: it needs none. */
-  readonly isThere?: () => boolean;
   readonly open: () => Promise<OpenedStore>;
 }
 
-async function onServer(server: { readonly url: string } & AsyncDisposable): Promise<OpenedStore> {
-  const storage = await openStorage(server.url, { logger: silentLogger });
+/** A storage, and the server below it that ends with it. */
+export function onServer(storage: TaskStorage, server: AsyncDisposable): OpenedStore {
   return {
     storage,
     async [Symbol.asyncDispose]() {
@@ -34,41 +25,27 @@ async function onServer(server: { readonly url: string } & AsyncDisposable): Pro
   };
 }
 
-const runs = (command: string) => spawnSync('sh', ['-c', command]).status === 0;
+/** The store of the reference. */
+export const MEMORY: StoreRow = {
+  name: 'memory',
+  open: async () => {
+    const storage = new MemoryStorage({ clock: systemClock });
+    return { storage, [Symbol.asyncDispose]: () => storage.close() };
+  },
+};
 
-/** Every store. The first row is the reference. */
-export const STORES: readonly StoreRow[] = [
-  {
-    name: 'memory',
-    open: async () => {
-      const storage = new MemoryStorage({ clock: systemClock });
-      return { storage, [Symbol.asyncDispose]: () => storage.close() };
-    },
+/** A file of SQLite. */
+export const SQLITE: StoreRow = {
+  name: 'SQLite',
+  open: async () => {
+    const files = new SqliteFiles();
+    const storage = await files.open(systemClock);
+    return {
+      storage,
+      async [Symbol.asyncDispose]() {
+        await storage.close();
+        files.remove();
+      },
+    };
   },
-  {
-    name: 'sqlite',
-    open: async () => {
-      const files = new SqliteFiles();
-      const storage = await files.open(systemClock);
-      return {
-        storage,
-        async [Symbol.asyncDispose]() {
-          await storage.close();
-          files.remove();
-        },
-      };
-    },
-  },
-  {
-    name: 'postgres',
-    isLong: true,
-    isThere: () => runs('ls /usr/lib/postgresql/*/bin/initdb'),
-    open: async () => onServer(await PostgresServer.start()),
-  },
-  {
-    name: 'redis',
-    isLong: true,
-    isThere: () => runs('redis-server --version'),
-    open: async () => onServer(await RedisServer.start()),
-  },
-];
+};
