@@ -10,6 +10,8 @@ import {
   CANCEL_METADATA,
   DECLARED,
   HISTORY_LENGTH,
+  NO_EXTENDED_CARD,
+  OTHER_VERSION,
   RATE,
   SUBSCRIBING,
   TOO_DEEP,
@@ -63,7 +65,7 @@ export const BINDINGS: readonly BindingRow[] = [
     serves: () => [capnwebBinding()],
     connect: byCard(CAPNWEB_BINDING, { bindings: [capnwebTransport()] }),
     // The WebSocket counts as a request. A frame that is too long ends the session.
-    without: () => [TOO_DEEP, TOO_LONG, RATE],
+    without: () => [TOO_DEEP, TOO_LONG, RATE, OTHER_VERSION],
     apart: ['challenges'],
   },
   {
@@ -73,7 +75,10 @@ export const BINDINGS: readonly BindingRow[] = [
     connect: byCard('CAPNWEB', { bindings: [plainArguments] }),
     operations: PLAIN_OPERATIONS,
     // Plain arguments have no service parameters, and a cancel has no metadata.
-    without: () => [TOO_DEEP, TOO_LONG, RATE, CANCEL_METADATA, DECLARED, ...SUBSCRIBING],
+    without: () => [
+      ...[TOO_DEEP, TOO_LONG, RATE, CANCEL_METADATA, DECLARED, OTHER_VERSION, NO_EXTENDED_CARD],
+      ...SUBSCRIBING,
+    ],
     apart: ['challenges'],
     shown: beginsWithState,
   },
@@ -87,5 +92,10 @@ export const BINDINGS: readonly BindingRow[] = [
     // The messages of 0.3 have no metadata of a cancel, and no history length of zero.
     without: (version) => (version === '1.0' ? [TOO_DEEP] : [TOO_DEEP, CANCEL_METADATA, HISTORY_LENGTH]),
   },
-  { name: 'in-process', versions: ['1.0'], connect: ({ host, path, options }) => connect(host, { ...options, path }) },
+  {
+    name: 'in-process',
+    versions: ['1.0'],
+    connect: ({ host, path, options }) => connect(host, { ...options, path }),
+    without: () => [OTHER_VERSION],
+  },
 ];

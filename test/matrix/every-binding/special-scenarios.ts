@@ -13,3 +13,7 @@ export const WEBHOOKS = 'webhooks of a task: several, read, listed, deleted twic
 export const LAST_STREAM = 'the last stream that one user may have';
 /** Scenarios that need subscriptions or webhooks beside the messages. */
 export const SUBSCRIBING: readonly string[] = [SEVERAL, RESUMED, WEBHOOKS, LAST_STREAM];
+/** The version of a session, or of a process, is not one of each call. */
+export const OTHER_VERSION = 'a version that the agent does not offer';
+/** The one error with another text in JSON-RPC, HTTP+JSON and gRPC of 0.3. */
+export const NO_EXTENDED_CARD = 'EXTENDED_AGENT_CARD_NOT_CONFIGURED of the agent';

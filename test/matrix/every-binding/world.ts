@@ -14,6 +14,7 @@ import type { AgentExecutor } from '../../../packages/parley/src/server/agent-ex
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../../packages/parley/src/telemetry/logger.js';
 import { BINDINGS, type BindingRow, type MatrixVersion } from './bindings.js';
+import { failingStorage, faultyHandler } from './faults.js';
 
 /** An extension that the agent at `/demanding` requires. */
 export const DEMANDED = 'https://example.com/extensions/demanded/v1';
@@ -62,6 +63,14 @@ const AGENTS = {
   '/spec': { ...specAgent(tools), versions },
   '/old': { ...plain, versions: ['0.3'] },
   '/owned': { ...plain, authenticator, extendedAgentCard: (card: object) => card as never },
+  '/impatient': { ...plain, authenticator, limits: { storagePatienceMs: 50 } },
+  '/faulty': {
+    handler: faultyHandler,
+    versions,
+    authenticator,
+    pushNotifications: true,
+    extendedAgentCard: (card: object) => card as never,
+  },
   '/rated': { ...plain, authenticator, ratePerPrincipal: { requests: 1, windowMs: 3_600_000 } },
   '/demanding': {
     ...plain,
@@ -92,7 +101,7 @@ export class World implements AsyncDisposable {
   static async start(storage: TaskStorage, rows: readonly BindingRow[] = BINDINGS): Promise<World> {
     const host = createA2AHost({
       agents: AGENTS,
-      storage,
+      storage: failingStorage(storage),
       bindings: rows.flatMap(({ serves }) => serves?.(PATHS) ?? []),
       concurrency: { streamsPerCaller: STREAMS },
       push: { allow: ['hooks.example'] },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeStatus } from '../../codec/protobuf/status.js';
-import { A2AError } from '../../errors/a2a-error.js';
+import { A2AError, ERROR_CODES, type ErrorCode } from '../../errors/a2a-error.js';
+import { GRPC_STATUS, type GrpcStatusName } from './grpc-status.js';
 import { errorTrailers, metadataOf } from './grpc-trailers.js';
 
 const current = { version: '1.0' };
@@ -38,6 +39,49 @@ describe('the trailers of an error', () => {
     const trailers = errorTrailers(error, current);
     expect(trailers).toMatchObject({ 'grpc-status': '13', 'grpc-message': 'odd' });
     expect(detailsOf(trailers)).toEqual([]);
+  });
+});
+
+/** The status of every error in 1.0 and in 0.3 (Spec §5.4, values of v1.0.1). */
+const STATUS: readonly (readonly [ErrorCode, GrpcStatusName, GrpcStatusName])[] = [
+  ['TASK_NOT_FOUND', 'NOT_FOUND', 'NOT_FOUND'],
+  ['TASK_NOT_CANCELABLE', 'FAILED_PRECONDITION', 'UNIMPLEMENTED'],
+  ['PUSH_NOTIFICATION_NOT_SUPPORTED', 'FAILED_PRECONDITION', 'UNIMPLEMENTED'],
+  ['UNSUPPORTED_OPERATION', 'FAILED_PRECONDITION', 'UNIMPLEMENTED'],
+  ['CONTENT_TYPE_NOT_SUPPORTED', 'INVALID_ARGUMENT', 'UNIMPLEMENTED'],
+  ['INVALID_AGENT_RESPONSE', 'INTERNAL', 'INTERNAL'],
+  ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', 'FAILED_PRECONDITION', 'UNIMPLEMENTED'],
+  // 0.3 has no meaning for these two, so they keep their status.
+  ['EXTENSION_SUPPORT_REQUIRED', 'FAILED_PRECONDITION', 'FAILED_PRECONDITION'],
+  ['VERSION_NOT_SUPPORTED', 'FAILED_PRECONDITION', 'FAILED_PRECONDITION'],
+  ['PARSE_ERROR', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT'],
+  ['INVALID_REQUEST', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT'],
+  ['METHOD_NOT_FOUND', 'UNIMPLEMENTED', 'UNIMPLEMENTED'],
+  ['METHOD_NOT_ALLOWED', 'UNIMPLEMENTED', 'UNIMPLEMENTED'],
+  ['INVALID_PARAMS', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT'],
+  ['PAYLOAD_TOO_LARGE', 'RESOURCE_EXHAUSTED', 'RESOURCE_EXHAUSTED'],
+  ['UNAUTHENTICATED', 'UNAUTHENTICATED', 'UNAUTHENTICATED'],
+  ['PERMISSION_DENIED', 'PERMISSION_DENIED', 'PERMISSION_DENIED'],
+  ['RESOURCE_EXHAUSTED', 'RESOURCE_EXHAUSTED', 'RESOURCE_EXHAUSTED'],
+  ['UNAVAILABLE', 'UNAVAILABLE', 'UNAVAILABLE'],
+  ['INTERNAL_ERROR', 'INTERNAL', 'INTERNAL'],
+];
+
+describe('the status of an error (Spec §5.4)', () => {
+  it('is in the table for every error', () => {
+    expect(STATUS.map(([code]) => code)).toEqual(ERROR_CODES);
+  });
+
+  it.each(STATUS)('%s is %s in 1.0 and %s in 0.3, with the code as its reason', (code, now, before) => {
+    const error = new A2AError(code, 'What happened');
+    for (const [voice, name] of [
+      [current, now],
+      [legacy, before],
+    ] as const) {
+      const trailers = errorTrailers(error, voice);
+      expect(trailers['grpc-status']).toBe(String(GRPC_STATUS[name]));
+      expect(detailsOf(trailers)).toMatchObject([{ reason: code }]);
+    }
   });
 });
 
