@@ -113,6 +113,8 @@ it('two different schemes of one name are a mistake, the same scheme twice is no
   expect(() => anyOf(inHeader('a'), bearer)).toThrow('two schemes have the name a. Set schemeName of one of them');
   expect(() => allOf(inHeader('a'), inHeader('a'))).not.toThrow();
   expect(() => anyOf()).toThrow('needs at least one authenticator');
+  expect(() => anyOf([inHeader('a')] as never)).toThrow('each argument must be an authenticator, not a list');
+  expect(() => anyOf(Promise.resolve(inHeader('a')) as never)).toThrow('each argument must be an authenticator');
 });
 
 it('an optional member may be absent, and may not be wrong', async () => {

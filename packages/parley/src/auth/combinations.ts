@@ -17,7 +17,7 @@ interface Answers {
 /**
  * The authenticator that takes a credential of any of the members. They are asked in this order, and the first user is
  * the user. It is optional if one of them is.
- * @throws OptionsError if two members have different schemes of one name.
+ * @throws OptionsError for members that are no authenticators, or have different schemes of one name.
  */
 export function anyOf(...members: readonly Authenticator[]): Authenticator {
   return combined('anyOf', {
@@ -97,6 +97,8 @@ interface Combination {
 
 function combined(title: string, combination: Combination): Authenticator {
   const { members, securityRequirements } = combination;
+  if (members.some((one) => typeof one?.authenticate !== 'function'))
+    throw new OptionsError(title, ['each argument must be an authenticator, not a list or a promise of one']);
   if (members.length === 0) throw new OptionsError(title, ['needs at least one authenticator']);
   return {
     challenges: [...new Set(members.flatMap(({ challenges }) => challenges))],

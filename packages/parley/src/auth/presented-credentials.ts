@@ -12,8 +12,12 @@ export interface CredentialSource extends Credentials {
   readonly upgrade?: CredentialSource | undefined;
 }
 
-/** Two lines of `Authorization` that a host has joined by a comma. Basic and Bearer have no commas of their own. */
-const JOINED = /^(?:basic|bearer)\s[^,]*,|,\s*[A-Za-z][\w-]*\s+[^\s,=]/i;
+/** Basic and Bearer have no commas of their own. */
+const COMMA_IN_TOKEN = /^(?:basic|bearer)\s[^,]*,/i;
+/** A scheme and its credential after a comma. */
+const SECOND_SCHEME = /,\s*[a-z][\w-]*\s+[^\s,=]/i;
+/** Quoted texts may have commas, such as names in Digest. One without an end stays, so that it hides no line. */
+const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)/g;
 
 /** The credentials of one request. It notes the headers that the authenticator reads. */
 export class PresentedCredentials implements Credentials {
@@ -88,10 +92,17 @@ export class PresentedCredentials implements Credentials {
   }
 }
 
+/** True for two lines of `Authorization` that a host has joined by a comma. */
+function isJoined(value: string): boolean {
+  if (!value.includes(',')) return false;
+  const unquoted = value.replaceAll(QUOTED, (text) => (text.endsWith('"') ? '' : text));
+  return COMMA_IN_TOKEN.test(value) || SECOND_SCHEME.test(unquoted);
+}
+
 /** True if a host got a header in several lines. */
 function isRepeated(source: CredentialSource, name: string, value: string): boolean {
   // HTTP/2 may split this header (RFC 9113 §8.2.3). Its reader refuses a name that comes twice.
   if (name === 'cookie') return false;
   const lines = source.headerLines?.(name);
-  return lines === undefined ? name === 'authorization' && JOINED.test(value) : lines > 1;
+  return lines === undefined ? name === 'authorization' && isJoined(value) : lines > 1;
 }
