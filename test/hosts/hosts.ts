@@ -20,6 +20,8 @@ export interface Launch {
 export interface Host extends Launch {
   /** The place of the interfaces of a mounted agent. */
   readonly interfaces: 'at the mount' | 'below the mount';
+  /** Set where the host drops all lines of `Authorization` but the first, before any handler runs. */
+  readonly dropsRepeats?: boolean;
 }
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -42,6 +44,7 @@ export const HOSTS: Readonly<Record<HostName, Host>> = {
     command: [bin('next'), 'start', server('next'), '--hostname', '127.0.0.1'],
     env: { NEXT_TELEMETRY_DISABLED: '1' },
     interfaces: 'at the mount',
+    dropsRepeats: true,
   },
   bun: { command: [bin('bun'), server('bun.mjs')], interfaces: 'at the mount' },
 };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Answer, reasonOf, saying, type WireRequest } from '../interop/wire.js';
 import { RawConnection } from '../support/raw-connection.js';
+import type { Host } from './hosts.js';
+import type { MountedAgent } from './mounted-agent.js';
 import type { Stage } from './test-host.js';
 
 const oversized = saying('x'.repeat(40_000));
@@ -11,7 +13,7 @@ async function refusedAsTooLarge(answering: Promise<Answer>): Promise<void> {
 }
 
 /** Every host refuses invalid requests in JSON, in the form of the binding. */
-export function testRefusals(stage: Stage): void {
+export function testRefusals(stage: Stage, { dropsRepeats = false }: Pick<Host, 'dropsRepeats'> = {}): void {
   describe('JSON-RPC refuses', () => {
     const refused: [string, WireRequest, number, string][] = [
       ['malformed JSON', { body: '{"jsonrpc":' }, 200, 'PARSE_ERROR'],
@@ -87,6 +89,33 @@ export function testRefusals(stage: Stage): void {
     });
   });
 
+  describe('a credential that comes twice is refused', () => {
+    const statusOf = (name: string, ...values: readonly string[]) =>
+      statusWith(
+        stage.guarded,
+        values.map((value) => `${name}: ${value}`),
+      );
+
+    it('in Authorization, unless the host drops the second line', async () => {
+      const right = 'Bearer secret';
+      const wrong = 'Bearer other';
+      expect(await statusOf('Authorization', right)).toBe(200);
+      // A proxy may refuse them itself.
+      const refused = [400, 401];
+      const answers = dropsRepeats ? [200] : refused;
+      expect(answers).toContain(await statusOf('Authorization', right, right));
+      expect(answers).toContain(await statusOf('Authorization', right, wrong));
+      expect(refused).toContain(await statusOf('Authorization', wrong, right));
+    });
+
+    it('in the header of a key', async () => {
+      expect(await statusOf('X-API-Key', 'secret-key')).toBe(200);
+      expect(await statusOf('X-API-Key', 'secret-key', 'secret-key')).toBe(401);
+      expect(await statusOf('X-API-Key', 'secret-key', 'other-key')).toBe(401);
+      expect(await statusOf('X-API-Key', 'other-key', 'secret-key')).toBe(401);
+    });
+  });
+
   it('what is nowhere below a mount is not found, in JSON', async () => {
     const { status, body } = await stage.open.wire.send(`${stage.open.mount}/.well-known/odd`);
     expect(status).toBe(404);
@@ -100,4 +129,12 @@ function agentsOf({ open, guarded }: Stage) {
     jsonRpc: agent.urlOf('JSONRPC'),
     mount: agent === guarded,
   }));
+}
+
+/** The status of a list of tasks whose request has these lines of headers too. */
+async function statusWith(agent: MountedAgent, lines: readonly string[]): Promise<number> {
+  const { host, port, pathname } = new URL(agent.urlOf('HTTP+JSON'));
+  const head = `GET ${pathname}/tasks HTTP/1.1\r\nhost: ${host}\r\na2a-version: 1.0`;
+  using connection = await RawConnection.open(Number(port), [head, ...lines, 'connection: close\r\n\r\n'].join('\r\n'));
+  return Number((await connection.until(/^HTTP\/1\.1 \d{3} /)).slice(9, 12));
 }

@@ -14,8 +14,8 @@ export interface Stage {
   readonly guarded: MountedAgent;
 }
 
-/** The whole matrix of scenarios on one host. */
-export function testHost(name: HostName): void {
+/** The whole matrix of scenarios on one host; `more` adds tests of hosts of its kind. */
+export function testHost(name: HostName, more: (stage: Stage) => void = () => {}): void {
   describe(name, () => {
     let host: HostProcess;
     const stage = {} as { url: string; open: MountedAgent; guarded: MountedAgent };
@@ -29,7 +29,8 @@ export function testHost(name: HostName): void {
 
     testCalls(stage, HOSTS[name]);
     testStreams(stage);
-    testRefusals(stage);
+    testRefusals(stage, HOSTS[name]);
     testOfficialClient(stage);
+    more(stage);
   });
 }

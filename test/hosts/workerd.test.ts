@@ -1,3 +1,4 @@
 import { testHost } from './test-host.js';
+import { testWebhook } from './webhook.js';
 
-testHost('workerd');
+testHost('workerd', testWebhook);

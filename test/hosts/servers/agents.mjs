@@ -1,5 +1,5 @@
 // The agents that every host serves, made of what every JavaScript runtime has.
-import { BearerTokens } from 'parley-a2a/auth';
+import { ApiKeys, anyOf, BearerTokens } from 'parley-a2a/auth';
 import { createAgentHandler, toFetch } from 'parley-a2a/server';
 
 /** The names of the agents; each is served under `/agents/<name>`. */
@@ -22,7 +22,10 @@ export function agentOptions() {
       guarded: {
         name: 'Guarded',
         agent: (prompt) => `Guarded: ${prompt}`,
-        authenticator: new BearerTokens([{ token: 'secret', subject: 'tester' }]),
+        authenticator: anyOf(
+          new BearerTokens([{ token: 'secret', subject: 'tester' }]),
+          new ApiKeys([{ key: 'secret-key', subject: 'tester' }]),
+        ),
         extendedAgentCard: (card) => ({ ...card, description: 'For those who are known' }),
       },
     },

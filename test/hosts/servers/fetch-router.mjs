@@ -1,7 +1,13 @@
 import { agentHandlers } from './agents.mjs';
+import { hook } from './hook.mjs';
 
-/** Both agents as one web handler, for the runtimes that need no framework. */
+/** Both agents and a webhook as one web handler, for the runtimes that need no framework. */
 export function fetchRouter(url) {
   const { open, guarded } = agentHandlers((name) => ({ url, path: `/agents/${name}` }));
-  return (request) => (new URL(request.url).pathname.startsWith('/agents/guarded') ? guarded : open).fetch(request);
+  const webhook = hook();
+  return (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/hook') return webhook(request);
+    return (pathname.startsWith('/agents/guarded') ? guarded : open).fetch(request);
+  };
 }

@@ -2,6 +2,7 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { toHono } from 'parley-a2a/hono';
 import { agentHandlers } from './agents.mjs';
+import { hook } from './hook.mjs';
 
 const port = Number(process.env.PORT);
 const url = `http://127.0.0.1:${port}`;
@@ -12,4 +13,6 @@ agents.use('/:name{open}/*', toHono(open));
 const app = new Hono();
 app.route('/agents', agents);
 app.mount('/agents/guarded', guarded.fetch);
+const webhook = hook();
+app.all('/hook', ({ req }) => webhook(req.raw));
 serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, () => console.log('ready'));
