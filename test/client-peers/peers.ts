@@ -20,10 +20,14 @@ export type Fault =
   /** Over HTTP+JSON what is wrong with a stream is not said: the connection ends, or there is an internal error. */
   | 'breaks off refused streams'
   /** Webhooks are found by their task only; over HTTP+JSON they are neither listed nor removed. */
-  | 'confuses webhooks';
+  | 'confuses webhooks'
+  /** In JSON a webhook has the members of an earlier draft: it lies in `config`, and nothing reads that of a message. */
+  | 'nests webhooks in JSON'
+  /** A message to a finished task is called wrong, or fails by itself. A subscription to it finds no task. */
+  | 'misnames ended tasks';
 
 const server = (name: string) => fileURLToPath(new URL(`servers/${name}`, import.meta.url));
-const { PYTHON_1_0, PYTHON_0_3 } = process.env;
+const { PYTHON_1_0, PYTHON_0_3, GO_1_0 } = process.env;
 
 /** The servers by what they run on. */
 export const PEERS = {
@@ -34,6 +38,11 @@ export const PEERS = {
     faults: ['breaks off refused streams'],
   },
   'Python SDK': { command: [PYTHON_1_0, '-B', server('python.py')], version: '1.0' },
+  'Go SDK': {
+    command: [GO_1_0],
+    version: '1.0',
+    faults: ['nests webhooks in JSON', 'misnames ended tasks'],
+  },
   'Python SDK 0.3': {
     command: [PYTHON_0_3, '-B', server('python_0_3.py')],
     version: '0.3',

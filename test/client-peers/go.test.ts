@@ -1,0 +1,3 @@
+import { testPeer } from './test-peer.js';
+
+testPeer('Go SDK');
