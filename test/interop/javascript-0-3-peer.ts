@@ -8,6 +8,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from 'a2a-js-sdk-0.3/client';
+import { GrpcTransport, GrpcTransportFactory } from 'a2a-js-sdk-0.3/client/grpc';
 import { type Binding, type JsonObject, type Outgoing, without } from './javascript-peer.js';
 import { isArray, type Json } from './scenarios.js';
 
@@ -25,16 +26,23 @@ export class JavaScript03Peer {
   static async connect(url: string, binding: Binding, fetchImpl: typeof fetch): Promise<JavaScript03Peer> {
     const factory = new ClientFactory(
       ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-        transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
+        transports: [
+          new JsonRpcTransportFactory({ fetchImpl }),
+          new RestTransportFactory({ fetchImpl }),
+          new GrpcTransportFactory(),
+        ],
         preferredTransports: [binding],
         cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
       }),
     );
     const card = `${url.replace(/\/$/, '')}/.well-known/agent-card.json`;
-    return new JavaScript03Peer(await factory.createFromUrl(card, ''), binding);
+    const client = await factory.createFromUrl(card, '');
+    // Without a fitting interface the client takes another one, and tells no one.
+    if ((binding === 'GRPC') !== client.transport instanceof GrpcTransport) throw new Error(`no ${binding} is chosen`);
+    return new JavaScript03Peer(client, binding);
   }
 
-  /** Over HTTP+JSON the client drops the names of files, and `append`. */
+  /** Over HTTP+JSON and gRPC the client drops the names of files, and `append`. */
   visible(pattern: Json): Json {
     return this.binding === 'JSONRPC' ? pattern : without(pattern, ['filename', 'append']);
   }
