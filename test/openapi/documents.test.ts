@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { BearerTokens } from 'parley-a2a/auth';
+import { ApiKeys, allOf, anyOf, BearerTokens } from 'parley-a2a/auth';
 import { directoryFileStore, type FileStore, fileTransfer, memoryFileStore } from 'parley-a2a/files';
 import { createA2AHost } from 'parley-a2a/node';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -151,6 +151,76 @@ describe('the description of an agent', () => {
     expect(document.paths['/known/tasks']?.get?.responses).toHaveProperty('401');
     expect(document.paths['/silent/tasks']?.get).not.toHaveProperty('security');
     expect(document.paths['/silent/tasks']?.get?.responses).not.toHaveProperty('401');
+  });
+});
+
+describe('schemes of one name', () => {
+  const keyIn = (header: string, scopes: readonly string[] = []) =>
+    new ApiKeys([{ key: `key-in-${header}`, subject: 'ada', scopes }], { place: { location: 'header', name: header } });
+  const agent = () => 'hello';
+  const all = { authorization: 'Bearer secret', 'x-a': 'key-in-x-a' };
+
+  it('stay apart if an agent is at the path that names the host', async () => {
+    const server = createA2AHost({
+      agents: { '/host': { agent, authenticator: keyIn('x-b') }, '/plain': { agent } },
+      authenticator: keyIn('x-a'),
+      openapi: true,
+    });
+    const document = await read('/openapi.json', server, { 'x-a': 'key-in-x-a' });
+    const headerAt = (path: string) => {
+      const [name = ''] = Object.keys(document.paths[path]?.get?.security?.[0] ?? {});
+      return document.components.securitySchemes?.[name]?.name;
+    };
+    expect(headerAt('/host/tasks')).toBe('x-b');
+    expect(headerAt('/metrics')).toBe('x-a');
+    expect(headerAt('/plain/tasks')).toBe('x-a');
+    for (const path of ['/docs', '/openapi.json', '/openapi-3.0.json']) expect(headerAt(path), path).toBe('x-a');
+  });
+
+  it('stay apart if the host takes the credentials of several agents', async () => {
+    const server = createA2AHost({
+      agents: { '/a': { agent, authenticator: keyIn('x-a') }, '/b': { agent, authenticator: keyIn('x-b') } },
+      openapi: true,
+    });
+    const { components, paths } = await read('/openapi.json', server, all);
+    const names = paths['/docs']?.get?.security?.flatMap((one) => Object.keys(one)) ?? [];
+    expect(names.map((name) => components.securitySchemes?.[name]?.name)).toEqual(['x-a', 'x-b']);
+  });
+
+  it.each(['/openapi.json', '/openapi-3.0.json'])(
+    'and operations do in %s if paths differ in signs only',
+    async (path) => {
+      const server = createA2AHost({
+        agents: { '/a-b': { agent, authenticator: keyIn('x-a') }, '/a_b': { agent, authenticator: keyIn('x-b') } },
+        files: fileTransfer({ store: memoryFileStore() }),
+        openapi: true,
+      });
+      const document = await read(path, server, all);
+      expect(await new Validator().validate({ ...document })).toMatchObject({ valid: true });
+      const ids = operationsOf(document).map(({ operation }) => operation.operationId);
+      expect(ids.length).toBe(new Set(ids).size);
+      const nameAt = (at: string) => Object.keys(document.paths[at]?.post?.security?.[0] ?? {})[0] ?? '';
+      const headers = ['/a-b', '/a_b', '/a-b/files', '/a_b/files'].map(
+        (at) => document.components.securitySchemes?.[nameAt(at)]?.name,
+      );
+      expect(headers).toEqual(['x-a', 'x-b', 'x-a', 'x-b']);
+    },
+  );
+
+  it('are needed together if the agent needs all of them, and are alternatives otherwise', async () => {
+    const token = new BearerTokens([{ token: 'secret', subject: 'ada' }]);
+    const server = createA2AHost({
+      agents: {
+        '/all': { agent, authenticator: allOf(keyIn('x-a'), token) },
+        '/any': { agent, authenticator: anyOf(keyIn('x-a'), token) },
+      },
+      openapi: true,
+    });
+    for (const path of ['/openapi.json', '/openapi-3.0.json']) {
+      const { paths } = await read(path, server, all);
+      expect(paths['/all/tasks']?.get?.security).toEqual([{ all_apiKey: [], all_bearer: [] }]);
+      expect(paths['/any/tasks']?.get?.security).toEqual([{ any_apiKey: [] }, { any_bearer: [] }]);
+    }
   });
 });
 

@@ -7,10 +7,10 @@ import type { OpenApiDocument, Schema } from './document.js';
 export function toOpenApi30(document: OpenApiDocument): OpenApiDocument {
   const { securitySchemes = {} } = document.components;
   const known = Object.entries(securitySchemes).map(([name, scheme]) => [name, scheme30(scheme)] as const);
-  const names = new Set(known.map(([name]) => name));
+  const types = new Map(Object.entries(securitySchemes).map(([name, { type }]) => [name, type]));
   const converted = withSchemas(
     { ...document, components: { schemas: document.components.schemas } },
-    names,
+    types,
   ) as OpenApiDocument;
   const { components } = converted;
   return {
@@ -27,18 +27,29 @@ function scheme30(scheme: Schema): Schema {
   return { type: 'http', scheme: 'certificate', description, ...more };
 }
 
-/** Converts the schemas inside a value, and leaves out requirements of schemes that are missing. */
-function withSchemas(value: unknown, schemes: ReadonlySet<string>): unknown {
+/**
+ * Converts the schemas inside a value, and leaves out requirements of schemes that are missing. `schemes` are the types
+ * of schemes by name.
+ */
+function withSchemas(value: unknown, schemes: ReadonlyMap<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => withSchemas(item, schemes));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, member]) => {
     if (name === 'schema') return [name, toSchema30(member as Schema)];
     if (name === 'schemas') return [name, eachSchema(member as Readonly<Record<string, Schema>>)];
-    if (name === 'security')
-      return [name, (member as object[]).filter((one) => Object.keys(one).every((key) => schemes.has(key)))];
+    if (name === 'security') {
+      const known = (member as object[]).filter((one) => Object.keys(one).every((key) => schemes.has(key)));
+      return [name, known.map((one) => requirement30(one, schemes))];
+    }
     return [name, withSchemas(member, schemes)];
   });
   return Object.fromEntries(entries);
+}
+
+/** In 3.0 only schemes with scopes of their own have scopes. */
+function requirement30(requirement: object, schemes: ReadonlyMap<string, unknown>): object {
+  const hasScopes = (name: string) => ['oauth2', 'openIdConnect'].includes(String(schemes.get(name)));
+  return Object.fromEntries(Object.entries(requirement).map(([name, list]) => [name, hasScopes(name) ? list : []]));
 }
 
 const BY_TYPE: Readonly<Record<string, readonly string[]>> = {

@@ -11,6 +11,7 @@ import type {
 } from '../../openapi/document.js';
 import type { AgentMount } from '../agent-mount.js';
 import { jsonOf, objectOf } from '../openapi/described-answers.js';
+import { groupOf } from '../openapi/described-mount.js';
 import type { Describe } from '../openapi/server-document.js';
 
 const TEXT: Schema = { type: 'string' };
@@ -44,7 +45,7 @@ export function describedFiles(mounts: readonly AgentMount[], isResumable: boole
 function entriesOf(mount: AgentMount, components: Components, isResumable: boolean): readonly [string, PathItem][] {
   const endpoint = mount.bindingContext();
   const { files } = mount.paths;
-  const name = mount.path === '/' ? 'root' : mount.path;
+  const name = groupOf(mount, components);
   const tag = `${endpoint.card().name} at ${mount.path}`;
   const security = securityOf({ endpoint, languages: [], path: files, tag, name, components });
   const refused = jsonOf('The request is refused', errorBodySchema(components));

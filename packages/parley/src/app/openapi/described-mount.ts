@@ -3,11 +3,11 @@ import { httpJsonPaths } from '../../bindings/http-json/http-json-paths.js';
 import { jsonRpcPath } from '../../bindings/jsonrpc/jsonrpc-path.js';
 import { PROTOCOL_SCHEMAS } from '../../codec/protocol-schemas.js';
 import { PROTOCOL_VERSIONS } from '../../codec/protocol-versions.js';
+import type { Components } from '../../openapi/components.js';
 import type { Paths, Schema } from '../../openapi/document.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { AgentMount } from '../agent-mount.js';
 import { agentCardOperation } from './described-card.js';
-import { describedSchemes } from './security-schemes.js';
 import type { Describe } from './server-document.js';
 
 /** The card and both bindings of an agent for a document. */
@@ -16,7 +16,7 @@ export function describedMount(mount: AgentMount): Describe {
     const endpoint = mount.bindingContext();
     const card = endpoint.card();
     const tag = `${card.name} at ${mount.path}`;
-    const name = mount.path === '/' ? 'root' : mount.path;
+    const name = groupOf(mount, components);
     const agent = { endpoint, tag, name, components };
     const { card: cardPath, oldCard, jsonRpc, httpJson } = mount.paths;
     const call = (path: string) => jsonRpcPath({ ...agent, path, languages: languages(mount, 'jsonRpc') });
@@ -33,8 +33,13 @@ export function describedMount(mount: AgentMount): Describe {
       ...httpJsonPaths({ ...agent, path: httpJson, languages: languages(mount, 'httpJson') }),
     };
     const { description } = card;
-    return { tags: [{ name: tag, description }], paths, securitySchemes: describedSchemes(card, name) };
+    return { tags: [{ name: tag, description }], paths };
   };
+}
+
+/** The beginning of the operation ids of an agent, which no other agent has. */
+export function groupOf({ path }: AgentMount, components: Components): string {
+  return components.groupName(path, path === '/' ? 'root' : operationId(path));
 }
 
 function languages({ versions }: AgentMount, binding: 'jsonRpc' | 'httpJson') {

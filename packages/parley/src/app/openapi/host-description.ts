@@ -2,6 +2,7 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import type { HostView } from '../host-extension.js';
 import { simplestFirst } from '../landing-page.js';
 import { describedMetrics } from '../observability/metrics-endpoint.js';
+import { describedDocuments } from './described-documents.js';
 import { describedHealth } from './described-health.js';
 import { describedListing } from './described-listing.js';
 import { describedMount } from './described-mount.js';
@@ -17,6 +18,7 @@ export async function hostDescription(host: HostView): Promise<ReadonlyMap<strin
     ofHost(describedListing),
     ...simplestFirst(host.mounts).map(describedMount),
     ...extensions.filter((describe) => describe !== undefined).map(ofHost),
+    ofHost(describedDocuments),
     ...(host.serves('/healthz') ? [ofHost(describedHealth)] : []),
     ...(host.metrics === undefined ? [] : [ofHost(describedMetrics())]),
   ];

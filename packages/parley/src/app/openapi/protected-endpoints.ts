@@ -1,8 +1,9 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import { requirementsOf } from '../../auth/requirements.js';
 import { operationId } from '../../bindings/http/described-agent.js';
-import type { DescribedOperation, PathItem, Schema } from '../../openapi/document.js';
-import { describedScheme } from './security-schemes.js';
+import type { Components } from '../../openapi/components.js';
+import type { DescribedOperation, PathItem } from '../../openapi/document.js';
+import { describedScheme } from '../../openapi/security-scheme.js';
 import type { Describe } from './server-document.js';
 
 /** The authenticators of an endpoint of the host: any one is enough. Empty: all callers may use it. */
@@ -14,28 +15,28 @@ type Security = NonNullable<DescribedOperation['security']>;
 export function withHostSecurity(describe: Describe, authenticatorsAt: AuthenticatorsAt): Describe {
   return (components) => {
     const group = describe(components);
-    const securitySchemes: Record<string, Schema> = { ...group.securitySchemes };
-    const paths = Object.entries(group.paths).map(([path, item]) => {
-      const authenticators = authenticatorsAt(path);
-      for (const { securitySchemes: schemes = {} } of authenticators) {
-        for (const [name, scheme] of Object.entries(schemes)) securitySchemes[hostName(name)] = describedScheme(scheme);
-      }
-      return [path, secured(item, securityOf(authenticators))];
-    });
-    return { ...group, paths: Object.fromEntries(paths), securitySchemes };
+    const paths = Object.entries(group.paths).map(([path, item]) => [
+      path,
+      secured(item, securityOf(authenticatorsAt(path), components)),
+    ]);
+    return { ...group, paths: Object.fromEntries(paths) };
   };
 }
 
-function hostName(scheme: string): string {
-  return operationId('host', scheme);
-}
-
-function securityOf(authenticators: readonly Authenticator[]): Security {
-  return authenticators.flatMap((one) =>
-    requirementsOf(one).map(({ schemes = {} }) =>
-      Object.fromEntries(Object.entries(schemes).map(([name, { list = [] }]) => [hostName(name), list])),
-    ),
-  );
+/** Each alternative once. Two authenticators may have different schemes of one name. */
+function securityOf(authenticators: readonly Authenticator[], components: Components): Security {
+  const alternatives = authenticators.flatMap((one) => {
+    const { securitySchemes = {} } = one;
+    const nameOf = (name: string) => {
+      const scheme = securitySchemes[name];
+      const wanted = operationId('host', name);
+      return scheme === undefined ? wanted : components.addSecurityScheme(wanted, describedScheme(scheme));
+    };
+    return requirementsOf(one).map(({ schemes = {} }) =>
+      Object.fromEntries(Object.entries(schemes).map(([name, { list = [] }]) => [nameOf(name), list])),
+    );
+  });
+  return [...new Map(alternatives.map((one) => [JSON.stringify(one), one])).values()];
 }
 
 function secured(item: PathItem, security: Security): PathItem {

@@ -1,14 +1,13 @@
 import { Components } from '../../openapi/components.js';
-import type { OpenApiDocument, PathItem, Paths, Schema, Tag } from '../../openapi/document.js';
+import type { OpenApiDocument, PathItem, Paths, Tag } from '../../openapi/document.js';
 
 /** A group of endpoints in a document. */
 export interface DescribedEndpoints {
   readonly tags: readonly Tag[];
   readonly paths: Paths;
-  readonly securitySchemes?: Readonly<Record<string, Schema>>;
 }
 
-/** Describes endpoints; the schemas they need more than once go to the components. */
+/** Describes endpoints; their security schemes, and schemas they need more than once, go to the components. */
 export type Describe = (components: Components) => DescribedEndpoints;
 
 const DESCRIPTION =
@@ -32,14 +31,14 @@ export function serverDocument(describers: readonly Describe[]): OpenApiDocument
     for (const [path, item] of Object.entries(group.paths)) paths[path] = { ...paths[path], ...item, ...paths[path] };
   }
   const used = new Set(Object.values(paths).flatMap((item) => Object.values(item).flatMap(({ tags }) => tags)));
-  const securitySchemes = Object.assign({}, ...groups.map((group) => group.securitySchemes)) as Record<string, Schema>;
+  const { schemas, securitySchemes } = components;
   return {
     openapi: '3.1.1',
     info: { title: 'Agents', version: '1.0.0', description: DESCRIPTION },
     tags: tags.filter(({ name }, at) => used.has(name) && tags.findIndex((tag) => tag.name === name) === at),
     paths,
     components: {
-      schemas: components.schemas,
+      schemas,
       ...(Object.keys(securitySchemes).length > 0 && { securitySchemes }),
     },
   };

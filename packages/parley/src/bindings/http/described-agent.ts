@@ -2,6 +2,7 @@ import type { WireCodec } from '../../codec/wire-codec.js';
 import type { SchemaLimits, WireSchemas } from '../../codec/wire-schemas.js';
 import type { Components } from '../../openapi/components.js';
 import type { DescribedAnswer, DescribedOperation, Header, Parameter, Schema } from '../../openapi/document.js';
+import { describedScheme } from '../../openapi/security-scheme.js';
 import { answersCard, OPERATIONS, type OperationName } from '../../operations/operations.js';
 import { isLater, isLegacy } from '../../operations/versions.js';
 import type { BindingContext } from './binding-context.js';
@@ -110,14 +111,26 @@ export function streamContent(data: Schema): NonNullable<DescribedAnswer['conten
 }
 
 /**
- * The security of an operation. If the authenticator is optional, calls without credentials are allowed too, but for
- * the extended card.
+ * The security of an operation, by the requirements of the card. Its schemes go to the components. If the authenticator
+ * is optional, calls without credentials are allowed too, but for the extended card.
  */
 export function securityOf(agent: DescribedAgent, operation?: OperationName): Pick<DescribedOperation, 'security'> {
-  const schemes = Object.keys(agent.endpoint.card().securitySchemes ?? {});
-  const { challenges, takesAnonymous } = agent.endpoint;
-  if (challenges === undefined || schemes.length === 0) return {};
-  const known = schemes.map((name) => ({ [operationId(agent.name, name)]: [] }));
+  const { components, endpoint, name: agentName } = agent;
+  const { securitySchemes = {}, securityRequirements } = endpoint.card();
+  const names = new Map(
+    Object.entries(securitySchemes).map(([name, scheme]) => [
+      name,
+      components.addSecurityScheme(operationId(agentName, name), describedScheme(scheme)),
+    ]),
+  );
+  const { challenges, takesAnonymous } = endpoint;
+  if (challenges === undefined || names.size === 0) return {};
+  const requirements = securityRequirements ?? [...names.keys()].map((name) => ({ schemes: { [name]: { list: [] } } }));
+  const known = requirements
+    .map(({ schemes = {} }) =>
+      Object.fromEntries(Object.entries(schemes).map(([name, { list = [] }]) => [names.get(name) ?? name, list])),
+    )
+    .filter((one) => Object.keys(one).length > 0);
   const isOpen = takesAnonymous === true && !(operation !== undefined && answersCard(operation));
   return { security: isOpen ? [{}, ...known] : known };
 }

@@ -1,15 +1,7 @@
-import { operationId } from '../../bindings/http/described-agent.js';
-import type { AgentCard } from '../../model/agent-card.js';
-import type { OAuthFlows, SecurityScheme } from '../../model/security-scheme.js';
-import type { Schema } from '../../openapi/document.js';
+import type { OAuthFlows, SecurityScheme } from '../model/security-scheme.js';
+import type { Schema } from './document.js';
 
-/** The schemes of a card (spec §4.5.1) as a document has them, their names beginning with that of the agent. */
-export function describedSchemes(card: AgentCard, agent: string): Readonly<Record<string, Schema>> {
-  const schemes = Object.entries(card.securitySchemes ?? {});
-  return Object.fromEntries(schemes.map(([name, scheme]) => [operationId(agent, name), describedScheme(scheme)]));
-}
-
-/** A scheme of a card as a document has it. */
+/** A scheme of a card (spec §4.5.1) as a document has it. */
 export function describedScheme(scheme: SecurityScheme): Schema {
   if ('apiKeySecurityScheme' in scheme) {
     const { location, name, ...about } = scheme.apiKeySecurityScheme;
