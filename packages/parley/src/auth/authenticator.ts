@@ -41,6 +41,11 @@ export type Authentication =
       readonly user: User;
       /** Aborted when the credential is revoked. Streams and waiting calls of the user end then. Absent: never. */
       readonly revoked?: AbortSignal;
+      /**
+       * Time after which this answer may be wrong, in ms since the epoch. Streams and waiting calls are authenticated
+       * again then, and end if the credential no longer proves the same user. Absent: the answer stays right.
+       */
+      readonly askAgainAt?: number;
     }
   /** The request has a credential, and it is wrong, malformed or expired. */
   | {

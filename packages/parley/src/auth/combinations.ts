@@ -220,8 +220,10 @@ function joinedUsers(): (known: readonly Known[]) => Known {
     if (others.length === 0) return first;
     const before = last.get(first.user);
     const isSame =
-      before?.known.length === known.length && before.known.every((one, at) => one.user === known[at]?.user);
+      before?.known.length === known.length &&
+      before.known.every(({ user, askAgainAt }, at) => user === known[at]?.user && askAgainAt === known[at].askAgainAt);
     if (before !== undefined && isSame) return before.answer;
+    const times = known.flatMap(({ askAgainAt }) => askAgainAt ?? []);
     const signals = known.flatMap(({ revoked }) => revoked ?? []);
     const answer: Known = {
       kind: 'user',
@@ -230,6 +232,7 @@ function joinedUsers(): (known: readonly Known[]) => Known {
         known.map(({ user }) => user),
       ),
       ...(signals.length > 0 && { revoked: AbortSignal.any(signals) }),
+      ...(times.length > 0 && { askAgainAt: Math.min(...times) }),
     };
     last.set(first.user, { known, answer });
     return answer;

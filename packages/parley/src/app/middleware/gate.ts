@@ -9,6 +9,7 @@ import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { varying } from './answer-headers.js';
+import type { AskingPorts, KnownUser } from './asked-again.js';
 import type { CredentialEnds } from './credential-ends.js';
 import { READING } from './method-filter.js';
 
@@ -50,7 +51,7 @@ export function gated(next: Exchange, { accessOf, groupOf, ends, clock, logger }
     const { request, credentials } = arrival;
     try {
       request.user = userOf(found, arrival, clock);
-      if (found.kind === 'user') watchEnd(request, found, ends);
+      if (found.kind === 'user') watchEnd(arrival, found, { ends, clock });
       return undefined;
     } catch (thrown) {
       const reason = reasonOf(found, credentials);
@@ -114,13 +115,24 @@ function isOver(found: Authentication, clock: Clock): boolean {
 }
 
 /** Lets streams and waiting calls end with the credential, if it has an end. */
-function watchEnd(
-  request: ExchangeRequest,
-  { user: { expiresAt }, revoked }: Extract<Authentication, { kind: 'user' }>,
-  ends: CredentialEnds,
-): void {
-  if (expiresAt === undefined && revoked === undefined) return;
-  request.onCredentialEnd = (ended) => ends.watch({ expiresAt, revoked }, ended);
+function watchEnd(arrival: Arrival, found: KnownUser, ports: AskingPorts): void {
+  const { user, revoked, askAgainAt } = found;
+  const { expiresAt } = user;
+  const isAskedAgain = askAgainAt !== undefined && !(expiresAt !== undefined && expiresAt <= askAgainAt);
+  if (expiresAt === undefined && revoked === undefined && !isAskedAgain) return;
+  arrival.request.onCredentialEnd = (ended) => {
+    if (!isAskedAgain) return ports.ends.watch({ expiresAt, revoked }, ended);
+    let stop: (() => void) | undefined;
+    const askAgain = () =>
+      import('./asked-again.js').then((part) => {
+        if (stop !== undefined) stop = part.askedAgain({ ...arrival, found, ...ports }, ended);
+      }, ended);
+    stop = ports.ends.watch({ expiresAt: askAgainAt, revoked }, askAgain);
+    return () => {
+      stop?.();
+      stop = undefined;
+    };
+  };
 }
 
 /** The reason of a refusal for the log; `undefined` if there was no credential. */

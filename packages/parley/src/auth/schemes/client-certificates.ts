@@ -29,7 +29,10 @@ export interface CertificateMatch {
 /** A rule from a certificate to its user. */
 export type CertificateUser = CertificateMatch & CredentialOwner;
 
-/** Finds the user of a verified certificate; `undefined` for an unknown one. Called for each connection. */
+/**
+ * Finds the user of a verified certificate; `undefined` for an unknown one. Called for each connection, and again a
+ * minute later if the connection has a call or a stream then.
+ */
 export type CertificateRule = (certificate: ClientCertificate) => CredentialOwner | undefined;
 
 /** Options of `ClientCertificates`. */
@@ -64,6 +67,8 @@ interface Rules {
 }
 
 const CROSS_SITE: Authentication = Object.freeze({ kind: 'refused', reason: 'a page of another site' });
+/** The time for which the answer of a function counts, in ms. */
+const RULE_MS = 60_000;
 const UNKNOWN: Authentication = Object.freeze({ kind: 'refused', reason: 'unknown certificate' });
 
 /**
@@ -107,10 +112,13 @@ export class ClientCertificates implements Authenticator {
     if (isAttachedCrossSite(credentials, this.#trustedOrigins)) return CROSS_SITE;
     if (certificate.problem !== undefined) return { kind: 'refused', reason: certificate.problem };
     const { answers } = this.#rules;
-    const known = answers.get(certificate) ?? this.#answerOf(certificate);
-    answers.set(certificate, known);
-    if (known.kind !== 'user') return known;
     const now = this.#clock.now();
+    let known = answers.get(certificate);
+    if (known === undefined || (known.kind === 'user' && known.askAgainAt !== undefined && known.askAgainAt <= now)) {
+      known = this.#answerOf(certificate);
+      answers.set(certificate, known);
+    }
+    if (known.kind !== 'user') return known;
     const isEarly = certificate.startsAt !== undefined && certificate.startsAt > now;
     if (isEarly) return { kind: 'refused', reason: 'not valid yet' };
     const { expiresAt } = known.user;
@@ -120,7 +128,8 @@ export class ClientCertificates implements Authenticator {
   #answerOf(certificate: ClientCertificate): Authentication {
     if (this.#rule !== undefined) {
       const owner = this.#rule(certificate);
-      return owner === undefined ? UNKNOWN : { kind: 'user', user: this.#userOf(owner, certificate).user };
+      if (owner === undefined) return UNKNOWN;
+      return { ...this.#userOf(owner, certificate), askAgainAt: this.#clock.now() + RULE_MS };
     }
     const entry = this.#rules.entries.find(({ user }) => matches(certificate, user));
     if (entry === undefined) return UNKNOWN;

@@ -85,6 +85,7 @@ describe('a valid token', () => {
     expect(await presented(token)).toEqual({
       kind: 'user',
       revoked: expect.any(AbortSignal),
+      askAgainAt: expect.any(Number),
       user: {
         id: 'https://id.example|ada',
         name: 'Ada',

@@ -32,7 +32,7 @@ const LONGEST_TOKEN = 8_192;
 
 /**
  * Finds the user of a bearer token (RFC 6750). A verified token is remembered by its hash until it expires, and at most
- * a minute. Concurrent calls with one token share one check.
+ * a minute. Concurrent calls with one token share one check. The token of a stream is checked again as often.
  */
 export class TokenAuthenticator implements Authenticator {
   readonly challenges: readonly string[];
@@ -110,8 +110,9 @@ export class TokenAuthenticator implements Authenticator {
 
   async #authentication(token: string, hash: string): Promise<CheckedToken> {
     if (!isToken(token)) return invalidToken('malformed');
-    const { options, toleranceSeconds } = this.#setup;
+    const { options, toleranceSeconds, runtime } = this.#setup;
     const { generation } = this.#verified;
+    const checkedAt = runtime.clock.now();
     const verdict = await this.#check(token);
     if ('fault' in verdict) return invalidToken(verdict.fault);
     const binding = bindingOf(verdict.claims.cnf);
@@ -125,7 +126,9 @@ export class TokenAuthenticator implements Authenticator {
     if (missing.length > 0) return insufficientScope(missing, this.#required);
     // A check that began before a revocation must not outlive it.
     if (generation !== this.#verified.generation) return await this.#checked(token, hash);
-    const found = { kind: 'user', user, revoked: this.#revocations.signalOf(user.id), ...binding } as const;
+    const askAgainAt = checkedAt + this.#verified.maxAgeMs;
+    const revoked = this.#revocations.signalOf(user.id);
+    const found = { kind: 'user', user, revoked, askAgainAt, ...binding } as const;
     this.#verified.add(hash, found, generation);
     return found;
   }

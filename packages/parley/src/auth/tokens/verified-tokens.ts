@@ -31,7 +31,8 @@ const LONGEST_AGE_MS = 60_000;
 export class VerifiedTokens {
   readonly #clock: Clock;
   readonly #half: number;
-  readonly #maxAgeMs: number;
+  /** Longest time without a new check, in ms. */
+  readonly maxAgeMs: number;
   #recent = new Map<string, Entry>();
   #earlier = new Map<string, Entry>();
   #generation = 0;
@@ -39,7 +40,7 @@ export class VerifiedTokens {
   constructor({ clock, maxTokens = 10_000, maxAgeMs = LONGEST_AGE_MS }: VerifiedTokensLimits & { clock: Clock }) {
     this.#clock = clock;
     this.#half = Math.floor(maxTokens / 2);
-    this.#maxAgeMs = Math.min(maxAgeMs, LONGEST_AGE_MS);
+    this.maxAgeMs = Math.min(maxAgeMs, LONGEST_AGE_MS);
   }
 
   /** Grows when the cache is cleared. A check that began before must not be added after that. */
@@ -85,6 +86,6 @@ export class VerifiedTokens {
   }
 
   #isCurrent({ checkedAt, expiresAt }: Entry): boolean {
-    return this.#clock.monotonic() - checkedAt < this.#maxAgeMs && this.#clock.now() < expiresAt;
+    return this.#clock.monotonic() - checkedAt < this.maxAgeMs && this.#clock.now() < expiresAt;
   }
 }

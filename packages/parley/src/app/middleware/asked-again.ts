@@ -1,0 +1,79 @@
+import type { Authentication, Credentials } from '../../auth/authenticator.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { CredentialEnds } from './credential-ends.js';
+import type { Access } from './gate.js';
+
+/** The answer of an authenticator that knows the user. */
+export type KnownUser = Extract<Authentication, { readonly kind: 'user' }>;
+
+/** The ports of a gate that asks again. */
+export interface AskingPorts {
+  readonly ends: CredentialEnds;
+  readonly clock: Clock;
+}
+
+/** A call that goes on after the first answer about its credential. */
+export interface AskedCall extends AskingPorts {
+  readonly access: Access;
+  readonly credentials: Credentials;
+  readonly found: KnownUser;
+}
+
+/** The shortest time between two questions about a call. */
+const LEAST_MS = 1_000;
+/** Time until the next question if the authenticator cannot tell now. */
+const RETRY_MS = 10_000;
+/** The time for which a call goes on while the authenticator cannot tell. */
+const UNKNOWN_MS = 3_600_000;
+
+/**
+ * Asks the authenticator again about the credential of a running call, now and whenever its answer asks for that. Calls
+ * `ended` once: when the credential ends, or no longer proves the same user. The returned function stops that.
+ */
+export function askedAgain({ access, credentials, found, ends, clock }: AskedCall, ended: () => void): () => void {
+  const userId = found.user.id;
+  let stop: (() => void) | undefined;
+  let isOver = false;
+  let known = found;
+  let knownAt = clock.now();
+  const end = () => {
+    if (isOver) return;
+    isOver = true;
+    stop?.();
+    ended();
+  };
+  const watch = (at: number | undefined) => {
+    stop?.();
+    stop = undefined;
+    const { user, revoked } = known;
+    const { expiresAt = Number.POSITIVE_INFINITY } = user;
+    const isLast = at === undefined || expiresAt <= at;
+    const next = isLast ? user.expiresAt : at;
+    stop = ends.watch({ expiresAt: next, revoked }, isLast ? end : () => (revoked?.aborted ? end() : void ask()));
+  };
+  const ask = async () => {
+    // The credential can also end during the question.
+    watch(undefined);
+    try {
+      const answer = await access.authenticator.authenticate(credentials);
+      if (isOver) return;
+      if (answer.kind !== 'user' || answer.user.id !== userId) return end();
+      known = answer;
+      knownAt = clock.now();
+    } catch (error) {
+      if (isOver) return;
+      const isDecided = error instanceof A2AError && error.code !== 'UNAVAILABLE';
+      if (isDecided || clock.now() - knownAt >= UNKNOWN_MS) return end();
+      return watch(clock.now() + RETRY_MS);
+    }
+    const { askAgainAt } = known;
+    watch(askAgainAt === undefined ? undefined : Math.max(askAgainAt, clock.now() + LEAST_MS));
+  };
+  if (found.revoked?.aborted) end();
+  else void ask();
+  return () => {
+    isOver = true;
+    stop?.();
+  };
+}
