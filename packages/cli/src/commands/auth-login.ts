@@ -98,7 +98,8 @@ async function loginFor(card: AgentCard, { settings, target }: LoginWish): Promi
       `the card sends its callers to ${login.issuer} for tokens, which is not its own origin`,
       `--issuer ${login.issuer} allows to send your client secret there`,
     );
-  return { ...login, scopes };
+  // The card names the issuer, and the user only the agent.
+  return { ...login, trustedOrigins: [own], scopes };
 }
 
 /**

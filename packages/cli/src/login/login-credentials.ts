@@ -47,7 +47,7 @@ export function loginCredentials(login: Login, means: LoginMeans): CredentialPro
 }
 
 function tokensOf(login: Login, { store, clientSecret, show, stepUp }: LoginMeans): SchemeCredentials {
-  const { issuer, endpoints, clientId, scopes, scheme } = login;
+  const { issuer, endpoints, trustedOrigins, clientId, scopes, scheme } = login;
   const options = {
     issuer,
     clientId,
@@ -56,6 +56,7 @@ function tokensOf(login: Login, { store, clientSecret, show, stepUp }: LoginMean
     store,
     stepUp: (wanted: StepUpRequest) => allowedScopes(wanted, stepUp),
     ...(endpoints !== undefined && { endpoints }),
+    ...(trustedOrigins !== undefined && { trustedOrigins }),
     ...(clientSecret !== undefined && { clientSecret }),
   };
   if (login.flow === 'clientCredentials') return clientCredentials(options);

@@ -10,6 +10,8 @@ export interface Login {
   readonly issuer: string;
   /** Absent if they are discovered. */
   readonly endpoints?: OAuthEndpoints;
+  /** Origins that may be private. Absent: the user has named the issuer. */
+  readonly trustedOrigins?: readonly string[];
   readonly clientId: string;
   readonly scopes: readonly string[];
 }

@@ -31,6 +31,7 @@ import type { Interceptor } from '../operations/interceptor.js';
 import { isLegacy, majorMinor } from '../operations/versions.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerClock, callerIds, systemClock } from './runtime.js';
+import { fetchTrusting } from './trusting-fetch.js';
 
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type {
@@ -250,27 +251,9 @@ function trustedUrls(agent: string | GivenCard, { trustedOrigins = [] }: Connect
 
 function callerOf(options: ConnectOptions, trusted: readonly string[]): HttpCaller {
   return {
-    request: options.fetch ?? fetchFor(trusted),
+    request: options.fetch ?? fetchTrusting(trusted),
     answerBytes: options.answerBytes ?? 64 * 1024 * 1024,
     eventBytes: options.eventBytes ?? 16 * 1024 * 1024,
-  };
-}
-
-/** The code for urls of others is loaded with the first of them. */
-function fetchFor(trusted: readonly string[]): Fetch {
-  const send: Fetch = (url, init) => fetch(url, init);
-  const origins = new Set(trusted.map(originOf));
-  let others: Promise<Fetch> | undefined;
-  /** The last trusted origin and a slash: a url that begins so has this origin, and need not be parsed. */
-  let beginning = ' ';
-  return async (url, init) => {
-    if (url.startsWith(beginning)) return send(url, init);
-    if (origins.has(originOf(url))) {
-      beginning = new URL('/', url).href;
-      return send(url, init);
-    }
-    others ??= import('./found-urls.js').then(({ fetchOfFoundUrls }) => fetchOfFoundUrls(trusted, send) ?? send);
-    return (await others)(url, init);
   };
 }
 

@@ -4,12 +4,13 @@ import { type AuthorizationCodeOptions, authorizationCode as codeFlow } from '..
 import { AuthorizationServer } from '../auth/oauth/authorization-server.js';
 import { clientCredentials as clientFlow } from '../auth/oauth/client-credentials.js';
 import { type DeviceCodeOptions, deviceCode as deviceFlow } from '../auth/oauth/device-code.js';
-import type { OAuthClientOptions, OAuthEndpoints, OAuthRuntime } from '../auth/oauth/oauth-options.js';
+import type { OAuthClientOptions, OAuthEndpoints } from '../auth/oauth/oauth-options.js';
 import { CredentialGuard, originOf } from '../client/credential-guard.js';
 import { credentialedFetch as guardedFetch, type PlainFetch } from '../client/credentialed-fetch.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { silentLogger } from '../telemetry/logger.js';
 import { callerClock } from './runtime.js';
+import { fetchTrusting } from './trusting-fetch.js';
 
 export type {
   CredentialProvider,
@@ -37,33 +38,45 @@ export type { TokenStore, Tokens } from '../auth/oauth/tokens.js';
 export { CredentialsError, type CredentialsFault } from '../errors/credentials-error.js';
 export { isSecretName, redactor } from '../telemetry/redaction.js';
 
-const runtime: OAuthRuntime = { clock: callerClock, fetch: (url, init) => fetch(url, init) };
+/** The ports of a client. Its requests reach private addresses only at origins that the caller has named. */
+function runtimeFor(options: Pick<OAuthClientOptions, 'issuer' | 'endpoints' | 'endpointOrigins' | 'trustedOrigins'>) {
+  const { issuer, endpoints, endpointOrigins = [] } = options;
+  const named: readonly string[] = endpoints === undefined ? [] : Object.values(endpoints);
+  const { trustedOrigins = [issuer, ...endpointOrigins, ...named] } = options;
+  return { clock: callerClock, fetch: fetchTrusting(trustedOrigins) };
+}
 
 /** Tokens that an authorization server gives to the client itself (RFC 6749 §4.4), for agents that call agents. */
 export function clientCredentials(options: OAuthClientOptions): SchemeCredentials {
-  return clientFlow(options, runtime);
+  return clientFlow(options, runtimeFor(options));
 }
 
 /** Tokens that a person allows in a browser (RFC 6749 §4.1), always with PKCE (RFC 7636) and a state. */
 export function authorizationCode(options: AuthorizationCodeOptions): SchemeCredentials {
-  return codeFlow(options, runtime);
+  return codeFlow(options, runtimeFor(options));
 }
 
 /** Tokens that a person allows on another device (RFC 8628). */
 export function deviceCode(options: DeviceCodeOptions): SchemeCredentials {
-  return deviceFlow(options, runtime);
+  return deviceFlow(options, runtimeFor(options));
+}
+
+/** Options of `discoverEndpoints`. */
+export interface DiscoverEndpointsOptions extends Pick<OAuthClientOptions, 'trustedOrigins'> {
+  readonly signal?: AbortSignal;
 }
 
 /**
  * Returns the endpoints that an issuer names in its discovery document (RFC 8414, OpenID Connect Discovery); undefined
- * if it has none. Ends after 30 s or with the reason of the signal.
+ * if it has none. Ends after 30 s or with the reason of the signal. `trustedOrigins` are as in `OAuthClientOptions`.
  * @throws if the issuer cannot be reached, or if its document names another issuer.
  */
 export function discoverEndpoints(
   issuer: string,
-  { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
+  { signal = new AbortController().signal, ...options }: DiscoverEndpointsOptions = {},
 ): Promise<OAuthEndpoints | undefined> {
-  return new AuthorizationServer({ issuer, clientId: '' }, runtime).discoveredEndpoints(signal);
+  const client = { ...options, issuer, clientId: '' };
+  return new AuthorizationServer(client, runtimeFor(client)).discoveredEndpoints(signal);
 }
 
 /** Options of `credentialedFetch`. */
@@ -82,7 +95,7 @@ export interface CredentialedFetchOptions {
  */
 export function credentialedFetch(
   provider: CredentialProvider,
-  { card, trustedOrigins, fetch: send = runtime.fetch }: CredentialedFetchOptions,
+  { card, trustedOrigins, fetch: send = (url, init) => fetch(url, init) }: CredentialedFetchOptions,
 ): PlainFetch {
   const guard = new CredentialGuard({
     provider,

@@ -1,3 +1,4 @@
+import { A2AError } from '../../errors/a2a-error.js';
 import { CredentialsError } from '../../errors/credentials-error.js';
 
 /** Codes of errors are words. Any other text may be a secret. */
@@ -30,6 +31,8 @@ export function oauthFailure({
 }): unknown {
   if (error instanceof CallerFault) return error.cause;
   if (signal.aborted || error instanceof CredentialsError) return error;
+  // An address that is not called.
+  if (error instanceof A2AError) return new CredentialsError('missing', error.message);
   const { name, code, status, error: said, message, cause } = partsOf(error);
   if (name === 'ResponseBodyError' || name === 'AuthorizationResponseError') {
     const word = wordOf(said) ?? 'an error';
@@ -57,7 +60,7 @@ export function oauthErrorCode(error: unknown): string | undefined {
 /** True if a later retry makes sense: the authorization server was unreachable or overloaded. */
 export function isPassing(error: unknown): boolean {
   const { name, code, cause } = partsOf(error);
-  if (error instanceof CallerFault || name === 'ResponseBodyError') return false;
+  if (error instanceof CallerFault || error instanceof A2AError || name === 'ResponseBodyError') return false;
   const { status } = partsOf(cause);
   return typeof status === 'number' ? status >= 500 : wordOf(code)?.startsWith('OAUTH_') !== true;
 }

@@ -63,7 +63,13 @@ export interface OAuthClientOptions {
   readonly scheme?: string;
   /** Absent: tokens are in memory. */
   readonly store?: TokenStore;
-  /** Absent: the `fetch` of the host. */
+  /**
+   * Origins that may be private, if the issuer or an endpoint comes from a card. On Node.js, requests to any other
+   * origin go to public addresses only, unless one of these is private itself. Default: the origins of `issuer`,
+   * `endpoints` and `endpointOrigins`.
+   */
+  readonly trustedOrigins?: readonly string[];
+  /** Sends requests to any address. Absent: the `fetch` of the host, with a check of addresses. */
   readonly fetch?: TokenFetch;
   /** Allows servers without TLS, for a private network. Servers on the same machine are always allowed. */
   readonly plainHttp?: boolean;
