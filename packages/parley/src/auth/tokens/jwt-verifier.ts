@@ -1,8 +1,10 @@
 import type * as Jose from 'jose';
 import { A2AError } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
+import { fromBase64Url } from '../../runtime/base64-bytes.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TokenKeys } from './key-set.js';
+import { hasRepeatedMember } from './repeated-members.js';
 import type { TokenVerdict } from './token-claims.js';
 
 /** Rules of a verifier, complete. */
@@ -58,11 +60,11 @@ export class JwtVerifier {
       others = rest;
       return key;
     });
-    if ('claims' in first) return first;
+    if ('claims' in first) return withoutRepeats(token, first);
     // A token that names no key.
     for (const key of others) {
       const verdict = await this.#verdict(token, rules, () => key);
-      if ('claims' in verdict) return verdict;
+      if ('claims' in verdict) return withoutRepeats(token, verdict);
     }
     return first;
   }
@@ -95,6 +97,12 @@ export class JwtVerifier {
       return false;
     }
   }
+}
+
+/** Refuses a token with a member twice: two readers could read two different tokens (RFC 7519 §4, RFC 7515 §4). */
+function withoutRepeats(token: string, verdict: TokenVerdict): TokenVerdict {
+  const parts = token.split('.', 2).map((part) => new TextDecoder().decode(fromBase64Url(part)));
+  return parts.some(hasRepeatedMember) ? { fault: 'the token has a member twice' } : verdict;
 }
 
 function headerFault(header: Jose.ProtectedHeaderParameters, types: readonly string[]): string | undefined {
