@@ -1,11 +1,12 @@
-// The worker as it would be deployed: one file, without Node.js compatibility, on workerd.
+// A worker as it would be deployed: one file, without Node.js compatibility, on workerd. The argument names the file.
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 
 const port = Number(process.env.PORT);
+const [file = 'worker.mjs'] = process.argv.slice(2);
 const { outputFiles } = await build({
-  entryPoints: [fileURLToPath(new URL('worker.mjs', import.meta.url))],
+  entryPoints: [fileURLToPath(new URL(file, import.meta.url))],
   bundle: true,
   write: false,
   format: 'esm',
@@ -23,7 +24,7 @@ const miniflare = new Miniflare({
   compatibilityDate: '2026-07-01',
   // Without it a worker does not learn that a client has gone.
   compatibilityFlags: ['enable_request_signal'],
-  bindings: { URL: `http://127.0.0.1:${port}` },
+  bindings: { URL: `http://127.0.0.1:${port}`, WEBHOOKS: process.env.WEBHOOKS ?? '' },
   durableObjects: { AGENTS: 'Agents' },
 });
 await miniflare.ready;
