@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { sealedStorage } from '../../packages/parley/src/store/sealed-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
+import { sharedKeysContract } from '../contract/storage/keeping.js';
 import { storageContract } from '../contract/storage-contract.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { clockedStorage } from './contract-storage.js';
@@ -18,6 +19,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 storageContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 scopedTasksContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
+sharedKeysContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 storageContract('PostgreSQL with 16 partitions and encrypted credentials', async (clock, options) =>
   sealedStorage(await clockedStorage(partitioned, clock, { ...options, partitions: 16 }), {
     keys: ['a'.repeat(64)],

@@ -1,5 +1,6 @@
 import { afterAll } from 'vitest';
 import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
+import { sharedKeysContract } from '../contract/storage/keeping.js';
 import type { OpenStorage } from '../contract/storage/tested-storage.js';
 import { storageContract } from '../contract/storage-contract.js';
 import { RedisServer } from '../support/servers/redis-server.js';
@@ -13,3 +14,4 @@ const open: OpenStorage = (clock, options) => storages.open(clock, options);
 
 storageContract('Redis', open);
 scopedTasksContract('Redis', open);
+sharedKeysContract('Redis', open);

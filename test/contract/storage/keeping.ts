@@ -262,3 +262,24 @@ export function keepingContract(open: OpenStorage): void {
     });
   });
 }
+
+/** The contract of idempotency keys in a storage that processes share. */
+export function sharedKeysContract(name: string, open: OpenStorage): void {
+  describe(`the keys of a shared ${name} storage`, () => {
+    const tested = useStorage(open);
+
+    it('stay until they expire, however large they are together', async () => {
+      const { storage, clock } = tested;
+      const text = 'x'.repeat(1_048_576);
+      const keys = Array.from({ length: 70 }, (_, index) => `k${index}`);
+      for (const key of keys) await storage.remember(ALICE, { key, digest: key, ttlMs: 500 }, said(text));
+      clock.pass(499);
+      expect(await sweepBefore(tested, {})).toMatchObject({ keys: 0 });
+      const known: (string | undefined)[] = [];
+      for (const key of keys) known.push((await storage.recall(ALICE, key))?.digest);
+      expect(known).toEqual(keys);
+      clock.pass(1);
+      expect(await sweepBefore(tested, {})).toMatchObject({ keys: 70, more: false });
+    });
+  });
+}

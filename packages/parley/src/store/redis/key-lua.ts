@@ -1,10 +1,6 @@
-import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { KEY } from './redis-keys.js';
 
-/** About the bytes of a key without its texts. */
-const FRAME = 300;
-
-/** Lua that reads and writes idempotency keys. A key is named by its JSON. Over a limit those that expire first go. */
+/** Lua that reads and writes idempotency keys. A key is named by its JSON. Only the sweep removes expired keys. */
 export const KEY_LUA = `
 -- The key as it stands. seen: changes with every write of the key. reply: the fields that rules/key-rules.ts asks for.
 local function read_key(key, scope)
@@ -17,21 +13,16 @@ local function read_key(key, scope)
   return { seen = fields[8], reply = fields }
 end
 local function drop_key(member)
-  local bytes = call('HGET', base .. '${KEY.key}' .. member, 'b')
   call('DEL', base .. '${KEY.key}' .. member)
   call('ZREM', base .. '${KEY.keys}', member)
-  if bytes then
-    call('HINCRBY', base .. '${KEY.count}', 'keys', '-' .. bytes)
-  end
 end
 -- lease: -1 for a known outcome. task, turn and reply are empty if there is none.
 local function put_key(key, scope, time, ttl, lease, node, digest, task, turn, reply)
   local member = scope .. key
-  drop_key(member)
+  call('DEL', base .. '${KEY.key}' .. member)
   local expires = num(time + tonumber(ttl))
-  local bytes = num(2 * #member + #digest + #task + #reply + ${FRAME})
   local version = num(call('HINCRBY', base .. '${KEY.count}', 'place', 1))
-  local fields = { 'x', expires, 'l', lease, 'n', node, 'g', digest, 'b', bytes, 'v', version }
+  local fields = { 'x', expires, 'l', lease, 'n', node, 'g', digest, 'v', version }
   local function set(field, text)
     if text ~= '' then
       fields[#fields + 1] = field
@@ -43,13 +34,6 @@ local function put_key(key, scope, time, ttl, lease, node, digest, task, turn, r
   set('r', reply)
   call('HSET', base .. '${KEY.key}' .. member, unpack(fields))
   call('ZADD', base .. '${KEY.keys}', expires, member)
-  local sum = call('HINCRBY', base .. '${KEY.count}', 'keys', bytes)
-  local count = call('ZCARD', base .. '${KEY.keys}')
-  while count > 1 and (sum > ${REMEMBERED_BYTES} or count > ${REMEMBERED_LIMIT}) do
-    drop_key(call('ZRANGE', base .. '${KEY.keys}', 0, 0)[1])
-    sum = tonumber(call('HGET', base .. '${KEY.count}', 'keys'))
-    count = count - 1
-  end
 end
 `;
 

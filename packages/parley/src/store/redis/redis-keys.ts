@@ -53,8 +53,8 @@ export const KEY = {
   /** A sorted set: all idempotency keys, named by SCOPE and key, by expiry. */
   keys: 'keys',
   /**
-   * A hash that never goes: the counters of the partition. `place` numbers turns, `order` configurations. `logs` and
-   * `keys` are bytes of logs of finished tasks and of idempotency keys. `waiting` counts turns without a holder.
+   * A hash that never goes: the counters of the partition. `place` numbers turns, `order` configurations. `logs` are
+   * bytes of logs of finished tasks. `waiting` counts turns without a holder.
    */
   count: 'count',
 } as const;
