@@ -29,7 +29,7 @@ if (isMain(import.meta.url)) {
   await main(async () => {
     await ensureInstalled();
     await build();
-    const counts = sum([await check(), await runVitest(['test/architecture.test.ts'])]);
+    const counts = sum([await check(), await runVitest(['test/architecture'])]);
     process.stdout.write(`${countLine(counts)}\n`);
     return counts.failed === 0 ? 0 : 1;
   });

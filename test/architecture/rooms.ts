@@ -323,11 +323,8 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: [
       'node:async_hooks',
       'node:crypto',
-      'node:os',
       'node:path',
       'node:process',
-      'node:url',
-      'node:worker_threads',
       '@modelcontextprotocol/sdk',
       'express',
       'fastify',
@@ -393,8 +390,14 @@ function relativeProblem({
 }
 
 function moduleProblem(specifier: string, rule: RoomRule): string | undefined {
-  const name = specifier.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : specifier.split('/')[0];
-  return rule.modules?.includes(name ?? '') ? undefined : `the module ${specifier} is not for this room`;
+  return rule.modules?.includes(packageOf(specifier)) ? undefined : `the module ${specifier} is not for this room`;
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }
 
 /** Table rows that point to a room on their right. */
@@ -405,6 +408,23 @@ export function orderViolations(rooms = ROOMS): string[] {
       .filter((other) => order.indexOf(roomOf(other)) >= order.indexOf(roomOf(room)))
       .map((other) => `${room} → ${other}`),
   );
+}
+
+/** Entries of the table that stand for no file, and modules that no file of their room imports. */
+export function staleEntries(tree: SourceTree, rooms = ROOMS): string[] {
+  const isThere = (entry: string) =>
+    tree.files.some(({ path }) => path === `${entry}.ts` || path.startsWith(`${entry}/`));
+  return Object.entries(rooms).flatMap(([room, rule]) => {
+    const names = tree.shipped
+      .filter(({ path }) => path.startsWith(`${room}/`))
+      .flatMap((file) => importsOf(file).map(({ specifier }) => packageOf(specifier)));
+    return [
+      ...[room, ...rule.rooms].filter((entry) => !isThere(entry)).map((entry) => `${room} → ${entry} does not exist`),
+      ...(rule.modules ?? [])
+        .filter((module) => !names.includes(module))
+        .map((module) => `${room} does not import ${module}`),
+    ];
+  });
 }
 
 /** The first folder of a path. */

@@ -36,9 +36,9 @@ export const WORDS: readonly WordRule[] = [
   },
   { name: 'the media type of streams', words: /text\/event-stream/, rooms: ['bindings/http/'] },
   {
-    name: 'body limits',
+    name: 'a body limit that is not called bodyBytes',
     words: /\b(?:max_?body|body_?limit)\w*/i,
-    rooms: ['bindings/http/', 'app/config.ts', 'exports/'],
+    rooms: [],
   },
   { name: 'wire method names of 1.0', words: new RegExp(`['"\`](?:${METHODS_1_0})['"\`]`), rooms: ['codec/v1_0/'] },
   {
@@ -103,6 +103,16 @@ export function wordViolations(tree: SourceTree, rules = WORDS): Violation[] {
         }),
       );
   });
+}
+
+/** Places that a rule allows and that use none of its words. */
+export function staleAllowances(tree: SourceTree, rules = WORDS): string[] {
+  const codes = tree.shipped.map((file) => ({ path: file.path, code: codeOf(file) }));
+  return rules.flatMap(({ name, words, rooms }) =>
+    rooms
+      .filter((room) => !codes.some(({ path, code }) => path.startsWith(room) && words.test(code)))
+      .map((room) => `${room} uses none of ${name}`),
+  );
 }
 
 /** The text of a file with comments and module specifiers blanked out, line by line. */
