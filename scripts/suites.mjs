@@ -7,6 +7,8 @@ import { ownNode, root, run, runOwn } from './processes.mjs';
 /** A test with an endless loop cannot be ended by its own time limit. */
 const LIMIT_MS = 20 * 60_000;
 const LONG_LIMIT_MS = 4 * 3_600_000;
+/** The time in which `npm test` should end, the bound of CI. */
+const WHOLE_RUN_SECONDS = 35 * 60;
 const limitOf = (env) => (env.TEST_LONG === undefined ? LIMIT_MS : LONG_LIMIT_MS);
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -56,10 +58,22 @@ export function slowestFiles(testResults) {
     .slice(0, 10);
 }
 
-/** The slowest files as lines of text. */
-export function slowestLines(files) {
-  const lines = files.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(8)} s  ${file}`);
-  return ['The slowest test files:', ...lines].join('\n');
+/** The slowest files, then the suites with a runner of their own, slowest first, as lines of text. */
+export function slowestLines(files, suites = []) {
+  const line = ({ file, seconds }) => `${seconds.toFixed(1).padStart(8)} s  ${file}`;
+  const others = suites.toSorted((one, other) => other.seconds - one.seconds);
+  return [
+    'The slowest test files:',
+    ...files.map(line),
+    ...(others.length === 0 ? [] : ['The other suites:', ...others.map(line)]),
+  ].join('\n');
+}
+
+/** A warning if the whole run took longer than CI allows; empty if not. The long form has no bound. */
+export function slowRunLine(seconds, env = {}) {
+  if (env.TEST_LONG !== undefined || seconds <= WHOLE_RUN_SECONDS) return '';
+  const [took, bound] = [seconds, WHOLE_RUN_SECONDS].map((all) => Math.ceil(all / 60));
+  return `warning: the run took ${took} minutes, more than the ${bound} of CI. Make the slowest suites faster`;
 }
 
 /** Suites without vitest: `test/<name>/run.mjs`, whose last line is `N passed, N failed`. */

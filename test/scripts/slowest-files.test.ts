@@ -7,11 +7,14 @@ interface Slow {
   readonly seconds: number;
 }
 
-it('npm test lists the ten slowest test files, the slowest first', async () => {
-  const { slowestFiles, slowestLines } = (await import(suites)) as {
-    slowestFiles(results: readonly object[]): readonly Slow[];
-    slowestLines(files: readonly Slow[]): string;
-  };
+const scripts = (await import(suites)) as {
+  slowestFiles(results: readonly object[]): readonly Slow[];
+  slowestLines(files: readonly Slow[], suites?: readonly Slow[]): string;
+  slowRunLine(seconds: number, env?: Readonly<Record<string, string>>): string;
+};
+const { slowestFiles, slowestLines, slowRunLine } = scripts;
+
+it('npm test lists the ten slowest test files, the slowest first', () => {
   const root = new URL('../../', import.meta.url).pathname;
   const results = Array.from({ length: 12 }, (_, at) => ({
     name: `${root}test/${at}.test.ts`,
@@ -24,4 +27,25 @@ it('npm test lists the ten slowest test files, the slowest first', async () => {
     'The slowest test files:',
     '    16.5 s  test/7.test.ts',
   ]);
+});
+
+it('npm test lists the seconds of all suites with a runner of their own, the slowest first', () => {
+  const suite = (name: string, seconds: number): Slow => ({ file: `test/${name}/run.mjs`, seconds });
+  const lines = slowestLines([{ file: 'a.test.ts', seconds: 3 }], [suite('s3', 7.06), suite('hosts', 81)]);
+  expect(lines.split('\n')).toEqual([
+    'The slowest test files:',
+    '     3.0 s  a.test.ts',
+    'The other suites:',
+    '    81.0 s  test/hosts/run.mjs',
+    '     7.1 s  test/s3/run.mjs',
+  ]);
+});
+
+it('npm test warns of a run of more than 35 minutes, unless it is the long form', () => {
+  const bound = 35 * 60;
+  expect(slowRunLine(bound)).toBe('');
+  expect(slowRunLine(bound + 1)).toBe(
+    'warning: the run took 36 minutes, more than the 35 of CI. Make the slowest suites faster',
+  );
+  expect(slowRunLine(4 * bound, { TEST_LONG: '1' })).toBe('');
 });
