@@ -1,5 +1,5 @@
-// `npm test`: runs all checks, on a clean clone too. The ten slowest test files and the seconds of all suites come
-// before the last line, which is `N passed, N failed`. With `--long`, tests with a long form run it: they read TEST_LONG.
+// `npm test`: runs all checks, on a clean clone too. It lists the ten slowest test files and the seconds of all suites.
+// The last line is `N passed, N failed`. With `--long`, tests with a long form run it: they read TEST_LONG.
 import { build } from './build.mjs';
 import { check } from './check.mjs';
 import { ensureInstalled } from './installation.mjs';

@@ -21,7 +21,7 @@ export type Fault =
   | 'breaks off refused streams'
   /** Webhooks are found by their task only; over HTTP+JSON they are neither listed nor removed. */
   | 'confuses webhooks'
-  /** In JSON a webhook has the members of an earlier draft: it lies in `config`, and nothing reads that of a message. */
+  /** In JSON a webhook has the members of an earlier draft. It lies in `config`, and that of a message is not read. */
   | 'nests webhooks in JSON'
   /** A message to a finished task is called wrong, or fails by itself. A subscription to it finds no task. */
   | 'misnames ended tasks';

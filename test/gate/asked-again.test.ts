@@ -20,16 +20,13 @@ type Answer = (at: number) => Authentication | Promise<Authentication>;
 /** A stream whose credential the authenticator is asked about once a minute. `answer` tells from the second time on. */
 async function streamOf(answer: Answer, first: Partial<Authentication> = {}) {
   const asked: number[] = [];
-  const agent: BoundAgent = new BoundAgent({
-    authenticator: {
-      challenges: ['Bearer'],
-      authenticate: () => {
-        const now = agent.clock.now();
-        asked.push(now);
-        return asked.length > 1 ? answer(now) : { kind: 'user', user, askAgainAt: now + MINUTE, ...first };
-      },
-    },
-  });
+  const authenticate = (): Authentication | Promise<Authentication> => {
+    const now = agent.clock.now();
+    asked.push(now);
+    if (asked.length > 1) return answer(now);
+    return { kind: 'user', user, askAgainAt: now + MINUTE, ...first } as Authentication;
+  };
+  const agent = new BoundAgent({ authenticator: { challenges: ['Bearer'], authenticate } });
   agent.handler.behaviours.sendStreamingMessage = async function* () {
     yield EVENTS[0];
     await new Promise(() => {});

@@ -39,7 +39,7 @@ export function everyBinding(store: StoreRow): void {
       await opened[Symbol.asyncDispose]();
     });
 
-    // Each cell waits for an agent that nobody cancels, so they wait together.
+    // Each cell waits for an agent that no caller cancels, so they wait together.
     it.concurrent.for(CELLS)(
       '%s %s leads to the outcomes of the reference',
       { timeout: 120_000 },

@@ -2,6 +2,7 @@ import type { ClientGroups } from '../net/client-address.js';
 import type { Credentials } from './authenticator.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { isAttached, isFromOtherSite, READING } from './cross-site.js';
+import { withoutQuoted } from './quoted-text.js';
 
 /** A request, as far as it can carry credentials. */
 export interface CredentialSource extends Credentials {
@@ -16,8 +17,6 @@ export interface CredentialSource extends Credentials {
 const COMMA_IN_TOKEN = /^(?:basic|bearer)\s[^,]*,/i;
 /** A scheme and its credential after a comma. */
 const SECOND_SCHEME = /,\s*[a-z][\w-]*\s+[^\s,=]/i;
-/** Quoted texts may have commas, such as names in Digest. One without an end stays, so that it hides no line. */
-const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)/g;
 
 /** The credentials of one request. It notes the headers that the authenticator reads. */
 export class PresentedCredentials implements Credentials {
@@ -95,7 +94,8 @@ export class PresentedCredentials implements Credentials {
 /** True for two lines of `Authorization` that a host has joined by a comma. */
 function isJoined(value: string): boolean {
   if (!value.includes(',')) return false;
-  const unquoted = value.replaceAll(QUOTED, (text) => (text.endsWith('"') ? '' : text));
+  // Quoted texts may have commas, such as names in Digest. One without an end hides no line.
+  const unquoted = withoutQuoted(value);
   return COMMA_IN_TOKEN.test(value) || SECOND_SCHEME.test(unquoted);
 }
 
