@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATION_NAMES } from '../../packages/parley/src/operations/operations.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { NAMING, said } from '../support/naming-requests.js';
+import { type Caller, type Heard, ownersWorld, type Way, withoutIds } from '../support/owners-world.js';
+
+/** Pairs of callers that must not see each other's tasks. The second one asks for what the first one owns. */
+const CROSSINGS: readonly { readonly name: string; readonly owner: Caller; readonly other: Caller }[] = [
+  { name: 'another user', owner: { user: 'ann' }, other: { user: 'bob' } },
+  { name: 'an anonymous caller', owner: { user: 'ann' }, other: { user: '' } },
+  { name: 'a user, about an anonymous task', owner: { user: '' }, other: { user: 'ann' } },
+  {
+    name: 'the same user in another tenant',
+    owner: { user: 'ann', tenant: 'north' },
+    other: { user: 'ann', tenant: 'south' },
+  },
+  { name: 'the same user without a tenant', owner: { user: 'ann', tenant: 'north' }, other: { user: 'ann' } },
+  {
+    name: 'another user in the same tenant',
+    owner: { user: 'ann', tenant: 'north' },
+    other: { user: 'bob', tenant: 'north' },
+  },
+  {
+    name: 'a user who may not name the tenant',
+    owner: { user: 'ann', tenant: 'north' },
+    other: { user: 'eve', tenant: 'north' },
+  },
+];
+
+/** Everything that two callers may not see of each other, over all bindings on a storage. */
+export function owners(store: string, open: () => Promise<TaskStorage> | TaskStorage): void {
+  describe(`ownership on ${store} (Spec §13.1)`, () => {
+    let storage: TaskStorage;
+    let world: Awaited<ReturnType<typeof ownersWorld>>;
+    beforeAll(async () => {
+      storage = await open();
+      world = await ownersWorld(storage);
+    });
+    afterAll(async () => {
+      await world.server.close({ graceMs: 0 });
+      await storage.close();
+    });
+
+    /** Ways on which both callers of a crossing can call. */
+    const waysFor = ({ owner, other }: { owner: Caller; other: Caller }) =>
+      world.ways.filter(({ hasTenants }) => hasTenants || (owner.tenant ?? other.tenant) === undefined);
+
+    const first = (): Way => {
+      const [way] = world.ways;
+      if (way === undefined) throw new Error('There is a way');
+      return way;
+    };
+
+    /** A task of a caller, by its id, with its context. */
+    async function taskOf(owner: Caller, text: string, over: object = {}): Promise<{ id: string; contextId: string }> {
+      const { text: answer } = await first().call(owner, 'sendMessage', { message: said(text, over) });
+      const { result } = JSON.parse(answer);
+      if (result?.task === undefined) throw new Error(answer);
+      return result.task;
+    }
+
+    const read = async (owner: Caller, id: string) => (await first().call(owner, 'getTask', { id })).text;
+    const isRefused = ({ status, text }: Heard) => status >= 400 || /"error":/.test(text);
+
+    it.each(CROSSINGS)(
+      'answers $name on every operation of every binding as if the task were missing',
+      async (crossing) => {
+        const { owner, other } = crossing;
+        const tasks = [await taskOf(owner, 'ask'), await taskOf(owner, 'done')];
+        const [asks] = tasks;
+        // The other caller asks for a webhook that is there.
+        const webhook = { taskId: asks?.id ?? '', id: 'c1', url: 'https://hooks.example/a' };
+        expect(isRefused(await first().call(owner, 'createTaskPushNotificationConfig', webhook))).toBe(false);
+        const before = await Promise.all(tasks.map(({ id }) => read(owner, id)));
+        let compared = 0;
+        for (const way of waysFor(crossing)) {
+          for (const operation of OPERATION_NAMES) {
+            const about = NAMING[operation].task;
+            if (about === undefined || !way.has(operation)) continue;
+            for (const { id } of tasks) {
+              const missing = randomUUID();
+              for (const headers of operation === 'subscribeToTask' ? [{}, { 'last-event-id': '1' }] : [{}]) {
+                const named = `${way.name} ${operation}`;
+                const unknown = await way.call(
+                  other,
+                  operation,
+                  about({ id: missing, contextId: '' }) as never,
+                  headers,
+                );
+                const foreign = await way.call(other, operation, about({ id, contextId: '' }) as never, headers);
+                expect(isRefused(unknown), named).toBe(true);
+                expect(withoutIds(foreign, id), named).toEqual(withoutIds(unknown, missing));
+                compared += 1;
+              }
+            }
+          }
+        }
+        expect(compared).toBeGreaterThan(20);
+        expect(await Promise.all(tasks.map(({ id }) => read(owner, id)))).toEqual(before);
+        const kept = await first().call(owner, 'listTaskPushNotificationConfigs', { taskId: webhook.taskId });
+        expect(kept.text).toContain(webhook.url);
+      },
+    );
+
+    const trusted = CROSSINGS.filter(({ other }) => other.user !== 'eve');
+
+    it.each(trusted)('gives $name a context and references of its own', async (crossing) => {
+      const { owner, other } = crossing;
+      const { id, contextId } = await taskOf(owner, 'done');
+      for (const way of waysFor(crossing)) {
+        if (!way.has('sendMessage')) continue;
+        const over = (foreign: boolean) => ({
+          contextId: foreign ? contextId : randomUUID(),
+          referenceTaskIds: [foreign ? id : randomUUID()],
+        });
+        const fresh = await way.call(other, 'sendMessage', { message: said('done', over(false)) });
+        const foreign = await way.call(other, 'sendMessage', { message: said('done', over(true)) });
+        expect(foreign.text).toContain('0 references, 0 messages before');
+        expect(withoutIds(foreign), way.name).toEqual(withoutIds(fresh));
+        if (!way.has('listTasks')) continue;
+        const { text } = await way.call(other, 'listTasks', { contextId });
+        expect(text).not.toContain(`"id":"${id}"`);
+      }
+      const all = await first().call(other, 'listTasks', {});
+      expect(all.text).not.toContain(`"id":"${id}"`);
+    });
+
+    it.each(trusted)('refuses the page token of $name like one that no server made', async (crossing) => {
+      const { owner, other } = crossing;
+      await taskOf(owner, 'done');
+      await taskOf(owner, 'done');
+      for (const way of waysFor(crossing).filter((one) => one.has('listTasks'))) {
+        const page = await way.call(owner, 'listTasks', { pageSize: 1 });
+        const pageToken = /"nextPageToken":"([^"]+)"/.exec(page.text)?.[1] ?? '';
+        expect(isRefused(await way.call(owner, 'listTasks', { pageSize: 1, pageToken }))).toBe(false);
+        const malformed = await way.call(other, 'listTasks', { pageSize: 1, pageToken: 'AAAA' });
+        expect(isRefused(malformed)).toBe(true);
+        const foreign = await way.call(other, 'listTasks', { pageSize: 1, pageToken });
+        expect(withoutIds(foreign)).toEqual(withoutIds(malformed));
+      }
+    });
+
+    it.each(trusted)('keeps the message ids of $name apart (Spec §3.3.1)', async (crossing) => {
+      const { owner, other } = crossing;
+      const messageId = randomUUID();
+      const { id } = await taskOf(owner, 'done', { messageId });
+      expect((await taskOf(owner, 'done', { messageId })).id).toBe(id);
+      expect((await taskOf(other, 'done', { messageId })).id).not.toBe(id);
+      const changed = await taskOf({ ...other, user: 'zoe' }, 'ask', { messageId }).catch(() => undefined);
+      expect(changed?.id).not.toBe(id);
+    });
+
+    it('refuses to start and to list in a tenant that is not granted, whether it has tasks or not', async () => {
+      await taskOf({ user: 'ann', tenant: 'north' }, 'done');
+      for (const way of world.ways.filter(({ hasTenants }) => hasTenants)) {
+        for (const [operation, request] of [
+          ['sendMessage', { message: said('done') }],
+          ['sendStreamingMessage', { message: said('done') }],
+          ['listTasks', {}],
+          ['getExtendedAgentCard', {}],
+        ] as const) {
+          const existing = await way.call({ user: 'eve', tenant: 'north' }, operation, request);
+          const none = await way.call({ user: 'eve', tenant: 'nowhere' }, operation, request);
+          expect(isRefused(existing), `${way.name} ${operation}`).toBe(true);
+          expect(withoutIds(existing)).toEqual(withoutIds(none));
+          const anonymous = await way.call({ user: '', tenant: 'north' }, operation, request);
+          expect(isRefused(anonymous)).toBe(true);
+        }
+      }
+    });
+  });
+}

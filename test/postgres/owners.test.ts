@@ -1,0 +1,16 @@
+import { afterAll, beforeAll } from 'vitest';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { owners } from '../matrix/owners.js';
+import { PostgresServer } from '../support/servers/postgres-server.js';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start('fsync=off');
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+owners('PostgreSQL', () =>
+  PostgresStorage.open({ url: server.url, durability: 'process', clock: systemClock, logger: silentLogger }),
+);

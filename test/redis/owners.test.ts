@@ -1,0 +1,11 @@
+import { afterAll } from 'vitest';
+import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
+import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { owners } from '../matrix/owners.js';
+import { RedisServer } from '../support/servers/redis-server.js';
+
+const server = await RedisServer.start();
+afterAll(() => server[Symbol.asyncDispose]());
+
+owners('Redis', () => RedisStorage.open({ url: server.url, clock: systemClock, ids: systemIds, logger: silentLogger }));
