@@ -53,6 +53,7 @@ export function jwtCheck({
     const rules = { ...defaults, ...definedRules(options) };
     const documents = tokenDocuments(options, runtime);
     let made: Promise<JwtVerifier> | undefined;
+    let ready: JwtVerifier | undefined;
     const make = async (): Promise<JwtVerifier> => {
       const library = await loadedJose();
       const keys = keysOf({ options, runtime, source, documents, library, changed });
@@ -60,10 +61,12 @@ export function jwtCheck({
       const toleranceSeconds = toleranceOf(options);
       return new JwtVerifier({ ...rules, library, keys, issuer, audience, toleranceSeconds, clock: runtime.clock });
     };
-    return async (token) => {
+    const load = async () => {
       made ??= make();
-      return (await made).verify(token);
+      ready = await made;
+      return ready;
     };
+    return (token) => (ready === undefined ? load().then((verifier) => verifier.verify(token)) : ready.verify(token));
   };
 }
 

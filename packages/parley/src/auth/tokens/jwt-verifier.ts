@@ -3,7 +3,7 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
 import { fromBase64Url } from '../../runtime/base64-bytes.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { TokenKeys } from './key-set.js';
+import type { FoundKeys, TokenKeys } from './key-set.js';
 import { hasRepeatedMember } from './repeated-members.js';
 import type { TokenVerdict } from './token-claims.js';
 
@@ -23,6 +23,7 @@ export interface JwtVerifierOptions {
 /** Headers that would give a token another meaning: JWE, unencoded and critical members (RFC 7515, RFC 7516). */
 const REFUSED_HEADERS = ['crit', 'b64', 'enc', 'zip', 'epk'];
 const LONGEST_KEY_ID = 1_024;
+const NOT_ASCII = /[\x80-\xff]/;
 const NO_KEY = 'no key fits the token';
 
 /** A fault that is found before the signature is checked. */
@@ -54,11 +55,14 @@ export class JwtVerifier {
     if (token.split('.', 4).length !== 3 || token.endsWith('=')) return { fault: 'the token is no signed JWT' };
     const rules = { ...this.#rules, currentDate: new Date(this.#options.clock.now()) };
     let others: readonly Jose.CryptoKey[] = [];
-    const first = await this.#verdict(token, rules, async (header) => {
-      const [key, ...rest] = await this.#candidates(header, token);
+    const take = ([key, ...rest]: FoundKeys): Jose.CryptoKey => {
       if (key === undefined) throw new EarlyFault(NO_KEY);
       others = rest;
       return key;
+    };
+    const first = await this.#verdict(token, rules, (header) => {
+      const found = this.#candidates(header, token);
+      return found instanceof Promise ? found.then(take) : take(found);
     });
     if ('claims' in first) return withoutRepeats(token, first);
     // A token that names no key.
@@ -84,10 +88,10 @@ export class JwtVerifier {
   }
 
   /** The keys for a token. A token that no key could make valid costs no request. */
-  async #candidates(header: Jose.ProtectedHeaderParameters, token: string) {
+  #candidates(header: Jose.ProtectedHeaderParameters, token: string): FoundKeys | Promise<FoundKeys> {
     const fault = headerFault(header, this.#options.types);
     if (fault !== undefined) throw new EarlyFault(fault);
-    return await this.#options.keys.find(header, () => this.#isOfIssuer(token));
+    return this.#options.keys.find(header, () => this.#isOfIssuer(token));
   }
 
   #isOfIssuer(token: string): boolean {
@@ -101,8 +105,15 @@ export class JwtVerifier {
 
 /** Refuses a token with a member twice: two readers could read two different tokens (RFC 7519 §4, RFC 7515 §4). */
 function withoutRepeats(token: string, verdict: TokenVerdict): TokenVerdict {
-  const parts = token.split('.', 2).map((part) => new TextDecoder().decode(fromBase64Url(part)));
-  return parts.some(hasRepeatedMember) ? { fault: 'the token has a member twice' } : verdict;
+  return token.split('.', 2).some((part) => hasRepeatedMember(textOf(part)))
+    ? { fault: 'the token has a member twice' }
+    : verdict;
+}
+
+/** A text of ASCII is its own UTF-8. */
+function textOf(part: string): string {
+  const bytes = atob(part.replaceAll('-', '+').replaceAll('_', '/'));
+  return NOT_ASCII.test(bytes) ? new TextDecoder().decode(fromBase64Url(part)) : bytes;
 }
 
 function headerFault(header: Jose.ProtectedHeaderParameters, types: readonly string[]): string | undefined {

@@ -8,8 +8,11 @@ export interface TokenKeys {
    * are read only if `mayRead` returns true.
    * @throws A2AError with the code UNAVAILABLE if the keys cannot be read now.
    */
-  find(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): Promise<readonly Jose.CryptoKey[]>;
+  find(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): FoundKeys | Promise<FoundKeys>;
 }
+
+/** The candidates for a token. They come without a promise if they are known already. */
+export type FoundKeys = readonly Jose.CryptoKey[];
 
 /** A token without a key id costs one signature check for each candidate. */
 const MOST_CANDIDATES = 4;
@@ -22,6 +25,8 @@ export class KeySet {
   /** Equal for equal keys. */
   readonly text: string;
   readonly #find: Jose.LocalJWKSet;
+  /** By algorithm and key id. Only keys of the document are here, so that its size is their bound. */
+  readonly #known = new Map<string, FoundKeys>();
 
   private constructor(text: string, find: Jose.LocalJWKSet) {
     this.text = text;
@@ -39,9 +44,20 @@ export class KeySet {
     return new KeySet(JSON.stringify(keys), library.createLocalJWKSet({ keys }));
   }
 
-  async find(header: Jose.ProtectedHeaderParameters): Promise<readonly Jose.CryptoKey[]> {
+  find(header: Jose.ProtectedHeaderParameters): FoundKeys | Promise<FoundKeys> {
+    return this.known(header) ?? this.#imported(header);
+  }
+
+  /** The key that a header names, if a token has used it before. */
+  known({ alg, kid }: Jose.ProtectedHeaderParameters): FoundKeys | undefined {
+    return this.#known.get(`${alg} ${kid}`);
+  }
+
+  async #imported(header: Jose.ProtectedHeaderParameters): Promise<FoundKeys> {
     try {
-      return [await this.#find(header as Jose.JWSHeaderParameters)];
+      const found = [await this.#find(header as Jose.JWSHeaderParameters)];
+      if (header.kid !== undefined) this.#known.set(`${header.alg} ${header.kid}`, found);
+      return found;
     } catch (error) {
       return isIterable(error) ? await firstOf(error) : [];
     }
@@ -70,14 +86,17 @@ async function firstOf(keys: AsyncIterable<Jose.CryptoKey>): Promise<readonly Jo
 
 /** The keys of a shared secret. Each is imported once, because an import takes as long as a check. */
 export function secretKeys(secret: Uint8Array<ArrayBuffer>): TokenKeys {
-  const keys = new Map<string, Promise<readonly Jose.CryptoKey[]>>();
+  const keys = new Map<string, FoundKeys | Promise<FoundKeys>>();
   return {
     // The library has checked that the algorithm is allowed.
     find({ alg = '' }) {
       const known = keys.get(alg);
       if (known !== undefined) return known;
       const algorithm = { name: 'HMAC', hash: alg.replace('HS', 'SHA-') };
-      const imported = crypto.subtle.importKey('raw', secret, algorithm, false, ['verify']).then((key) => [key]);
+      const imported = crypto.subtle.importKey('raw', secret, algorithm, false, ['verify']).then((key) => {
+        keys.set(alg, [key]);
+        return [key];
+      });
       keys.set(alg, imported);
       return imported;
     },

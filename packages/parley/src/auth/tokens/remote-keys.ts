@@ -2,7 +2,7 @@ import type * as Jose from 'jose';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { KeySet, type TokenKeys } from './key-set.js';
+import { type FoundKeys, KeySet, type TokenKeys } from './key-set.js';
 import type { KeyTimes } from './token-options.js';
 
 /** Options of `RemoteKeys`. */
@@ -38,7 +38,12 @@ export class RemoteKeys implements TokenKeys {
     this.#times = { maxAgeMs: 600_000, cooldownMs: 30_000, staleMs: 3_600_000, ...options.times };
   }
 
-  async find(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): Promise<readonly Jose.CryptoKey[]> {
+  find(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): FoundKeys | Promise<FoundKeys> {
+    const known = this.#age > this.#times.maxAgeMs ? undefined : this.#keys?.set.known(header);
+    return known ?? this.#found(header, mayRead);
+  }
+
+  async #found(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): Promise<FoundKeys> {
     if (this.#age > this.#times.maxAgeMs) {
       if (!mayRead()) return [];
       await this.#read();

@@ -103,8 +103,10 @@ export class TokenAuthenticator implements Authenticator {
     const key = `${this.#verified.generation} ${hash}`;
     const running = this.#checks.get(key);
     if (running !== undefined) return running;
-    const check = this.#authentication(token, hash).finally(() => this.#checks.delete(key));
+    const check = this.#authentication(token, hash);
     this.#checks.set(key, check);
+    const ended = () => void this.#checks.delete(key);
+    check.then(ended, ended);
     return check;
   }
 
@@ -121,7 +123,7 @@ export class TokenAuthenticator implements Authenticator {
     const schemes = Object.keys(this.securitySchemes);
     const user = userOfClaims(verdict.claims, { issuer, schemes, mapping, toleranceSeconds });
     if (user === undefined) return invalidToken('the token names no subject');
-    if (await this.#isRevoked(verdict.claims)) return invalidToken('revoked');
+    if (options.isRevoked !== undefined && (await this.#isRevoked(verdict.claims))) return invalidToken('revoked');
     const missing = missingScopes(user, this.#required);
     if (missing.length > 0) return insufficientScope(missing, this.#required);
     // A check that began before a revocation must not outlive it.
