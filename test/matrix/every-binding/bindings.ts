@@ -7,6 +7,8 @@ import type { A2AHost } from '../../../packages/parley/src/exports/node.js';
 import type { OperationName } from '../../../packages/parley/src/operations/operations.js';
 import { beginsWithState, PLAIN_OPERATIONS, plainArguments } from './plain-arguments.js';
 import {
+  AS_URL,
+  CALLED,
   CANCEL_METADATA,
   DECLARED,
   HISTORY_LENGTH,
@@ -74,15 +76,14 @@ export const BINDINGS: readonly BindingRow[] = [
     versions: ['0.3'],
     connect: byCard('CAPNWEB', { bindings: [plainArguments] }),
     operations: PLAIN_OPERATIONS,
-    // Plain arguments have no service parameters, and a cancel has no metadata.
+    // Plain arguments have no service parameters. A cancel and a status have no metadata.
     without: () => [
-      ...[TOO_DEEP, TOO_LONG, RATE, CANCEL_METADATA, DECLARED, OTHER_VERSION, NO_EXTENDED_CARD],
+      ...[TOO_DEEP, TOO_LONG, RATE, CANCEL_METADATA, DECLARED, AS_URL, CALLED, OTHER_VERSION, NO_EXTENDED_CARD],
       ...SUBSCRIBING,
     ],
     apart: ['challenges'],
     shown: beginsWithState,
   },
-  // Its values are those of the model: there is no wire that could have an older form.
   // gRPC serves one agent on each port.
   {
     name: 'gRPC',

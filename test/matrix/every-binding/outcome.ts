@@ -47,18 +47,29 @@ export async function refusal(work: Promise<unknown>): Promise<unknown> {
   }
 }
 
+const ID = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/;
+/** Ids of artifacts of other agents, and names of other agents, are hashes. */
+const HASH = /(?<=")call-[\w-]+(?=")|(?<="callee":")[\da-f]{16}(?=")/;
+const NAMED = new RegExp(`${ID.source}|${HASH.source}`, 'g');
+
 /** An outcome with each id and time replaced by the number of its first appearance, as plain JSON. */
 export function normalized(outcome: unknown, cell: Cell): unknown {
   const seen = new Map<string, string>();
-  const text = JSON.stringify(outcome)
+  const text = JSON.stringify(outcome, inOrder)
     .replaceAll(cell.name, 'CELL')
     .replace(/127\.0\.0\.1:\d+/g, 'HOST')
-    .replace(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, (id) => {
+    .replace(NAMED, (id) => {
       if (!seen.has(id)) seen.set(id, `id-${seen.size}`);
       return seen.get(id) as string;
     })
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
   return withoutDefaults(JSON.parse(text));
+}
+
+/** Members by their names: a wire may have them in another order. */
+function inOrder(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** An outcome without some members, at any depth. */

@@ -11,6 +11,10 @@ export const SEVERAL = 'several subscribers, one of whom leaves, until another c
 export const RESUMED = 'a stream that goes on after an event';
 export const WEBHOOKS = 'webhooks of a task: several, read, listed, deleted twice';
 export const LAST_STREAM = 'the last stream that one user may have';
+/** Needs an extension that the client declares. */
+export const AS_URL = 'a large part, for a client that takes urls';
+/** Its statuses have metadata. */
+export const CALLED = 'a call of another agent, its stream mapped';
 /** Scenarios that need subscriptions or webhooks beside the messages. */
 export const SUBSCRIBING: readonly string[] = [SEVERAL, RESUMED, WEBHOOKS, LAST_STREAM];
 /** The version of a session, or of a process, is not one of each call. */

@@ -15,6 +15,7 @@ import type { TaskStorage } from '../../../packages/parley/src/store/task-storag
 import { silentLogger } from '../../../packages/parley/src/telemetry/logger.js';
 import { BINDINGS, type BindingRow, type MatrixVersion } from './bindings.js';
 import { failingStorage, faultyHandler } from './faults.js';
+import { KIT_PATH, kitAgent, kitExtensions } from './kit-agent.js';
 
 /** An extension that the agent at `/demanding` requires. */
 export const DEMANDED = 'https://example.com/extensions/demanded/v1';
@@ -84,6 +85,7 @@ const AGENTS = {
     defaultOutputModes: ['text/plain'],
     limits: { bodyBytes: BODY_BYTES, jsonDepth: 20 },
   },
+  [KIT_PATH]: { agent: kitAgent, versions },
 } as const;
 
 /** The paths of all agents of the matrix. */
@@ -105,6 +107,7 @@ export class World implements AsyncDisposable {
       bindings: rows.flatMap(({ serves }) => serves?.(PATHS) ?? []),
       concurrency: { streamsPerCaller: STREAMS },
       push: { allow: ['hooks.example'] },
+      ...kitExtensions(),
       logger: silentLogger,
       logRequests: false,
       metrics: false,
@@ -158,6 +161,12 @@ export class Cell implements Disposable {
     });
     this.#clients.push(client);
     return client;
+  }
+
+  /** The address of an agent, for another agent. */
+  url(path: AgentPath): string {
+    const [first] = this.#options.host.agentCards[path]?.supportedInterfaces ?? [];
+    return `${new URL(first?.url ?? '').origin}${path}`;
   }
 
   [Symbol.dispose](): void {

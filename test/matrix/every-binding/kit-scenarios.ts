@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '../../../packages/parley/src/client/client.js';
+import { FILES_EXTENSION } from '../../../packages/parley/src/exports/files.js';
+import {
+  answerApprovals,
+  answerQuestion,
+  toolApprovals,
+  toolCalls,
+  toolQuestions,
+} from '../../../packages/parley/src/exports/tools.js';
+import type { Part } from '../../../packages/parley/src/model/part.js';
+import type { Task } from '../../../packages/parley/src/model/task.js';
+import { INLINE_BYTES, KIT_PATH } from './kit-agent.js';
+import { eventsOf, refusal } from './outcome.js';
+import type { MatrixScenario } from './scenarios.js';
+import { AS_URL, CALLED } from './special-scenarios.js';
+import type { Cell } from './world.js';
+
+type Sent = Parameters<Client['sendMessage']>[0];
+
+async function taskOf(client: Client, message: Sent): Promise<Task> {
+  const answer = await client.sendMessage(message);
+  if ('task' in answer) return answer.task;
+  throw new Error('The agent answered with a message');
+}
+
+const said = (task: Task, text: string): Sent => ({ message: { taskId: task.id, parts: [{ text }] } });
+
+/** The answers to a question, by the way they are given, and the tasks that follow. */
+async function answered(cell: Cell, prompt: string, answers: readonly ((task: Task) => Sent)[]): Promise<unknown> {
+  const client = await cell.client(KIT_PATH);
+  const tasks: Task[] = [await taskOf(client, prompt)];
+  for (const answer of answers) tasks.push(await taskOf(client, answer(tasks.at(-1) as Task)));
+  return tasks.map((task) => ({
+    task,
+    approvals: toolApprovals(task),
+    questions: toolQuestions(task),
+    calls: toolCalls(task),
+  }));
+}
+
+/** A part with the size of its bytes, or as a url. */
+function sized(part: Part): unknown {
+  const { filename, mediaType } = part;
+  if ('raw' in part) return { raw: Buffer.from(part.raw, 'base64').length, filename, mediaType };
+  return 'url' in part ? { isUrl: part.url.includes('/kit/files/'), filename, mediaType } : part;
+}
+
+/** Sends a part that becomes a file. The task tells the parts of the message and of the answer. */
+async function large(cell: Cell, extensions: readonly string[]): Promise<unknown> {
+  const client = await cell.client(KIT_PATH, undefined, { extensions });
+  const raw = Buffer.alloc(2 * INLINE_BYTES, 'x').toString('base64');
+  const parts = [{ text: 'measure' }, { raw, filename: 'large.txt', mediaType: 'text/plain' }];
+  const { id, status } = await taskOf(client, { message: { parts } });
+  const { history = [], artifacts = [] } = await client.getTask(id);
+  return {
+    status,
+    sent: history.flatMap((message) => message.parts.map(sized)),
+    got: artifacts.flatMap((artifact) => artifact.parts.map(sized)),
+    bytes: await Promise.all(
+      artifacts.flatMap((artifact) => artifact.parts).map(async (part) => 'url' in part && (await lengthAt(part.url))),
+    ),
+  };
+}
+
+const lengthAt = async (url: string) => (await (await fetch(url)).arrayBuffer()).byteLength;
+
+/** An agent with tools, files, schemas, calls of other agents, and the conversation of its context. */
+export const KIT_SCENARIOS: readonly MatrixScenario[] = [
+  {
+    name: 'the conversation of a context with two tasks',
+    differs: true,
+    async play(cell) {
+      const client = await cell.client(KIT_PATH);
+      const contextId = randomUUID();
+      const tasks: Task[] = [];
+      for (const text of ['remember me', 'remember us', 'remember all']) {
+        tasks.push(await taskOf(client, { message: { contextId, parts: [{ text }] } }));
+      }
+      const other = await taskOf(client, { message: { contextId: randomUUID(), parts: [{ text: 'remember' }] } });
+      return { tasks, other };
+    },
+  },
+  {
+    name: 'a call of a tool, approved by data',
+    differs: true,
+    play: (cell) => answered(cell, 'buy Dune', [(task) => ({ message: answerApprovals(task, 'approve') })]),
+  },
+  {
+    name: 'a call of a tool, refused by data with a reason',
+    differs: true,
+    play: (cell) =>
+      answered(cell, 'buy Dune', [
+        (task) => ({ message: answerApprovals(task, [{ callId: '1.2', decision: 'refuse', reason: 'too dear' }]) }),
+      ]),
+  },
+  {
+    name: 'a call of a tool, approved by text',
+    differs: true,
+    play: (cell) => answered(cell, 'buy Dune', [(task) => said(task, 'yes')]),
+  },
+  {
+    name: 'a call of a tool, refused by text',
+    differs: true,
+    play: (cell) => answered(cell, 'buy Dune', [(task) => said(task, 'no')]),
+  },
+  {
+    name: 'a form of a tool, answered by data',
+    differs: true,
+    play: (cell) =>
+      answered(cell, 'stay Oslo', [
+        (task) => ({ message: answerQuestion(task, { action: 'accept', content: { nights: 3 } }) }),
+      ]),
+  },
+  {
+    name: 'a form of a tool, answered by a text that does not fit, and by one that does',
+    differs: true,
+    play: (cell) => answered(cell, 'stay Oslo', [(task) => said(task, 'many'), (task) => said(task, '4')]),
+  },
+  {
+    name: 'a form of a tool, declined',
+    differs: true,
+    play: (cell) => answered(cell, 'stay Oslo', [(task) => ({ message: answerQuestion(task, { action: 'decline' }) })]),
+  },
+  {
+    name: 'the stream of a call of a tool',
+    differs: true,
+    async play(cell) {
+      const client = await cell.client(KIT_PATH);
+      return eventsOf(client.sendStreamingMessage('count sheep'));
+    },
+  },
+  {
+    name: 'a large part, for a client that takes bytes',
+    play: (cell) => large(cell, []),
+  },
+  {
+    name: AS_URL,
+    play: (cell) => large(cell, [FILES_EXTENSION]),
+  },
+  {
+    name: 'data that do not fit the schema of the agent',
+    async play(cell) {
+      const client = await cell.client(KIT_PATH);
+      const sent = (city: unknown) => ({ message: { parts: [{ text: 'nothing' }, { data: { city } as never }] } });
+      return {
+        refused: await refusal(client.sendMessage(sent(7))),
+        streamed: await refusal(eventsOf(client.sendStreamingMessage(sent('x'.repeat(101))))),
+        taken: (await taskOf(client, sent('Oslo'))).status,
+      };
+    },
+  },
+  {
+    name: CALLED,
+    differs: true,
+    async play(cell) {
+      const client = await cell.client(KIT_PATH);
+      const stream = client.sendStreamingMessage(`call ${cell.url('/spec')}`);
+      return { events: await eventsOf(stream), task: await client.getTask(stream.taskId ?? '') };
+    },
+  },
+];
