@@ -62,7 +62,49 @@ describe('parley serve with API keys', () => {
     await vi.waitFor(async () => expect(await statusOf(agent.url, { 'x-api-key': ada.key })).toBe(401), 20_000);
   });
 
+  it('takes keys elsewhere, together with a certificate that a proxy tells, and limits users', async () => {
+    const file = join(folder(), 'keys.json');
+    const { key } = await created('ada', '--api-keys-file', file);
+    await using agent = await ServedAgent.start([
+      ...['serve', '--echo', '--api-keys-file', file, '--api-key-place', 'header:X-Agent-Key'],
+      ...['--client-cert-proxy', '127.0.0.1', '--client-cert-format', 'envoy', '--auth-require', 'all'],
+      ...['--rate-limit-address', 'off', '--rate-limit-user', '3/h'],
+    ]);
+    const certificate = (name: string) => ({
+      'x-forwarded-client-cert': `Hash=${'a'.repeat(64)};Subject="CN=${name}"`,
+    });
+    const refused = [
+      { 'x-agent-key': key },
+      { 'x-api-key': key, ...certificate('ada') },
+      { 'x-agent-key': key, ...certificate('bob') },
+    ];
+    for (const headers of refused) expect(await statusOf(agent.url, headers)).toBe(401);
+    const both = { 'x-agent-key': key, ...certificate('ada') };
+    const statuses: number[] = [];
+    for (let call = 0; call < 4; call++) statuses.push(await statusOf(agent.url, both));
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  });
+
+  it('lists all of its settings in the help', async () => {
+    const { stdout } = await parley(['serve', '--help']);
+    for (const flag of [
+      'api-keys-file api-key-place basic-users-file tls-client-ca client-cert-proxy client-cert-format auth-require',
+      'oidc-issuer jwt-issuer jwks-url jwt-audience jwt-algorithm required-scope tenant-claim auth-allow-host',
+      'introspection-issuer introspection-client-id introspection-client-secret introspection-url token-url',
+      'auth-plain-http rate-limit rate-limit-address rate-limit-user',
+    ].flatMap((flags) => flags.split(' '))) {
+      expect(stdout).toContain(`--${flag} `);
+    }
+  });
+
   it.each([
+    [['--api-key-place', 'header:X-Key'], '--api-key-place needs --api-keys-file'],
+    [['--api-key-place', 'body:x'], '--api-key-place is header:<name>'],
+    [['--client-cert-proxy', '10.0.0.1'], '--client-cert-proxy and --client-cert-format belong together'],
+    [['--client-cert-format', 'haproxy'], '--client-cert-format is envoy, nginx, rfc9440'],
+    [['--auth-require', 'both'], '--auth-require is any, all, all-users'],
+    [['--auth-require', 'all'], 'needs two kinds of credentials'],
+    [['--rate-limit-user', 'many'], '--rate-limit-user is a number of requests'],
     [['--tls-cert', 'a.pem'], '--tls-cert and --tls-key belong together'],
     [['--tls-client-ca', 'a.pem'], '--tls-client-ca needs --tls-cert and --tls-key'],
     [['--api-keys-file', 'nowhere.json'], 'nowhere.json: the file cannot be read (ENOENT)'],

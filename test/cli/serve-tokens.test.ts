@@ -41,7 +41,41 @@ describe('parley serve with tokens', () => {
     expect([await statusOf(agent.url), await statusOf(agent.url, await token())]).toEqual([401, 200]);
   });
 
+  it('asks an authorization server about tokens, by flags or by the variables of the ready server', async () => {
+    const opaque = await startAuthorizationServer();
+    try {
+      const response = await fetch(`${opaque.issuer}/token`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa(`machine:${encodeURIComponent(CLIENT_SECRET)}`)}` },
+        body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'read' }),
+      });
+      const { access_token: bearer } = (await response.json()) as { access_token: string };
+      const flags = [
+        ...['--introspection-issuer', opaque.issuer, '--introspection-client-id', 'agent'],
+        ...['--token-url', `${opaque.issuer}/token`, '--auth-allow-host', '127.0.0.1'],
+      ];
+      const variables = {
+        A2A_INTROSPECTION_ISSUER: opaque.issuer,
+        A2A_INTROSPECTION_CLIENT_ID: 'agent',
+        A2A_TOKEN_URL: `${opaque.issuer}/token`,
+        A2A_AUTH_ALLOW_HOSTS: '127.0.0.1',
+      };
+      const secret = { A2A_INTROSPECTION_CLIENT_SECRET: CLIENT_SECRET };
+      for (const [args, env] of [
+        [flags, secret],
+        [[], { ...variables, ...secret }],
+      ] as const) {
+        await using agent = await ServedAgent.start(['serve', '--echo', ...args], { env });
+        expect([await statusOf(agent.url, 'unknown'), await statusOf(agent.url, bearer)]).toEqual([401, 200]);
+      }
+    } finally {
+      await opaque.close();
+    }
+  });
+
   it.each([
+    [['--introspection-issuer', 'https://id.example'], '--introspection-issuer needs --introspection-client-id'],
+    [['--token-url', 'https://id.example/token'], 'need --introspection-issuer'],
     [['--jwt-audience', 'agent'], '--jwt-audience needs --oidc-issuer'],
     [['--oidc-issuer', 'https://id.example'], '--jwt-audience must name this agent'],
     [['--jwks-url', 'https://id.example/keys'], '--jwt-issuer and --jwks-url belong together'],

@@ -18,7 +18,7 @@ beforeAll(async () => void (await import('../../packages/parley/src/app/middlewa
 type Answer = (at: number) => Authentication | Promise<Authentication>;
 
 /** A stream whose credential the authenticator is asked about once a minute. `answer` tells from the second time on. */
-async function streamOf(answer: Answer, first: Partial<Authentication> = {}) {
+async function streamOf(answer: Answer, first: { readonly revoked?: AbortSignal } = {}) {
   const asked: number[] = [];
   const authenticate = (): Authentication | Promise<Authentication> => {
     const now = agent.clock.now();

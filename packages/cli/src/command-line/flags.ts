@@ -145,6 +145,9 @@ export const FLAGS = {
   'public-url': text('url', 'base URL in the card', { aliases: ['advertise-address'] }),
   'allow-anonymous': onOff('listen beyond this machine without authentication'),
   'api-keys-file': text('path', 'file of API keys that callers need', { commonVariable: 'A2A_API_KEYS_FILE' }),
+  'api-key-place': text('place', 'place of API keys: header:<name>, query:<name>, cookie:<name> or bearer', {
+    commonVariable: 'A2A_API_KEY_PLACE',
+  }),
   'basic-users-file': text('path', 'file of names and password hashes that callers need', {
     commonVariable: 'A2A_BASIC_USERS_FILE',
   }),
@@ -153,12 +156,41 @@ export const FLAGS = {
   'tls-client-ca': text('path', 'authorities of client certificates that callers need', {
     commonVariable: 'A2A_TLS_CLIENT_CA',
   }),
+  'client-cert-proxy': text('address', 'proxy that tells client certificates; needs --client-cert-format', {
+    repeats: true,
+    commonVariable: 'A2A_CLIENT_CERT_PROXIES',
+  }),
+  'client-cert-format': text('name', 'form of its header: envoy, nginx or rfc9440', {
+    commonVariable: 'A2A_CLIENT_CERT_FORMAT',
+  }),
+  'auth-require': text('which', 'credentials that a caller needs, of several kinds: any, all or all-users', {
+    commonVariable: 'A2A_AUTH_REQUIRE',
+  }),
   'signing-key': text('path', 'key that signs: PEM, a JWK or a key set', { repeats: true }),
   jku: text('url', 'https URL of the public keys, which the signatures name'),
   expires: text('duration', 'lifetime of the key or password (default: no end)'),
   'oidc-issuer': text('url', 'take tokens of this OpenID Connect provider', { commonVariable: 'A2A_OIDC_ISSUER' }),
   'jwt-issuer': text('url', 'take JWTs of this issuer; needs --jwks-url', { commonVariable: 'A2A_JWT_ISSUER' }),
   'jwks-url': text('url', 'keys of that issuer', { commonVariable: 'A2A_JWKS_URL' }),
+  'introspection-issuer': text('url', 'ask this authorization server about tokens', {
+    commonVariable: 'A2A_INTROSPECTION_ISSUER',
+  }),
+  'introspection-client-id': text('id', 'the agent as a client of that server', {
+    commonVariable: 'A2A_INTROSPECTION_CLIENT_ID',
+  }),
+  'introspection-client-secret': text('secret', 'secret of that client', {
+    ...secret,
+    commonVariable: 'A2A_INTROSPECTION_CLIENT_SECRET',
+  }),
+  'introspection-url': text('url', 'endpoint for the questions (default: that of the metadata)', {
+    commonVariable: 'A2A_INTROSPECTION_URL',
+  }),
+  'token-url': text('url', 'place where callers get such tokens, for the card', { commonVariable: 'A2A_TOKEN_URL' }),
+  'jwt-algorithm': text('name', 'allowed algorithm of JWTs, such as ES256 (default: all asymmetric ones)', {
+    repeats: true,
+    commonVariable: 'A2A_JWT_ALGORITHMS',
+  }),
+  'tenant-claim': text('name', 'claim with the tenants of a user', { commonVariable: 'A2A_TENANT_CLAIM' }),
   'jwt-audience': text('name', 'audience that tokens must have', {
     repeats: true,
     commonVariable: 'A2A_JWT_AUDIENCE',
@@ -171,7 +203,16 @@ export const FLAGS = {
     repeats: true,
     commonVariable: 'A2A_AUTH_ALLOW_HOSTS',
   }),
-  'rate-limit': text('rate', 'requests of one address and of one user, such as 100/60s'),
+  'auth-plain-http': onOff('allow issuers and keys without TLS', { commonVariable: 'A2A_AUTH_PLAIN_HTTP' }),
+  'rate-limit': text('rate', 'requests of one address and of one user, such as 100/60s', {
+    commonVariable: 'A2A_RATE_LIMIT',
+  }),
+  'rate-limit-address': text('rate', 'requests of one address, in place of --rate-limit; off for no limit', {
+    commonVariable: 'A2A_RATE_LIMIT_ADDRESS',
+  }),
+  'rate-limit-user': text('rate', 'requests of one user, in place of --rate-limit; off for no limit', {
+    commonVariable: 'A2A_RATE_LIMIT_USER',
+  }),
   'audit-file': text('path', 'file that gets a record of each call and each refusal', {
     commonVariable: 'A2A_AUDIT_FILE',
   }),

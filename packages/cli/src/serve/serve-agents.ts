@@ -17,10 +17,7 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
   const name = settings.text('name');
   const description = settings.text('description');
   const publicUrl = settings.text('public-url');
-  const rate = settings.text('rate-limit');
-  const rateLimit = rate === undefined ? undefined : parseRate(rate);
-  if (rate !== undefined && rateLimit === undefined)
-    throw usageError(`--rate-limit is a number of requests in a time, such as 100/60s, not "${rate}"`);
+  const rateLimit = rateLimitOf(settings);
   const agents =
     'host' in source
       ? source.host.agents
@@ -73,6 +70,29 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     await files.audit?.close();
   }
   return 0;
+}
+
+/** The rates of the flags; `undefined` if none is left. */
+function rateLimitOf(settings: Settings): A2AHostOptions['rateLimit'] {
+  const both = rateOf('rate-limit', settings) || undefined;
+  const perAddress = rateOf('rate-limit-address', settings);
+  const perPrincipal = rateOf('rate-limit-user', settings);
+  if (!both && !perAddress && !perPrincipal) return undefined;
+  return {
+    ...both,
+    ...(perAddress !== undefined && { perAddress }),
+    ...(perPrincipal !== undefined && { perPrincipal }),
+  };
+}
+
+/** A rate, or false for `off`. */
+function rateOf(flag: 'rate-limit' | 'rate-limit-address' | 'rate-limit-user', settings: Settings) {
+  const text = settings.text(flag);
+  if (text === 'off') return false;
+  const rate = text === undefined ? undefined : parseRate(text);
+  if (text !== undefined && rate === undefined)
+    throw usageError(`--${flag} is a number of requests in a time, such as 100/60s, not "${text}"`);
+  return rate;
 }
 
 type Bindings = NonNullable<A2AHostOptions['bindings']>;

@@ -82,6 +82,32 @@ describe('tokens', () => {
     });
   });
 
+  it('that an authorization server is asked about, also those that are bound to certificates', () => {
+    const { tokens, credentials } = readServerConfig({
+      A2A_INTROSPECTION_ISSUER: 'https://id.example',
+      A2A_INTROSPECTION_CLIENT_ID: 'agent',
+      A2A_INTROSPECTION_CLIENT_SECRET: 'pl4nted-s3cret',
+      A2A_INTROSPECTION_URL: 'https://id.example/introspect',
+      A2A_TOKEN_URL: 'https://id.example/token',
+      A2A_CLIENT_CERT_PROXIES: '10.0.0.0/8',
+      A2A_CLIENT_CERT_FORMAT: 'envoy',
+    });
+    const forwarded = { proxies: ['10.0.0.0/8'], format: 'envoy' };
+    expect(credentials).toEqual({ forwardedCertificates: forwarded });
+    expect(tokens).toEqual({
+      discovers: false,
+      issuer: 'https://id.example',
+      audience: [],
+      introspection: {
+        clientId: 'agent',
+        clientSecret: 'pl4nted-s3cret',
+        endpoint: 'https://id.example/introspect',
+        tokenUrl: 'https://id.example/token',
+      },
+      forwarded,
+    });
+  });
+
   it('with keys by URL', () => {
     const [issuer, jwksUrl] = ['https://id.example/', 'https://id.example/keys'];
     const env = { A2A_JWT_ISSUER: issuer, A2A_JWKS_URL: jwksUrl, A2A_JWT_AUDIENCE: 'agent' };
@@ -97,9 +123,34 @@ describe('tokens', () => {
     [{ A2A_JWT_ALGORITHMS: 'none' }, 'A2A_JWT_ALGORITHMS="none" must be some of RS256'],
     [{ A2A_JWT_ALGORITHMS: 'HS256' }, 'A2A_JWT_ALGORITHMS="HS256" must be some of RS256'],
     [{ A2A_REQUIRED_SCOPES: 'a"b' }, 'must be scopes'],
+    [{ A2A_INTROSPECTION_ISSUER: 'https://id.example' }, 'A2A_INTROSPECTION_ISSUER needs A2A_INTROSPECTION_CLIENT_ID'],
+    [{ A2A_INTROSPECTION_CLIENT_SECRET: 'x' }, 'settings of introspection need A2A_INTROSPECTION_ISSUER'],
+    [{ A2A_INTROSPECTION_ISSUER: 'https://a.example', A2A_OIDC_ISSUER: 'https://b.example' }, 'it is asked about each'],
+    [{ A2A_CLIENT_CERT_PROXIES: '10.0.0.0/8' }, 'A2A_CLIENT_CERT_PROXIES and A2A_CLIENT_CERT_FORMAT belong together'],
+    [{ A2A_CLIENT_CERT_FORMAT: 'haproxy' }, 'must be one of envoy, nginx, rfc9440'],
+    [{ A2A_AUTH_REQUIRE: 'both' }, 'must be one of any, all, all-users'],
+    [{ A2A_API_KEY_PLACE: 'header:X-Key' }, 'A2A_API_KEY_PLACE needs A2A_API_KEYS'],
+    [{ A2A_API_KEY_PLACE: 'header:Authorization' }, 'must be a place such as header:X-Agent-Key'],
+    [{ A2A_API_KEY_PLACE: 'body:key' }, 'must be a place such as header:X-Agent-Key'],
   ])('%j is refused', (env, problem) => {
     expect(() => readServerConfig(env as Record<string, string>)).toThrow(problem);
   });
+});
+
+it.each([
+  [{ A2A_RATE_LIMIT: '100/60s' }, { requests: 100, windowMs: 60_000 }],
+  [
+    { A2A_RATE_LIMIT: '100/60s', A2A_RATE_LIMIT_ADDRESS: '1000/60s' },
+    { requests: 100, windowMs: 60_000, perAddress: { requests: 1_000, windowMs: 60_000 } },
+  ],
+  [
+    { A2A_RATE_LIMIT: '100/60s', A2A_RATE_LIMIT_USER: 'off' },
+    { requests: 100, windowMs: 60_000, perPrincipal: false },
+  ],
+  [{ A2A_RATE_LIMIT_USER: '10/s' }, { perPrincipal: { requests: 10, windowMs: 1_000 } }],
+  [{ A2A_RATE_LIMIT_ADDRESS: 'off', A2A_RATE_LIMIT_USER: 'off' }, undefined],
+])('the rates of %j', (env, rateLimit) => {
+  expect(readServerConfig(env as Record<string, string>).rateLimit).toEqual(rateLimit);
 });
 
 describe('a mistake is named with what would be right', () => {

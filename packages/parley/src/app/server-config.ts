@@ -6,7 +6,7 @@ import { isSecretKey } from '../secrets/secret-keys.js';
 import { isSecretName } from '../telemetry/redaction.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
 import { CREDENTIAL_NAMES, type CredentialConfig, readCredentialConfig } from './credential-config.js';
-import { parseRate } from './limits/rate-limit-options.js';
+import { parseRate, type RateLimitOptions } from './limits/rate-limit-options.js';
 import type { Rate } from './limits/rate-limiter.js';
 import { corsSchema } from './middleware/cors.js';
 import { closestName, isOption } from './options/check-options.js';
@@ -37,7 +37,7 @@ export interface ServerConfig {
   /** Files for `readCardKeys` and `cardSigning` of a server; absent: cards are not signed. */
   readonly cardKeys?: readonly string[];
   /** For `rateLimit` of a server; absent: no limit. */
-  readonly rateLimit?: Rate;
+  readonly rateLimit?: Rate | RateLimitOptions;
   /** For `cors` of a server; absent: no pages of other origins. */
   readonly corsOrigins?: '*' | readonly string[];
   /** For `secretKeys` of a server; absent: nothing is encrypted. */
@@ -78,6 +78,8 @@ const NAMES = [
   'A2A_PUSH_ALLOW',
   'A2A_ALLOW_ANONYMOUS',
   'A2A_RATE_LIMIT',
+  'A2A_RATE_LIMIT_ADDRESS',
+  'A2A_RATE_LIMIT_USER',
   'A2A_CARD_KEYS',
   'A2A_CORS_ORIGINS',
   'A2A_DRAIN_SECONDS',
@@ -134,7 +136,10 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
   );
   const allowAnonymous = read('A2A_ALLOW_ANONYMOUS', booleanOf, 'true or false');
   const cardKeys = read('A2A_CARD_KEYS', (text) => listOf(text), 'files of keys, separated by commas');
-  const rateLimit = read('A2A_RATE_LIMIT', parseRate, 'requests in a time, such as 100/60s');
+  const both = read('A2A_RATE_LIMIT', parseRate, 'requests in a time, such as 100/60s');
+  const perAddress = read('A2A_RATE_LIMIT_ADDRESS', rateOrOff, 'requests in a time, such as 100/60s, or off');
+  const perPrincipal = read('A2A_RATE_LIMIT_USER', rateOrOff, 'requests in a time, such as 100/60s, or off');
+  const rateLimit = rateLimitOf({ both, perAddress, perPrincipal });
   const corsOrigins = read(
     'A2A_CORS_ORIGINS',
     originsOf,
@@ -148,6 +153,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
   const logLevel = read('LOG_LEVEL', levelOf, `one of ${LOG_LEVELS.join(', ')}`);
   const credentials = readCredentialConfig(read, problems);
   const tokens = readTokenConfig(read, problems);
+  const forwarded = credentials.credentials?.forwardedCertificates;
   if (problems.length > 0) throw new OptionsError('Environment', problems);
   return {
     host: host ?? '127.0.0.1',
@@ -169,9 +175,33 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     cacheTtlSeconds: cacheTtlSeconds ?? 300,
     ...(auditFile !== undefined && { auditFile }),
     ...credentials,
-    ...(tokens && { tokens }),
+    ...(tokens && { tokens: { ...tokens, ...(forwarded && { forwarded }) } }),
     logLevel: logLevel ?? 'info',
     warnings: unknownNames(env, 'A2A_', settings),
+  };
+}
+
+/** A rate, or false for `off`. */
+function rateOrOff(text: string): Rate | false | undefined {
+  return text === 'off' ? false : parseRate(text);
+}
+
+/** The rates of a host; `undefined` if no rate is left. */
+function rateLimitOf({
+  both,
+  perAddress,
+  perPrincipal,
+}: {
+  readonly both: Rate | undefined;
+  readonly perAddress: Rate | false | undefined;
+  readonly perPrincipal: Rate | false | undefined;
+}): Rate | RateLimitOptions | undefined {
+  if (perAddress === undefined && perPrincipal === undefined) return both;
+  if (both === undefined && !perAddress && !perPrincipal) return undefined;
+  return {
+    ...both,
+    ...(perAddress !== undefined && { perAddress }),
+    ...(perPrincipal !== undefined && { perPrincipal }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ForwardedCertificates } from '../auth/schemes/forwarded-certificate.js';
 import { urlFault } from '../auth/tokens/token-documents.js';
 import { ASYMMETRIC_ALGORITHMS } from '../auth/tokens/token-options.js';
 import { booleanOf, listOf, type ReadVariable } from './variables.js';
@@ -9,7 +10,10 @@ export interface TokenConfig {
   readonly issuer: string;
   /** The url of the keys, if nothing is discovered. */
   readonly jwksUrl?: string;
+  /** Empty for any audience, which introspection allows. */
   readonly audience: readonly string[];
+  /** The client of an authorization server that is asked about each token (RFC 7662). */
+  readonly introspection?: IntrospectionConfig;
   readonly algorithms?: readonly string[];
   readonly requiredScopes?: readonly string[];
   /** The claim with the tenants of a user. */
@@ -17,6 +21,18 @@ export interface TokenConfig {
   /** Private hosts that may be called for keys. */
   readonly allow?: readonly string[];
   readonly plainHttp?: boolean;
+  /** The proxies that tell certificates, for tokens that are bound to one. */
+  readonly forwarded?: ForwardedCertificates;
+}
+
+/** The server as a client of the introspection endpoint. */
+export interface IntrospectionConfig {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Absent: the metadata of the issuer names it. */
+  readonly endpoint?: string;
+  /** The place where clients get tokens, for the card. */
+  readonly tokenUrl: string;
 }
 
 /** The variables that `readTokenConfig` reads. */
@@ -24,6 +40,11 @@ export const TOKEN_NAMES = [
   'A2A_OIDC_ISSUER',
   'A2A_JWT_ISSUER',
   'A2A_JWKS_URL',
+  'A2A_INTROSPECTION_ISSUER',
+  'A2A_INTROSPECTION_CLIENT_ID',
+  'A2A_INTROSPECTION_CLIENT_SECRET',
+  'A2A_INTROSPECTION_URL',
+  'A2A_TOKEN_URL',
   'A2A_JWT_AUDIENCE',
   'A2A_JWT_ALGORITHMS',
   'A2A_REQUIRED_SCOPES',
@@ -52,28 +73,65 @@ export function readTokenConfig(
     (text) => listOf(text),
     'hosts such as keycloak.internal:8080, separated by commas',
   );
-  const issuer = openId ?? jwtIssuer;
+  const asked = introspectionOf({ read, url, right, problems });
+  const issuer = openId ?? jwtIssuer ?? asked?.issuer;
   if (openId !== undefined && (jwtIssuer !== undefined || jwksUrl !== undefined))
     problems.push('A2A_OIDC_ISSUER stands alone: its discovery document names the keys');
+  if (asked !== undefined && (openId ?? jwtIssuer) !== undefined)
+    problems.push('A2A_INTROSPECTION_ISSUER stands alone: it is asked about each token');
   if (openId === undefined && (jwtIssuer === undefined) !== (jwksUrl === undefined))
     problems.push('A2A_JWT_ISSUER and A2A_JWKS_URL belong together');
   if (issuer === undefined) {
     if (audience ?? algorithms ?? requiredScopes ?? tenantClaim)
-      problems.push('settings of tokens need A2A_OIDC_ISSUER, or A2A_JWT_ISSUER and A2A_JWKS_URL');
+      problems.push(
+        'settings of tokens need A2A_OIDC_ISSUER, A2A_INTROSPECTION_ISSUER, or A2A_JWT_ISSUER and A2A_JWKS_URL',
+      );
     return undefined;
   }
-  if (audience === undefined) problems.push('A2A_JWT_AUDIENCE must name this agent as the issuer of tokens does');
+  if (audience === undefined && asked === undefined)
+    problems.push('A2A_JWT_AUDIENCE must name this agent as the issuer of tokens does');
   return {
     discovers: openId !== undefined,
     issuer,
     ...(jwksUrl !== undefined && { jwksUrl }),
     audience: audience ?? [],
+    ...(asked?.introspection && { introspection: asked.introspection }),
     ...(algorithms && { algorithms }),
     ...(requiredScopes && { requiredScopes }),
     ...(tenantClaim !== undefined && { tenantClaim }),
     ...(allow && { allow }),
     ...(plainHttp !== undefined && { plainHttp }),
   };
+}
+
+/** The authorization server that is asked about tokens; `undefined` if the environment names none. */
+function introspectionOf({
+  read,
+  url,
+  right,
+  problems,
+}: {
+  readonly read: ReadVariable<(typeof TOKEN_NAMES)[number]>;
+  readonly url: (text: string) => string | undefined;
+  readonly right: string;
+  readonly problems: string[];
+}): { readonly issuer: string; readonly introspection?: IntrospectionConfig } | undefined {
+  const issuer = read('A2A_INTROSPECTION_ISSUER', url, right);
+  const clientId = read('A2A_INTROSPECTION_CLIENT_ID', (text) => text, 'the id of a client');
+  const clientSecret = read('A2A_INTROSPECTION_CLIENT_SECRET', (text) => text, 'a secret');
+  const endpoint = read('A2A_INTROSPECTION_URL', url, right);
+  const tokenUrl = read('A2A_TOKEN_URL', url, right);
+  if (issuer === undefined) {
+    if (clientId ?? clientSecret ?? endpoint ?? tokenUrl)
+      problems.push('settings of introspection need A2A_INTROSPECTION_ISSUER');
+    return undefined;
+  }
+  if (clientId === undefined || clientSecret === undefined || tokenUrl === undefined) {
+    const needed = 'A2A_INTROSPECTION_CLIENT_ID, A2A_INTROSPECTION_CLIENT_SECRET and A2A_TOKEN_URL';
+    problems.push(`A2A_INTROSPECTION_ISSUER needs ${needed}`);
+    return { issuer };
+  }
+  return { issuer, introspection: { clientId, clientSecret, tokenUrl, ...(endpoint !== undefined && { endpoint }) } };
 }
 
 function algorithmsOf(text: string): readonly string[] | undefined {

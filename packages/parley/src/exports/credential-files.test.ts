@@ -40,6 +40,48 @@ it('the environment, both files and other authenticators are alternatives', asyn
   expect(await credentialAuthenticator(readServerConfig({}).credentials)).toBeUndefined();
 });
 
+describe('settings of the environment', () => {
+  const found = async (env: Record<string, string>, headers: Record<string, string>, peer?: string) => {
+    const authenticator = await credentialAuthenticator(readServerConfig(env).credentials);
+    return authenticator?.authenticate({ ...request(headers), ...(peer !== undefined && { peer }) });
+  };
+  const keys = { A2A_API_KEYS: 'ada=of-ada' };
+
+  it('place the key', async () => {
+    const elsewhere = { ...keys, A2A_API_KEY_PLACE: 'header:X-Agent-Key' };
+    expect(await found(elsewhere, { 'x-agent-key': 'of-ada' })).toMatchObject({ user: { id: 'apikey|ada' } });
+    expect(await found(elsewhere, { 'x-api-key': 'of-ada' })).toMatchObject({ kind: 'anonymous' });
+    const bearer = { ...keys, A2A_API_KEY_PLACE: 'bearer' };
+    expect(await found(bearer, { authorization: 'Bearer of-ada' })).toMatchObject({ user: { id: 'apikey|ada' } });
+  });
+
+  it('need one credential of each kind, of one or of several users', async () => {
+    const proxies = { A2A_CLIENT_CERT_PROXIES: '10.0.0.0/8', A2A_CLIENT_CERT_FORMAT: 'envoy' };
+    const certificate = (name: string) => ({
+      'x-forwarded-client-cert': `Hash=${'a'.repeat(64)};Subject="CN=${name}"`,
+    });
+    const key = { 'x-api-key': 'of-ada', 'sec-fetch-site': 'same-origin' };
+    const all = { ...keys, ...proxies, A2A_AUTH_REQUIRE: 'all' };
+    expect(await found(all, key, '10.0.0.1')).toMatchObject({ kind: 'refused' });
+    expect(await found(all, { ...key, ...certificate('ada') }, '10.0.0.1')).toMatchObject({
+      user: { id: 'apikey|ada' },
+    });
+    expect(await found(all, { ...key, ...certificate('ada') }, '192.0.2.1')).toMatchObject({ kind: 'refused' });
+    expect(await found(all, { ...key, ...certificate('bob') }, '10.0.0.1')).toMatchObject({ kind: 'refused' });
+    const users = { ...all, A2A_AUTH_REQUIRE: 'all-users' };
+    expect(await found(users, { ...key, ...certificate('bob') }, '10.0.0.1')).toMatchObject({
+      user: { id: 'apikey|ada' },
+    });
+    expect(await found({ ...keys, ...proxies }, certificate('bob'), '10.0.0.1')).toMatchObject({
+      user: { id: 'mtls|bob' },
+    });
+  });
+
+  it('refuse to need all credentials if there is one kind', async () => {
+    await expect(found({ ...keys, A2A_AUTH_REQUIRE: 'all' }, {})).rejects.toThrow('needs two kinds of credentials');
+  });
+});
+
 it('a server with them may listen beyond loopback (Spec §7.4)', async () => {
   const { credentials } = readServerConfig({ A2A_API_KEYS: 'ada=of-ada' });
   const authenticator = await credentialAuthenticator(credentials);

@@ -3,10 +3,12 @@
 import { credentialFile } from '../adapters/node/credential-file.js';
 import type { CredentialConfig } from '../app/credential-config.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import type { ClientCertificate } from '../auth/client-certificate.js';
 import type { ApiKey } from '../auth/schemes/api-key.js';
 import type { BasicUser } from '../auth/schemes/basic-users.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { Logger } from '../telemetry/logger.js';
-import { ApiKeys, anyOf, BasicUsers, ClientCertificates } from './auth.js';
+import { ApiKeys, allOf, anyOf, BasicUsers, ClientCertificates } from './auth.js';
 
 /**
  * A JSON file of API keys for `ApiKeys`: a list of objects with `sha256` or `key`, `subject`, `scopes` and `expiresAt`.
@@ -30,31 +32,45 @@ export interface CredentialOptions {
 }
 
 /**
- * The authenticator for the credentials that `readServerConfig` found in the environment. It takes each of them;
- * `undefined` if there are none.
- * @throws OptionsError if a file cannot be read, or has invalid entries.
+ * The authenticator for the credentials that `readServerConfig` found in the environment. It takes each of them, or
+ * needs all of them, as the member `require` says. `undefined` if there are none.
+ * @throws OptionsError if a file cannot be read or has invalid entries, or if all credentials are needed and there is
+ * one kind only.
  */
 export async function credentialAuthenticator(
-  { apiKeys = [], apiKeysFile: keysPath, basicUsersFile: usersPath, clientCertificates }: CredentialConfig = {},
+  config: CredentialConfig = {},
   { logger, others = [] }: CredentialOptions = {},
 ): Promise<Authenticator | undefined> {
+  const { apiKeys = [], apiKeysFile: keysPath, basicUsersFile: usersPath, clientCertificates } = config;
+  const { apiKeyPlace: place, forwardedCertificates: forwarded, require } = config;
   const log = logger && { logger };
+  const placed = place && { place };
   const members = [...others];
   if (keysPath !== undefined) {
     const read = apiKeysFile(keysPath);
     const all = await joinedKeys(apiKeys, read)();
     new ApiKeys(all);
-    members.push(new ApiKeys(joinedKeys(apiKeys, read), { ...log }));
-  } else if (apiKeys.length > 0) members.push(new ApiKeys(apiKeys));
+    members.push(new ApiKeys(joinedKeys(apiKeys, read), { ...placed, ...log }));
+  } else if (apiKeys.length > 0) members.push(new ApiKeys(apiKeys, { ...placed }));
   if (usersPath !== undefined) {
     const read = basicUsersFile(usersPath);
     const users = new BasicUsers([]);
     await users.replace(await read());
     members.push(new BasicUsers(read, { ...log }));
   }
-  if (clientCertificates === true) members.push(new ClientCertificates(({ subject: { CN = [] } }) => userOf(CN)));
+  const certificates = [
+    ...(clientCertificates === true ? [new ClientCertificates(byCommonName)] : []),
+    ...(forwarded === undefined ? [] : [new ClientCertificates(byCommonName, { forwarded })]),
+  ];
+  if (certificates.length > 0) members.push(anyOf(...certificates));
   const [first] = members;
-  return members.length > 1 ? anyOf(...members) : first;
+  const needsAll = require !== undefined && require !== 'any';
+  if (members.length < 2) {
+    if (needsAll)
+      throw new OptionsError('credentialAuthenticator', [`require: ${require} needs two kinds of credentials`]);
+    return first;
+  }
+  return needsAll ? allOf(...members, { differentUsers: require === 'all-users' }) : anyOf(...members);
 }
 
 /** The keys of the environment and of a file. The same array stands for the same keys. */
@@ -71,7 +87,7 @@ function joinedKeys(
 }
 
 /** The user with the only common name of a certificate. */
-function userOf(commonNames: readonly string[]): { readonly subject: string; readonly name: string } | undefined {
+function byCommonName({ subject: { CN: commonNames = [] } }: ClientCertificate) {
   const [subject] = commonNames;
   return commonNames.length === 1 && subject ? { subject, name: subject } : undefined;
 }

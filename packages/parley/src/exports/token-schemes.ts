@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { guardedFetch } from './guarded-fetch.js';
 import { systemClock } from './runtime.js';
 
-export type { TokenConfig } from '../app/token-config.js';
+export type { IntrospectionConfig, TokenConfig } from '../app/token-config.js';
 export type { ProtectedResource } from '../auth/authenticator.js';
 export type { IntrospectionOptions } from '../auth/tokens/introspection.js';
 export type { JwtBearerOptions } from '../auth/tokens/jwt-bearer.js';
@@ -62,8 +62,15 @@ export class OpenIdConnect extends OpenIdConnectScheme {
 
 /** The authenticator for the tokens that `readServerConfig` found in the environment. `logger` gets its failures. */
 export function tokenAuthenticator(config: TokenConfig, { logger }: { readonly logger?: Logger } = {}): Authenticator {
-  const { discovers, tenantClaim, ...options } = config;
+  const { discovers, tenantClaim, introspection, audience, ...options } = config;
   const claims = tenantClaim === undefined ? {} : { claims: { tenants: tenantClaim } };
-  const all = { ...options, ...claims, ...(logger && { logger }) };
+  const all = { ...options, audience, ...claims, ...(logger && { logger }) };
+  if (introspection !== undefined) {
+    const { tokenUrl, ...client } = introspection;
+    const { audience: _, algorithms: __, jwksUrl: ___, ...rest } = all;
+    const scopes = Object.fromEntries((options.requiredScopes ?? []).map((scope) => [scope, '']));
+    const flows = { clientCredentials: { tokenUrl, scopes } };
+    return new OAuth2({ ...rest, flows, introspection: client, ...(audience.length > 0 && { audience }) });
+  }
   return discovers ? new OpenIdConnect(all) : new JwtBearer(all);
 }

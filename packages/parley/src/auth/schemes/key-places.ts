@@ -33,6 +33,14 @@ const BEARER = /^Bearer(?: +|$)/i;
 const TAKEN = ['authorization', 'cookie', 'host', 'content-type', 'content-length'];
 const LONGEST_QUERY = 65_536;
 
+/** The place in a text such as `header:X-Agent-Key`, `query:key`, `cookie:sid` or `bearer`; undefined if it is none. */
+export function keyPlaceOf(text: string): KeyPlace | undefined {
+  if (text === 'bearer') return text;
+  const [, location, name = ''] = /^(header|query|cookie):(.+)$/.exec(text) ?? [];
+  const place = { location, name } as ApiKeyPlace;
+  return placeProblem(place) === undefined ? place : undefined;
+}
+
 /** @throws OptionsError if no request can carry a key there. */
 export function placedKeys(place: KeyPlace, options: PlacedKeysOptions): PlacedKeys {
   if (place === 'bearer') {
