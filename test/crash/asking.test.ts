@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 
 const SECRET = 'planted-code-4711';
 let folder: string;
@@ -14,16 +14,19 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-asking-'));
 });
 
+afterEach(kill);
+
 afterAll(async () => {
-  await kill();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** Starts the server; resolves to its address. */
-async function start(port = 0): Promise<string> {
+async function start(port = 0, limits: object = {}): Promise<string> {
   const server = fileURLToPath(new URL('asking-server.mjs', import.meta.url));
   const database = `sqlite:${join(folder, 'tasks.db')}`;
-  child = spawn(process.execPath, [server, database, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  child = spawn(process.execPath, [server, database, String(port), JSON.stringify(limits)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   if (!child.stdout) throw new Error('no output to read');
   for await (const line of createInterface({ input: child.stdout })) return line;
   throw new Error('the server did not start');
@@ -41,7 +44,11 @@ async function kill(): Promise<void> {
 
 interface Task {
   readonly id: string;
-  readonly status: { readonly state: string; readonly message?: { readonly parts: readonly Part[] } };
+  readonly status: {
+    readonly state: string;
+    readonly timestamp: string;
+    readonly message?: { readonly parts: readonly Part[] };
+  };
   readonly history?: readonly { readonly role: string }[];
 }
 interface Part {
@@ -98,3 +105,39 @@ it('tasks that wait for input and for an authorization survive SIGKILL, and go o
     expect((await readFile(join(folder, name))).includes(SECRET), name).toBe(false);
   }
 }, 60_000);
+
+it.each([
+  ['while no process runs', true],
+  ['after the restart', false],
+])(
+  'an authorization whose time ends %s fails its task once the server is back (Spec §7.6)',
+  async (_, isLate) => {
+    const limits = { waitingExpiryMs: 4_000, expiryCheckMs: 500 };
+    const first = await start(0, limits);
+    const asked = Date.now();
+    const tasks = [await send(first, 'log in within 4000 ms'), await send(first, 'sign in elsewhere')];
+    expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_AUTH_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']);
+    const link = tasks[0]?.status.message?.parts.find(({ data }) => data !== undefined)?.data?.authorization.url ?? '';
+    await kill();
+    if (isLate) await vi.waitFor(() => expect(Date.now() - asked).toBeGreaterThan(5_000), { timeout: 20_000 });
+
+    const url = await start(Number(new URL(first).port), limits);
+    const ends = await Promise.all(
+      tasks.map(({ id }) =>
+        vi.waitFor(
+          async () => {
+            const { status } = await call<Task>(url, `/tasks/${id}`);
+            expect(status.state).toBe('TASK_STATE_FAILED');
+            expect(Date.parse(status.timestamp) - asked).toBeGreaterThanOrEqual(4_000);
+            return status.message?.parts[0]?.text;
+          },
+          { timeout: 40_000, interval: 100 },
+        ),
+      ),
+    );
+    expect(ends).toEqual(['The authorization was not given in time.', 'The task waited too long and has expired.']);
+    expect((await fetch(`${link}&code=${SECRET}`)).status).toBe(404);
+    await kill();
+  },
+  90_000,
+);
