@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 const user = { id: 'test|ada' };
 
 // The gate loads this code at the first question, which takes real time.
-beforeAll(async () => void (await import('../../packages/parley/src/app/middleware/asked-again.js')));
+beforeAll(async () => void (await import('../../packages/parley/src/app/middleware/ask-again.js')));
 
 type Answer = (at: number) => Authentication | Promise<Authentication>;
 

@@ -107,9 +107,6 @@ export function admittedUser(authenticator: Authenticator, found: Authentication
 
 /** Storages keep text as UTF-8, which has no lone surrogates: two ids that differ only there would become one. */
 function checked(user: User): User {
-  if (Number.isNaN(user.expiresAt)) throw new TypeError('An authenticator gave a user whose expiresAt is no time');
-  if (user.id !== '' && user.id.isWellFormed()) return user;
-  throw new TypeError(
-    'An authenticator gave a user whose id is empty or no well-formed Unicode. Make it with userId()',
-  );
+  if (user.id !== '' && user.id.isWellFormed() && !Number.isNaN(user.expiresAt)) return user;
+  throw new TypeError('An authenticator gave a wrong id or expiresAt. Make ids with userId()');
 }

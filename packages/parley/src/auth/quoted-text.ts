@@ -10,12 +10,12 @@ export function quotedEnd(text: string, start: number): number {
 /** A text without its quoted texts. One without an end stays. */
 export function withoutQuoted(text: string): string {
   let kept = '';
-  let from = 0;
-  for (let start = text.indexOf('"'); start >= 0; start = text.indexOf('"', from)) {
-    const end = quotedEnd(text, start);
-    if (end < 0) break;
-    kept += text.slice(from, start);
-    from = end + 1;
+  for (let rest = text; ; ) {
+    const start = rest.indexOf('"');
+    // Without a quote there is no end either.
+    const end = quotedEnd(rest, start);
+    if (end < 0) return kept + rest;
+    kept += rest.slice(0, start);
+    rest = rest.slice(end + 1);
   }
-  return kept + text.slice(from);
 }

@@ -9,7 +9,7 @@ import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { varying } from './answer-headers.js';
-import type { AskingPorts, KnownUser } from './asked-again.js';
+import type { AskingPorts, KnownUser } from './ask-again.js';
 import type { CredentialEnds } from './credential-ends.js';
 import { READING } from './method-filter.js';
 
@@ -45,13 +45,14 @@ interface Arrival {
  * The exchange behind a gate. The gate authenticates a request before any other code sees it, and sets its user. It
  * refuses a request without a valid credential, unless the authenticator is optional and there is no credential.
  */
-export function gated(next: Exchange, { accessOf, groupOf, ends, clock, logger }: GateOptions): Exchange {
+export function gated(next: Exchange, options: GateOptions): Exchange {
+  const { accessOf, groupOf, clock, logger } = options;
   /** Sets the user of a request, or gives the refusal. */
   const admit = (arrival: Arrival, found: Authentication): Promise<ExchangeResponse> | undefined => {
     const { request, credentials } = arrival;
     try {
       request.user = userOf(found, arrival, clock);
-      if (found.kind === 'user') watchEnd(arrival, found, { ends, clock });
+      if (found.kind === 'user') watchEnd(arrival, found, options);
       return undefined;
     } catch (thrown) {
       const reason = reasonOf(found, credentials);
@@ -96,38 +97,33 @@ function userOf(found: Authentication, { access, credentials }: Arrival, clock: 
   const { authenticator, required } = access;
   if (credentials.repeated !== undefined) throw new UnauthenticatedError(authenticator.challenges);
   const user = admittedUser(authenticator, found);
-  if (user === undefined ? required === true : isOver(found, clock)) {
+  if (found.kind === 'user' ? isOver(found, clock) : required === true) {
     throw new UnauthenticatedError(authenticator.challenges);
   }
   if (user !== undefined && credentials.isCrossSite) {
-    throw new PermissionDeniedError(
-      'A cookie, HTTP Basic or a certificate needs the Origin or the Sec-Fetch-Site of a page of this server',
-    );
+    throw new PermissionDeniedError('This credential needs the Origin or Sec-Fetch-Site of a page of this server');
   }
   return user;
 }
 
 /** True if an authenticator admits a credential that has ended. */
-function isOver(found: Authentication, clock: Clock): boolean {
-  if (found.kind !== 'user') return false;
-  const { expiresAt } = found.user;
-  return found.revoked?.aborted === true || (expiresAt !== undefined && expiresAt <= clock.now());
+function isOver({ user, revoked }: KnownUser, clock: Clock): boolean {
+  return revoked?.aborted === true || (user.expiresAt !== undefined && user.expiresAt <= clock.now());
 }
 
 /** Lets streams and waiting calls end with the credential, if it has an end. */
 function watchEnd(arrival: Arrival, found: KnownUser, ports: AskingPorts): void {
   const { user, revoked, askAgainAt } = found;
-  const { expiresAt } = user;
-  const isAskedAgain = askAgainAt !== undefined && !(expiresAt !== undefined && expiresAt <= askAgainAt);
-  if (expiresAt === undefined && revoked === undefined && !isAskedAgain) return;
+  const { expiresAt = askAgainAt } = user;
+  if (expiresAt === undefined && revoked === undefined) return;
   arrival.request.onCredentialEnd = (ended) => {
-    if (!isAskedAgain) return ports.ends.watch({ expiresAt, revoked }, ended);
-    let stop: (() => void) | undefined;
-    const askAgain = () =>
-      import('./asked-again.js').then((part) => {
-        if (stop !== undefined) stop = part.askedAgain({ ...arrival, found, ...ports }, ended);
-      }, ended);
-    stop = ports.ends.watch({ expiresAt: askAgainAt, revoked }, askAgain);
+    if (askAgainAt === undefined) return ports.ends.watch({ expiresAt, revoked }, ended);
+    const first = { expiresAt: Math.min(askAgainAt, expiresAt ?? askAgainAt), revoked };
+    let stop: (() => void) | undefined = ports.ends.watch(first, () =>
+      import('./ask-again.js').then(({ askAgain }) => {
+        stop &&= askAgain({ ...arrival, found, ...ports }, ended);
+      }, ended),
+    );
     return () => {
       stop?.();
       stop = undefined;

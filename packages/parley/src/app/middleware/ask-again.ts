@@ -31,7 +31,7 @@ const UNKNOWN_MS = 3_600_000;
  * Asks the authenticator again about the credential of a running call, now and whenever its answer asks for that. Calls
  * `ended` once: when the credential ends, or no longer proves the same user. The returned function stops that.
  */
-export function askedAgain({ access, credentials, found, ends, clock }: AskedCall, ended: () => void): () => void {
+export function askAgain({ access, credentials, found, ends, clock }: AskedCall, ended: () => void): () => void {
   const userId = found.user.id;
   let stop: (() => void) | undefined;
   let isOver = false;
