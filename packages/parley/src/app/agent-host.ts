@@ -17,6 +17,7 @@ import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { EngineNode } from '../server/execution/engine-node.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
+import type { Logger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import { AgentMount } from './agent-mount.js';
@@ -107,6 +108,7 @@ export class AgentHost {
   readonly #metrics: HostMetrics | undefined;
   readonly #sender: HostSender | undefined;
   readonly #clock: Clock;
+  readonly #logger: Logger;
   readonly #groupOf: ClientGroups;
   readonly #signing: LoadSignedCards | undefined;
   readonly #extensions: readonly HostExtension[];
@@ -120,6 +122,7 @@ export class AgentHost {
     const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
     const bodies = new BodyBudget({ maxBytes: options.bodyMemory ?? DEFAULT_BODY_MEMORY, clock: options.clock });
     const node = new EngineNode(options);
+    this.#logger = options.logger;
     this.#signing = options.signing;
     this.#extensions = options.extensions;
     this.#groupOf = clientGroups(options.isTrustedProxy);
@@ -364,8 +367,11 @@ export class AgentHost {
     return new HostSender({ load, logger });
   }
 
-  /** Counts a request that a limit refused. */
-  readonly #reached = ({ limit }: ReachedLimit): void => this.#metrics?.requests.limited(limit);
+  /** Counts and logs a request that a limit refused. Floods reach limits, so that the line is one for searches. */
+  readonly #reached = ({ limit, caller, requestId }: ReachedLimit): void => {
+    this.#metrics?.requests.limited(limit);
+    this.#logger.debug('A limit was reached', { limit, caller, requestId });
+  };
 
   #measure(
     { metrics, process, extensions, storage, clock }: AgentHostOptions,

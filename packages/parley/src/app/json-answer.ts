@@ -1,6 +1,8 @@
 import { type RefusedRequest, refusalHeaders } from '../bindings/http/answer-call.js';
 import { httpStatus } from '../bindings/http/error-numbers.js';
 import type { ExchangeResponse } from '../bindings/http/exchange.js';
+import { errorDetails } from '../bindings/http/wire-error.js';
+import type { JsonObject } from '../model/json.js';
 
 /** An answer that no binding gives. */
 export interface JsonAnswer {
@@ -39,17 +41,20 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 export interface ErrorAnswer {
   readonly status: number;
   readonly message: string;
+  /** The details of the error. Absent: none. */
+  readonly details?: readonly JsonObject[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** An error outside of any binding, in the form of the HTTP+JSON errors (spec §11.6). */
-export function errorAnswer({ status, message, headers = {} }: ErrorAnswer): ExchangeResponse {
-  const error = { code: status, status: STATUS_NAMES[status] ?? 'UNKNOWN', message };
+export function errorAnswer({ status, message, details, headers = {} }: ErrorAnswer): ExchangeResponse {
+  const error = { code: status, status: STATUS_NAMES[status] ?? 'UNKNOWN', message, details };
   return jsonAnswer({ status, value: { error }, headers });
 }
 
 /** The answer to a request that the gate refuses outside of the bindings. */
 export function refusedPlain({ error, challenges }: RefusedRequest): ExchangeResponse {
   const headers = refusalHeaders(error, challenges);
-  return errorAnswer({ status: httpStatus(error.code), message: error.message, headers });
+  const details = error.details.metadata && errorDetails(error, error.code);
+  return errorAnswer({ status: httpStatus(error.code), message: error.message, headers, ...(details && { details }) });
 }

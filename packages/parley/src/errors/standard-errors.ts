@@ -1,12 +1,15 @@
 import { A2AError, type FieldViolation } from './a2a-error.js';
 
-/** Members of the request are missing or invalid. The error names each of them. */
+/** Members of the request are missing or invalid. The error names each of them, and the limit that they pass. */
 export class InvalidParamsError extends A2AError {
   override readonly name = 'InvalidParamsError';
-  constructor(violations: readonly FieldViolation[]) {
+  constructor(violations: readonly FieldViolation[], limit?: string) {
     // The details have all of them.
     const named = violations.slice(0, 3).map(({ field, description }) => `${field} ${description}`);
-    super('INVALID_PARAMS', `Invalid parameters: ${named.join('; ')}`, { violations });
+    super('INVALID_PARAMS', `Invalid parameters: ${named.join('; ')}`, {
+      violations,
+      ...(limit && { metadata: { limit } }),
+    });
   }
 }
 

@@ -2,7 +2,9 @@ import { A2AError } from '../errors/a2a-error.js';
 
 /** The error of a file beyond `maxBytes`. */
 export function fileTooLarge(maxBytes: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `The file is larger than ${maxBytes} bytes`);
+  return new A2AError('PAYLOAD_TOO_LARGE', `The file is larger than ${maxBytes} bytes`, {
+    metadata: { limit: 'maxBytes' },
+  });
 }
 
 /** The error of a file for which the quota of its owner has no room. */

@@ -96,7 +96,7 @@ export class PushConfigurations {
   /** The error for a configuration that a task has no room for. */
   noRoom(taskId: string): A2AError {
     const message = `A task has ${this.limit} push configurations: delete one`;
-    return new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { taskId, limit: String(this.limit) } });
+    return new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { taskId, limit: 'maxConfigs' } });
   }
 
   #check(config: TaskPushNotificationConfig, prefix: string): void {

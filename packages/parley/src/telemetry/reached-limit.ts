@@ -1,7 +1,55 @@
-/** A limit that refused a request. For metrics and audit logs. */
+/** The limits of a single call, by the names of their options. An error that one of them causes names it. */
+export const CALL_LIMITS = [
+  'bodyBytes',
+  'bodyMemory',
+  'idLength',
+  'jsonDepth',
+  'listItems',
+  'maxBytes',
+  'maxConfigs',
+  'maxMessageBytes',
+  'ownerBytes',
+  'parts',
+  'storeBytes',
+  'streams',
+  'turns',
+  'waitingMessages',
+] as const;
+
+/** The limits that refuse requests or end connections, by their names in errors, metrics and logs. */
+export type LimitName =
+  | (typeof CALL_LIMITS)[number]
+  /** Rates. */
+  | 'address'
+  | 'principal'
+  /** A limit of the agent itself. */
+  | 'agent'
+  /** Limits of connections. */
+  | 'bytesOfNoUse'
+  | 'callbacks'
+  | 'capabilities'
+  | 'connections'
+  | 'feeds'
+  | 'files'
+  | 'frame'
+  | 'maxCalls'
+  | 'maxConnections'
+  | 'maxMetadataBytes'
+  | 'maxStreams'
+  | 'outboundBytes'
+  | 'pings'
+  | 'resets'
+  | 'runningCalls'
+  | 'runningLength'
+  | 'settings'
+  | 'stallMs'
+  | 'unconsumedBytes'
+  | 'unreleasedCalls'
+  | 'waitingBytes';
+
+/** A limit that refused a request. For metrics, logs and audit logs. */
 export interface ReachedLimit {
-  /** The name of the limit, such as `address`, `principal`, `streams` or `turns`. */
-  readonly limit: string;
+  readonly limit: LimitName;
   /** The user or the address that it counts for. Absent: all callers together, or a caller without an address. */
   readonly caller?: string | undefined;
   /** The id of the request in the log. */

@@ -1,4 +1,5 @@
 import type { Counter, Histogram, Meter, MetricAttributes } from './meter.js';
+import type { LimitName } from './reached-limit.js';
 import type { ErrorFigures, RequestFigures } from './server-figures.js';
 
 /** An answered request. Unknown members are absent. */
@@ -96,7 +97,7 @@ export class RequestMetrics implements RequestFigures {
   }
 
   /** Counts a request that a limit refused. */
-  limited(limit: string): void {
+  limited(limit: LimitName): void {
     for (const counter of this.#limitCounters) counter.add(1, { limit });
   }
 

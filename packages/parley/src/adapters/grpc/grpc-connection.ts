@@ -2,6 +2,8 @@ import { constants, type ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { ClientCertificate } from '../../auth/client-certificate.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { WaitingHolder, WaitingMemory } from '../../runtime/waiting-memory.js';
+import type { LimitName } from '../../telemetry/reached-limit.js';
 import { connectionCertificate } from '../node/server-tls.js';
 
 /** The limits of one connection. Times are in ms. */
@@ -23,6 +25,10 @@ export interface ConnectionOptions {
   readonly session: ServerHttp2Session;
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
+  /** Bounds the answers that the clients of all connections have not taken. */
+  readonly waiting: WaitingMemory;
+  /** Called when a limit ends the connection. */
+  readonly limitReached: (limit: LimitName, peer: string | undefined) => void;
 }
 
 /** Pings, and as many settings, of a client that gets no data. Clients that measure send pings beside data. */
@@ -38,11 +44,15 @@ const CALL_BYTES = 1024;
 const BYTES_FOR_ANSWERS = 4;
 
 /** One HTTP/2 connection, and its protection against clients that flood, vanish or never begin. */
-export class GrpcConnection {
+export class GrpcConnection implements WaitingHolder {
   readonly peer: string | undefined;
+  /** Bytes of answers that wait for the client. */
+  waitingBytes = 0;
   readonly #session: ServerHttp2Session;
   readonly #limits: ConnectionLimits;
   readonly #clock: Clock;
+  readonly #waiting: WaitingMemory;
+  readonly #limitReached: ConnectionOptions['limitReached'];
   /** Calls whose work goes on, also after the client has taken them back. */
   #working = 0;
   #streams = 0;
@@ -67,10 +77,12 @@ export class GrpcConnection {
   #balance = 0;
   #checkedAt: number;
 
-  constructor({ session, limits, clock }: ConnectionOptions) {
+  constructor({ session, limits, clock, waiting, limitReached }: ConnectionOptions) {
     this.#session = session;
     this.#limits = limits;
     this.#clock = clock;
+    this.#waiting = waiting;
+    this.#limitReached = limitReached;
     this.peer = session.socket.remoteAddress;
     this.#activeAt = clock.monotonic();
     this.#heardAt = this.#activeAt;
@@ -78,6 +90,11 @@ export class GrpcConnection {
     this.#checkedAt = this.#activeAt;
     session.on('ping', this.#onPing);
     session.on('remoteSettings', this.#onSettings);
+  }
+
+  /** The caller whose connections are weighed together. */
+  get caller(): string | undefined {
+    return this.peer;
   }
 
   get clientCertificate(): ClientCertificate | undefined {
@@ -116,6 +133,22 @@ export class GrpcConnection {
     this.#settings = 0;
   }
 
+  /** Bytes of an answer begin to wait for the client, or no longer do. */
+  waits(delta: number): void {
+    this.waitingBytes += delta;
+    if (!this.#session.destroyed) this.#waiting.count(this, this.waitingBytes);
+  }
+
+  /** Ends the connection, because its client leaves too much unread. */
+  endWaiting(): void {
+    this.#expel('too_many_bytes_unread', 'waitingBytes');
+  }
+
+  /** Tells that the client has taken nothing of an answer for too long. */
+  stalls(): void {
+    this.#limitReached('stallMs', this.peer);
+  }
+
   /** Ends a connection that has not begun, is idle, or whose client is gone. Called again and again. */
   check(): void {
     const { headersMs, idleMs, keepAliveMs, keepAliveTimeoutMs } = this.#limits;
@@ -141,7 +174,7 @@ export class GrpcConnection {
     this.#useless = Math.max(0, this.#useless + balance - this.#balance - allowed);
     this.#balance = balance;
     this.#checkedAt = now;
-    if (this.#useless > USELESS_AT_ONCE) this.#expel('too_many_bytes_of_no_use');
+    if (this.#useless > USELESS_AT_ONCE) this.#expel('too_many_bytes_of_no_use', 'bytesOfNoUse');
   }
 
   /** Takes no more calls. Running calls go on. */
@@ -164,13 +197,13 @@ export class GrpcConnection {
 
   readonly #onPing = (): void => {
     this.#pings += 1;
-    if (this.#pings > MOST_PINGS) this.#expel('too_many_pings');
+    if (this.#pings > MOST_PINGS) this.#expel('too_many_pings', 'pings');
   };
 
   readonly #onSettings = (): void => {
     this.#hasBegun = true;
     this.#settings += 1;
-    if (this.#settings > MOST_PINGS) this.#expel('too_many_settings');
+    if (this.#settings > MOST_PINGS) this.#expel('too_many_settings', 'settings');
   };
 
   /** The client has taken a call back, or sent one too many. */
@@ -179,12 +212,13 @@ export class GrpcConnection {
     const refilled = ((now - this.#resetsAt) / 1000) * RESETS_PER_SECOND;
     this.#resets = Math.max(0, this.#resets - refilled) + 1;
     this.#resetsAt = now;
-    if (this.#resets > RESETS_AT_ONCE) this.#expel('too_many_resets');
+    if (this.#resets > RESETS_AT_ONCE) this.#expel('too_many_resets', 'resets');
   }
 
-  #expel(reason: string): void {
+  #expel(reason: string, limit: LimitName): void {
     const session = this.#session;
     if (session.destroyed) return;
+    this.#limitReached(limit, this.peer);
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from(reason));
     session.destroy();
   }

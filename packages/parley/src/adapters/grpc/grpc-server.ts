@@ -7,12 +7,15 @@ import {
 } from 'node:http2';
 import { type AddressInfo, createServer as createNetServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { GRPC_STATUS } from '../../bindings/grpc/grpc-status.js';
-import { plainTrailers } from '../../bindings/grpc/grpc-trailers.js';
+import { errorTrailers, type Fields } from '../../bindings/grpc/grpc-trailers.js';
+import { retryHeaders } from '../../bindings/http/wire-error.js';
+import { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import { EqualTimers } from '../../runtime/equal-timers.js';
 import { LinkedList } from '../../runtime/linked-list.js';
+import { WaitingMemory } from '../../runtime/waiting-memory.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { LimitName } from '../../telemetry/reached-limit.js';
 import type { ServerTls } from '../node/server-tls.js';
 import { type ConnectionLimits, GrpcConnection } from './grpc-connection.js';
 import { type GrpcHandler, GrpcStream, type GrpcStreamPorts } from './grpc-stream.js';
@@ -27,8 +30,12 @@ export interface GrpcServerOptions {
   readonly maxCalls: number;
   readonly maxMetadataBytes: number;
   readonly maxMessageBytes: number;
+  /** Bytes of answers that the clients of all connections have not taken. */
+  readonly waitingBytes: number;
   readonly stallMs: number;
   readonly requestMs: number;
+  /** Called for each call and connection that a limit refuses or ends. */
+  readonly limitReached: (limit: LimitName, peer: string | undefined) => void;
   /** Absent: no TLS. */
   readonly tls?: ServerTls | undefined;
   readonly clock: Clock;
@@ -42,9 +49,10 @@ const CALL_MEMORY_MB = 0.08;
 /** Sockets that may wait to be accepted, if the system allows it. */
 const BACKLOG = 4_096;
 const LONGEST_CHECK_MS = 1_000;
-const TOO_MANY = plainTrailers(GRPC_STATUS.RESOURCE_EXHAUSTED, 'Too many calls of this connection are still at work');
-const TOO_MANY_OF_ALL = plainTrailers(GRPC_STATUS.RESOURCE_EXHAUSTED, 'The server has too many calls. Try again later');
-const TOO_LARGE = plainTrailers(GRPC_STATUS.RESOURCE_EXHAUSTED, 'The metadata of the call is too large');
+const RETRY_MS = 1_000;
+const TOO_MANY = refusal('maxStreams', 'Too many calls of this connection are still at work', RETRY_MS);
+const TOO_MANY_OF_ALL = refusal('maxCalls', 'The server has too many calls. Try again later', RETRY_MS);
+const TOO_LARGE = refusal('maxMetadataBytes', 'The metadata of the call is too large');
 
 /** A server for gRPC over HTTP/2. It knows no services: these are in its handlers. */
 export class GrpcServer {
@@ -54,6 +62,7 @@ export class GrpcServer {
   readonly #ports: GrpcStreamPorts;
   readonly #connections = new Map<ServerHttp2Session, GrpcConnection>();
   readonly #streams = new LinkedList<GrpcStream>();
+  readonly #waiting: WaitingMemory;
   #stopChecks: (() => void) | undefined;
   #stopWatching: (() => void) | undefined;
   #closed: Promise<void> | undefined;
@@ -62,6 +71,7 @@ export class GrpcServer {
   constructor(options: GrpcServerOptions) {
     this.#options = options;
     const { clock, requestMs } = options;
+    this.#waiting = new WaitingMemory(options.waitingBytes);
     this.#ports = { ...options, requestTimers: new EqualTimers(clock, requestMs), closed: this.#onCallClosed };
     this.#http2 = createServer({
       maxSessionMemory: SESSION_MEMORY_MB + CALL_MEMORY_MB * options.connection.maxStreams,
@@ -76,6 +86,7 @@ export class GrpcServer {
     this.#sockets =
       options.tls === undefined ? createNetServer({ noDelay: true }, this.#onSocket) : this.#secure(options.tls);
     this.#sockets.maxConnections = options.maxConnections;
+    this.#sockets.on('drop', (dropped) => options.limitReached('maxConnections', dropped?.remoteAddress));
   }
 
   /** Resolves with the port when connections are accepted. Port 0 takes a free one. */
@@ -99,8 +110,9 @@ export class GrpcServer {
 
   /** Serves a connection of another server. */
   take(socket: Socket): void {
-    if (this.#connections.size >= this.#options.maxConnections) socket.destroy();
-    else this.#onSocket(socket);
+    if (this.#connections.size < this.#options.maxConnections) return this.#onSocket(socket);
+    this.#options.limitReached('maxConnections', socket.remoteAddress);
+    socket.destroy();
   }
 
   /** Accepts no more connections and calls. Running calls go on. */
@@ -147,11 +159,12 @@ export class GrpcServer {
   };
 
   readonly #onSession = (session: ServerHttp2Session): void => {
-    const { clock, connection: limits } = this.#options;
-    const connection = new GrpcConnection({ session, limits, clock });
+    const { clock, connection: limits, limitReached } = this.#options;
+    const connection = new GrpcConnection({ session, limits, clock, waiting: this.#waiting, limitReached });
     this.#connections.set(session, connection);
     session.once('close', () => {
       this.#connections.delete(session);
+      this.#waiting.forget(connection);
       this.#changed?.();
     });
     if (this.#closed !== undefined) connection.goAway();
@@ -174,12 +187,17 @@ export class GrpcServer {
     const headerBytes = sizeOf(rawHeaders);
     if (!connection.begins(headerBytes)) {
       stream.once('close', () => connection.countReset());
-      return call.end(TOO_MANY);
+      return this.#refuse(call, TOO_MANY);
     }
-    if (this.#streams.size > this.#options.maxCalls) return call.end(TOO_MANY_OF_ALL);
-    if (headerBytes > this.#options.maxMetadataBytes) return call.end(TOO_LARGE);
+    if (this.#streams.size > this.#options.maxCalls) return this.#refuse(call, TOO_MANY_OF_ALL);
+    if (headerBytes > this.#options.maxMetadataBytes) return this.#refuse(call, TOO_LARGE);
     call.serve(this.#options.handlerOf(call, connection));
   };
+
+  #refuse(call: GrpcStream, { limit, trailers, metadata }: Refusal): void {
+    this.#options.limitReached(limit, call.peer);
+    call.end(trailers, metadata);
+  }
 
   readonly #onCallClosed = (call: GrpcStream): void => {
     call.connection.ended(!call.isAnswered);
@@ -212,6 +230,19 @@ export class GrpcServer {
       };
     });
   }
+}
+
+interface Refusal {
+  readonly limit: LimitName;
+  readonly trailers: Fields;
+  readonly metadata: Fields;
+}
+
+/** The answer to a call that a limit refuses. Its version is not known yet: the details are those of 1.0. */
+function refusal(limit: LimitName, message: string, retryAfterMs?: number): Refusal {
+  const details = { metadata: { limit }, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const error = new A2AError('RESOURCE_EXHAUSTED', message, details);
+  return { limit, trailers: errorTrailers(error, { version: '1.0' }), metadata: retryHeaders(error) };
 }
 
 /** Every error is followed by the close of the stream. */

@@ -118,6 +118,8 @@ export class GrpcStream implements GrpcSource {
   /** The answer is complete. */
   #isAnswered = false;
   #isOver = false;
+  /** Bytes of the answer that the client has not taken. */
+  #unread = 0;
   /** When a check first saw that the client has not taken the end of the answer. */
   #untakenSince: number | undefined;
 
@@ -214,8 +216,10 @@ export class GrpcStream implements GrpcSource {
     if (!this.begin(metadata)) return;
     this.#isAnswered = true;
     const bytes = framed([message]);
-    if (bytes.length <= WRITE_BYTES) this.#stream.end(bytes);
-    else void this.#writePieces(bytes).then(() => this.#stream.end());
+    if (bytes.length <= WRITE_BYTES) {
+      this.#stream.end(bytes);
+      this.#waits(bytes.length);
+    } else void this.#writePieces(bytes).then(() => this.#stream.end());
     this.#closeSoon();
   }
 
@@ -235,12 +239,25 @@ export class GrpcStream implements GrpcSource {
     this.connection.sends();
     const bytes = framed(messages);
     if (bytes.length > WRITE_BYTES) return this.#writePieces(bytes);
-    return this.#stream.write(bytes) ? undefined : this.#room();
+    if (this.#stream.write(bytes)) return undefined;
+    this.#waits(bytes.length);
+    return this.#room().then(() => this.#waits(-bytes.length));
   }
 
   async #writePieces(bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length && this.#stream.writable; at += WRITE_BYTES)
-      if (!this.#stream.write(bytes.subarray(at, at + WRITE_BYTES))) await this.#room();
+    this.#waits(bytes.length);
+    for (let at = 0; at < bytes.length && this.#stream.writable; at += WRITE_BYTES) {
+      const piece = bytes.subarray(at, at + WRITE_BYTES);
+      if (!this.#stream.write(piece)) await this.#room();
+      this.#waits(-piece.length);
+    }
+  }
+
+  /** Bytes wait for the client from now on, or no longer. The rest ends with the stream. */
+  #waits(delta: number): void {
+    if (this.#isOver) return;
+    this.#unread += delta;
+    this.connection.waits(delta);
   }
 
   /** Drops a client that does not take the end of its answer. Called again and again. */
@@ -418,10 +435,12 @@ export class GrpcStream implements GrpcSource {
   #drop(): void {
     const { logger, stallMs } = this.#ports;
     logger.warn('A peer that reads nothing was dropped', { stallMs });
+    this.connection.stalls();
     this.cut();
   }
 
   #finish(): void {
+    if (this.#unread > 0) this.#waits(-this.#unread);
     this.#isOver = true;
     this.#stopDeadline?.();
     this.#stopRequestTimer();

@@ -47,5 +47,6 @@ export async function decompressed(
 
 /** The error of a message with more bytes than the limit. */
 export function tooLarge(limit: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `The message has more than ${limit} bytes, the limit of this server`);
+  const message = `The message has more than ${limit} bytes, the limit of this server`;
+  return new A2AError('PAYLOAD_TOO_LARGE', message, { metadata: { limit: 'maxMessageBytes' } });
 }

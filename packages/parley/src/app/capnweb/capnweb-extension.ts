@@ -3,7 +3,6 @@ import { type InBandCredential, joinCredential } from '../../auth/in-band-creden
 import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING, CAPNWEB_NAME } from '../../bindings/capnweb/binding-uris.js';
 import type { ServedSession } from '../../bindings/capnweb/serve-session.js';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from '../../bindings/capnweb/session-limits.js';
-import { WaitingMemory } from '../../bindings/capnweb/waiting-memory.js';
 import { httpStatus } from '../../bindings/http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { essence } from '../../bindings/http/media-type.js';
@@ -14,6 +13,8 @@ import type { AgentExtension, AgentInterface } from '../../model/agent-card.js';
 import { KeyedPlaces } from '../../runtime/keyed-places.js';
 import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import { TurnBudget } from '../../runtime/turn-budget.js';
+import { WaitingMemory } from '../../runtime/waiting-memory.js';
+import type { LimitName } from '../../telemetry/reached-limit.js';
 import type { AgentMount } from '../agent-mount.js';
 import { directWayFor } from '../direct-way.js';
 import type { HostExtension, HostView } from '../host-extension.js';
@@ -263,15 +264,14 @@ class Endpoint {
       jsonDepth,
       clock: host.clock,
       logger: host.logger,
-      limitReached: (limit: string) => this.#limitReached(request, limit),
+      limitReached: (limit: LimitName) => this.#limitReached(request, limit),
     };
   }
 
-  #limitReached(request: ExchangeRequest, limit: string): void {
+  #limitReached(request: ExchangeRequest, limit: LimitName): void {
     const { addressOf, limitReached } = this.#context(request);
     const caller = addressOf?.(request);
     limitReached?.({ limit, caller, requestId: request.requestId });
-    this.#options.host.logger.debug('A limit of sessions was reached', { limit, caller });
   }
 
   #context(request: ExchangeRequest) {

@@ -1,10 +1,11 @@
 import { isFromOtherSite } from '../../auth/cross-site.js';
 import { requireSkill } from '../../auth/requirements.js';
+import { tellLimit } from '../../bindings/http/answer-call.js';
 import type { BindingContext } from '../../bindings/http/binding-context.js';
 import { httpStatus } from '../../bindings/http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse, FileAccess } from '../../bindings/http/exchange.js';
-import { retryHeaders, toA2AError } from '../../bindings/http/wire-error.js';
-import { A2AError } from '../../errors/a2a-error.js';
+import { errorDetails, retryHeaders, toA2AError } from '../../bindings/http/wire-error.js';
+import { fileTooLarge } from '../../files/file-errors.js';
 import type { FileScope, StoredFile } from '../../files/file-store.js';
 import { RefusedTypeError } from '../../files/media-type-rules.js';
 import { SlowUploadError, timedChunks } from '../../files/timed-chunks.js';
@@ -93,7 +94,13 @@ export class FileEndpoint {
     }
     const about = { operation: 'files', requestId: request.requestId };
     const error = toA2AError(thrown, this.#options.host.logger, about);
-    return errorAnswer({ status: httpStatus(error.code), message: error.message, headers: retryHeaders(error) });
+    tellLimit(error, this.#context(request), request);
+    return errorAnswer({
+      status: httpStatus(error.code),
+      message: error.message,
+      details: errorDetails(error, error.code),
+      headers: retryHeaders(error),
+    });
   }
 
   async #collection({ request, access }: Visit): Promise<ExchangeResponse> {
@@ -114,7 +121,7 @@ export class FileEndpoint {
     }
     const declared = declaredFile(request);
     if (declared.size !== undefined && declared.size > keeper.rules.maxBytes) {
-      throw new A2AError('PAYLOAD_TOO_LARGE', `The file is larger than ${keeper.rules.maxBytes} bytes`);
+      throw fileTooLarge(keeper.rules.maxBytes);
     }
     const source = this.#arriving(request);
     if (source === undefined) return READ_BEFORE;

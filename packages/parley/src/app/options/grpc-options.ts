@@ -31,6 +31,11 @@ export interface GrpcBindingOptions {
   readonly maxStreams?: number;
   /** Calls of all connections at the same time; default 10,000. */
   readonly maxCalls?: number;
+  /**
+   * Bytes of answers that wait for the clients of all connections, above 64 KiB each; default 128 MiB. Beyond it the
+   * largest connection of the address with the most ends.
+   */
+  readonly waitingBytes?: number;
   /** Connections at the same time; default 1,000. */
   readonly maxConnections?: number;
   /** Silence of a client after which the server asks whether it is still there; default 60 s. */
@@ -79,6 +84,7 @@ const schemas: OptionSchemas<GrpcBindingOptions> = {
   maxMetadataBytes: Type.Optional(positive),
   maxStreams: Type.Optional(positive),
   maxCalls: Type.Optional(positive),
+  waitingBytes: Type.Optional(positive),
   maxConnections: Type.Optional(positive),
   keepAliveMs: ms,
   keepAliveTimeoutMs: ms,

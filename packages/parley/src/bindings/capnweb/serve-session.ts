@@ -1,13 +1,13 @@
 import { RpcSession } from 'capnweb';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { TurnBudget } from '../../runtime/turn-budget.js';
+import type { WaitingMemory } from '../../runtime/waiting-memory.js';
 import type { SocketPort } from '../http/socket-port.js';
 import { BatchTransport } from './batch-transport.js';
 import { Entrance } from './entrance.js';
 import { ServerSession, type ServerSessionOptions } from './server-session.js';
 import { transportLimits } from './session-limits.js';
 import { CLOSE_CODES, type FrameMemory, SocketTransport } from './socket-transport.js';
-import type { WaitingMemory } from './waiting-memory.js';
 import { sentError } from './wire-errors.js';
 
 /** A connection, and the agent behind it. */

@@ -11,6 +11,7 @@ import { majorMinor } from '../../operations/versions.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ItemSource } from '../../task/stream-item.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { LimitName } from '../../telemetry/reached-limit.js';
 import { callDirectly, type DirectReply } from '../direct/direct-binding.js';
 import { endedCredentialError } from '../http/ended-credential.js';
 import type { Exchange, ExchangeRequest } from '../http/exchange.js';
@@ -44,7 +45,7 @@ export interface ServerSessionOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called when a limit of the session was reached, by its name. */
-  readonly limitReached: (limit: string) => void;
+  readonly limitReached: (limit: LimitName) => void;
   /** Called when a caller was admitted. */
   readonly admitted: () => void;
   /** Ends the connection. */
@@ -333,7 +334,7 @@ export class ServerSession {
     }
   }
 
-  #tooMany(limit: string, particular: string): A2AError {
+  #tooMany(limit: LimitName, particular: string): A2AError {
     this.options.limitReached(limit);
     const details = { metadata: { limit }, retryAfterMs: RUNNING_RETRY_MS };
     return new A2AError('RESOURCE_EXHAUSTED', `Too many calls: ${particular}`, details);

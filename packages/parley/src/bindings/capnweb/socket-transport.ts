@@ -1,8 +1,8 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { TurnBudget } from '../../runtime/turn-budget.js';
+import type { WaitingHolder, WaitingMemory } from '../../runtime/waiting-memory.js';
 import type { SocketPort } from '../http/socket-port.js';
 import { FrameCheck, FrameFault, type FrameLimits, POLICY_VIOLATION, type SessionLimitName } from './frame-check.js';
-import type { WaitingHolder, WaitingMemory } from './waiting-memory.js';
 
 /** The bounds of a connection. */
 export interface TransportLimits extends FrameLimits {

@@ -14,9 +14,9 @@ import {
 } from '../../operations/operations.js';
 import { addressOf } from '../../operations/request-address.js';
 import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
-
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
+import { CALL_LIMITS } from '../../telemetry/reached-limit.js';
 import type { RequestDecoder } from '../direct/direct-call.js';
 import type { BindingContext } from './binding-context.js';
 import { httpCallContext, withExtensions } from './call-context.js';
@@ -198,18 +198,23 @@ export function failureOf(thrown: unknown, { endpoint, request, record, operatio
   const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
   record.agent = endpoint.agent;
   record.code = error.code;
-  if (error.code === 'RESOURCE_EXHAUSTED') tellLimit(error, endpoint, request);
+  tellLimit(error, endpoint, request);
   endpoint.bodies?.release(request);
   return error;
 }
 
-/** Limits by the names in their errors. Any other error comes from the agent. */
-const LIMITS: ReadonlySet<string> = new Set(['streams', 'turns', 'waitingMessages', 'bodyMemory']);
-
-function tellLimit({ details }: A2AError, { limitReached, addressOf }: BindingContext, request: ExchangeRequest): void {
-  const { limit = '' } = details.metadata ?? {};
+/** Tells the limit that the error names. Exhausted resources without one of these names are those of the agent. */
+export function tellLimit(
+  { code, details }: A2AError,
+  { limitReached, addressOf }: BindingContext,
+  request: ExchangeRequest,
+): void {
+  const named = details.metadata?.limit;
+  if (named === undefined && code !== 'RESOURCE_EXHAUSTED') return;
+  const known = CALL_LIMITS.find((limit) => limit === named);
+  if (known === undefined && code !== 'RESOURCE_EXHAUSTED') return;
   const caller = callerKeyOf(request.user?.id) ?? addressOf?.(request);
-  limitReached?.({ limit: LIMITS.has(limit) ? limit : 'agent', caller, requestId: request.requestId });
+  limitReached?.({ limit: known ?? 'agent', caller, requestId: request.requestId });
 }
 
 /** The headers of an error answer: when to retry, how to authenticate, and the allowed methods if there are any. */

@@ -54,7 +54,7 @@ function textOf(bytes: Uint8Array): string {
  */
 export function parseJson(text: string, limits: RequestLimits): unknown {
   if (nestsDeeper(text, limits.jsonDepth)) {
-    throw new A2AError('INVALID_REQUEST', `The JSON is nested deeper than ${limits.jsonDepth} levels`);
+    throw tooDeep(limits.jsonDepth);
   }
   try {
     return JSON.parse(text);
@@ -109,4 +109,10 @@ export function endOfString(text: string, start: number): number {
     end = text.indexOf('"', end + 1);
   }
   return text.length;
+}
+
+/** The error of JSON with more than `depth` levels. */
+export function tooDeep(depth: number): A2AError {
+  const message = `The JSON is nested deeper than ${depth} levels`;
+  return new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'jsonDepth' } });
 }

@@ -17,7 +17,7 @@ export function limitRequest(request: OperationTypes[OperationName]['request'], 
   if (!('message' in request)) return;
   const { message } = request;
   limitMessage(message, idLength);
-  if (message.parts.length > parts) throw tooMuch('message.parts', `must not have more than ${parts} parts`);
+  if (message.parts.length > parts) throw tooMuch('message.parts', `must not have more than ${parts} parts`, 'parts');
 }
 
 function limitMessage(message: Message, limit: number): void {
@@ -30,9 +30,10 @@ function limitMessage(message: Message, limit: number): void {
 }
 
 function limitId(field: string, id: unknown, limit: number): void {
-  if (typeof id === 'string' && id.length > limit) throw tooMuch(field, `must not have more than ${limit} characters`);
+  if (typeof id === 'string' && id.length > limit)
+    throw tooMuch(field, `must not have more than ${limit} characters`, 'idLength');
 }
 
-function tooMuch(field: string, description: string): InvalidParamsError {
-  return new InvalidParamsError([{ field, description }]);
+function tooMuch(field: string, description: string, limit: keyof RequestLimits): InvalidParamsError {
+  return new InvalidParamsError([{ field, description }], limit);
 }

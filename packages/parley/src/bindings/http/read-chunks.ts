@@ -25,7 +25,8 @@ export async function readChunks(
 
 /** The error of a body beyond `limit` bytes. */
 export function payloadTooLarge(limit: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limit} bytes`);
+  const message = `The request body is larger than ${limit} bytes`;
+  return new A2AError('PAYLOAD_TOO_LARGE', message, { metadata: { limit: 'bodyBytes' } });
 }
 
 /** Joins chunks of `size` bytes together. A single chunk is returned as it is. */

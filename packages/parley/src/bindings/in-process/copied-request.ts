@@ -1,5 +1,6 @@
-import { A2AError } from '../../errors/a2a-error.js';
 import type { RequestLimits } from '../http/binding-context.js';
+import { tooDeep } from '../http/json-body.js';
+import { payloadTooLarge } from '../http/read-chunks.js';
 
 /** The limits of a request that is not a text. */
 export type CopyLimits = Pick<RequestLimits, 'bodyBytes' | 'jsonDepth'>;
@@ -51,7 +52,7 @@ class Copier {
   #within(value: object, depth: number): unknown {
     const { jsonDepth } = this.#limits;
     if (depth > jsonDepth) {
-      throw new A2AError('INVALID_REQUEST', `The JSON is nested deeper than ${jsonDepth} levels`);
+      throw tooDeep(jsonDepth);
     }
     const { toJSON } = value as { readonly toJSON?: unknown };
     if (typeof toJSON === 'function') return this.copy(Reflect.apply(toJSON, value, ['']), depth);
@@ -79,6 +80,6 @@ class Copier {
     this.#left -= bytes;
     if (this.#left >= 0) return;
     const { bodyBytes } = this.#limits;
-    throw new A2AError('PAYLOAD_TOO_LARGE', `The request body is larger than ${bodyBytes} bytes`);
+    throw payloadTooLarge(bodyBytes);
   }
 }

@@ -151,7 +151,8 @@ class JsonRpcCall implements AnswerForm {
 function limitedId(id: string, limit: number): string {
   // Its quotes included.
   if (id.length <= limit + 2) return id;
-  throw new A2AError('INVALID_REQUEST', `id must not have more than ${limit} characters`);
+  const message = `id must not have more than ${limit} characters`;
+  throw new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'idLength' } });
 }
 
 /**

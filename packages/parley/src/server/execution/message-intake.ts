@@ -406,7 +406,10 @@ function shortList(field: string, list: readonly string[] | undefined, most: num
   if (list === undefined || list.length < 2) return list;
   const different = new Set(list);
   if (different.size > most) {
-    throw new InvalidParamsError([{ field, description: `must not have more than ${most} different items` }]);
+    throw new InvalidParamsError(
+      [{ field, description: `must not have more than ${most} different items` }],
+      'listItems',
+    );
   }
   return different.size === list.length ? list : [...different];
 }
