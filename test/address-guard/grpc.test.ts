@@ -31,6 +31,7 @@ it.each([
   (port: string) => `127.0.0.1:${port}`,
   (port: string) => `localhost:${port}`,
   (port: string) => `dns:localhost:${port}`,
+  (port: string) => `dns:///localhost:${port}`,
   (port: string) => `http://127.0.0.1:${port}`,
   (port: string) => `0x7f.1:${port}`,
   (port: string) => `2130706433:${port}`,
@@ -97,6 +98,11 @@ it('another host gets no credentials, and without TLS no call', async () => {
 it('addresses of two hosts are two origins', () => {
   const places = ['one.example:443', 'two.example:443', 'dns:one.example:443', 'localhost:443', '127.0.0.1:443'];
   expect(new Set(places.map(originOf)).size).toBe(places.length);
+  expect(['dns:///one.example:443', 'DNS:one.example', 'dns:///[::1]:2'].map(hostOf)).toEqual([
+    'one.example',
+    'one.example',
+    'localhost',
+  ]);
   expect([...places, 'http://ONE.example:1/x', '[::1]:2', 'one.example:443@two.example'].map(hostOf)).toEqual([
     'one.example',
     'two.example',

@@ -106,8 +106,9 @@ export function originOf(url: string): string {
   return host === LOCAL ? `${protocol}//${host}:${port}` : origin;
 }
 
-/** Returns the host of a URL, or of `host:port` and `dns:host:port`. All loopback names are one host. */
+/** Returns the host of a URL, or of `host:port`, `dns:host:port` and `dns:///host:port`. All loopback names are one host. */
 export function hostOf(address: string): string | undefined {
-  const host = URL.parse(/^\w+:\/\/./.test(address) ? address : `https://${address.replace(/^dns:/, '')}`)?.hostname;
+  const place = address.replace(/^dns:(?:\/\/\/)?/i, '');
+  const host = URL.parse(/^\w+:\/\/./.test(place) ? place : `https://${place}`)?.hostname;
   return host !== undefined && LOOPBACK.test(host) ? LOCAL : host;
 }
