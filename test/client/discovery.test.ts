@@ -392,6 +392,11 @@ describe('of several interfaces', () => {
       code: 'UNSUPPORTED_OPERATION',
       message: expect.stringContaining('JSONRPC 1.0 (ftp: is not http or https)'),
     });
+    // Other bindings have schemes of their own.
+    const capnweb = { ...ftp, url: 'ws://a.example/rpc', protocolBinding: 'CAPNWEB' };
+    await expect(connect(stub.card({ supportedInterfaces: [capnweb] }))).rejects.toMatchObject({
+      message: expect.stringMatching(/its card has CAPNWEB 1\.0$/),
+    });
     const good = { ...ftp, url: `${stub.url}/rpc` };
     const client = await connect(stub.card({ supportedInterfaces: [ftp, ws, good] }));
     expect(client.agentInterface.url).toBe(good.url);

@@ -34,7 +34,8 @@ export function missingInterface({
     return { code: 'UNSUPPORTED_OPERATION', message: `${name} offers gRPC${only}, which needs packages. ${GET_GRPC}` };
   }
   const offered = all.map(({ protocolBinding, protocolVersion, url }) => {
-    const isStrange = protocolBinding !== 'GRPC' && !/^https?:/i.test(url);
+    // Other bindings have schemes of their own, such as `ws:`.
+    const isStrange = /^(?:JSONRPC|HTTP\+JSON)$/.test(protocolBinding) && !/^https?:/i.test(url);
     const scheme = isStrange ? ` (${URL.parse(url)?.protocol ?? 'its address'} is not http or https)` : '';
     return `${protocolBinding} ${majorMinor(protocolVersion)}${scheme}`;
   });
