@@ -106,7 +106,7 @@ export function originOf(url: string): string {
   return host === LOCAL ? `${protocol}//${host}:${port}` : origin;
 }
 
-/** Returns the host of a URL, or of `host:port`, `dns:host:port` and `dns:///host:port`. All loopback names are one host. */
+/** Returns the host of a URL, or of an address of gRPC such as `dns:host:port`. All loopback names are one host. */
 export function hostOf(address: string): string | undefined {
   const place = address.replace(/^dns:(?:\/\/\/)?/i, '');
   const host = URL.parse(/^\w+:\/\/./.test(place) ? place : `https://${place}`)?.hostname;
