@@ -133,15 +133,44 @@ export function nextState<Name extends keyof OutcomesByStep>(
   facts: StreamFacts,
 ): StreamState;
 export function nextState(state: StreamState, outcome: StreamOutcome, facts: StreamFacts): StreamState {
-  const { tries } = state;
   if (typeof outcome === 'object') return afterFailure(state, outcome, facts);
+  const decide = AFTER[state.step as keyof typeof AFTER] as Decision<StreamState, StreamOutcome>;
+  return decide(state, outcome, facts);
+}
+
+type Decision<State, Outcome> = (state: State, outcome: Outcome, facts: StreamFacts) => StreamState;
+
+/** The action after each outcome that is no failure. The final steps have no outcome. */
+const AFTER: {
+  readonly [Name in Exclude<keyof OutcomesByStep, 'end' | 'fail'>]: Decision<
+    StreamState & { readonly step: Name },
+    Exclude<OutcomesByStep[Name], FailedOutcome>
+  >;
+} = {
+  open: afterRead,
+  subscribe: afterRead,
+  read: afterRead,
+  drain: afterRead,
+  poll: afterRead,
+  deliver: ({ tries }, _, facts) => readOn(tries, facts),
+  check: ({ tries, fault }, outcome, facts) => {
+    if (outcome === 'turn over') return { step: 'end', tries };
+    outcome satisfies 'turn open';
+    return fault === undefined ? { step: 'read', tries } : recover(tries, fault, facts);
+  },
+  pause: ({ next }) => next,
+};
+
+function afterRead(
+  { tries }: StreamState,
+  outcome: Exclude<ReadOutcome, FailedOutcome>,
+  facts: StreamFacts,
+): StreamState {
   switch (outcome) {
     case 'news':
       return { step: 'deliver', tries: tries.stale > 0 ? { ...tries, stale: 0, failed: 0 } : tries };
     case 'stale':
       return readOn(tries.failed > 0 ? { ...tries, failed: 0 } : tries, facts);
-    case 'wanted':
-      return readOn(tries, facts);
     case 'closed': {
       // Agents differ in the states at which they close a stream.
       const { isWaiting, asksForInput, rules } = facts;
@@ -149,13 +178,6 @@ export function nextState(state: StreamState, outcome: StreamOutcome, facts: Str
       if (facts.isOver || hasEnded) return { step: 'end', tries };
       return afterBreak(tries, new ConnectionError('The stream ended before its task did', { sent: true }), facts);
     }
-    case 'turn over':
-      return { step: 'end', tries };
-    case 'turn open':
-      if (state.step === 'check' && state.fault !== undefined) return recover(tries, state.fault, facts);
-      return { step: 'read', tries };
-    case 'paused':
-      return state.step === 'pause' ? state.next : state;
   }
 }
 

@@ -54,8 +54,16 @@ function faultOf(form: ValueForm, value: unknown, place: Place): string | undefi
       return mapFault(form, value, place);
     case 'free':
       return isObject(value) ? jsonFault(value) : 'must be an object';
-    default:
+    case 'string':
+    case 'integer':
+    case 'boolean':
+    case 'base64':
+    case 'timestamp':
+    case 'enum':
+    case 'json':
       return scalarFault(form, value);
+    default:
+      return form satisfies never;
   }
 }
 
@@ -121,6 +129,8 @@ function scalarFault(form: ScalarForm, value: unknown): string | undefined {
     }
     case 'json':
       return jsonFault(value);
+    default:
+      return form satisfies never;
   }
 }
 

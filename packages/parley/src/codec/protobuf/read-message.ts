@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../../model/json.js';
 import { MAX_NESTING } from '../../model/json-fault.js';
-import type { FieldPlan, MessagePlan } from './message-plan.js';
+import type { FieldPlan, FieldType, MessagePlan } from './message-plan.js';
 import { timestampText } from './timestamp.js';
 import {
   BOOL_TAG,
@@ -28,6 +28,8 @@ export interface ReadOptions {
 }
 
 type Members = Record<string, unknown>;
+/** Types whose fields are messages of their own on the wire. */
+type SubmessageType = Extract<FieldType, 'message' | 'timestamp' | 'struct' | 'value'>;
 
 /**
  * Reads a message into its ProtoJSON, with every member that the model requires. Unknown fields are dropped, and
@@ -103,7 +105,8 @@ class MessageReader {
 
   #value(field: FieldPlan, before: unknown): unknown {
     const source = this.#source;
-    switch (field.type) {
+    const { type } = field;
+    switch (type) {
       case 'string':
         return source.string();
       case 'bytes':
@@ -118,21 +121,23 @@ class MessageReader {
       }
     }
     const outer = source.enter();
-    const value = this.#entered(field, before);
+    const value = this.#entered(field, type, before);
     source.leave(outer);
     return value;
   }
 
-  #entered(field: FieldPlan, before: unknown): unknown {
-    switch (field.type) {
+  #entered(field: FieldPlan, type: SubmessageType, before: unknown): unknown {
+    switch (type) {
       case 'timestamp':
         return this.#timestamp();
       case 'struct':
         return this.#struct(0, isObject(before) ? before : {});
       case 'value':
         return this.#json(0, before as JsonValue);
-      default:
+      case 'message':
         return this.message(field.message(), isObject(before) ? before : {});
+      default:
+        return type satisfies never;
     }
   }
 

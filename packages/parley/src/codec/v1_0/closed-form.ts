@@ -48,8 +48,15 @@ export function defaultOf(form: ValueForm): unknown {
       return form.minimum <= 0 ? 0 : undefined;
     case 'enum':
       return form.numbered && form.zero ? form.names[0] : undefined;
-    default:
+    case 'boolean':
+    case 'base64':
+    case 'timestamp':
+    case 'object':
+    case 'free':
+    case 'json':
       return undefined;
+    default:
+      return form satisfies never;
   }
 }
 
@@ -91,8 +98,12 @@ function toValue(form: ValueForm, value: unknown, wire: WireForm): unknown {
       return typeof value === 'string' ? toStandardBase64(value) : value;
     case 'timestamp':
       return typeof value === 'string' ? toUtc(wire === 'text' ? value.replace(' ', '+') : value) : value;
-    default:
+    case 'string':
+    case 'free':
+    case 'json':
       return value;
+    default:
+      return form satisfies never;
   }
 }
 

@@ -79,7 +79,14 @@ function valueSchema(form: ValueForm, needed: boolean, options: SchemaOptions): 
       return { type: 'array', items: valueSchema(form.of, true, options), ...(form.nonEmpty && { minItems: 1 }) };
     case 'map':
       return { type: 'object', additionalProperties: valueSchema(form.of, true, options) };
-    default:
+    case 'string':
+    case 'integer':
+    case 'boolean':
+    case 'base64':
+    case 'timestamp':
+    case 'enum':
+    case 'free':
+    case 'json':
       return scalarSchema(form, needed, 'json');
   }
 }

@@ -13,7 +13,7 @@ import {
   firstTurn,
   repeatedAccept,
 } from '../rules/decide-accept.js';
-import { checkAppend, decideAppend } from '../rules/decide-append.js';
+import { checkAppend, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
 import { decideCancel, decideDelete, mergedCancel } from '../rules/decide-cancel.js';
 import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
@@ -158,16 +158,7 @@ export class MemoryStorage implements TaskStorage {
     if (decision.kind === 'compare') {
       decision = decideAppend(entry, request, { now, isInLog: endsWith(entry, append) });
     }
-    switch (decision.kind) {
-      case 'appended':
-        break;
-      case 'repeated':
-        return { kind: 'appended', waiting: waitingIn(entry) };
-      case 'compare':
-        throw new TypeError('An append is compared once');
-      default:
-        return { kind: decision.kind };
-    }
+    if (decision.kind !== 'appended') return unchangedOutcome(decision, entry);
     const { checkpoint } = append;
     const queued = typeof append.authority === 'number' ? entry.held : undefined;
     if (queued !== undefined && checkpoint !== undefined) queued.checkpoint = checkpoint;

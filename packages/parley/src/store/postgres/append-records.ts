@@ -3,7 +3,7 @@ import { isTerminal } from '../../model/task-state.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
-import { type AppendRequest, decideAppend } from '../rules/decide-append.js';
+import { type AppendRequest, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
 import { waitingIn } from '../rules/task-head.js';
 import { stateNumber } from '../state-numbers.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
@@ -195,16 +195,7 @@ export async function appendLocked(
   if (decision.kind === 'compare') {
     decision = decideAppend(task, request, { now, isInLog: await endsWith(tables, task, prepared) });
   }
-  switch (decision.kind) {
-    case 'appended':
-      break;
-    case 'repeated':
-      return { outcome: { kind: 'appended', waiting: waitingIn(task) }, isDue: false };
-    case 'compare':
-      throw new TypeError('An append is compared once');
-    default:
-      return { outcome: { kind: decision.kind }, isDue: false };
-  }
+  if (decision.kind !== 'appended') return { outcome: unchangedOutcome(decision, task), isDue: false };
   const { pk, part } = task;
   if (prepared.checkpoint !== null && typeof authority === 'number' && task.holder !== undefined) {
     await tables.query(CHECKPOINT, pk, part, task.holder.turn, prepared.checkpoint);

@@ -177,7 +177,12 @@ export class PostgresStorage implements TaskStorage {
       }
       case 'terminal':
         return { kind: 'terminal', state: stateOfNumber(result.state) };
-      default:
+      case 'repeated':
+      case 'not-found':
+      case 'other-context':
+      case 'full':
+      case 'configs-full':
+      case 'reserved':
         return result;
     }
   }

@@ -3,13 +3,12 @@ import { isTerminal } from '../../model/task-state.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
-import { type AppendDecision, type AppendedHead, checkAppend, decideAppend } from '../rules/decide-append.js';
-import { waitingIn } from '../rules/task-head.js';
+import { type AppendedHead, checkAppend, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
 import { stateNumber } from '../state-numbers.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import type { TaskPlace } from './redis-keys.js';
-import { headOf, type KnownHead, type RedisHead, recordText, statusText } from './task-texts.js';
+import { headOf, type KnownHead, recordText, statusText } from './task-texts.js';
 
 type AppendAnswer = readonly [1, waiting: number, isDue: 0 | 1] | readonly [0, now: string, head: KnownHead];
 
@@ -63,22 +62,11 @@ export async function appendRecords(calls: RedisCalls, append: Append, limits: L
       const isInLog = tail[2].length === texts.length && tail[2].every((text, at) => text === texts[at]);
       decided = decideAppend(known, request, { now: Number(tail[0]), isInLog });
     }
-    if (decided.kind !== 'appended') return { outcome: refused(decided, known), isDue: false };
+    if (decided.kind !== 'appended') return { outcome: unchangedOutcome(decided, known), isDue: false };
     if (known === undefined) throw new TypeError('A task that is not there was appended to');
     decision = decisionFields(known.version, decided);
   }
   throw new StorageError(`The task ${append.key.id} changed ${ATTEMPTS} times during an append: repeat the call`);
-}
-
-function refused(decision: Exclude<AppendDecision, AppendedHead>, head: RedisHead | undefined): AppendOutcome {
-  switch (decision.kind) {
-    case 'repeated':
-      return { kind: 'appended', waiting: head === undefined ? 0 : waitingIn(head) };
-    case 'compare':
-      throw new TypeError('An append is compared once');
-    default:
-      return { kind: decision.kind };
-  }
 }
 
 /** The arguments of the script behind the records. An empty text stands for what is absent. */

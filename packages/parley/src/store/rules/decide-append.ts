@@ -1,7 +1,7 @@
 import { StorageError } from '../../errors/storage-error.js';
 import { isTerminal } from '../../model/task-state.js';
-import type { Append } from '../task-storage.js';
-import { type Holder, isRunning, type TaskHead } from './task-head.js';
+import type { Append, AppendOutcome } from '../task-storage.js';
+import { type Holder, isRunning, type TaskHead, waitingIn } from './task-head.js';
 
 /** The part of an append on which its decision rests. */
 export interface AppendRequest {
@@ -78,6 +78,24 @@ export function decideAppend(
     holder: losesHolder ? undefined : holder,
     drops,
   };
+}
+
+/** The outcome of an append that changes nothing. */
+export function unchangedOutcome(
+  decision: Exclude<AppendDecision, AppendedHead>,
+  head: TaskHead | undefined,
+): AppendOutcome {
+  switch (decision.kind) {
+    case 'repeated':
+      return { kind: 'appended', waiting: head === undefined ? 0 : waitingIn(head) };
+    case 'not-found':
+    case 'terminal':
+    case 'running':
+    case 'fenced':
+      return { kind: decision.kind };
+    case 'compare':
+      throw new TypeError('An append is compared once');
+  }
 }
 
 /**

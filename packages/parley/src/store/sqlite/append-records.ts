@@ -1,4 +1,4 @@
-import { type AppendedHead, decideAppend } from '../rules/decide-append.js';
+import { type AppendedHead, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
 import { waitingIn } from '../rules/task-head.js';
 import { isEndState } from '../state-numbers.js';
 import { markDue } from './delivery-queues.js';
@@ -29,15 +29,9 @@ export function append(tables: WriteTables, write: AppendWrite): AppendResult {
   if (decision.kind === 'compare') {
     decision = decideAppend(head, request, { now, isInLog: endsWith(tables, head, write) });
   }
-  switch (decision.kind) {
-    case 'appended':
-      break;
-    case 'repeated':
-      return ['appended', waitingIn(head)];
-    case 'compare':
-      throw new TypeError('An append is compared once');
-    default:
-      return [decision.kind];
+  if (decision.kind !== 'appended') {
+    const outcome = unchangedOutcome(decision, head);
+    return outcome.kind === 'appended' ? [outcome.kind, outcome.waiting] : [outcome.kind];
   }
   if (checkpoint !== null && typeof authority === 'number' && head.holder !== undefined) {
     const update = 'UPDATE execution SET checkpoint = ? WHERE task = ? AND turn = ?';

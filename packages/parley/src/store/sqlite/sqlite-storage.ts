@@ -122,7 +122,11 @@ export class SqliteStorage implements TaskStorage {
       }
       case 'terminal':
         return { kind: 'terminal', state: stateOfNumber(result[1]) };
-      default:
+      case 'not-found':
+      case 'other-context':
+      case 'full':
+      case 'configs-full':
+      case 'reserved':
         return { kind: result[0] };
     }
   }
