@@ -1,7 +1,14 @@
-import { isTerminal, TASK_STATES, type TaskState } from '../model/task-state.js';
+import { isInterrupted, isTerminal, TASK_STATES, type TaskState } from '../model/task-state.js';
 
 const NUMBERS = new Map(TASK_STATES.map((state, number) => [state, number]));
 const ENDED = TASK_STATES.map(isTerminal);
+
+/** The numbers of all states. */
+export const ALL_STATES: readonly number[] = TASK_STATES.map((_, number) => number);
+/** The numbers of the states in which a task waits for its caller. */
+export const INTERRUPTED_STATES: readonly number[] = ALL_STATES.filter((number) =>
+  isInterrupted(stateOfNumber(number)),
+);
 
 /** The protocol's number of a state. */
 export function stateNumber(state: TaskState): number {

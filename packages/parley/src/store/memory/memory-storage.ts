@@ -136,7 +136,7 @@ export class MemoryStorage implements TaskStorage {
     }
     const { id: taskId, seq } = entry;
     if (accepted.attempts === 0) {
-      if (entry.holder === undefined) this.wakeups.workReady(scope.agent);
+      if (accepted.isReady) this.wakeups.workReady(scope.agent);
       return { kind: 'accepted', taskId, turn, seq };
     }
     return { kind: 'accepted', taskId, turn, seq, claim: claimOf(entry, queued, accepted.attempts) };

@@ -1,4 +1,5 @@
 import { PageBudget } from '../page-budget.js';
+import { INTERRUPTED_STATES } from '../state-numbers.js';
 import type { StoredTask } from '../task-storage.js';
 import { type ReadSources, readTasksApart } from './read-tasks.js';
 import { type KeyColumns, storedKey, textOfName } from './stored-names.js';
@@ -7,13 +8,12 @@ import type { Sql } from './tables.js';
 /** The bound for the JSON of one page of abandoned tasks. */
 const BYTES = 8_388_608;
 
-// The states are INPUT_REQUIRED and AUTH_REQUIRED.
 const ABANDONED: Sql = {
   name: 'abandoned',
   text: `SELECT t.agent, t.tenant, t.owner, t.id, t.full_id, t.status_time AS time, t.pk,
       t.bytes + coalesce(octet_length(t.history), 0) + coalesce(octet_length(t.artifacts), 0) AS size
     FROM parley.task t
-    WHERE t.state IN (6, 8) AND t.status_time < parley.now_ms() - $2::bigint AND t.agent = ANY ($1::text[]) AND t.queued = 0
+    WHERE t.state IN (${INTERRUPTED_STATES.join(', ')}) AND t.status_time < parley.now_ms() - $2::bigint AND t.agent = ANY ($1::text[]) AND t.queued = 0
       AND (t.status_time, t.pk) > ($4::bigint, $5::bigint)
     ORDER BY t.status_time, t.pk LIMIT $3`,
   repeatable: true,

@@ -24,8 +24,8 @@ export type AcceptResult =
 
 /** The result of the statement that creates tasks. */
 export function createdResult(claim: Lease | undefined): AcceptResult {
-  const { turn, epoch, attempts } = firstTurn(claim, 0);
-  return { kind: 'accepted', turn, seq: 1, epoch: attempts === 1 ? epoch : undefined, isReady: attempts === 0 };
+  const { turn, epoch, attempts, isReady } = firstTurn(claim, 0);
+  return { kind: 'accepted', turn, seq: 1, epoch: attempts === 1 ? epoch : undefined, isReady };
 }
 
 /**
@@ -144,7 +144,7 @@ async function acceptUnkeyed(tables: Tables, scopes: StoredScopes, acceptance: A
   if (pushConfig !== undefined && !(await hasRoom(tables, task, { id: configId, limit }))) {
     return { kind: 'configs-full' };
   }
-  const { turn, epoch, holder, attempts } = decision;
+  const { turn, epoch, holder, attempts, isReady } = decision;
   const { pk, part } = task;
   const texts = [JSON.stringify(message), JSON.stringify(caller)] as const;
   await tables.query(ADD_TURN, pk, part, textOfName(scope.agent), turn, attempts, ...texts);
@@ -154,7 +154,6 @@ async function acceptUnkeyed(tables: Tables, scopes: StoredScopes, acceptance: A
     const config = JSON.stringify({ ...pushConfig, id: configId, taskId: target.id });
     await putConfig(tables, task, { id: configId, config, position: task.seq, now });
   }
-  const isReady = attempts === 0 && holder === undefined;
   return { kind: 'accepted', turn, seq: task.seq, epoch: attempts === 1 ? epoch : undefined, isReady };
 }
 

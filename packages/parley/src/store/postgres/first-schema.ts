@@ -1,4 +1,5 @@
 import { PARTITIONS } from '../partition.js';
+import { INTERRUPTED_STATES } from '../state-numbers.js';
 import type { SchemaChange, SchemaPlace } from './schema.js';
 
 // The layout of the tables. The statements name the schema `parley`, which is replaced by the chosen one.
@@ -147,7 +148,7 @@ const INDEXES = [
   'CREATE INDEX task_created ON parley.task (scope, created)',
   'CREATE INDEX task_ended ON parley.task (ended) WHERE ended IS NOT NULL',
   'CREATE INDEX task_log_ended ON parley.task (log_ended, pk) WHERE log_ended IS NOT NULL',
-  'CREATE INDEX task_interrupted ON parley.task (status_time) WHERE state IN (6, 8)',
+  `CREATE INDEX task_interrupted ON parley.task (status_time) WHERE state IN (${INTERRUPTED_STATES.join(', ')})`,
   'CREATE INDEX execution_free ON parley.execution (agent, ready, place) WHERE node IS NULL',
   'CREATE INDEX execution_lease ON parley.execution (lease_end) WHERE node IS NOT NULL',
   'CREATE INDEX push_config_due ON parley.push_config (agent, due) WHERE due IS NOT NULL',

@@ -188,10 +188,14 @@ export async function cancelPlain(
     readonly running: boolean | null;
   }>(REQUEST_CANCEL, part, scope.hash, id, JSON.stringify(request));
   if (row === undefined) return { kind: 'not-found' };
-  const { seq, state, held, turn, running } = row;
-  if (isEndState(state)) return { kind: 'terminal', state };
-  if (held === 0) return { kind: 'requested', seq, turn: undefined, running: false };
-  return turn === null ? undefined : { kind: 'requested', seq, turn, running: running === true };
+  const { seq, state, held, turn: writtenTo, running } = row;
+  const decision = decideCancel({ hasEnded: isEndState(state), holder: held === 0 ? undefined : { turn: held } });
+  if (decision.kind === 'not-found') return decision;
+  if (decision.kind === 'terminal') return { kind: 'terminal', state };
+  const { turn } = decision;
+  // The held turn has a request already, or lost its node.
+  if (turn !== undefined && writtenTo === null) return undefined;
+  return { kind: 'requested', seq, turn, running: running === true };
 }
 
 const CANCEL_OF: Sql = {

@@ -51,12 +51,15 @@ export async function lockKey(
   const at = [scope.hash, indexForm(key), scope.part] as const;
   const [row] = await tables.query<Omit<KeyRow, 'task_gone'>>(LOCK, ...at);
   if (row === undefined) throw new Error(`The key ${key} was not locked`);
-  const { now, expires: expiresAt, lease_end: leaseEnd, digest } = row;
   const [task] = row.task_id === null ? [] : await tables.query<Pick<KeyRow, 'task_gone'>>(TASK_GONE, ...at);
-  const isTaskGone = task?.task_gone === true;
+  const standing = standingOf({ ...row, task_gone: task?.task_gone === true }, node);
+  return { standing, now: row.now, first: rememberedOf(row), digest: row.digest };
+}
+
+/** The standing of a key for a node. */
+function standingOf({ now, expires, lease_end: leaseEnd, ...row }: KeyRow, node: string | undefined): KeyStanding {
   const reservation = leaseEnd === null ? undefined : { node: nameOf(row.node ?? ''), leaseEnd };
-  const standing = keyStanding({ expiresAt, reservation, isTaskGone }, node, now);
-  return { standing, now, first: rememberedOf(row), digest };
+  return keyStanding({ expiresAt: expires, reservation, isTaskGone: row.task_gone }, node, now);
 }
 
 const WRITE: Sql = {
@@ -200,8 +203,7 @@ const RECALL: Sql = {
 /** The known outcome of a key. */
 export async function recall(tables: Tables, scope: StoredScope, key: string): Promise<Remembered | undefined> {
   const [row] = await tables.query<KeyRow>(RECALL, scope.hash, indexForm(key), scope.part);
-  if (row === undefined || row.task_gone || row.expires <= row.now || row.lease_end !== null) return undefined;
-  return rememberedOf(row);
+  return row !== undefined && standingOf(row, undefined) === 'known' ? rememberedOf(row) : undefined;
 }
 
 type OutcomeColumns = Pick<KeyRow, 'digest' | 'task_id' | 'full_task_id' | 'turn' | 'reply'>;

@@ -9,7 +9,15 @@ import { claimOf, type TurnFields } from './turn-claims.js';
 /** The answers of the script: see `ACCEPT`. */
 type AcceptAnswer =
   | readonly [0, now: string, head: KnownHead]
-  | readonly [1, turn: string, seq: string, epoch: string | null, isDue: 0 | 1, content: TaskContent | null]
+  | readonly [
+      1,
+      turn: string,
+      seq: string,
+      epoch: string | null,
+      isDue: 0 | 1,
+      content: TaskContent | null,
+      isReady: 0 | 1,
+    ]
   | readonly [2, now: string, head: KnownHead, turn: string, fields: TurnFields, content: TaskContent]
   | readonly [3, now: string, key: KeptKey, head: KnownHead]
   | readonly [4];
@@ -17,10 +25,11 @@ type AcceptAnswer =
 /** So often is a decision made again, because the task or the key changed meanwhile. */
 const ATTEMPTS = 8;
 
-/** The outcome of an acceptance, and whether a delivery became due. */
+/** The outcome of an acceptance. `isDue`: a delivery became due. `isReady`: a node can claim a turn of the task now. */
 export interface Accepted {
   readonly outcome: AcceptOutcome;
   readonly isDue: boolean;
+  readonly isReady: boolean;
 }
 
 /** Takes a message in, with its task if that is new. */
@@ -61,34 +70,43 @@ export async function acceptMessage(calls: RedisCalls, acceptance: Acceptance): 
       case 0: {
         const outcome = refused(acceptance, { now: Number(answer[1]), head: headOf(answer[2]) });
         if (outcome === undefined) continue;
-        return { outcome, isDue: false };
+        return unchanged(outcome);
       }
       case 1: {
-        const [, turn, seq, epoch, isDue, content] = answer;
+        const [, turn, seq, epoch, due, content, ready] = answer;
+        const [isDue, isReady] = [due === 1, ready === 1];
         const accepted = { kind: 'accepted', taskId, turn: Number(turn), seq: Number(seq) } as const;
-        if (epoch === null) return { outcome: accepted, isDue: isDue === 1 };
+        if (epoch === null) return { outcome: accepted, isDue, isReady };
         const known = { scope, turn: accepted.turn, attempt: 1, handOvers: 0, message, caller, began: false };
         const created = 'create' in task ? task.create : undefined;
         const whole = created ?? (content === null ? undefined : taskOf(taskId, content).task);
         if (whole === undefined) throw new StorageError('The script did not answer the task that it claimed');
         const turnClaim: Claim = { ...known, task: whole, seq: accepted.seq, epoch: Number(epoch) };
-        return { outcome: { ...accepted, claim: turnClaim }, isDue: isDue === 1 };
+        return { outcome: { ...accepted, claim: turnClaim }, isDue, isReady };
       }
       case 2:
-        return { outcome: acceptedBefore(acceptance, texts, answer), isDue: false };
+        return {
+          outcome: acceptedBefore(acceptance, texts, answer),
+          isDue: false,
+          isReady: headOf(answer[2])?.holder === undefined,
+        };
       case 3: {
         const [, now, kept] = answer;
         const standing = standingOf(kept, claim?.node, Number(now));
-        if (standing === 'reserved') return { outcome: { kind: 'reserved' }, isDue: false };
-        if (standing === 'known') return { outcome: { kind: 'repeated', first: rememberedOf(kept) }, isDue: false };
+        if (standing === 'reserved') return unchanged({ kind: 'reserved' });
+        if (standing === 'known') return unchanged({ kind: 'repeated', first: rememberedOf(kept) });
         seen = kept[7];
         break;
       }
       case 4:
-        return { outcome: { kind: 'configs-full' }, isDue: false };
+        return unchanged({ kind: 'configs-full' });
     }
   }
   throw new StorageError(`The task ${taskId} changed ${ATTEMPTS} times while a message was accepted: repeat the call`);
+}
+
+function unchanged(outcome: AcceptOutcome): Accepted {
+  return { outcome, isDue: false, isReady: false };
 }
 
 /** The refusal of a message; undefined if the rule takes it in. */

@@ -89,7 +89,7 @@ local whole = false
 if claims and mode ~= 'create' then
   whole = content(task, log, head)
 end
-return { 1, turn, num(head.seq), claims and num(head.epoch) or false, is_due and 1 or 0, whole }
+return { 1, turn, num(head.seq), claims and num(head.epoch) or false, is_due and 1 or 0, whole, head.held > 0 and 0 or 1 }
 `;
 
 /** Puts a task there from outside. Answers 1, or 0 if the id is taken. */

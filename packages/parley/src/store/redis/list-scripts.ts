@@ -1,3 +1,4 @@
+import { ALL_STATES } from '../state-numbers.js';
 import { KEY } from './redis-keys.js';
 
 /** Entries of a list that one command reads. */
@@ -96,7 +97,7 @@ elseif order == 'created' then
 elseif context ~= '' then
   open_source(in_context)
 else
-  for state in string.gmatch(wanted ~= '' and wanted or '0,1,2,3,4,5,6,7,8', '%d+') do
+  for state in string.gmatch(wanted ~= '' and wanted or '${ALL_STATES.join()}', '%d+') do
     open_source(base .. '${KEY.state}' .. state .. scope, state)
   end
 end
@@ -234,7 +235,7 @@ end
 local is_bounded = created_after or created_before
 if not is_bounded and context == '' then
   local count = 0
-  for state in string.gmatch(wanted ~= '' and wanted or '0,1,2,3,4,5,6,7,8', '%d+') do
+  for state in string.gmatch(wanted ~= '' and wanted or '${ALL_STATES.join()}', '%d+') do
     count = count + count_of(base .. '${KEY.state}' .. state .. scope)
   end
   return { count }

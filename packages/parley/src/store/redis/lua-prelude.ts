@@ -1,3 +1,4 @@
+import { INTERRUPTED_STATES } from '../state-numbers.js';
 import { KEY, TASK_FIELD } from './redis-keys.js';
 
 const { head, node, context, status, metadata, snapshot, snapshotStatus, snapshotMetadata, ...rest } = TASK_FIELD;
@@ -105,7 +106,7 @@ local function settled(head)
 end
 
 local function is_interrupted(state)
-  return state == '6' or state == '8'
+  return ${INTERRUPTED_STATES.map((number) => `state == '${number}'`).join(' or ')}
 end
 -- Lists a task under its state and status time. before: the state under which it is listed; nil for a new task.
 local function list(name, scope, agent, id, head, context, before)

@@ -166,9 +166,9 @@ export class RedisStorage implements TaskStorage {
   accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     return this.#open(async () => {
       const { scope } = acceptance;
-      const { outcome, isDue } = await acceptMessage(this.#calls, acceptance);
+      const { outcome, isDue, isReady } = await acceptMessage(this.#calls, acceptance);
       if (isDue) this.#deliver(scope);
-      if (outcome.kind === 'accepted' && outcome.claim === undefined) this.#ready(scope);
+      if (isReady) this.#ready(scope);
       return outcome;
     });
   }

@@ -18,6 +18,8 @@ export interface AcceptedTurn {
   readonly holder: Holder | undefined;
   /** Attempts that count from the beginning: a turn that its own acceptance claims counts as begun. */
   readonly attempts: 0 | 1;
+  /** True if a node can claim a turn of the task now: no node holds one. */
+  readonly isReady: boolean;
 }
 
 /** The decision about a message. */
@@ -40,15 +42,20 @@ export function decideAccept(head: TaskHead | undefined, request: AcceptRequest,
   if (head.queue.length > waitingLimit) return REFUSED.full;
   const turn = head.turns + 1;
   if (claim === undefined || head.queue.length > 0) {
-    return { kind: 'accepted', turn, epoch: head.epoch, holder: head.holder, attempts: 0 };
+    const { epoch, holder } = head;
+    return { kind: 'accepted', turn, epoch, holder, attempts: 0, isReady: holder === undefined };
   }
-  return { kind: 'accepted', turn, epoch: head.epoch + 1, holder: holderOf(turn, claim, now), attempts: 1 };
+  return claimedTurn(turn, head.epoch + 1, holderOf(turn, claim, now));
 }
 
 /** The first turn of a new task. */
 export function firstTurn(claim: Lease | undefined, now: number): AcceptedTurn {
-  if (claim === undefined) return { kind: 'accepted', turn: 1, epoch: 0, holder: undefined, attempts: 0 };
-  return { kind: 'accepted', turn: 1, epoch: 1, holder: holderOf(1, claim, now), attempts: 1 };
+  if (claim !== undefined) return claimedTurn(1, 1, holderOf(1, claim, now));
+  return { kind: 'accepted', turn: 1, epoch: 0, holder: undefined, attempts: 0, isReady: true };
+}
+
+function claimedTurn(turn: number, epoch: number, holder: Holder): AcceptedTurn {
+  return { kind: 'accepted', turn, epoch, holder, attempts: 1, isReady: false };
 }
 
 /**

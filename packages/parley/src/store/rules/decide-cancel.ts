@@ -1,5 +1,5 @@
 import type { CancelRequest } from '../task-storage.js';
-import { isRunning, type TaskHead } from './task-head.js';
+import { type Holder, isRunning, type TaskHead } from './task-head.js';
 
 /** The decision about a request to cancel. `turn`: the held turn that keeps the request. */
 export type CancelDecision =
@@ -8,7 +8,9 @@ export type CancelDecision =
   | { readonly kind: 'requested'; readonly turn: number | undefined };
 
 /** Decides about a request to cancel a task. A turn keeps it after its lease has ended: its next holder must see it. */
-export function decideCancel(head: TaskHead | undefined): CancelDecision {
+export function decideCancel(
+  head: { readonly hasEnded: boolean; readonly holder: Pick<Holder, 'turn'> | undefined } | undefined,
+): CancelDecision {
   if (head === undefined) return { kind: 'not-found' };
   if (head.hasEnded) return { kind: 'terminal' };
   return { kind: 'requested', turn: head.holder?.turn };

@@ -38,7 +38,7 @@ describe('a message', () => {
   const asked = { contextId: undefined, waitingLimit: 1, claim: LEASE };
 
   it('gets the next turn, and claims it if no other turn waits or runs', () => {
-    const accepted = { kind: 'accepted', turn: 1, epoch: 1, attempts: 1 };
+    const accepted = { kind: 'accepted', turn: 1, epoch: 1, attempts: 1, isReady: false };
     expect(decideAccept(headOf(), asked, 5)).toEqual({
       ...accepted,
       holder: { turn: 1, node: 'here', leaseEnd: 15 },
@@ -50,7 +50,10 @@ describe('a message', () => {
       epoch: 0,
       attempts: 0,
       holder: undefined,
+      isReady: true,
     });
+    const waiting = headOf({ turns: 1, queue: [{ turn: 1 }] });
+    expect(decideAccept(waiting, asked, 5)).toMatchObject({ turn: 2, attempts: 0, isReady: true });
   });
 
   it('is refused for a task that is not there, has ended, is in another context, or has too many that wait', () => {
@@ -72,8 +75,9 @@ describe('a message', () => {
       epoch: 1,
       holder: { turn: 1, node: 'here', leaseEnd: 15 },
       attempts: 1,
+      isReady: false,
     });
-    expect(firstTurn(undefined, 5)).toMatchObject({ epoch: 0, holder: undefined, attempts: 0 });
+    expect(firstTurn(undefined, 5)).toMatchObject({ epoch: 0, holder: undefined, attempts: 0, isReady: true });
   });
 
   it('that is repeated gets its turn again, with its claim if its node holds it and has written nothing', () => {

@@ -65,7 +65,7 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
     const kept = { key, expiresAt, digest, task: taskId, turn, reply: null, node: null, leaseEnd: null };
     rememberKey(tables, scope, kept, keyRow);
   }
-  return ['accepted', turn, head.seq, isClaimed ? epoch : null];
+  return ['accepted', turn, head.seq, isClaimed ? epoch : null, decision.isReady];
 }
 
 /** The answer to a message that was taken in, when its caller missed the answer. */
@@ -82,7 +82,7 @@ export function acceptedBefore(tables: WriteTables, write: AcceptWrite): AcceptR
   if (found === undefined || found.turn === null) return undefined;
   const lease = claim === null ? undefined : { node: claim[0], leaseMs: claim[1] };
   const { turn, isClaimed } = repeatedAccept(head, found.turn, lease);
-  return ['accepted', turn, head.seq, isClaimed ? head.epoch : null];
+  return ['accepted', turn, head.seq, isClaimed ? head.epoch : null, head.holder === undefined];
 }
 
 /** Puts a task there from outside; false if the id is taken. */

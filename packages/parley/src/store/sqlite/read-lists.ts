@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { PageBudget } from '../page-budget.js';
-import { stateNumber } from '../state-numbers.js';
+import { INTERRUPTED_STATES, stateNumber } from '../state-numbers.js';
 import type { ListCursor, TaskQuery } from '../task-storage.js';
 import { ALONE } from './contexts.js';
 import { isDamage } from './file-fault.js';
@@ -91,7 +91,7 @@ function* interrupted(tables: ReadTables, before: number): Generator<readonly [p
 }
 
 const INTERRUPTED = `SELECT pk, status_time AS time FROM task INDEXED BY task_interrupted
-  WHERE state IN (6, 8) AND status_time < ? AND (status_time, pk) > (?, ?) ORDER BY status_time, pk LIMIT 200`;
+  WHERE state IN (${INTERRUPTED_STATES.join(', ')}) AND status_time < ? AND (status_time, pk) > (?, ?) ORDER BY status_time, pk LIMIT 200`;
 const IDLE_SCOPE = `SELECT a.name, s.tenant, s.owner FROM task t
   JOIN agent a ON a.pk = t.agent JOIN scope s ON s.pk = t.scope
   WHERE t.pk = ? AND NOT EXISTS (SELECT 1 FROM execution e WHERE e.task = t.pk)`;

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
+import { INTERRUPTED_STATES } from '../state-numbers.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
 export const SCHEMA_VERSION = 10;
@@ -36,7 +37,7 @@ CREATE INDEX task_context ON task (context, state, status_time, id) WHERE contex
 CREATE INDEX task_alone ON task (scope, context_id) WHERE context IS NULL AND context_id IS NOT NULL;
 CREATE INDEX task_created ON task (scope, created, id);
 CREATE INDEX task_ended ON task (ended, bytes) WHERE ended IS NOT NULL;
-CREATE INDEX task_interrupted ON task (status_time) WHERE state IN (6, 8);
+CREATE INDEX task_interrupted ON task (status_time) WHERE state IN (${INTERRUPTED_STATES.join(', ')});
 CREATE TABLE task_count (scope INTEGER, state INTEGER, tasks INTEGER NOT NULL, PRIMARY KEY (scope, state)) STRICT, WITHOUT ROWID;
 
 -- key: see record-keys.ts; the other columns: record-rows.ts.

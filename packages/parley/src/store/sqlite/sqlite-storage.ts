@@ -100,11 +100,11 @@ export class SqliteStorage implements TaskStorage {
     const result = await this.#commits.do(acceptWrite(acceptance, now));
     switch (result[0]) {
       case 'accepted': {
-        const [, turn, seq, epoch] = result;
+        const [, turn, seq, epoch, isReady] = result;
         if (acceptance.pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
         const taskId = 'create' in task ? task.create.id : task.id;
         if (epoch === null) {
-          if (acceptance.claim === undefined) this.wakeups.workReady(scope.agent);
+          if (isReady) this.wakeups.workReady(scope.agent);
           return { kind: 'accepted', taskId, turn, seq };
         }
         const known = { scope, epoch, turn, attempt: 1, handOvers: 0, message, caller, began: false };

@@ -88,7 +88,8 @@ export type AcceptWrite = readonly [
 ];
 /** The turn a message got, or why it got none; `epoch` is there when it was claimed. */
 export type AcceptResult =
-  | readonly ['accepted', turn: number, seq: number, epoch: number | null]
+  /** `isReady`: a node can claim a turn of the task now. */
+  | readonly ['accepted', turn: number, seq: number, epoch: number | null, isReady: boolean]
   | readonly ['repeated', digest: string, taskId: string | null, turn: number | null, reply: string | null]
   | readonly ['terminal', state: number]
   | readonly ['not-found' | 'other-context' | 'full' | 'configs-full' | 'reserved'];
