@@ -90,13 +90,13 @@ const TIMERS = ['deadline', 'expiry', 'grace'] as const;
 const STORING = ['stored', 'store overdue', 'store failed'] as const;
 const RELEASING = ['flushed', 'released', 'release failed'] as const;
 
-/** Inputs that come only in some states. Each row overrides those that it can get. */
-const RARE = {
-  ...all([...STARTS, ...TIMERS, ...STORING, ...RELEASING, 'left', 'fenced'], IMPOSSIBLE),
-} as const;
+/** Inputs that cannot come in a state. */
+function never<Input extends TurnInput>(...inputs: readonly Input[]): Record<Input, Cell> {
+  return all(inputs, IMPOSSIBLE);
+}
 
 /** The agent was not called, so nothing comes from it. */
-const NO_AGENT = all([...EVENTS, ...AFTER_CALL, 'returned', ...THROWS, 'threw elsewhere'], IMPOSSIBLE);
+const NO_AGENT = never(...EVENTS, ...AFTER_CALL, 'returned', ...THROWS, 'threw elsewhere');
 
 /** The turn takes nothing from its agent, which is released or about to be. */
 function deaf(state: TurnState) {
@@ -197,23 +197,23 @@ const CANCELED_AT_LAST = to('leaving', CANCELED, STOP_TIMER, FINISH, RELEASE_AGE
 
 const LIVE: Readonly<Record<LiveState, Row>> = {
   open: {
-    ...RARE,
+    ...never(...STARTS, 'expiry', 'grace', ...STORING, ...RELEASING, 'left'),
     ...agentWorks(STORED, [WORKING], NOTHING),
     // Agents written for other servers announce the task first. The engine has done so already.
     announced: to('open'),
     suspended: to('open', { do: 'await first step' }),
     'first step over': to('running', WORKING),
     ...stopping('open', [WORKING]),
-    fenced: IMPOSSIBLE,
+    ...never('fenced'),
   },
   running: {
-    ...RARE,
+    ...never(...STARTS, 'expiry', 'grace', ...STORING, ...RELEASING, 'left'),
     ...agentWorks(STORED, NOTHING, NOTHING),
     ...all(AFTER_CALL, to('running')),
     ...stopping('running', NOTHING),
   },
   asking: {
-    ...RARE,
+    ...never('begin', 'run', 'interrupted', 'exhausted', 'expired', 'grace', ...STORING, ...RELEASING, 'left'),
     ...agentWorks(STORED, NOTHING, NOTHING),
     ...all(AFTER_CALL, to('asking')),
     chunk: to('asking', APPEND),
@@ -221,7 +221,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     announced: to('running', APPEND, start('deadline')),
     working: to('running', APPEND, start('deadline')),
     returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
-    deadline: IMPOSSIBLE,
+    ...never('deadline'),
     // The caller has sent a message instead of the authorization.
     leave: to(
       'leaving',
@@ -234,7 +234,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...stopping('asking', NOTHING),
   },
   canceling: {
-    ...RARE,
+    ...never(...STARTS, 'deadline', 'expiry', ...STORING, ...RELEASING, 'left'),
     ...all(['chunk', 'announced', 'working', 'login'], to('canceling', APPEND)),
     question: to('leaving', APPEND, CANCELED, STOP_TIMER, FINISH, RELEASE_AGENT),
     ...all(['rejected', 'terminal', 'message'], to('leaving', APPEND, STOP_TIMER, FINISH, RELEASE_AGENT)),
@@ -246,12 +246,12 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...losing('canceling'),
   },
   asked: {
-    ...RARE,
+    ...never(...STARTS, 'deadline', 'expiry', ...STORING, ...RELEASING, 'left'),
     ...agentIsDone('asked'),
     cancel: to('ending', CANCELED, start('grace')),
   },
   ending: {
-    ...RARE,
+    ...never(...STARTS, 'deadline', 'expiry', ...STORING, ...RELEASING),
     ...agentIsDone('ending'),
     cancel: to('ending'),
     // The commit of the final state is on its way. Its answer says whether the turn was taken over.
@@ -259,14 +259,14 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     left: to('lingering', REPORT),
   },
   leaving: {
-    ...RARE,
+    ...never(...TIMERS, ...STORING, ...RELEASING),
     ...deaf('leaving'),
     ...losing('leaving'),
     ...all([...STARTS, 'cancel', 'hand over', 'not held'], to('leaving')),
     left: to('ended', REPORT),
   },
   'handing over': {
-    ...RARE,
+    ...never(...TIMERS, ...STORING, 'left'),
     ...deaf('handing over'),
     ...losing('handing over'),
     // The storage keeps a cancel for the next process.
@@ -286,7 +286,7 @@ function storingRow(live: LiveState): Row {
   const here = storing(live);
   return {
     ...(Object.fromEntries(row) as Row),
-    ...all([...STARTS, ...RELEASING, 'first step over', 'not held', 'fenced', 'left'], IMPOSSIBLE),
+    ...never(...STARTS, ...RELEASING, 'first step over', 'not held', 'fenced', 'left'),
     suspended: to(here),
     stored: to(live, { do: 'open log' }, answer('claim')),
     'store overdue': to(here, answer('stalled')),
@@ -298,7 +298,7 @@ function storingRow(live: LiveState): Row {
 /** The turn is over in this process. */
 function over(state: TurnState) {
   return {
-    ...RARE,
+    ...never('deadline', 'expiry', 'left', 'fenced'),
     ...deaf(state),
     ...all([...STARTS, 'cancel', 'hand over', 'give up', 'not held', 'flushed'], to(state)),
   };
@@ -307,32 +307,43 @@ function over(state: TurnState) {
 /** The transitions of a turn: one row for each state, one cell for each input. */
 export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
   claimed: {
-    ...RARE,
-    ...NO_AGENT,
     begin: to('claimed', { do: 'count attempt' }),
     run: to('open', start('deadline'), CALL_AGENT),
     leave: to('leaving', FINISH),
     interrupted: to('leaving', failed(FAILURE_TEXTS.interrupted), FINISH),
     exhausted: to('leaving', failed(FAILURE_TEXTS.exhausted), FINISH),
     expired: to('leaving', failed(FAILURE_TEXTS.expired), FINISH),
+    ...never(...TIMERS, ...STORING, ...RELEASING, 'left', 'fenced'),
+    ...NO_AGENT,
     cancel: to('leaving', CANCELED, FINISH),
     'hand over': to('handing over', FLUSH),
     ...all(['give up', 'not held'], to('lost', ABANDON, REPORT)),
   },
   drafted: {
-    ...RARE,
+    ...never(
+      'begin',
+      'leave',
+      'interrupted',
+      'exhausted',
+      'expired',
+      ...TIMERS,
+      ...STORING,
+      ...RELEASING,
+      'left',
+      'fenced',
+    ),
     ...NO_AGENT,
-    ...all(['cancel', 'hand over', 'give up', 'not held'], IMPOSSIBLE),
+    ...never('cancel', 'hand over', 'give up', 'not held'),
     run: to('draft', start('deadline'), CALL_AGENT),
   },
   draft: {
-    ...RARE,
+    ...never(...STARTS, 'expiry', 'grace', ...STORING, ...RELEASING, 'left', 'fenced'),
     ...agentWorks(storing, [STORE, WORKING], [STORE]),
     announced: to('storing open', STORE),
     message: to('lingering', answer('reply'), REPORT, start('grace')),
     'threw A2AError': to('ended', STOP_TIMER, answer('error'), REPORT, RELEASE_AGENT),
     ...all(AFTER_CALL, to('draft')),
-    ...all(['cancel', 'not held'], IMPOSSIBLE),
+    ...never('cancel', 'not held'),
     'hand over': to('ended', STOP_TIMER, answer('closing'), REPORT, abort(CLOSING), RELEASE_AGENT),
     'give up': to('lost', STOP_TIMER, answer('closing'), REPORT, abort(TAKEN_OVER), RELEASE_AGENT),
   },
@@ -347,14 +358,16 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
   'storing handing over': storingRow('handing over'),
   lingering: {
     ...over('lingering'),
+    ...never(...STORING, 'released', 'release failed'),
     returned: to('ended', STOP_TIMER, RELEASE_AGENT),
     ...all(THROWS, to('ended', STOP_TIMER, LOG_LATE_ERROR, RELEASE_AGENT)),
     grace: to('ended', abort('The turn is over'), RELEASE_AGENT),
   },
-  ended: over('ended'),
-  'handed over': over('handed over'),
+  ended: { ...over('ended'), ...never('grace', ...STORING, 'released', 'release failed') },
+  'handed over': { ...over('handed over'), ...never('grace', ...STORING, 'released', 'release failed') },
   lost: {
     ...over('lost'),
+    ...never('grace'),
     // The task of a draft was stored too late: the next process runs its turn.
     stored: to('lost', RELEASE_TURN),
     ...all(['store overdue', 'store failed', 'released'], to('lost')),
