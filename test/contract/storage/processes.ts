@@ -72,6 +72,19 @@ export function processesContract(open: OpenStorage): void {
       expect(seen).toEqual(['work test', 'work test']);
     });
 
+    it('tell of a message only if no node holds its task', async () => {
+      const { storage } = tested;
+      const play = await TaskPlay.begin(tested, 'held');
+      accepted(await storage.accept(acceptance(said('m1'), newTask(tested, 'free'))));
+      const seen = wakeupsOf(tested);
+      accepted(await storage.accept(acceptance(said('m2'), play.key.id)));
+      expect(seen).toEqual([]);
+      // The first turn of the task can be claimed, so this message cannot claim its own.
+      const { claim } = accepted(await storage.accept(acceptance(said('m3'), 'free', { claim: LEASE })));
+      expect(claim).toBeUndefined();
+      expect(seen).toEqual(['work test']);
+    });
+
     it('tell of requests to cancel, but not of those that are refused', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
