@@ -2,12 +2,15 @@ import type { TurnInput, TurnState } from '../../packages/parley/src/server/exec
 import { TRANSITIONS } from '../../packages/parley/src/server/execution/turn-transitions.js';
 
 const STORING = /^storing /;
+/** The inputs of a label are in this order. */
+const INPUTS = Object.keys(TRANSITIONS.claimed) as TurnInput[];
 
 /** The transitions of a turn as a Mermaid diagram. All states in which the task is being stored are drawn as one. */
 export function turnDiagram(): string {
   const arrows = new Map<string, Set<string>>();
   for (const [state, row] of Object.entries(TRANSITIONS) as [TurnState, (typeof TRANSITIONS)[TurnState]][]) {
-    for (const [input, cell] of Object.entries(row) as [TurnInput, (typeof row)[TurnInput]][]) {
+    for (const input of INPUTS) {
+      const cell = row[input];
       if (cell === 'impossible' || cell.state === state || isWithinStoring(state, cell.state)) continue;
       const arrow = `${drawn(state)} --> ${drawn(cell.state)}`;
       arrows.set(arrow, (arrows.get(arrow) ?? new Set()).add(input));
