@@ -438,19 +438,19 @@ export interface TaskStorage extends PushDeliveries {
   heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]>;
   /**
    * Tasks of these agents that have waited in an interrupted state for longer than `waitedMs` and have no turn; oldest
-   * first within a partition. Fewer than `limit` may come, so that they are not too large together; none only if there
-   * is none. Tasks that cannot be read are left out.
+   * first within a partition. A page may have fewer than `limit`, because its bytes are bounded. An empty page means
+   * that there are none. Tasks that cannot be read are left out.
    */
   abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]>;
 
-  /** Puts a task there from outside, with one record that shows it. False if the scope has a task of this id. */
+  /** Stores a task that no message created, with one record that shows it. False if the scope has a task of this id. */
   create(scope: Scope, task: Task): Promise<boolean>;
-  /** Deletes a task with all that hangs on it, unless a turn holds a lease on it. */
+  /** Deletes a task with its records and push configurations, unless a turn holds a lease on it. */
   delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'>;
 
   /**
-   * Reserves a key while a node finds out the outcome of its message, so that no other node does the same. The node
-   * extends its reservation by asking again. Other nodes may reserve the key when the lease has ended.
+   * Reserves a key for the node that processes its message. The node extends the reservation by another call. Other
+   * nodes may reserve the key after the end of the lease.
    */
   reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation>;
   /** Gives a reservation back that led to no outcome. */
@@ -484,13 +484,13 @@ export interface TaskStorage extends PushDeliveries {
   nodes(): Promise<readonly StorageNode[]>;
 
   /**
-   * Writes something of no meaning the way all else is written, so that a storage that resolves would have taken a
-   * message in just now.
+   * Writes a value without meaning, in the way of all other writes. A storage that resolves could have accepted a
+   * message now.
    */
   check(): Promise<StorageLoad>;
   /**
-   * Tells a watcher how many calls shared a commit, after each one, until the function is called that this returns.
-   * Absent where every call is committed by itself.
+   * Calls the watcher after each commit with the count of its calls. The returned function ends that. Absent if every
+   * call has its own commit.
    */
   watchCommits?(watcher: (calls: number) => void): () => void;
   sweep(retention: Retention): Promise<Swept>;

@@ -66,7 +66,7 @@ export class Cancellation {
         throw new TaskNotCancelableError(taskId);
       }
       call.requested = true;
-      // A turn of this process may run although its lease has ended: the process was held.
+      // The process may have been suspended, so its turn may run after the end of its lease.
       const turn = this.#turns.of(key);
       const arriving = turn ? undefined : this.#turns.arriving(key);
       if (!turn && outcome.stored) return await this.#cancelNow(outcome.stored, call, 'idle');

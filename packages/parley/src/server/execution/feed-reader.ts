@@ -18,7 +18,7 @@ export interface FeedReaderOptions {
   readonly key: TaskKey;
   /** Buffer for a slow consumer, in bytes. */
   readonly bufferBytes: number;
-  /** Time without a read, while behind, until the reader is dropped, in ms. */
+  /** Time in ms after which a reader that is behind and does not read is dropped. */
   readonly stallMs: number;
   /**
    * True for a stream that stays open while the storage is away. False for a caller who waits for one answer, and hears

@@ -18,7 +18,7 @@ export interface FeedListener {
   look(progress: TaskProgress | undefined): void;
   /** Tells that this process shows no more records. */
   shutDown(): void;
-  /** Tells that the storage does not commit the state in which the task waits or has ended. */
+  /** Reports that the commit of a waiting or final state is late. */
   overdue?(): void;
 }
 

@@ -74,7 +74,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   /** Bytes of the records since the last snapshot. */
   #tailBytes = 0;
   #snapshotBytes = 0;
-  /** About the bytes of the task, while it only grows by chunks. Otherwise undefined, until it is measured. */
+  /** Estimated bytes of the task while it grows by chunks alone. Otherwise undefined until the next measurement. */
   #taskBytes: number | undefined;
   #isSnapshotDue = false;
   #lastTimestamp = 0;

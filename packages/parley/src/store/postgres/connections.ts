@@ -44,7 +44,7 @@ const CONFLICT_TRIES = 5;
 const URGENT_CONNECTIONS = 2;
 /** An idle connection is closed after this time. */
 const IDLE_MS = 60_000;
-/** Connections are replaced so often at most, while the only server takes no writes. */
+/** Most replacements of a connection while the only server refuses writes. */
 const REPLACE_MS = 1_000;
 const INT8 = 20;
 const INT8_ARRAY = 1016;

@@ -22,7 +22,7 @@ type AcceptAnswer =
   | readonly [3, now: string, key: KeptKey, head: KnownHead]
   | readonly [4];
 
-/** So often is a decision made again, because the task or the key changed meanwhile. */
+/** Attempts of a decision while other calls change its task or its key. */
 const ATTEMPTS = 8;
 
 /** The outcome of an acceptance. `isDue`: a delivery became due. `isReady`: a node can claim a turn of the task now. */

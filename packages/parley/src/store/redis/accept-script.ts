@@ -92,7 +92,7 @@ end
 return { 1, turn, num(head.seq), claims and num(head.epoch) or false, is_due and 1 or 0, whole, head.held > 0 and 0 or 1 }
 `;
 
-/** Puts a task there from outside. Answers 1, or 0 if the id is taken. */
+/** Stores a task that no message created. Answers 1, or 0 if the id is taken. */
 export const CREATE = `${INSERT}
 local task = KEYS[1]
 if call('EXISTS', task) == 1 then

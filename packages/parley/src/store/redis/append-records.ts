@@ -20,7 +20,7 @@ export interface LogLimits {
   readonly tailBytes: number;
 }
 
-/** So often is a decision made again, because the task changed meanwhile. */
+/** Attempts of a decision while other calls change its task. */
 const ATTEMPTS = 16;
 
 /** A decision of the rule, and the bounds of logs. */

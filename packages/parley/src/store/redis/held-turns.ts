@@ -14,7 +14,7 @@ type CancelAnswer =
   | readonly [now: string, head: KnownHead, 1, earlier: string]
   | readonly [now: string, head: KnownHead, 0, content?: TaskContent];
 
-/** So often are two requests to cancel merged again, because another one came. */
+/** Attempts to merge two requests to cancel while others arrive. */
 const ATTEMPTS = 8;
 
 /** The turns that nodes hold. */

@@ -18,7 +18,7 @@ export type KeptKey = readonly [
   isTaskGone: 0 | 1,
 ];
 
-/** So often is a decision made again, because the key changed meanwhile. */
+/** Attempts of a decision while other calls change its key. */
 const ATTEMPTS = 8;
 
 /** The standing of a kept key for a node. */

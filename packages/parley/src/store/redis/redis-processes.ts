@@ -36,7 +36,7 @@ export const READ_NODES = `
 return { num(now()), call('HGETALL', KEYS[1]) }
 `;
 
-/** Writes something of no meaning. Answers the work that waits in a partition. See `CheckAnswer`. */
+/** Writes a value without meaning. Answers the work that waits in a partition. See `CheckAnswer`. */
 export const CHECK = `
 if ARGV[2] ~= '' then
   call('SET', base .. 'check', ARGV[2])

@@ -56,7 +56,7 @@ export class ScriptPipeline implements ScriptRunner {
     });
   }
 
-  /** Tells a watcher the count of scripts in each batch, until the returned function is called. */
+  /** Calls the watcher with the count of scripts of each batch. The returned function ends that. */
   watch(watcher: (calls: number) => void): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);

@@ -85,7 +85,7 @@ export function acceptedBefore(tables: WriteTables, write: AcceptWrite): AcceptR
   return ['accepted', turn, head.seq, isClaimed ? head.epoch : null, head.holder === undefined];
 }
 
-/** Puts a task there from outside; false if the id is taken. */
+/** Stores a task that no message created; false if the id is taken. */
 export function create(tables: WriteTables, [, { scope, now, taskId, task }]: CreateWrite): boolean {
   if (tables.heads.find(scope, taskId) !== undefined) return false;
   insertTask(tables, { scope, now, taskId, task, turns: 0, epoch: 0, holder: undefined });

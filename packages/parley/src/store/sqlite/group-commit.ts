@@ -41,7 +41,7 @@ export class GroupCommit {
     });
   }
 
-  /** Tells how many requests each batch has, until the function is called that is returned. */
+  /** Calls the watcher with the count of requests of each batch. The returned function ends that. */
   watch(watcher: (requests: number) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);

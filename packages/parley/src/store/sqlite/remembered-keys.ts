@@ -23,7 +23,7 @@ const DROP_OLDEST = `DELETE FROM idempotency
   WHERE (scope, key) IN (SELECT scope, key FROM idempotency ORDER BY expires LIMIT ?) ${RETURNING}`;
 const DROP_EXPIRED = `DELETE FROM idempotency
   WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE expires <= ? ORDER BY expires LIMIT ?) ${RETURNING}`;
-/** Keys that make room for more than one new key, because a statement for each takes twice as long. */
+/** Keys that one statement drops to make room. A statement for each key takes twice as long. */
 const DROPPED_AT_ONCE = 500;
 
 /** The standing of a key for a node, and its row. */

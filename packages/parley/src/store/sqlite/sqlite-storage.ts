@@ -98,6 +98,7 @@ export class SqliteStorage implements TaskStorage {
     const now = this.#open();
     const { scope, task, message, caller } = acceptance;
     const result = await this.#commits.do(acceptWrite(acceptance, now));
+    if (result.length === 1) return { kind: result[0] };
     switch (result[0]) {
       case 'accepted': {
         const [, turn, seq, epoch, isReady] = result;
@@ -122,12 +123,6 @@ export class SqliteStorage implements TaskStorage {
       }
       case 'terminal':
         return { kind: 'terminal', state: stateOfNumber(result[1]) };
-      case 'not-found':
-      case 'other-context':
-      case 'full':
-      case 'configs-full':
-      case 'reserved':
-        return { kind: result[0] };
     }
   }
 

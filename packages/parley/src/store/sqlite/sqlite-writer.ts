@@ -70,7 +70,7 @@ export class SqliteWriter {
       return this.#commit(batch, again).map((result) => [false, result]);
     } catch (error) {
       if (batch.length === 1) return [this.#failed(error)];
-      // A lock is held against the whole batch: each operation alone would wait for it again.
+      // Another transaction holds a lock that the batch needs. Each operation alone would wait for it again.
       if (isLocked(error)) return batch.map(() => this.#failed(error));
       return batch.map((request) => this.#alone(request, again));
     }
@@ -183,7 +183,7 @@ const OLDEST = 'SELECT min(place) AS place FROM execution INDEXED BY execution_r
 const PENDING = `SELECT count(*) AS pending, min(due) AS due FROM push_delivery INDEXED BY push_delivery_due
   WHERE due IS NOT NULL`;
 
-/** Changes a row that means nothing, so that the file is really written. Answers the work that waits. */
+/** Writes a row without meaning, so that the check reaches the file. Answers the work that waits. */
 function check({ sql }: WriteTables, [, { now }]: CheckWrite): StorageLoad {
   sql.run("INSERT OR REPLACE INTO meta VALUES ('checked', ?)", String(now));
   const counts = sql.apart('count of waiting messages', () => ({
