@@ -74,7 +74,7 @@ export const kitAgent = toolAgent(tools, async (run, { context, events }) => {
     await run.call(stock, { title: subject });
     return events.complete(JSON.stringify(await run.call(order, { title: subject })));
   }
-  if (verb === 'stay') return events.complete(await run.call(room, { city: subject }));
+  if (verb === 'stay') return events.complete(String(await run.call(room, { city: subject })));
   if (verb === 'count') return events.complete(`${await run.call(slow, subject)}`);
   if (verb !== 'call') return events.complete('nothing to do');
   const answer = await context.callAgent(subject, 'streaming', { into: events });
