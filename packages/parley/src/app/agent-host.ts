@@ -368,9 +368,9 @@ export class AgentHost {
   }
 
   /** Counts and logs a request that a limit refused. Floods reach limits, so that the line is one for searches. */
-  readonly #reached = ({ limit, caller, requestId }: ReachedLimit): void => {
-    this.#metrics?.requests.limited(limit);
-    this.#logger.debug('A limit was reached', { limit, caller, requestId });
+  readonly #reached = (reached: ReachedLimit): void => {
+    this.#metrics?.requests.limited(reached.limit);
+    this.#logger.debug('A limit was reached', { ...reached });
   };
 
   #measure(

@@ -1,7 +1,6 @@
 import { type RefusedRequest, refusalHeaders } from '../bindings/http/answer-call.js';
 import { httpStatus } from '../bindings/http/error-numbers.js';
 import type { ExchangeResponse } from '../bindings/http/exchange.js';
-import { errorDetails } from '../bindings/http/wire-error.js';
 import type { JsonObject } from '../model/json.js';
 
 /** An answer that no binding gives. */
@@ -55,6 +54,5 @@ export function errorAnswer({ status, message, details, headers = {} }: ErrorAns
 /** The answer to a request that the gate refuses outside of the bindings. */
 export function refusedPlain({ error, challenges }: RefusedRequest): ExchangeResponse {
   const headers = refusalHeaders(error, challenges);
-  const details = error.details.metadata && errorDetails(error, error.code);
-  return errorAnswer({ status: httpStatus(error.code), message: error.message, headers, ...(details && { details }) });
+  return errorAnswer({ status: httpStatus(error.code), message: error.message, headers });
 }

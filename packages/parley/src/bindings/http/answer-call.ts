@@ -209,9 +209,7 @@ export function tellLimit(
   { limitReached, addressOf }: BindingContext,
   request: ExchangeRequest,
 ): void {
-  const named = details.metadata?.limit;
-  if (named === undefined && code !== 'RESOURCE_EXHAUSTED') return;
-  const known = CALL_LIMITS.find((limit) => limit === named);
+  const known = CALL_LIMITS.find((limit) => limit === details.metadata?.limit);
   if (known === undefined && code !== 'RESOURCE_EXHAUSTED') return;
   const caller = callerKeyOf(request.user?.id) ?? addressOf?.(request);
   limitReached?.({ limit: known ?? 'agent', caller, requestId: request.requestId });
