@@ -4,7 +4,7 @@ import { measureFanOut } from './probes/fan-out.js';
 import { measureHeap } from './probes/heap.js';
 import { measureOperationsCost } from './probes/operations-cost.js';
 import type { Measured, ProbedServer } from './probes/probed-server.js';
-import { measureProtection } from './probes/protection-cost.js';
+import { measureIdlePush, measureProtection, measureToken } from './probes/protection-cost.js';
 import { measurePush } from './probes/push.js';
 import { measureStalledReader } from './probes/stalled-reader.js';
 import { measureStart } from './probes/start.js';
@@ -21,6 +21,8 @@ export const PROBE_NAMES = [
   'operations',
   'protection',
   'protection-sqlite',
+  'token',
+  'push-idle',
   'client',
   'client-stream',
   'client-overhead',
@@ -125,6 +127,20 @@ export const PROBES: { readonly [Name in ProbeName]: Probe } = {
     subjects: ['sqlite'],
     measure: { alone: (core) => measureProtection('sqlite', core) },
     targets: { sqlite: { atMost: 1.1 } },
+  },
+  token: {
+    title: 'a JWT that the server has seen, for each task, against a server with idempotent sends: CPU time per task',
+    unit: '×',
+    subjects: ['memory'],
+    measure: { alone: (core) => measureToken('memory', core) },
+    targets: { memory: { atMost: 1.2 } },
+  },
+  'push-idle': {
+    title: 'push notifications that no task has, against a server without them: CPU time per task',
+    unit: '×',
+    subjects: ['memory'],
+    measure: { alone: (core) => measureIdlePush('memory', core) },
+    targets: { memory: { atMost: 1.02 } },
   },
   client: {
     title: 'our client against bare `fetch` and JSON, one call at a time: CPU time per call',

@@ -2,6 +2,7 @@ import { LoadRun } from '../load/load-run.js';
 import { median } from '../report/summary.js';
 import { ChildProgram } from '../run/child-program.js';
 import { inDataFolder } from '../run/data-folder.js';
+import { benchmarkToken } from '../subjects/benchmark-token.js';
 import type { SubjectMessage } from '../subjects/subject-host.js';
 import { type Measured, ProbedServer } from './probed-server.js';
 
@@ -9,22 +10,45 @@ const SLICES = 12;
 const SLICE_SECONDS = 1;
 const WARM_UP_SECONDS = 4;
 const CONNECTIONS = 32;
+/** A setting of the server, with the header lines of its callers. */
+type Setting = readonly [name: string, headers: readonly string[]];
+
+const OPEN: Setting = ['open', []];
+const IDEMPOTENT: Setting = ['idempotent', []];
 const KEY = ['X-API-Key: benchmark-key'];
 
-/** The settings of the server, with the header lines of their callers. */
-const SETTINGS: readonly (readonly [setting: string, headers: readonly string[]])[] = [
-  ['open', []],
-  ['idempotent', []],
-  ['key', KEY],
-  ['limited', KEY],
-];
-
 /** Measures the cost of an API key, an owner and rates: CPU time per task, against that of an open server. */
-export function measureProtection(storage: 'memory' | 'sqlite', core: number | undefined): Promise<Measured> {
+export async function measureProtection(storage: Storage, core: number | undefined): Promise<Measured> {
+  const settings: readonly Setting[] = [OPEN, IDEMPOTENT, ['key', KEY], ['limited', KEY]];
+  const [open = 0, idempotent = 0, key = 0, limited = 0] = await costsOf(settings, { storage, core });
+  const detail = `${open.toFixed(1)} µs of CPU; ${idempotent.toFixed(1)} with idempotent sends, ${key.toFixed(1)} with key and owner, ${limited.toFixed(1)} with rates`;
+  return { value: limited / open, detail };
+}
+
+/** Measures the cost of a JWT that the server has seen: CPU time per task, against a server with idempotent sends. */
+export async function measureToken(storage: Storage, core: number | undefined): Promise<Measured> {
+  const headers = [`Authorization: Bearer ${benchmarkToken()}`];
+  const [idempotent = 0, token = 0] = await costsOf([IDEMPOTENT, ['token', headers]], { storage, core });
+  return { value: token / idempotent, detail: `${idempotent.toFixed(1)} → ${token.toFixed(1)} µs of CPU` };
+}
+
+/** Measures the cost of push notifications that no task has: CPU time per task, against a server without push. */
+export async function measureIdlePush(storage: Storage, core: number | undefined): Promise<Measured> {
+  const [open = 0, push = 0] = await costsOf([OPEN, ['push', []]], { storage, core });
+  return { value: push / open, detail: `${open.toFixed(1)} → ${push.toFixed(1)} µs of CPU` };
+}
+
+type Storage = 'memory' | 'sqlite';
+
+/** The median CPU time per task of servers that take turns, in µs. */
+function costsOf(
+  settings: readonly Setting[],
+  { storage, core }: { readonly storage: Storage; readonly core: number | undefined },
+): Promise<readonly number[]> {
   return inDataFolder(storage, async (folder) => {
     await using programs = new AsyncDisposableStack();
     const loads: ServerLoad[] = [];
-    for (const [setting, headers] of SETTINGS) {
+    for (const [setting, headers] of settings) {
       const args = [setting, storage, folder];
       const child = programs.use(
         new ChildProgram<SubjectMessage>({ program: 'subjects/protected-parley', args, core }),
@@ -42,9 +66,7 @@ export function measureProtection(storage: 'memory' | 'sqlite', core: number | u
         if (cost !== undefined) costs[at]?.push(cost);
       }
     }
-    const [open = 0, idempotent = 0, key = 0, limited = 0] = costs.map((each) => median(each) ?? Number.NaN);
-    const detail = `${open.toFixed(1)} µs of CPU; ${idempotent.toFixed(1)} with idempotent sends, ${key.toFixed(1)} with key and owner, ${limited.toFixed(1)} with rates`;
-    return { value: limited / open, detail };
+    return costs.map((each) => median(each) ?? Number.NaN);
   });
 }
 

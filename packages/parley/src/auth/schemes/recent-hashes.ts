@@ -1,7 +1,10 @@
 import { sha256Hex } from '../../runtime/sha256.js';
 import { equal } from './key-table.js';
 
-/** Hashes of keys. Keeps the last key of each connection with its hash: most clients send one key again and again. */
+/**
+ * Hashes of keys and tokens. Keeps the last key of each connection with its hash: most clients send one key again and
+ * again.
+ */
 export class RecentHashes {
   readonly #last = new WeakMap<object, { readonly key: string; readonly sha256: string }>();
 

@@ -1,5 +1,4 @@
 import type { SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
-import { sha256Hex } from '../../runtime/sha256.js';
 import {
   ANONYMOUS,
   type Authentication,
@@ -7,6 +6,7 @@ import {
   type Credentials,
   type ProtectedResource,
 } from '../authenticator.js';
+import { RecentHashes } from '../schemes/recent-hashes.js';
 import { insufficientScope, invalidToken, isToken, presentedToken, type Refusal } from './bearer-header.js';
 import { reasonOf, unavailable } from './remote-keys.js';
 import { Revocations } from './revocations.js';
@@ -45,6 +45,7 @@ export class TokenAuthenticator implements Authenticator {
   readonly #maxTokenBytes: number;
   readonly #check: (token: string) => Promise<TokenVerdict>;
   readonly #verified: VerifiedTokens;
+  readonly #hashes = new RecentHashes();
   readonly #revocations = new Revocations();
   readonly #checks = new Map<string, Promise<CheckedToken>>();
   readonly #binding: CertificateBinding;
@@ -72,7 +73,7 @@ export class TokenAuthenticator implements Authenticator {
     if (header === undefined) return ANONYMOUS;
     const token = presentedToken(header, this.#maxTokenBytes);
     if (typeof token !== 'string') return token;
-    const hash = sha256Hex(token);
+    const hash = this.#hashes.of(token, credentials.connection);
     // Without a promise for a known token, on hosts with a synchronous hash.
     if (typeof hash === 'string') return this.#found(token, hash, credentials);
     return hash.then((digest) => this.#found(token, digest, credentials));
