@@ -6,6 +6,11 @@ import type { Task } from '../../packages/parley/src/model/task.js';
 
 /** The settings of a replica. */
 export interface ReplicaOptions {
+  /** A program of this folder. Default: `replica-server.mjs`. */
+  readonly program?: string;
+  /** For `kit-server.mjs`. */
+  readonly journal?: string;
+  readonly isStuck?: boolean;
   readonly agents?: readonly string[];
   readonly clockOffMs?: number;
   readonly rateLimit?: { readonly requests: number; readonly windowMs: number };
@@ -31,7 +36,7 @@ export class Replica implements AsyncDisposable {
 
   /** Resolves when it takes requests. */
   static async start(database: string, options: ReplicaOptions = {}): Promise<Replica> {
-    const program = fileURLToPath(new URL('replica-server.mjs', import.meta.url));
+    const program = fileURLToPath(new URL(options.program ?? 'replica-server.mjs', import.meta.url));
     const child = spawn(process.execPath, [program, database, JSON.stringify(options)], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
