@@ -1,4 +1,5 @@
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
+import { conversationContract } from './conversation-contract.js';
 import { scopedTasksContract } from './scoped-tasks-contract.js';
 import type { OpenStorage } from './storage/tested-storage.js';
 import { storageContract } from './storage-contract.js';
@@ -7,3 +8,4 @@ const open: OpenStorage = async (clock, options) => new MemoryStorage({ clock, .
 
 storageContract('memory', open);
 scopedTasksContract('memory', open);
+conversationContract('memory', open);

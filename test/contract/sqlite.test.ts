@@ -1,4 +1,5 @@
 import { afterAll } from 'vitest';
+import { conversationContract } from './conversation-contract.js';
 import { scopedTasksContract } from './scoped-tasks-contract.js';
 import { SqliteFiles } from './sqlite-files.js';
 import type { OpenStorage } from './storage/tested-storage.js';
@@ -11,6 +12,7 @@ const open: OpenStorage = (clock, options) => files.open(clock, options);
 
 storageContract('SQLite', open);
 scopedTasksContract('SQLite', open);
+conversationContract('SQLite', open);
 
 // One that loses its thread again and again shows nothing of it.
 const mortal = files.dyingWorker('before', 'count === 20 ? "now" : "no"');

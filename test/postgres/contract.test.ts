@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { sealedStorage } from '../../packages/parley/src/store/sealed-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { conversationContract } from '../contract/conversation-contract.js';
 import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
 import { sharedKeysContract } from '../contract/storage/keeping.js';
 import { storageContract } from '../contract/storage-contract.js';
@@ -19,6 +20,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 storageContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 scopedTasksContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
+conversationContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 sharedKeysContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 storageContract('PostgreSQL with 16 partitions and encrypted credentials', async (clock, options) =>
   sealedStorage(await clockedStorage(partitioned, clock, { ...options, partitions: 16 }), {

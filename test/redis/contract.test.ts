@@ -1,4 +1,5 @@
 import { afterAll } from 'vitest';
+import { conversationContract } from '../contract/conversation-contract.js';
 import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
 import { sharedKeysContract } from '../contract/storage/keeping.js';
 import type { OpenStorage } from '../contract/storage/tested-storage.js';
@@ -14,4 +15,5 @@ const open: OpenStorage = (clock, options) => storages.open(clock, options);
 
 storageContract('Redis', open);
 scopedTasksContract('Redis', open);
+conversationContract('Redis', open);
 sharedKeysContract('Redis', open);
