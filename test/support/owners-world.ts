@@ -4,6 +4,8 @@ import { JsonRpcTransport } from '../../packages/parley/src/bindings/jsonrpc/jso
 import type { ClientTransport, TransportCall } from '../../packages/parley/src/client/client-transport.js';
 import type { ClientCodec } from '../../packages/parley/src/codec/client-codec.js';
 import { CLIENT_VERSIONS } from '../../packages/parley/src/codec/client-codecs.js';
+import { capnwebBinding } from '../../packages/parley/src/exports/capnweb.js';
+import { grpcBinding } from '../../packages/parley/src/exports/grpc.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import {
   isStreaming,
@@ -16,6 +18,7 @@ import {
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { clientWays } from './client-ways.js';
 
 const ORIGIN = 'http://agent.example';
 
@@ -48,12 +51,12 @@ export interface Way {
   ): Promise<Heard>;
 }
 
-/** Believes the header `x-user`. Users may name the tenants `north` and `south`, and `eve` none. */
+/** Takes the token for the name of its user. Users may name the tenants `north` and `south`, and `eve` none. */
 const authenticator: Authenticator = {
-  challenges: ['Test'],
+  challenges: ['Bearer'],
   optional: true,
   authenticate: (credentials) => {
-    const name = credentials.header('x-user');
+    const name = /^Bearer (.+)$/.exec(credentials.header('authorization') ?? '')?.[1];
     if (name === undefined) return { kind: 'anonymous' };
     return { kind: 'user', user: { id: `test|${name}`, tenants: name === 'eve' ? [] : ['north', 'south'] } };
   },
@@ -72,19 +75,27 @@ const executor: AgentExecutor = {
 export async function ownersWorld(storage: TaskStorage) {
   const server = createA2AServer({
     agent: executor,
-    url: ORIGIN,
     storage,
     authenticator,
     extendedAgentCard: (card) => card,
     versions: ['1.0', '0.3', '0.2.5'],
     baseServer: {},
+    bindings: [capnwebBinding(), grpcBinding({ port: 0 })],
     idempotency: { anonymous: true },
     logger: silentLogger,
     metrics: false,
     logRequests: false,
   });
   const ask = (url: string, init: RequestInit) => server.fetch(new Request(url, init));
-  return { server, ways: await waysOf(ask) };
+  await server.listen(0);
+  const further = await clientWays(server);
+  return {
+    ways: [...(await waysOf(ask)), ...further.ways],
+    async [Symbol.asyncDispose]() {
+      further.close();
+      await server.close({ graceMs: 0 });
+    },
+  };
 }
 
 type Ask = (url: string, init: RequestInit) => Promise<Response>;
@@ -164,7 +175,7 @@ function wayOf({ name, version, codec, binding, ask, urlOf }: WayOptions): Way {
         operation,
         request: { ...request, ...(tenant !== undefined && { tenant }) },
         extensions: [],
-        headers: { ...headers, ...(user !== '' && { 'x-user': user }) },
+        headers: { ...headers, ...(user !== '' && { authorization: `Bearer ${user}` }) },
       } as TransportCall;
       const sent = isStreaming(operation)
         ? transport.stream(call as TransportCall<StreamingOperationName>)
