@@ -1,5 +1,5 @@
-// One replica of an agent with tools and memory. Usage: kit-server.mjs DATABASE_URL OPTIONS, which is JSON: `journal`
-// is the file that gets a line for each run of a tool; the tools of a replica that `isStuck` never end.
+// One replica of an agent with tools and memory. Usage: kit-server.mjs DATABASE_URL OPTIONS. The options are JSON:
+// `journal` is the file that gets a line for each run of a tool. With `isStuck` most of the tools never end.
 // Its first line of output is its address.
 import { appendFileSync } from 'node:fs';
 import { capnwebBinding } from 'parley-a2a/capnweb';

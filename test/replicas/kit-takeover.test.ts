@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, connect, type Part, type SendMessageResult, type StreamResponse, type Task } from 'parley-a2a';
+import { type Client, connect, type Part, type SendMessageResponse, type StreamResponse, type Task } from 'parley-a2a';
 import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a/capnweb';
 import { grpcTransport } from 'parley-a2a/grpc';
 import { answerApprovals, toolApprovals, toolCalls } from 'parley-a2a/tools';
@@ -13,7 +13,7 @@ const PATIENCE = { timeout: 30_000, interval: 50 };
 const program = 'kit-server.mjs';
 const NOW = { returnImmediately: true };
 
-const taskOf = (result: SendMessageResult): Task => {
+const taskOf = (result: SendMessageResponse): Task => {
   if ('task' in result) return result.task;
   throw new Error('the agent answered without a task');
 };
