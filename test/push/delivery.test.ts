@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose';
 import { ApiKeys } from 'parley-a2a/auth';
-import type { AuditRecord } from 'parley-a2a/node';
+import type { AuditRecord, NotifiedWebhook } from 'parley-a2a/node';
 import { describe, expect, it } from 'vitest';
+import { CapturingLogger } from '../support/engine.js';
 import { pushServer, said } from './push-server.js';
 import { Receiver, seqOf } from './receiver.js';
 
@@ -177,6 +178,87 @@ describe('notifications', () => {
     await Promise.all(hosts.map((url) => send('mallory', url)));
     await send('bob', quick.url);
     await quick.has((all) => all.some(({ text }) => isDone(text)));
+  });
+});
+
+describe('headers of the operator', () => {
+  const GATEWAY = { 'X-Gateway-Key': 'pl4nted-s3cret-gateway' };
+
+  it.each(['1.0', '0.3'])('go to all webhooks of %s, and credentials of a caller win', async (version) => {
+    await using receiver = await Receiver.open();
+    const headers = { ...GATEWAY, Authorization: 'Basic pl4nted-s3cret-operator' };
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], headers } });
+    const webhook = {
+      url: receiver.url,
+      authentication: {
+        ...(version === '1.0' ? { scheme: 'Bearer' } : { schemes: ['Bearer'] }),
+        credentials: 'pl4nted-s3cret-caller',
+      },
+    };
+    if (version === '1.0')
+      await agent.call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig: webhook } });
+    else {
+      const message = { kind: 'message', messageId: 'm1', role: 'user', parts: [{ kind: 'text', text: 'hi' }] };
+      await agent.call('message/send', { message, configuration: { pushNotificationConfig: webhook } }, '0.3');
+    }
+    for (const { headers: sent } of await receiver.has((all) => all.some(({ text }) => isDone(text))))
+      expect(sent).toMatchObject({
+        'x-gateway-key': 'pl4nted-s3cret-gateway',
+        authorization: 'Bearer pl4nted-s3cret-caller',
+      });
+  });
+
+  it('go only to the webhooks for which its function gives them', async () => {
+    await using ours = await Receiver.open();
+    await using foreign = await Receiver.open();
+    const asked: NotifiedWebhook[] = [];
+    const headers = (webhook: NotifiedWebhook) => {
+      asked.push(webhook);
+      return webhook.url.origin === new URL(ours.url).origin ? GATEWAY : undefined;
+    };
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], headers } });
+    for (const { url } of [ours, foreign])
+      await agent.call('SendMessage', {
+        ...said('hi'),
+        configuration: { taskPushNotificationConfig: { id: 'c', url } },
+      });
+    const [first] = await ours.has((all) => all.some(({ text }) => isDone(text)));
+    const strangers = await foreign.has((all) => all.some(({ text }) => isDone(text)));
+    expect(first?.headers['x-gateway-key']).toBe('pl4nted-s3cret-gateway');
+    expect(strangers.map(({ headers: sent }) => sent['x-gateway-key'])).toEqual(strangers.map(() => undefined));
+    expect(asked[0]).toMatchObject({ id: 'c', taskId: expect.any(String), tenant: '', owner: null });
+  });
+
+  it.each([
+    ['that throws', () => JSON.parse('no headers')],
+    ['that gives a line break', () => ({ 'x-key': 'pl4nted-s3cret\r\nx-more: 1' })],
+    ['that gives a host', () => ({ Host: 'pl4nted-s3cret.example' })],
+    ['that gives a promise', () => Promise.resolve(GATEWAY) as never],
+  ])('of a function %s park the webhook after all attempts, and nothing is sent', async (_, headers) => {
+    await using receiver = await Receiver.open();
+    const logger = new CapturingLogger();
+    const push = { allow: ['127.0.0.0/8'], attempts: 2, firstDelayMs: 10, headers };
+    await using agent = await pushServer({ push, logger });
+    const configuration = { taskPushNotificationConfig: { url: receiver.url } };
+    await agent.call('SendMessage', { ...said('hi'), configuration });
+    const parked = async () => (await agent.server.deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(parked).toMatchObject([{ attempts: 2, parked: expect.stringContaining('no headers from') }]);
+    expect(receiver.received).toEqual([]);
+    const told = logger.lines.filter(({ message }) => message.includes('headers of a push notification'));
+    expect(told).toHaveLength(2);
+  });
+
+  it.each([
+    ['of the connection', { Connection: 'close' }],
+    ['of the content', { 'Content-Type': 'text/plain' }],
+    ['that name the host', { host: 'other.example' }],
+    ['of the notification itself', { 'X-A2A-Notification-Token': 'mine' }],
+    ['with line breaks', { 'x-key': 'a\r\nb' }],
+    ['with a name that is none', { 'x key': 'a' }],
+    ['with a long value', { 'x-key': 'a'.repeat(8_193) }],
+    ['that are many', Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`x-${at}`, 'a']))],
+  ])('%s are refused when the server is made', async (_, headers) => {
+    await expect(pushServer({ push: { headers } })).rejects.toThrow(/headers \(at most 32/);
   });
 });
 

@@ -32,7 +32,7 @@ export async function senderOf(
 ): Promise<DeliverySender> {
   const { options, loadSend, random } = push;
   const { storage, clock, ids, logger } = ports;
-  const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers = {} } = options;
+  const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers } = options;
   const { timeoutMs, attempts, firstDelayMs, maxDelayMs } = { ...DEFAULT_DELIVERY_POLICY, ...options };
   return new DeliverySender({
     // A sender without keys must not send an encrypted credential as it is.
@@ -47,7 +47,7 @@ export async function senderOf(
     codecOf,
     policy: { ...DEFAULT_DELIVERY_POLICY, timeoutMs, attempts, firstDelayMs, maxDelayMs },
     limits: { inFlight, inFlightPerHost },
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+    headers,
     sign: options.signature && signerOf(options.signature),
   });
 }

@@ -43,6 +43,7 @@ export type { TlsOptions } from '../app/options/tls-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export { OptionsError } from '../errors/options-error.js';
 export { isLocalHost } from '../net/public-hosts.js';
+export type { NotifiedWebhook } from '../push/operator-headers.js';
 export type { ServedDeliveries } from '../push/served-deliveries.js';
 export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type { Meter } from '../telemetry/meter.js';

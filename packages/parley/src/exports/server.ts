@@ -40,6 +40,7 @@ export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cac
 export type { ProtocolVersionName } from '../codec/protocol-versions.js';
 export type { AgentCard } from '../model/agent-card.js';
 export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
+export type { NotifiedWebhook } from '../push/operator-headers.js';
 export type { ServedDeliveries } from '../push/served-deliveries.js';
 export type { Clock } from '../runtime/clock.js';
 export type { IdSource } from '../runtime/id-source.js';

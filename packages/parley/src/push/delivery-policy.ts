@@ -28,8 +28,13 @@ export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = {
 /** The result of one attempt. */
 export type AttemptResult =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfter?: string | undefined }
-  /** `forbidden`: the address guard refused the destination. `unencodable`: the event has no body to send. */
-  | { readonly kind: 'failure'; readonly reason: 'timeout' | 'connection' | 'forbidden' | 'unencodable' };
+  | { readonly kind: 'failure'; readonly reason: FailureReason };
+
+/**
+ * `forbidden`: the address guard refused the destination. `unencodable`: the event has no body to send. `headers`: the
+ * operator's function gave no headers.
+ */
+type FailureReason = 'timeout' | 'connection' | 'forbidden' | 'unencodable' | 'headers';
 
 /** The decision after a failed attempt. */
 export type FailureOutcome = Extract<DeliveryOutcome, { readonly kind: 'retry' | 'park' }>;
@@ -88,6 +93,8 @@ function causeOf(result: AttemptResult): string {
       return 'no answer in time';
     case 'connection':
       return 'no connection';
+    case 'headers':
+      return 'no headers from the function of the operator';
     case 'forbidden':
       return 'the address is not allowed';
     case 'unencodable':

@@ -12,6 +12,7 @@ import { DueTimes } from './due-times.js';
 import { HostLanes, type HostWork, type LaneLimits } from './host-lanes.js';
 import { notificationHeaders, notificationId } from './notification-headers.js';
 import type { Notification, NotificationChange } from './notifications.js';
+import { headersFor, type OperatorHeaders } from './operator-headers.js';
 import { PushTally } from './push-tally.js';
 import { type DeliveryEnd, deliverQueue } from './queue-delivery.js';
 import { callWebhook } from './webhook-call.js';
@@ -41,8 +42,7 @@ export interface DeliverySenderOptions {
   readonly codecOf: (version: string | undefined) => WireCodec;
   readonly policy: DeliveryPolicy;
   readonly limits: LaneLimits;
-  /** Headers of the operator, for all webhooks. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: OperatorHeaders | undefined;
   readonly sign?: NotificationSigner | undefined;
   /** The changes of what agents tell, by agent. */
   readonly changes?: ReadonlyMap<string, NotificationChange | undefined>;
@@ -216,8 +216,10 @@ export class DeliverySender {
   }
 
   async #send(claim: DeliveryClaim, codec: WireCodec, { seq, body }: Notification): Promise<AttemptResult> {
-    const { clock, send, policy, headers: more, sign } = this.#options;
+    const { clock, send, policy, sign } = this.#options;
     const { config } = claim;
+    const more = this.#operatorHeaders(claim);
+    if (more === undefined) return { kind: 'failure', reason: 'headers' };
     const id = notificationId(claim, seq);
     const now = clock.now();
     const signature = await sign?.({ id, url: config.url, body, now });
@@ -225,6 +227,17 @@ export class DeliverySender {
     const headers = notificationHeaders({ config, mediaType, id, now, signature, more });
     const options = { send, clock, timeoutMs: policy.timeoutMs, signal: this.#stop.signal };
     return callWebhook({ url: config.url, headers, body }, options);
+  }
+
+  /** `undefined` if the operator's function fails. Its code is no reason to stop other deliveries. */
+  #operatorHeaders(claim: DeliveryClaim): Readonly<Record<string, string>> | undefined {
+    const { headers = {}, logger } = this.#options;
+    try {
+      return headersFor(headers, claim);
+    } catch (error) {
+      logger.error('the headers of a push notification cannot be made', { ...named(claim), error });
+      return undefined;
+    }
   }
 
   /** Counts and tells the end of a delivery. The log names the host of a webhook: its url may hold a secret. */

@@ -22,7 +22,7 @@ export interface NotificationHead {
   /** ms since the epoch. */
   readonly now: number;
   readonly signature?: string | undefined;
-  /** Headers of the operator, for all webhooks. */
+  /** Headers of the operator. */
   readonly more?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { DestinationOptions } from '../../net/destinations.js';
+import { areHeaders, HEADERS_RULE, type OperatorHeaders } from '../../push/operator-headers.js';
 import type { SignatureOptions } from '../../push/signing-keys.js';
-import { anyOf, closed, custom, flag, func, mapOf, matching, nonEmpty, texts } from './option-schemas.js';
+import { anyOf, closed, custom, flag, func, nonEmpty, texts } from './option-schemas.js';
 import * as Type from './option-types.js';
 
 /** Delivery of push notifications. Times are in ms. */
@@ -19,24 +20,16 @@ export interface PushOptions extends DestinationOptions {
   readonly inFlight?: number;
   /** Requests under way to one host; default 16. */
   readonly inFlightPerHost?: number;
-  /** Headers of all notifications, such as a key of a gateway. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Headers of notifications. Callers register webhooks, so a function gives a secret, such as the key of a gateway, to
+   * the webhooks for which it is. An attempt for which it throws counts as failed.
+   */
+  readonly headers?: OperatorHeaders;
   /** Signs every notification. The public keys are at `/.well-known/jwks.json`. Default: no signatures. */
   readonly signature?: SignatureOptions;
   /** Sends the requests instead of the guarded `fetch` of the library. It has to check addresses by itself. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
-
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Headers that a notification sets by itself, and those of the connection. */
-const OWN_HEADERS =
-  /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|proxy-.*|x-a2a-notification-.*)$/i;
-
-const headers = Type.Refine(
-  mapOf(matching(/^[\x20-\x7e]*$/, 'must be printable ASCII')),
-  (value) => Object.keys(value as object).every((name) => TOKEN.test(name) && !OWN_HEADERS.test(name)),
-  () => 'must not have headers of the connection, the content or the notification itself',
-);
 
 const ALGORITHMS = /^(?:EdDSA|Ed25519|(?:ES|PS|RS)(?:256|384|512))$/;
 
@@ -45,6 +38,7 @@ function isSigningKey(value: unknown): boolean {
   return [d, kid].every((member) => typeof member === 'string' && member !== '') && ALGORITHMS.test(String(alg));
 }
 
+const headers = custom((value) => typeof value === 'function' || areHeaders(value), HEADERS_RULE);
 const number = Type.Optional(Type.Integer({ minimum: 1 }));
 
 /** The schema of the option `push`. */
@@ -68,5 +62,5 @@ export const pushSchema = anyOf(
       fetch: Type.Optional(func),
     }),
   ],
-  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers, signature (private keys in the form of RFC 7517 with kid and an asymmetric alg), fetch',
+  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers (at most 32 of printable ASCII, none of the connection, the content or the notification itself; or a function), signature (private keys in the form of RFC 7517 with kid and an asymmetric alg), fetch',
 );
