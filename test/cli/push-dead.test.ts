@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createA2AServer, silentLogger } from '../../packages/parley/src/exports/index.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
@@ -11,6 +13,12 @@ const database = `sqlite:${path}`;
 let hook: LocalServer;
 let status = 410;
 const bodies: string[] = [];
+const auditFile = join(files.folder, 'logs', 'audit.jsonl');
+const records = () =>
+  readFileSync(auditFile, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
 
 beforeAll(async () => {
   hook = await LocalServer.open(async (request, response) => {
@@ -76,12 +84,34 @@ it('lists, replays and purges what a server has given up', async () => {
   const { queues } = await parleyJson<{ queues: { configId: string }[] }>(['push', 'dead', 'list', ...on]);
   expect(queues.map(({ configId }) => configId)).toEqual(['one', 'two', 'three']);
   expect(await parleyJson(['push', 'dead', 'purge', tasks[1] ?? '', 'other', ...on])).toEqual({ purged: 0 });
-  expect(await parleyJson(['push', 'dead', 'purge', tasks[1] ?? '', ...on])).toEqual({ purged: 1 });
-  expect(await parleyJson(['push', 'dead', 'replay', ...on])).toEqual({ replayed: 2 });
+  const audited = [...on, '--audit-file', auditFile];
+  expect(await parleyJson(['push', 'dead', 'purge', tasks[1] ?? '', ...audited])).toEqual({ purged: 1 });
+  expect(await parleyJson(['push', 'dead', 'replay', ...audited])).toEqual({ replayed: 2 });
+  const act = { outcome: 'done', code: 'OK', principal: { kind: 'operator' }, agent: '/' };
+  expect(records()).toEqual(
+    [
+      { ...act, operation: 'purgeDelivery', taskId: tasks[1], configId: 'two' },
+      { ...act, operation: 'replayDelivery', taskId: tasks[0], configId: 'one' },
+      { ...act, operation: 'replayDelivery', taskId: tasks[2], configId: 'three' },
+    ].map((one) => ({ ...one, id: expect.stringMatching(/^[\da-f-]{36}$/), time: expect.stringMatching(/Z$/) })),
+  );
   expect((await parley(['push', 'dead', 'list', ...on])).stdout).toBe('Total: 0\n');
   status = 204;
   await served(async () => until(() => bodies.filter((body) => body.includes('COMPLETED')).length === 2));
   expect(bodies.join()).not.toContain(tasks[1]);
+});
+
+it('changes nothing if the audit file cannot be opened', async () => {
+  const { code, stderr } = await parley([
+    'push',
+    'dead',
+    'purge',
+    '--database',
+    database,
+    '--audit-file',
+    files.folder,
+  ]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/the audit log cannot be opened \(EISDIR\)/)]);
 });
 
 it('makes no file where there is none', async () => {

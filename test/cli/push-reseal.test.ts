@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { silentLogger } from '../../packages/parley/src/exports/index.js';
@@ -27,9 +27,10 @@ it('parley push reseal encrypts stored credentials with the first key, and tells
   await raw.close();
   const keysFile = join(folder.path, 'keys.txt');
   writeFileSync(keysFile, `${NEW}\n${OLD}\n`, { mode: 0o600 });
+  const auditFile = join(folder.path, 'audit.jsonl');
   const reseal = async (env: Record<string, string>, ...args: string[]) => {
     const { code, stdout } = await parley(['push', 'reseal', '--database', `sqlite:${path}`, '-o', 'json', ...args], {
-      env,
+      env: { ...env, A2A_AUDIT_FILE: auditFile },
     });
     return { code, ...JSON.parse(stdout) };
   };
@@ -38,6 +39,14 @@ it('parley push reseal encrypts stored credentials with the first key, and tells
   expect(await reseal({}, '--secret-keys-file', keysFile, '--dry-run')).toEqual({ ...none, code: 1, old: 1 });
   expect(await reseal({}, '--secret-keys-file', keysFile)).toEqual({ ...none, code: 0, resealed: 1 });
   expect(await reseal({ A2A_SECRET_KEYS: NEW })).toEqual({ ...none, code: 0, current: 1 });
+  // The dry run has no record.
+  const lines = readFileSync(auditFile, 'utf8').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { operation: 'resealConfigs', outcome: 'failed', code: 'INTERNAL_ERROR', principal: { kind: 'operator' } },
+    { operation: 'resealConfigs', outcome: 'done', code: 'OK' },
+    { operation: 'resealConfigs', outcome: 'done', code: 'OK' },
+  ]);
+  expect(lines.join()).not.toMatch(/s3cret|a{64}|b{64}/);
 });
 
 it('parley push reseal needs keys', async () => {

@@ -213,7 +213,7 @@ export const FLAGS = {
   'rate-limit-user': text('rate', 'requests of one user, in place of --rate-limit; off for no limit', {
     commonVariable: 'A2A_RATE_LIMIT_USER',
   }),
-  'audit-file': text('path', 'file that gets a record of each call and each refusal', {
+  'audit-file': text('path', 'file that gets a record of each call, refusal and repair', {
     commonVariable: 'A2A_AUDIT_FILE',
   }),
   'secret-keys-file': text('path', 'file of keys that encrypt credentials of webhooks in the storage'),

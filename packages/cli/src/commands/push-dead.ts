@@ -1,6 +1,7 @@
 import type { DeliveryQueue, TaskStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
 import { openDatabase } from '../database/open-database.js';
+import { withAudit } from '../database/operator-audit.js';
 import { LABELS } from '../output/labels.js';
 
 const PAGE = 100;
@@ -28,26 +29,49 @@ export function list(invocation: Invocation): Promise<number> {
   });
 }
 
+/** The codes of records for the results of a replay. */
+const REPLAY_CODES = { replayed: 'OK', 'not-found': 'TASK_NOT_FOUND', 'not-kept': 'INVALID_PARAMS' } as const;
+
 /** Makes parked queues due. Servers on a shared database deliver at once; the server of a file does when it starts. */
 export function replay(invocation: Invocation): Promise<number> {
-  const { output } = invocation;
-  return withParked(invocation, async (storage, queues) => {
-    let replayed = 0;
-    for (const queue of queues) if ((await storage.replayDelivery(queue)) === 'replayed') replayed += 1;
-    if (output.json) output.document({ replayed });
-    else output.field('Replayed', `${replayed} webhooks${storage.shared ? '' : ', when the server starts'}`);
-  });
+  const { output, settings } = invocation;
+  return withAudit(settings, (audited) =>
+    withParked(invocation, async (storage, queues) => {
+      let replayed = 0;
+      for (const queue of queues) {
+        const act = { operation: 'replayDelivery', queue } as const;
+        const result = await audited(
+          act,
+          () => storage.replayDelivery(queue),
+          (one) => REPLAY_CODES[one],
+        );
+        if (result === 'replayed') replayed += 1;
+      }
+      if (output.json) output.document({ replayed });
+      else output.field('Replayed', `${replayed} webhooks${storage.shared ? '' : ', when the server starts'}`);
+    }),
+  );
 }
 
 /** Drops the pending events of parked queues. */
 export function purge(invocation: Invocation): Promise<number> {
-  const { output } = invocation;
-  return withParked(invocation, async (storage, queues) => {
-    let purged = 0;
-    for (const queue of queues) if (await storage.purgeDelivery(queue)) purged += 1;
-    if (output.json) output.document({ purged });
-    else output.field('Purged', `${purged} webhooks`);
-  });
+  const { output, settings } = invocation;
+  return withAudit(settings, (audited) =>
+    withParked(invocation, async (storage, queues) => {
+      let purged = 0;
+      for (const queue of queues) {
+        const act = { operation: 'purgeDelivery', queue } as const;
+        const isDone = await audited(
+          act,
+          () => storage.purgeDelivery(queue),
+          (one) => (one ? 'OK' : 'TASK_NOT_FOUND'),
+        );
+        if (isDone) purged += 1;
+      }
+      if (output.json) output.document({ purged });
+      else output.field('Purged', `${purged} webhooks`);
+    }),
+  );
 }
 
 /** Runs a command on the parked queues that the arguments name. */

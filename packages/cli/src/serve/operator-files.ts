@@ -17,7 +17,7 @@ export interface OperatorFiles {
 export async function operatorFiles(settings: Settings): Promise<OperatorFiles> {
   const secretKeys = secretKeysOf(settings);
   const auditPath = settings.text('audit-file');
-  const audit = auditPath === undefined ? undefined : await auditIn(auditPath);
+  const audit = auditPath === undefined ? undefined : await auditIn({ path: auditPath, reopenAtSighup: true });
   return { ...(audit && { audit }), ...(secretKeys && { secretKeys }) };
 }
 
@@ -49,11 +49,18 @@ function keysOf(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((key) => key !== '');
 }
 
-async function auditIn(path: string): Promise<FileAuditLog> {
+/**
+ * Opens an audit log.
+ * @throws CliError if the file cannot be opened.
+ */
+export async function auditIn(options: Parameters<typeof openAuditFile>[0]): Promise<FileAuditLog> {
   try {
-    return await openAuditFile({ path, reopenAtSighup: true });
+    return await openAuditFile(options);
   } catch (error) {
-    throw usageError(`${path}: the audit log cannot be opened (${codeOf(error)})`, 'choose another --audit-file');
+    throw usageError(
+      `${options.path}: the audit log cannot be opened (${codeOf(error)})`,
+      'choose another --audit-file',
+    );
   }
 }
 

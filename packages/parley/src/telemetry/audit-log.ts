@@ -15,7 +15,7 @@ export interface AuditRecord {
   readonly status?: number;
   /**
    * `anonymous`: no user is known, also if the credential of the request was refused. `operator`: code in the process
-   * of the server.
+   * of the server, or the command line on its database.
    */
   readonly principal: { readonly kind: 'user'; readonly id: string } | { readonly kind: 'anonymous' | 'operator' };
   /** The address of the client, as far as trusted proxies tell it. */
@@ -26,8 +26,8 @@ export interface AuditRecord {
   /** The push configuration of a replay or a purge. */
   readonly configId?: string;
   /**
-   * That of the protocol, or `replayDelivery`, `purgeDelivery`, `uploadFile`, `beginUpload`, `appendToUpload`,
-   * `readFile` or `deleteFile`.
+   * That of the protocol, or `replayDelivery`, `purgeDelivery`, `resealConfigs`, `uploadFile`, `beginUpload`,
+   * `appendToUpload`, `readFile` or `deleteFile`.
    */
   readonly operation?: string;
   readonly fileId?: string;
