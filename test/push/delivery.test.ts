@@ -258,7 +258,7 @@ describe('headers of the operator', () => {
     ['with a long value', { 'x-key': 'a'.repeat(8_193) }],
     ['that are many', Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`x-${at}`, 'a']))],
   ])('%s are refused when the server is made', async (_, headers) => {
-    await expect(pushServer({ push: { headers } })).rejects.toThrow(/headers \(at most 32/);
+    await expect(pushServer({ push: { headers } })).rejects.toThrow(/headers \(at most/);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { FieldViolation } from '../errors/a2a-error.js';
+import { isObject } from '../model/json.js';
 import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
 import type { PushRegistration } from '../server/push-registration.js';
 
@@ -18,6 +19,26 @@ const SECRET_LENGTH = 8_192;
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** A token of HTTP (RFC 9110 §5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+const MOST_HEADERS = 32;
+/** Headers that a notification sets by itself, and those of the connection. */
+const OWN_HEADERS =
+  /^(host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|proxy-.*|x-a2a-notification-.*)$/i;
+
+/** True if notifications may have these headers of the operator. */
+export function areHeaders(value: unknown): value is Readonly<Record<string, string>> {
+  if (!isObject(value)) return false;
+  const entries = Object.entries(value);
+  return entries.length <= MOST_HEADERS && entries.every(isHeader);
+}
+
+function isHeader([name, value]: [string, unknown]): boolean {
+  return (
+    TOKEN.test(name) &&
+    !OWN_HEADERS.test(name) &&
+    (value === '' || (typeof value === 'string' && secretProblem(value) === undefined))
+  );
+}
 
 /** The rules by which an agent takes webhooks (Spec §13.2). */
 export function pushRules({ options: { maxConfigs = MAX_CONFIGS }, refusal }: PushRulesOptions): PushRegistration {

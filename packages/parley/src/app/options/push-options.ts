@@ -1,5 +1,6 @@
 import type { DestinationOptions } from '../../net/destinations.js';
-import { areHeaders, HEADERS_RULE, type OperatorHeaders } from '../../push/operator-headers.js';
+import type { OperatorHeaders } from '../../push/operator-headers.js';
+import { areHeaders } from '../../push/push-rules.js';
 import type { SignatureOptions } from '../../push/signing-keys.js';
 import { anyOf, closed, custom, flag, func, nonEmpty, texts } from './option-schemas.js';
 import * as Type from './option-types.js';
@@ -38,7 +39,7 @@ function isSigningKey(value: unknown): boolean {
   return [d, kid].every((member) => typeof member === 'string' && member !== '') && ALGORITHMS.test(String(alg));
 }
 
-const headers = custom((value) => typeof value === 'function' || areHeaders(value), HEADERS_RULE);
+const headers = custom((value) => typeof value === 'function' || areHeaders(value), 'must be headers');
 const number = Type.Optional(Type.Integer({ minimum: 1 }));
 
 /** The schema of the option `push`. */
@@ -62,5 +63,5 @@ export const pushSchema = anyOf(
       fetch: Type.Optional(func),
     }),
   ],
-  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers (at most 32 of printable ASCII, none of the connection, the content or the notification itself; or a function), signature (private keys in the form of RFC 7517 with kid and an asymmetric alg), fetch',
+  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers (at most 32), signature (private keys in the form of RFC 7517 with kid and an asymmetric alg), fetch',
 );
