@@ -60,7 +60,8 @@ describe('parley serve --secret-keys-file', () => {
     const tables = stored.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
     const rows = tables.flatMap(({ name }) => stored.prepare(`SELECT * FROM "${name}"`).all());
     const text = JSON.stringify(rows);
-    expect(text).toContain('receiver.example');
+    expect(text).toContain('parley-sealed');
+    expect(text).not.toContain('receiver.example');
     expect(text).not.toContain('s3cret-token');
   });
 });

@@ -6,6 +6,7 @@ const config = defineConfig({
   ...root,
   test: {
     include: ['test/client-peers/*.test.ts'],
+    setupFiles: [new URL('../support/watch-outputs.ts', import.meta.url).pathname],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',

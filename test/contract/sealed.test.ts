@@ -24,10 +24,10 @@ storageContract('SQLite with encrypted credentials', async (clock, options) =>
   sealed(await files.open(clock, options), KEY),
 );
 
-const SECRETS = ['pl4nted-s3cret-token', 'pl4nted-s3cret-credentials'];
+const SECRETS = ['pl4nted-s3cret-url', 'pl4nted-s3cret-token', 'pl4nted-s3cret-credentials'];
 const CONFIG = {
   id: 'hook',
-  url: 'https://example.com/hook',
+  url: 'https://example.com/hook?key=pl4nted-s3cret-url',
   token: 'pl4nted-s3cret-token',
   authentication: { scheme: 'Bearer', credentials: 'pl4nted-s3cret-credentials' },
 };
@@ -47,7 +47,7 @@ it('credentials are encrypted in the storage, and whole for the engine and the s
   const storage = sealed(raw, KEY);
   await withConfigs(storage, clock);
   const kept = JSON.stringify(await raw.pushConfigs(ALICE, 't1', { limit: 10 }));
-  expect(kept.match(/parley-sealed/g)).toHaveLength(4);
+  expect(kept.match(/parley-sealed/g)).toHaveLength(6);
   for (const secret of SECRETS) expect(kept).not.toContain(secret);
   expect(await storage.pushConfig(ALICE, 't1', 'hook')).toEqual({ ...CONFIG, taskId: 't1' });
   expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toMatchObject([CONFIG, { ...CONFIG, id: 'later' }]);
@@ -79,7 +79,7 @@ it('credentials under earlier keys are encrypted again, so that the keys can go'
   await raw.settleDelivery(held, { kind: 'park', reason: 'gone', status: 410 });
   const parked = await raw.deliveries({ standing: 'parked', limit: 10 });
   expect(parked.queues).toHaveLength(1);
-  expect(await resealConfigs(raw, { keys: [NEXT] })).toEqual({ current: 1, resealed: 1, old: 0, unreadable: 2 });
+  expect(await resealConfigs(raw, { keys: [NEXT] })).toEqual({ current: 0, resealed: 2, old: 0, unreadable: 2 });
   const keys = [NEXT, KEY];
   expect(await resealConfigs(raw, { keys, dryRun: true })).toEqual({ current: 2, resealed: 0, old: 2, unreadable: 0 });
   expect(await resealConfigs(raw, { keys })).toEqual({ current: 2, resealed: 2, old: 0, unreadable: 0 });

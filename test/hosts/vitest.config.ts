@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 const config = defineConfig({
   test: {
     include: ['test/hosts/*.test.ts'],
+    setupFiles: [new URL('../support/watch-outputs.ts', import.meta.url).pathname],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',

@@ -14,7 +14,7 @@ export interface ResealOptions {
 
 /** The push configurations of a storage by the keys of their secrets. */
 export interface ResealedCounts {
-  /** Have no secret, or only secrets under the first key. */
+  /** Have secrets under the first key only. */
   readonly current: number;
   /** Were encrypted with the first key now. */
   readonly resealed: number;

@@ -10,7 +10,7 @@ type Change = (text: string, place: SecretPlace) => Promise<string>;
 
 const MOST_OPENED = 1000;
 
-/** The calls of a storage that take or give push configurations, with encrypted credentials. */
+/** The calls of a storage that take or give push configurations, with encrypted secrets. */
 export class SealedConfigs {
   readonly #storage: TaskStorage;
   readonly #box: SecretBox | undefined;
@@ -100,29 +100,20 @@ export class SealedConfigs {
   }
 }
 
-/** A configuration with its credentials changed: the token, the credentials, and the values of its headers. */
+/** A configuration with its secrets changed: the url, whose path or query may be one, the token and the credentials. */
 export async function changedSecrets<Kind extends Config>(scope: Scope, config: Kind, change: Change): Promise<Kind> {
-  const { token, authentication, headers } = config as Config & { readonly headers?: Readonly<Record<string, string>> };
-  const at = (...member: string[]): SecretPlace => [
-    'push',
-    scope.agent,
-    scope.tenant,
-    scope.owner,
-    config.taskId ?? null,
-    config.id ?? null,
-    ...member,
-  ];
+  const { url, token, authentication } = config;
+  const { agent, tenant, owner } = scope;
+  const changed = (text: string, member: string) =>
+    change(text, ['push', agent, tenant, owner, config.taskId ?? null, config.id ?? null, member]);
   const { credentials } = authentication ?? {};
-  const entries = Object.entries(headers ?? {}).map(
-    async ([name, value]) => [name, await change(value, at('headers', name))] as const,
-  );
   return {
     ...config,
-    ...(token !== undefined && { token: await change(token, at('token')) }),
+    url: await changed(url, 'url'),
+    ...(token !== undefined && { token: await changed(token, 'token') }),
     ...(authentication !== undefined &&
       credentials !== undefined && {
-        authentication: { ...authentication, credentials: await change(credentials, at('credentials')) },
+        authentication: { ...authentication, credentials: await changed(credentials, 'credentials') },
       }),
-    ...(headers !== undefined && { headers: Object.fromEntries(await Promise.all(entries)) }),
   };
 }

@@ -13,7 +13,7 @@ export interface SealedStorageOptions {
 }
 
 /**
- * A storage that keeps the credentials of push configurations encrypted. All other calls go to `storage` directly. A
+ * A storage that keeps urls and credentials of push configurations encrypted. Other calls go to `storage` directly. A
  * configuration that cannot be decrypted is an error for its reader, and its deliveries are parked.
  */
 export function sealedStorage(storage: TaskStorage, options: SealedStorageOptions): TaskStorage {
