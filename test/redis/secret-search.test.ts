@@ -26,7 +26,7 @@ const READS: Readonly<Record<string, (client: Redis, key: string) => Promise<unk
   hash: (client, key) => client.hgetall(key),
   list: (client, key) => client.lrange(key, 0, -1),
   set: (client, key) => client.smembers(key),
-  zset: (client, key) => client.zrange(key, 0, -1, 'WITHSCORES'),
+  zset: (client, key) => client.call('ZRANGE', key, '0', '-1', 'WITHSCORES'),
   stream: (client, key) => client.xrange(key, '-', '+'),
 };
 
