@@ -36,7 +36,7 @@ async function told(
   const { stdout } = await promisify(execFile)(
     program,
     [...args, JSON.stringify({ card, token: 'secret', ...more }), file],
-    { cwd: folder, env: { PATH, HOME, NO_COLOR: '1' }, timeout: 50_000 },
+    { cwd: folder, env: { PATH, HOME, NO_COLOR: '1' }, timeout: 110_000 },
   );
   return JSON.parse(stdout);
 }

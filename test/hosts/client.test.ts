@@ -60,7 +60,7 @@ describe.each(Object.entries(RUNTIMES))('the client on %s', (runtime, [program, 
       const { stdout } = await promisify(execFile)(program, [...args, JSON.stringify(task)], {
         cwd: folder,
         env: { PATH, HOME, NO_COLOR: '1' },
-        timeout: 50_000,
+        timeout: 110_000,
       });
       const told = JSON.parse(stdout);
       const names = {

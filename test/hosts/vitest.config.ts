@@ -5,7 +5,7 @@ const config = defineConfig({
   test: {
     include: ['test/hosts/*.test.ts'],
     setupFiles: [new URL('../support/watch-outputs.ts', import.meta.url).pathname],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
     maxWorkers: 2,
