@@ -191,6 +191,28 @@ describe('a function of a client that gets events', () => {
     expect(calls).toBe(1);
   });
 
+  it('that vanishes with its connection, while it has an event, loses only itself', async () => {
+    const { agent, open } = await servedAgent({ agent: asking });
+    const ada = agent();
+    const { task } = await ada.sendMessage({ message: message('hi') });
+    const { socket, entrance } = open();
+    let calls = 0;
+    const vanish = () => {
+      calls++;
+      socket.terminate();
+      return new Promise<void>(() => {});
+    };
+    const watching = entrance.authenticate(HELLO).task(task.id).watch(vanish, { after: 0 });
+    // The answer to the call itself may be lost with the connection.
+    void Promise.resolve(watching).catch(() => {});
+    const held = ada.task(task.id);
+    const feed = itemsOf(await held.subscribe({ after: 0 }));
+    await expect.poll(() => calls).toBe(1);
+    await held.cancel();
+    expect((await feed).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect(calls).toBe(1);
+  });
+
   it('that is no function is refused', async () => {
     const { agent } = await servedAgent({ agent: asking });
     const ada = agent();
