@@ -36,10 +36,10 @@ export async function refusal(work: Promise<unknown>): Promise<unknown> {
     return {
       name,
       code,
-      // Each binding says what it measures. Protobuf cannot tell an empty member from an absent one, so descriptions
-      // of fields differ.
+      // Each binding says what it measures, and names its own option. Protobuf cannot tell an empty member from an
+      // absent one, so descriptions of fields differ.
       message: code === 'PAYLOAD_TOO_LARGE' || violations.length > 0 ? undefined : message,
-      metadata: metadata ?? {},
+      metadata: code === 'PAYLOAD_TOO_LARGE' ? { hasLimit: metadata?.limit !== undefined } : (metadata ?? {}),
       violations: violations.map(({ field }) => field).sort(),
       isToBeRepeated: retryAfterMs !== undefined,
       challenges: 'challenges' in error ? error.challenges : undefined,
