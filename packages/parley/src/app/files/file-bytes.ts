@@ -27,12 +27,7 @@ export function bytesOfFiles({ keeper, scope, named, mostBytes, logger }: FileBy
       if (file === undefined || file.size > left) return part;
       const opened = await keeper.store.read(scope, name.id);
       if (opened === undefined) return part;
-      const bytes = new Uint8Array(file.size);
-      let at = 0;
-      for await (const chunk of opened.chunks) {
-        bytes.set(chunk, at);
-        at += chunk.length;
-      }
+      const bytes = await wholeBytes(opened.chunks, file.size);
       left -= file.size;
       const { filename, mediaType, metadata } = part;
       return {
@@ -46,4 +41,15 @@ export function bytesOfFiles({ keeper, scope, named, mostBytes, logger }: FileBy
       return part;
     }
   };
+}
+
+/** The chunks of a file of `size` bytes as one. */
+export async function wholeBytes(chunks: AsyncIterable<Uint8Array>, size: number): Promise<Uint8Array> {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for await (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }

@@ -7,7 +7,7 @@ import type { Part, UrlPart } from '../../model/part.js';
 import { fromBase64 } from '../../runtime/base64-bytes.js';
 import type { ReadFile, TurnFiles, WrittenContent, WrittenFile } from '../../server/turn-files.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { bytesOfFiles } from './file-bytes.js';
+import { bytesOfFiles, wholeBytes } from './file-bytes.js';
 import type { FileKeeper } from './file-keeper.js';
 import type { NamedFile } from './file-places.js';
 import { mappedList } from './mapped-parts.js';
@@ -84,13 +84,7 @@ function readable(
     chunks,
     async bytes(maxBytes) {
       if (about.size > maxBytes) throw new RangeError(`The file has ${about.size} bytes, more than ${maxBytes}`);
-      const whole = new Uint8Array(about.size);
-      let at = 0;
-      for await (const chunk of chunks) {
-        whole.set(chunk, at);
-        at += chunk.length;
-      }
-      return whole;
+      return wholeBytes(chunks, about.size);
     },
   };
 }
