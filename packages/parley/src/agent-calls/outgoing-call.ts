@@ -174,10 +174,11 @@ export class OutgoingCall implements AgentCall {
     });
     const ended = () => this.#stop(signal.reason, !course.goesOnElsewhere);
     signal.addEventListener('abort', ended, { once: true });
-    this.#release = () => {
+    const release = () => {
       stopTimer();
       signal.removeEventListener('abort', ended);
     };
+    this.#release = release;
     this.#deadline = clock.monotonic() + ms;
     signal.throwIfAborted();
   }

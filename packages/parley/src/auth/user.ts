@@ -37,12 +37,10 @@ function escaped(part: string): string {
   return part.replace(/[%|\p{Cc}\p{Cs}]/gu, (char) => `%${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Names a user in limits; `undefined` for anonymous callers. */
-export function callerKeyOf(userId: string | undefined): string | undefined {
-  return userId === undefined ? undefined : `user|${userId}`;
-}
-
-/** Names the addresses of an anonymous caller in limits. */
+/**
+ * Names the addresses of an anonymous caller in limits. A user is named by its id, which begins with an issuer or a
+ * scheme.
+ */
 export function addressKeyOf(group: string): string {
-  return `address|${group}`;
+  return `|address|${group}`;
 }

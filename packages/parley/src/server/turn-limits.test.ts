@@ -9,8 +9,8 @@ const until: Execute = async (context, events) => {
   events.fail();
 };
 
-const ADA = { user: { id: 'ada' }, caller: 'user|ada' };
-const BOB = { user: { id: 'bob' }, caller: 'user|bob' };
+const ADA = { user: { id: 'ada' }, caller: 'ada' };
+const BOB = { user: { id: 'bob' }, caller: 'bob' };
 
 function limited(execute: Execute = until, replies: 'task' | 'either' = 'task') {
   const turnPlaces = new KeyedPlaces({ perKey: 2, total: 3 });
@@ -95,11 +95,11 @@ describe('a caller with as many turns as allowed', () => {
 
   it('takes the turn after a turn of its task with it', async () => {
     const { clock, handler, send, turnPlaces } = limited();
-    const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call({ caller: 'address|192.0.2.1' })));
+    const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call({ caller: '|address|192.0.2.1' })));
     await clock.settle();
     const [first] = seen.items;
     const taskId = first !== undefined && 'task' in first.event ? first.event.task.id : '';
-    send({ caller: 'address|192.0.2.1' }, { taskId });
+    send({ caller: '|address|192.0.2.1' }, { taskId });
     await clock.settle();
     expect(turnPlaces).toMatchObject({ total: 1, keys: 1 });
     await handler.close();

@@ -44,10 +44,11 @@ class FrameSource {
       return;
     }
     this.#signal.addEventListener('abort', this.#release);
-    this.#drop = () => {
+    const drop = () => {
       controller.error(new Error('The reader took nothing for too long'));
       this.#release();
     };
+    this.#drop = drop;
     this.#watch(STALL_MS);
   }
 

@@ -225,9 +225,10 @@ export class GrpcServer {
         resolve();
       };
       const stopTimer = this.#options.clock.after(ms, done);
-      this.#changed = () => {
+      const changed = () => {
         if (holds()) done();
       };
+      this.#changed = changed;
     });
   }
 }

@@ -421,14 +421,14 @@ export class GrpcStream implements GrpcSource {
     return new Promise((resolve) => {
       const { clock, stallMs } = this.#ports;
       const stopTimer = clock.after(stallMs, () => this.#drop());
-      this.#unblock = () => {
+      const unblock = () => {
         this.#unblock = undefined;
-        this.#stream.off('drain', onDrain);
+        this.#stream.off('drain', unblock);
         stopTimer();
         resolve();
       };
-      const onDrain = this.#unblock;
-      this.#stream.on('drain', onDrain);
+      this.#unblock = unblock;
+      this.#stream.on('drain', unblock);
     });
   }
 

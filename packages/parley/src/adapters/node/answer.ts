@@ -79,8 +79,7 @@ export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): v
  * answers on their way would be lost.
  */
 export function closeGently(socket: Socket, clock: Clock): void {
-  // node:http calls this after the last response of a connection.
-  socket.destroySoon = () => {
+  const destroySoon = () => {
     socket.removeAllListeners('data');
     socket
       .on('data', () => {})
@@ -91,6 +90,8 @@ export function closeGently(socket: Socket, clock: Clock): void {
       clock.after(LINGER_MS, () => socket.destroy()),
     );
   };
+  // node:http calls this after the last response of a connection.
+  socket.destroySoon = destroySoon;
 }
 
 /** An answer on a connection that has no request, and the connection's end. */

@@ -98,10 +98,11 @@ export class ResponseStream {
         logger.warn('A peer that reads nothing was dropped', { stallMs });
         response.destroy();
       });
-      this.#unblock = () => {
+      const unblock = () => {
         cancel();
         resolve();
       };
+      this.#unblock = unblock;
     });
   }
 

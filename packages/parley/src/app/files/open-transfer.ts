@@ -1,4 +1,3 @@
-import { callerKeyOf } from '../../auth/user.js';
 import type { BindingContext } from '../../bindings/http/binding-context.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { A2AError } from '../../errors/a2a-error.js';
@@ -12,7 +11,7 @@ export const NO_CHUNKS: AsyncIterable<Uint8Array> = {
 
 /** Takes a place among the open streams of the caller. Returns the function that gives it back, once. */
 export function takePlace({ streamPlaces, addressOf }: BindingContext, request: ExchangeRequest): () => void {
-  const caller = callerKeyOf(request.user?.id) ?? addressOf?.(request);
+  const caller = request.user?.id ?? addressOf?.(request);
   if (streamPlaces?.take(caller) !== undefined) {
     const details = { metadata: { limit: 'streams' }, retryAfterMs: BUSY_RETRY_MS };
     throw new A2AError('RESOURCE_EXHAUSTED', 'Too many files and streams are open. Try again later', details);

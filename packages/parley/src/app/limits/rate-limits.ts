@@ -1,4 +1,4 @@
-import { addressKeyOf, callerKeyOf } from '../../auth/user.js';
+import { addressKeyOf } from '../../auth/user.js';
 import type { RefusedRequest } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { ClientGroups } from '../../net/client-address.js';
@@ -65,7 +65,7 @@ export class RateLimits {
     return this.#limited(next, {
       limit: 'address',
       refusalOf,
-      ruleOf: (request) => ({ key: groupOf(request) ?? UNKNOWN, rate }),
+      ruleOf: (request) => ({ key: `address|${groupOf(request) ?? UNKNOWN}`, rate }),
     });
   }
 
@@ -78,8 +78,8 @@ export class RateLimits {
       ruleOf: (request) => {
         const { agent = '', rate = this.#perPrincipal } = agentRate(request) ?? {};
         if (rate === undefined || rate === false) return undefined;
-        const principal = callerKeyOf(request.user?.id) ?? addressKeyOf(groupOf(request) ?? UNKNOWN);
-        return { key: `${agent}|${principal}`, rate };
+        const principal = request.user?.id ?? addressKeyOf(groupOf(request) ?? UNKNOWN);
+        return { key: `principal|${agent}|${principal}`, rate };
       },
     });
   }

@@ -7,10 +7,10 @@ import type { Rate, RateDecision, RateLimiter } from './rate-limiter.js';
 
 /** The options of `withRate`. */
 export interface RateRule {
-  /** Names the limit in keys, headers and metrics. */
+  /** Names the limit in headers and metrics. */
   readonly limit: 'address' | 'principal';
   readonly limiter: RateLimiter;
-  /** The key of a request, and its rate; `undefined` if the request is not limited. */
+  /** The key of a request, unlike those of other limits, and its rate; `undefined` if the request is not limited. */
   readonly ruleOf: (request: ExchangeRequest) => { readonly key: string; readonly rate: Rate } | undefined;
   readonly refusalOf: (
     request: ExchangeRequest,
@@ -35,7 +35,7 @@ export function withRate(next: Exchange, rule: RateRule): Exchange {
     if (found === undefined) return next(request);
     const { key, rate } = found;
     try {
-      const decision = limiter.take(`${limit}|${key}`, rate);
+      const decision = limiter.take(key, rate);
       if (!(decision instanceof Promise)) return answer({ next, rule, request, key, rate, decision });
       return decision.then(
         (later) => {

@@ -116,7 +116,7 @@ function watchEnd(arrival: Arrival, found: KnownUser, ports: AskingPorts): void 
   const { user, revoked, askAgainAt } = found;
   const { expiresAt = askAgainAt } = user;
   if (expiresAt === undefined && revoked === undefined) return;
-  arrival.request.onCredentialEnd = (ended) => {
+  const watch = (ended: () => void): (() => void) => {
     if (askAgainAt === undefined) return ports.ends.watch({ expiresAt, revoked }, ended);
     const first = { expiresAt: Math.min(askAgainAt, expiresAt ?? askAgainAt), revoked };
     let stop: (() => void) | undefined = ports.ends.watch(first, () =>
@@ -129,6 +129,7 @@ function watchEnd(arrival: Arrival, found: KnownUser, ports: AskingPorts): void 
       stop = undefined;
     };
   };
+  arrival.request.onCredentialEnd = watch;
 }
 
 /** The reason of a refusal for the log; `undefined` if there was no credential. */

@@ -5,9 +5,11 @@ import type { Logger } from '../../telemetry/logger.js';
 export class LoggingCallback {
   /** @param logger Gets one line per event. */
   constructor(logger: Pick<Logger, 'info'>) {
-    this.onStatusUpdate = ({ taskId, status: { state } }) => logger.info('task status', { taskId, state });
-    this.onArtifactUpdate = ({ taskId, artifact: { artifactId } }) =>
+    const status = ({ taskId, status: { state } }: StatusEvent) => logger.info('task status', { taskId, state });
+    const artifact = ({ taskId, artifact: { artifactId } }: ArtifactEvent) =>
       logger.info('task artifact', { taskId, artifactId });
+    this.onStatusUpdate = status;
+    this.onArtifactUpdate = artifact;
     // Cap'n Web sends functions of plain objects only.
     Object.setPrototypeOf(this, Object.prototype);
   }

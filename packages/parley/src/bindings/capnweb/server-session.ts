@@ -216,10 +216,11 @@ export class ServerSession {
     };
     if (graceMs === 0 || this.#feeds.size === 0) return cut();
     const stopTimer = this.options.clock.after(graceMs, cut);
-    this.#lastFeedEnded = () => {
+    const ended = () => {
       stopTimer();
       cut();
     };
+    this.#lastFeedEnded = ended;
   }
 
   /** Releases everything, because the connection has ended. */

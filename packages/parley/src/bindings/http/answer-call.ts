@@ -1,6 +1,5 @@
 import { challengeHeaders } from '../../auth/challenge.js';
 import { requireSkill } from '../../auth/requirements.js';
-import { callerKeyOf } from '../../auth/user.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { requireCapabilities } from '../../operations/capabilities.js';
@@ -86,7 +85,7 @@ export function prepareCall<Codec extends RequestDecoder>(received: ReceivedCall
 /** The operations whose callers have limits: those that run turns or streams. */
 function callerOf({ operation, endpoint, request }: ReceivedCall): string | undefined {
   if (!takesMessage(operation) && !isStreaming(operation)) return undefined;
-  return callerKeyOf(request.user?.id) ?? endpoint.addressOf?.(request);
+  return request.user?.id ?? endpoint.addressOf?.(request);
 }
 
 /** A method of a handler for any unary operation. */
@@ -211,7 +210,7 @@ export function tellLimit(
 ): void {
   const known = CALL_LIMITS.find((limit) => limit === details.metadata?.limit);
   if (known === undefined && code !== 'RESOURCE_EXHAUSTED') return;
-  const caller = callerKeyOf(request.user?.id) ?? addressOf?.(request);
+  const caller = request.user?.id ?? addressOf?.(request);
   limitReached?.({ limit: known ?? 'agent', caller, requestId: request.requestId });
 }
 

@@ -61,7 +61,10 @@ export function httpCallContext({
   if (traceparent !== undefined) context.traceparent = traceparent;
   const lastEventId = OPERATIONS[operation].streaming ? request.header('last-event-id') : undefined;
   if (lastEventId !== undefined) context.lastEventId = lastEventId;
-  if (bodies?.holds(request)) context.takenIn = () => bodies.release(request);
+  if (bodies?.holds(request)) {
+    const takenIn = () => bodies.release(request);
+    context.takenIn = takenIn;
+  }
   return context;
 }
 

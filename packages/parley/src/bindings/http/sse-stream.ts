@@ -99,10 +99,11 @@ export class SseStream implements AsyncIterableIterator<string> {
     return new Promise((resolve) => {
       const earlier = this.#waiting;
       if (earlier !== undefined) {
-        this.#waiting = (result) => {
+        const both = (result: IteratorResult<string>) => {
           earlier(result);
           resolve(this.next());
         };
+        this.#waiting = both;
         return;
       }
       this.#waiting = resolve;

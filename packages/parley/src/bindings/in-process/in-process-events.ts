@@ -102,10 +102,11 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
     }
     return new Promise((resolve) => {
       const stop = this.#options.clock.after(graceMs, () => this.#leave());
-      this.#finished = () => {
+      const finished = () => {
         stop();
         resolve();
       };
+      this.#finished = finished;
     });
   }
 

@@ -1,4 +1,3 @@
-import { callerKeyOf } from '../../auth/user.js';
 import { failureLevel } from '../../errors/storage-error.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
@@ -92,7 +91,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
    * turn. It does not run yet. While the server closes, the turn goes back to the storage for the next process.
    * `caller` names the caller in limits; default: the owner of the task.
    */
-  admit(claim: Claim, sentAt: number, caller = callerKeyOf(claim.scope.owner ?? undefined)): Turn {
+  admit(claim: Claim, sentAt: number, caller = claim.scope.owner ?? undefined): Turn {
     const turn = new Turn(this.#context, this, { claim });
     // A claim overtakes every other turn of the task, also one of this process whose lease has ended.
     turn.listedAs = keyOf(turn);
@@ -211,10 +210,11 @@ export class RunningTurns implements TurnOwner, NodeMember {
     if (this.running > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
         const stopTimer = this.#context.clock.after(graceMs, resolve);
-        this.#idle = () => {
+        const idle = () => {
           stopTimer();
           resolve();
         };
+        this.#idle = idle;
       });
     }
     await this.#withPatience(this.#handOverAll());
