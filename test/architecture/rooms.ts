@@ -52,6 +52,9 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'operations',
       'task',
       'secrets/recipient',
+      'store/caller-context',
+      'store/held-turn',
+      'store/task-key',
       'store/task-storage',
       'store/scoped-tasks',
       'store/rules/decide-cancel',
@@ -128,6 +131,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'task',
       'net',
       'codec/wire-codec',
+      'store/task-key',
       'store/task-storage',
       'store/push-deliveries',
       'auth/webhook-credentials',
@@ -242,6 +246,8 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   testing: {
     rooms: [
       ...VALUES,
+      'store/held-turn',
+      'store/task-key',
       'store/task-storage',
       'store/wakeups',
       'server/agent-executor',

@@ -44,7 +44,7 @@ describe('a SQLite file', () => {
   });
 
   it('keeps a bounded stretch of the log of a task that goes on and on', async () => {
-    const storage = await files.open(clock, { tailBytes: 25_000 });
+    const storage = await files.open(clock, { eventLogBytes: 25_000 });
     const play = await TaskPlay.begin({ clock, storage }, 't');
     for (let at = 0; at < 20; at += 1) {
       await play.write([play.chunk(`${at} ${'x'.repeat(5_000)}`, false)], { withSnapshot: true });

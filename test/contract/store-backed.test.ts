@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { storeBackedStorage } from '../../packages/parley/src/store/store-backed-storage.js';
-import type { Scope } from '../../packages/parley/src/store/task-storage.js';
+import type { Scope } from '../../packages/parley/src/store/task-key.js';
 import type { TaskStore } from '../../packages/parley/src/store/task-store.js';
 import { CountingIds } from '../support/counting-ids.js';
 import { CapturingLogger } from '../support/engine.js';

@@ -401,7 +401,7 @@ const QUIET: Readonly<Record<Quiet, 'time' | 'size' | 'task'>> = {
   overrunEvents: 'task',
   taskBytes: 'task',
   commitDelayMs: 'time',
-  snapshotTailBytes: 'size',
+  snapshotLogBytes: 'size',
   readerBufferBytes: 'size',
   readerStallMs: 'time',
   leaseMs: 'time',

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATION_NAMES, type OperationName } from '../../packages/parley/src/operations/operations.js';
-import type { Acceptance, Scope, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import type { Scope } from '../../packages/parley/src/store/task-key.js';
+import type { Acceptance, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { type ComparisonBounds, isWithin, ratiosOf } from '../support/compared-times.js';
 import { NAMING, type NamedPlace, type NamedTask, type Naming, said } from '../support/naming-requests.js';
 import { ownersWorld, type Way } from '../support/owners-world.js';

@@ -6,7 +6,7 @@ import { migrate } from '../../packages/parley/src/store/postgres/migrate.js';
 import { type PostgresOptions, postgresPlan } from '../../packages/parley/src/store/postgres/postgres-options.js';
 import { PostgresWakeups } from '../../packages/parley/src/store/postgres/postgres-wakeups.js';
 import { payloadsOf, readPayload, wakeupText } from '../../packages/parley/src/store/postgres/wakeup-payloads.js';
-import type { TaskKey } from '../../packages/parley/src/store/task-storage.js';
+import type { TaskKey } from '../../packages/parley/src/store/task-key.js';
 import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 

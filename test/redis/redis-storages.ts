@@ -28,7 +28,7 @@ export class RedisStorages {
   /** An empty storage. */
   async open(
     clock: Clock,
-    { tailBytes, logger = silentLogger }: { readonly tailBytes?: number; readonly logger?: Logger } = {},
+    { eventLogBytes, logger = silentLogger }: { readonly eventLogBytes?: number; readonly logger?: Logger } = {},
   ): Promise<TaskStorage> {
     this.#opened += 1;
     const { prefix } = this;
@@ -51,7 +51,7 @@ export class RedisStorages {
       wakeups: new RedisWakeups(connection),
       time: TEST_TIME,
       scanMs: 0,
-      ...(tailBytes !== undefined && { tailBytes }),
+      ...(eventLogBytes !== undefined && { eventLogBytes }),
     });
   }
 }

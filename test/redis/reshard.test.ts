@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import { partitionOf } from '../../packages/parley/src/store/partition.js';
 import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
-import type { Scope } from '../../packages/parley/src/store/task-storage.js';
+import type { Scope } from '../../packages/parley/src/store/task-key.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { ALICE, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';

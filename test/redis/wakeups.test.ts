@@ -3,7 +3,7 @@ import { systemClock, systemIds } from '../../packages/parley/src/exports/runtim
 import { RedisConnection } from '../../packages/parley/src/store/redis/redis-connection.js';
 import { redisSettings } from '../../packages/parley/src/store/redis/redis-options.js';
 import { RedisWakeups } from '../../packages/parley/src/store/redis/redis-wakeups.js';
-import type { TaskKey } from '../../packages/parley/src/store/task-storage.js';
+import type { TaskKey } from '../../packages/parley/src/store/task-key.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { DatabaseProxy } from '../chaos/harness/database-proxy.js';
 import { RedisCluster } from '../support/servers/redis-cluster.js';

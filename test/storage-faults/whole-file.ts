@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
-import type { Scope, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import type { Scope } from '../../packages/parley/src/store/task-key.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../packages/parley/src/task/task-builder.js';
 

@@ -5,7 +5,7 @@ import type { EventQueue } from '../../packages/parley/src/server/event-queue.js
 import type { RequestContext } from '../../packages/parley/src/server/request-context.js';
 import type { ServerCallContext } from '../../packages/parley/src/server/server-call-context.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
-import type { Scope } from '../../packages/parley/src/store/task-storage.js';
+import type { Scope } from '../../packages/parley/src/store/task-key.js';
 import type { LogRecord } from '../../packages/parley/src/task/log-record.js';
 import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';

@@ -1,10 +1,9 @@
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
+import type { Claim, Claims } from '../../packages/parley/src/store/held-turn.js';
 import type {
   AcceptOutcome,
   Append,
   AppendOutcome,
-  Claim,
-  Claims,
   TaskStorage,
 } from '../../packages/parley/src/store/task-storage.js';
 import { FaultyWakeups, type WakeupFate } from './faulty-wakeups.js';

@@ -18,6 +18,7 @@ export function turnDiagram(): string {
   }
   return [
     'stateDiagram-v2',
+    '    state "handing back" as handing_back',
     '    state "handing over" as handing_over',
     '    state "handed over" as handed_over',
     '    [*] --> claimed',
@@ -33,6 +34,7 @@ export function turnDiagram(): string {
 function labelOf(inputs: ReadonlySet<string>): string {
   const label = Array.from(inputs).join(', ');
   return label
+    .replace('threw A2AError, threw denied, threw expired', 'threw A2AError')
     .replace('threw, threw A2AError, threw elsewhere', 'threw')
     .replace('threw, threw A2AError', 'threw')
     .replace('invalid, too fast, too large', 'invalid')

@@ -19,6 +19,8 @@ const EVENTS: readonly TurnInput[] = [
   'too fast',
   'too large',
 ];
+/** Each end of the promise of an agent. */
+const RETURNS: readonly TurnInput[] = ['returned', 'threw', 'threw A2AError', 'threw denied', 'threw expired'];
 const RUNS_AGENT: readonly TurnEffect['do'][] = ['call agent', 'abort agent', 'call cancel of agent'];
 const OF_AGENT: readonly TurnEffect['do'][] = [...RUNS_AGENT, 'release agent', 'log late error'];
 const OVER: readonly TurnState[] = ['ended', 'handed over', 'lost'];
@@ -113,18 +115,18 @@ export class TurnWorld {
     const inputs: TurnInput[] = [...this.certain];
     if (!facts.started) {
       if (facts.origin === 'draft') return ['run'];
-      inputs.push('begin', 'run', 'leave', 'interrupted', 'exhausted', 'expired');
+      inputs.push('begin', 'run', 'leave', 'interrupted', 'exhausted', 'keep');
     }
     if (facts.agent !== 'absent') inputs.push(...EVENTS);
     if (facts.agent === 'called') inputs.push('suspended');
-    if (facts.agent === 'called' || facts.agent === 'working') inputs.push('returned', 'threw', 'threw A2AError');
+    if (facts.agent === 'called' || facts.agent === 'working') inputs.push(...RETURNS);
     if (facts.agent !== 'absent' && !facts.released) inputs.push('threw elsewhere');
     if (facts.awaitsFirstStep) inputs.push('first step over');
     const isKnownToStorage = facts.origin === 'claim' || facts.store === 'under way' || facts.log === 'open';
     if (isKnownToStorage && !facts.left) inputs.push('cancel');
     if (facts.log === 'open' && !facts.left) inputs.push('not held');
-    // A message of the caller takes the place of a turn that waits for an authorization.
-    if (facts.state === 'asking') inputs.push('leave');
+    if (facts.state === 'kept') inputs.push('expired');
+    if (facts.state.endsWith('asking') || facts.state === 'kept') inputs.push('replaced');
     inputs.push('hand over', 'give up');
     return [...new Set(inputs)];
   }
@@ -153,6 +155,7 @@ function caused(input: TurnInput): Partial<Facts> {
     case 'leave':
     case 'interrupted':
     case 'exhausted':
+    case 'keep':
     case 'expired':
       return { started: true, counting: false };
     case 'not held':
@@ -164,6 +167,8 @@ function caused(input: TurnInput): Partial<Facts> {
     case 'returned':
     case 'threw':
     case 'threw A2AError':
+    case 'threw denied':
+    case 'threw expired':
       return { agent: 'gone' };
     case 'deadline':
     case 'expiry':
@@ -193,6 +198,7 @@ function caused(input: TurnInput): Partial<Facts> {
     case 'too large':
     case 'threw elsewhere':
     case 'cancel':
+    case 'replaced':
     case 'hand over':
     case 'give up':
     case 'store overdue':
@@ -251,6 +257,7 @@ function performed(facts: Facts, effect: TurnEffect, input: TurnInput): Facts {
       return { ...facts, log: 'abandoned', uncommitted: false };
     case 'release turn':
       check(!facts.releasing, 'a turn is released twice');
+      check((effect.how === 'unbegun') === (facts.agent === 'absent'), `a turn is released as ${effect.how}`);
       return { ...facts, releasing: true };
     case 'answer':
       return { ...facts, answered: true };
@@ -280,7 +287,7 @@ function checkState(facts: Facts): void {
     isAlive === (timer !== 'none'),
     `the timer ${timer} in ${state}, and the agent is ${isAlive ? '' : 'not '}alive`,
   );
-  check(!isAlive || !/leaving|handing over|ended|handed over|lost/.test(state), `an agent runs in ${state}`);
+  check(!isAlive || !/leaving|handing|ended|handed over|lost/.test(state), `an agent runs in ${state}`);
   if (!OVER.includes(state) && state !== 'lingering') return;
   check(facts.left, `a turn is ${state} and was not reported`);
   check(facts.origin === 'claim' || facts.answered, `a draft is ${state} and its caller has no answer`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Scope, Swept } from '../../../packages/parley/src/store/task-storage.js';
+import type { Scope } from '../../../packages/parley/src/store/task-key.js';
+import type { Swept } from '../../../packages/parley/src/store/task-storage.js';
 import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 
@@ -155,7 +156,7 @@ export function keepingContract(open: OpenStorage): void {
   });
 
   describe('the logs of finished tasks, when they take more than they may,', () => {
-    const tested = useStorage(open, { tailBytes: 25_000 });
+    const tested = useStorage(open, { eventLogBytes: 25_000 });
     const finished = async (id: string) => {
       const play = await TaskPlay.begin(tested, id);
       // The log alone holds the first artifact: the second one replaces it.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskKey } from '../../../packages/parley/src/store/task-storage.js';
+import type { TaskKey } from '../../../packages/parley/src/store/task-key.js';
 import { ALICE, acceptance, accepted, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Scope, type TaskKey, taskKeyText } from '../../../packages/parley/src/store/task-storage.js';
+import { type Scope, type TaskKey, taskKeyText } from '../../../packages/parley/src/store/task-key.js';
 import { acceptance, claimsOf, ELSEWHERE, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 

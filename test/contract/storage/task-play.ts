@@ -3,16 +3,13 @@ import type { Message } from '../../../packages/parley/src/model/message.js';
 import type { TaskEvent } from '../../../packages/parley/src/model/stream-response.js';
 import type { Task } from '../../../packages/parley/src/model/task.js';
 import { isTerminal, type TaskState } from '../../../packages/parley/src/model/task-state.js';
+import type { Claim, ClaimRequest, HeldTurn } from '../../../packages/parley/src/store/held-turn.js';
+import type { Scope, TaskKey } from '../../../packages/parley/src/store/task-key.js';
 import type {
   Acceptance,
   AcceptOutcome,
   Append,
   AppendOutcome,
-  Claim,
-  ClaimRequest,
-  HeldTurn,
-  Scope,
-  TaskKey,
   TaskStorage,
 } from '../../../packages/parley/src/store/task-storage.js';
 import { LogRecord, type LogRecordExtras } from '../../../packages/parley/src/task/log-record.js';

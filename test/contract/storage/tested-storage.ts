@@ -3,7 +3,7 @@ import type { Clock } from '../../../packages/parley/src/runtime/clock.js';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 
 /** Opens an empty storage that lives by this clock, and keeps so much of the logs of finished tasks. */
-export type OpenStorage = (clock: Clock, options?: { readonly tailBytes: number }) => Promise<TaskStorage>;
+export type OpenStorage = (clock: Clock, options?: { readonly eventLogBytes: number }) => Promise<TaskStorage>;
 
 /** A wall clock that a test moves; what waits for `soon` runs by itself. */
 export class StorageClock implements Clock {
@@ -38,7 +38,7 @@ export interface Tested {
 }
 
 /** A fresh storage for each test of the surrounding `describe`. */
-export function useStorage(open: OpenStorage, options?: { readonly tailBytes: number }): Tested {
+export function useStorage(open: OpenStorage, options?: { readonly eventLogBytes: number }): Tested {
   let current: Tested | undefined;
   const now = (): Tested => {
     if (current === undefined) throw new Error('No test runs');

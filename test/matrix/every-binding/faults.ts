@@ -3,7 +3,8 @@ import { StorageError } from '../../../packages/parley/src/errors/storage-error.
 import { isStreaming, OPERATION_NAMES } from '../../../packages/parley/src/operations/operations.js';
 import type { RequestHandler } from '../../../packages/parley/src/server/request-handler.js';
 import type { ServerCallContext } from '../../../packages/parley/src/server/server-call-context.js';
-import type { Scope, TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
+import type { Scope } from '../../../packages/parley/src/store/task-key.js';
+import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 
 /** The cause of a fault, which no caller may see. */
 export const CAUSE = 'ENOENT: no such file or directory, open /var/lib/agent/tasks.db';

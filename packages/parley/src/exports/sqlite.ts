@@ -14,7 +14,7 @@ export interface OpenSqliteOptions {
   /** An acknowledged write survives a power loss (default), or only the end of the process. */
   readonly durability?: 'power-loss' | 'process';
   /** Bytes of the event logs of finished tasks before the oldest are deleted. Default: 1 GiB. */
-  readonly tailBytes?: number;
+  readonly eventLogBytes?: number;
   /** Hears when the file cannot be written and when it can again. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }
@@ -26,7 +26,7 @@ export interface OpenSqliteOptions {
 export function openSqliteStorage({
   path,
   durability,
-  tailBytes,
+  eventLogBytes,
   logger = stderrLogger,
 }: OpenSqliteOptions): Promise<SqliteStorage> {
   return SqliteStorage.open({
@@ -35,6 +35,6 @@ export function openSqliteStorage({
     logger: steadyLogger(logger),
     worker: new URL('../store/sqlite/sqlite-worker.js', import.meta.url),
     ...(durability !== undefined && { durability }),
-    ...(tailBytes !== undefined && { tailBytes }),
+    ...(eventLogBytes !== undefined && { eventLogBytes }),
   });
 }

@@ -2,7 +2,8 @@ import type { CopiedCounts } from '../store/copy-tasks.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { ScopedTasks } from '../store/scoped-tasks.js';
-import type { Scope, TaskStorage } from '../store/task-storage.js';
+import type { Scope } from '../store/task-key.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { CopyStorageOptions } from './copy-storage.js';
 import { systemClock, systemIds } from './runtime.js';
@@ -10,7 +11,19 @@ import { systemClock, systemIds } from './runtime.js';
 export { OptionsError } from '../errors/options-error.js';
 export { StorageError } from '../errors/storage-error.js';
 export { TaskStoreError, type TaskStoreRefusal } from '../errors/task-store-error.js';
+export type { CallerContext, CallerUser } from '../store/caller-context.js';
 export type { CopiedCounts } from '../store/copy-tasks.js';
+export type {
+  CancelRequest,
+  Claim,
+  ClaimRequest,
+  Claims,
+  HeldTurn,
+  Holding,
+  Lease,
+  ReleaseHow,
+  Renewal,
+} from '../store/held-turn.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type {
   ConfigChange,
@@ -29,7 +42,6 @@ export type {
 } from '../store/push-deliveries.js';
 export type { RateAsk, RateCounters, RateGrant } from '../store/rate-counters.js';
 export { type ResealedCounts, type ResealOptions, resealConfigs } from '../store/reseal-configs.js';
-export type { ReleaseHow } from '../store/rules/turn-lease.js';
 export {
   type NewTask,
   ScopedTasks,
@@ -38,35 +50,24 @@ export {
   type TaskFilter,
   type TaskList,
 } from '../store/scoped-tasks.js';
+export type { Scope, TaskKey } from '../store/task-key.js';
 export type {
   Acceptance,
   AcceptOutcome,
   Append,
   AppendOutcome,
-  CallerContext,
-  CallerUser,
   CancelOutcome,
-  CancelRequest,
-  Claim,
-  ClaimRequest,
-  Claims,
-  HeldTurn,
-  Holding,
   IdempotencyKey,
-  Lease,
   NodeBeat,
   RecordPage,
   Remembered,
-  Renewal,
   Reservation,
   Retention,
-  Scope,
   StorageLoad,
   StorageNode,
   StoredPushConfig,
   StoredTask,
   Swept,
-  TaskKey,
   TaskPage,
   TaskProgress,
   TaskQuery,

@@ -6,7 +6,8 @@ import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import { DEFAULT_ENGINE_LIMITS } from '../server/engine-limits.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
-import type { TaskKey, TaskStorage } from '../store/task-storage.js';
+import type { TaskKey } from '../store/task-key.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import { CountingIds } from '../testing/counting-ids.js';
 import {
   assertSameOutcome,
@@ -80,7 +81,7 @@ export async function crashAndResume(
     ? await runAgent(restart(), input, { ...others, ...(user && { user }), clock, timeoutMs })
     : undefined;
   const shared = new MemoryStorage({ clock });
-  const parts: ProcessParts = { options: server, user, shared, clock };
+  const parts: CrashSetup = { options: server, user, shared, clock };
   const first = await CrashedProcess.start(parts, { agent, number: 1, at });
   await first.send(input);
   await first.until('the crash', () => first.isDead || first.isOver, timeoutMs);
@@ -107,7 +108,7 @@ export async function crashAndResume(
   }
 }
 
-interface ProcessParts {
+interface CrashSetup {
   readonly user: User | undefined;
   readonly options: Omit<TestAgentOptions, 'user' | 'clock' | 'ids' | 'storage'>;
   readonly shared: TaskStorage;
@@ -132,13 +133,13 @@ class CrashedProcess {
   #key: TaskKey | undefined;
   #agentEvents = 0;
 
-  private constructor({ shared, clock }: ProcessParts, at: CrashPoint) {
+  private constructor({ shared, clock }: CrashSetup, at: CrashPoint) {
     this.#clock = clock;
     this.#at = at;
     this.#view = mortalStorage(shared, (commit) => this.#committed(commit));
   }
 
-  static async start(parts: ProcessParts, { agent, number, at }: ProcessOptions): Promise<CrashedProcess> {
+  static async start(parts: CrashSetup, { agent, number, at }: ProcessOptions): Promise<CrashedProcess> {
     const { options, user, clock } = parts;
     const own = new CrashedProcess(parts, at);
     const counted = wrapped(agent, (executor) => {

@@ -39,7 +39,7 @@ export interface TestProcess {
 }
 
 /** The parts of a server that a test controls. */
-export interface TestProcessParts {
+export interface TestProcessOptions {
   /** The name of the function, for errors. */
   readonly subject: string;
   readonly agent: TestedAgent;
@@ -57,7 +57,7 @@ export async function startProcess({
   options,
   user,
   ...ports
-}: TestProcessParts): Promise<TestProcess> {
+}: TestProcessOptions): Promise<TestProcess> {
   // Commits that wait for others would wait for the manual clock.
   const placed = {
     ...sourceOf(agent),

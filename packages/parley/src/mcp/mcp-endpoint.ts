@@ -21,7 +21,7 @@ export interface McpEndpointOptions {
 }
 
 /** The parts of an MCP endpoint. */
-export interface McpEndpointParts {
+export interface McpEndpointSetup {
   /** Makes the server of a new session. */
   readonly server: () => Server;
   readonly clock: Clock;
@@ -46,14 +46,14 @@ const SESSION_HEADER = 'mcp-session-id';
 /** Serves MCP over streamable HTTP, with a server for each session. */
 export class McpEndpoint {
   readonly #options: McpEndpointOptions;
-  readonly #parts: McpEndpointParts;
+  readonly #setup: McpEndpointSetup;
   readonly #sessions = new Map<string, Session>();
   readonly #replays: ReplayBuffer | undefined;
   #isClosed = false;
 
-  constructor(options: McpEndpointOptions, parts: McpEndpointParts) {
+  constructor(options: McpEndpointOptions, parts: McpEndpointSetup) {
     this.#options = options;
-    this.#parts = parts;
+    this.#setup = parts;
     const bytes = options.replayBytes ?? REPLAY_BYTES;
     this.#replays = bytes > 0 ? new ReplayBuffer({ ids: parts.ids, bytes }) : undefined;
   }
@@ -87,7 +87,7 @@ export class McpEndpoint {
   }
 
   async #begin(request: Request): Promise<Response> {
-    const { server, clock, ids } = this.#parts;
+    const { server, clock, ids } = this.#setup;
     let session: Session | undefined;
     const events = this.#replays?.ofSession();
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -114,7 +114,7 @@ export class McpEndpoint {
   }
 
   async #answer(session: Session, request: Request): Promise<Response> {
-    const { clock } = this.#parts;
+    const { clock } = this.#setup;
     session.open += 1;
     session.usedAt = clock.monotonic();
     const ended = () => {
@@ -138,7 +138,7 @@ export class McpEndpoint {
   /** Ends sessions that are idle for too long, and the one that was unused for longest if there are too many. */
   #makeRoom(): void {
     const { sessions = SESSIONS, idleMs = IDLE_MS } = this.#options;
-    const now = this.#parts.clock.monotonic();
+    const now = this.#setup.clock.monotonic();
     const idle = [...this.#sessions.values()].filter(({ open }) => open === 0).sort((a, b) => a.usedAt - b.usedAt);
     let tooMany = this.#sessions.size - sessions + 1;
     for (const { transport, usedAt } of idle) {

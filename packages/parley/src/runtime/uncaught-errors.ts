@@ -1,6 +1,6 @@
 /** Receives the uncaught errors of one task, such as those from a timer or from a promise without a handler. */
 export interface UncaughtErrorScope {
-  stray(error: unknown): void;
+  uncaught(error: unknown): void;
 }
 
 /** Assigns uncaught errors to their origin, on hosts that know it. */

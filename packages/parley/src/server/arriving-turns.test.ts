@@ -3,7 +3,7 @@ import { aborted, call, type Execute, engine, message, Sent, send } from '../../
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { ScheduledStorage } from '../../../../test/support/scheduled-storage.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
-import type { Scope } from '../store/task-storage.js';
+import type { Scope } from '../store/task-key.js';
 import type { AgentExecutor } from './agent-executor.js';
 
 const SCOPE: Scope = { agent: 'test', tenant: '', owner: null };

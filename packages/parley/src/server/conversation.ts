@@ -4,7 +4,8 @@ import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { Task } from '../model/task.js';
 import { isInterrupted, isTerminal } from '../model/task-state.js';
-import type { Scope, TaskStorage } from '../store/task-storage.js';
+import type { Scope } from '../store/task-key.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import { artifactBytes, messageBytes } from '../task/event-bytes.js';
 
 /** The bounds of a conversation. The oldest entries are left out. */

@@ -21,7 +21,7 @@ export interface EngineLimits {
   /**
    * Bytes of the records since the last snapshot of a task before the next snapshot, but at least the task's own size.
    */
-  readonly snapshotTailBytes: number;
+  readonly snapshotLogBytes: number;
   /** Bytes of events in memory for one slow reader. Beyond it the reader reads the log. */
   readonly readerBufferBytes: number;
   /** A slow reader that takes nothing for this long is disconnected. It can resume. */
@@ -67,7 +67,7 @@ export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   overrunEvents: 16_384,
   taskBytes: 67_108_864,
   commitDelayMs: 2,
-  snapshotTailBytes: 65_536,
+  snapshotLogBytes: 65_536,
   readerBufferBytes: 1_048_576,
   readerStallMs: 30_000,
   leaseMs: 15_000,

@@ -102,8 +102,8 @@ describe('a checkpoint that cannot be saved', () => {
       this.#scope = scope;
       return task();
     }
-    stray(error: unknown): void {
-      this.#scope?.stray(error);
+    uncaught(error: unknown): void {
+      this.#scope?.uncaught(error);
     }
   }
 
@@ -138,7 +138,7 @@ describe('a checkpoint that cannot be saved', () => {
       // The event by which a host reports a forgotten promise.
       await context.saveCheckpoint(1).then(undefined, (error: unknown) => {
         reasons.push(error);
-        world.uncaughtErrors.stray(error);
+        world.uncaughtErrors.uncaught(error);
       });
     });
     const sent = send(world.handler);

@@ -1,6 +1,6 @@
 import { InvalidParamsError } from '../errors/standard-errors.js';
 import type { ListTasksRequest } from '../model/task-requests.js';
-import type { Scope } from '../store/task-storage.js';
+import type { Scope } from '../store/task-key.js';
 
 /** The place of the next page: after the task with this status time and id. */
 export interface PageCursor {

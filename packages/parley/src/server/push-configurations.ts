@@ -9,7 +9,8 @@ import type {
   TaskPushNotificationConfig,
 } from '../model/push-notification-config.js';
 import type { IdSource } from '../runtime/id-source.js';
-import type { Scope, StoredPushConfig, TaskStorage } from '../store/task-storage.js';
+import type { Scope } from '../store/task-key.js';
+import type { StoredPushConfig, TaskStorage } from '../store/task-storage.js';
 import type { PushRegistration } from './push-registration.js';
 
 const DEFAULT_PAGE_SIZE = 50;

@@ -15,8 +15,8 @@ import {
 } from '../../../../test/support/engine.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { onSharedStorage } from '../../../../test/support/shared-view.js';
+import type { Claim } from '../store/held-turn.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
-import type { Claim } from '../store/task-storage.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { DefaultRequestHandler } from './default-request-handler.js';
 import type { EventQueue } from './event-queue.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { InvalidParamsError } from '../errors/standard-errors.js';
-import { isSameTask, type TaskKey, taskKeyText } from '../store/task-storage.js';
+import { isSameTask, type TaskKey, taskKeyText } from '../store/task-key.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 
 /** Strings that look like parts of a key: numbers, separators, `-` for anonymous callers. */

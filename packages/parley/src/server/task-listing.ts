@@ -1,5 +1,6 @@
 import type { ListTasksRequest, ListTasksResponse } from '../model/task-requests.js';
-import type { Scope, TaskStorage } from '../store/task-storage.js';
+import type { Scope } from '../store/task-key.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import { TaskList } from '../task/task-list.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 

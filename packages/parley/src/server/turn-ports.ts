@@ -1,10 +1,11 @@
 import type { User } from '../auth/user.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
-import type { CallerContext, Scope } from '../store/task-storage.js';
+import type { CallerContext } from '../store/caller-context.js';
+import type { Scope } from '../store/task-key.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { CallAgent } from './agent-call.js';
-import type { TurnCourseParts } from './execution/turn-course.js';
+import type { TurnCourseOptions } from './execution/turn-course.js';
 import type { AddressedMessage } from './execution/turn-log.js';
 import type { TurnFiles } from './turn-files.js';
 
@@ -27,7 +28,7 @@ export interface ServedTurn {
   /** The records of earlier attempts of this turn. */
   previousEvents(): Promise<readonly LogRecord[]>;
   /** For `turnCourse`. */
-  readonly course: TurnCourseParts;
+  readonly course: TurnCourseOptions;
 }
 
 /** The course of a turn, as it is at the moment. */

@@ -1,4 +1,4 @@
-import type { Scope } from './task-storage.js';
+import type { Scope } from './task-key.js';
 
 /** Count of the partitions of a storage. Stored data depend on it. */
 export const PARTITIONS = 256;

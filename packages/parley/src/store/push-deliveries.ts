@@ -1,5 +1,7 @@
 import type { LogRecord } from '../task/log-record.js';
-import type { Lease, Scope, StoredPushConfig, TaskKey } from './task-storage.js';
+import type { Lease } from './held-turn.js';
+import type { Scope, TaskKey } from './task-key.js';
+import type { StoredPushConfig } from './task-storage.js';
 
 /** A push configuration with its id and its task. */
 export type PlacedPushConfig = StoredPushConfig & { readonly id: string; readonly taskId: string };

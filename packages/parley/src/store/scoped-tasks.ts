@@ -11,7 +11,8 @@ import { LogRecord } from '../task/log-record.js';
 import { ShapedTask } from '../task/shaped-task.js';
 import { statusTime } from '../task/status-time.js';
 import { type TaskExtent, trimTask } from '../task/trim-task.js';
-import type { AppendOutcome, Scope, StoredTask, TaskPage, TaskStorage } from './task-storage.js';
+import type { Scope } from './task-key.js';
+import type { AppendOutcome, StoredTask, TaskPage, TaskStorage } from './task-storage.js';
 
 /** The storage and the scope of `ScopedTasks`. */
 export interface ScopedTasksOptions {

@@ -3,7 +3,8 @@ import type { TaskPushNotificationConfig } from '../model/push-notification-conf
 import { requirePlain, SecretBox, type SecretPlace } from '../secrets/secret-box.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ConfigPut, DeliveryClaim, DeliveryClaimRequest, DeliveryClaims } from './push-deliveries.js';
-import type { Acceptance, AcceptOutcome, Scope, TaskStorage } from './task-storage.js';
+import type { Scope } from './task-key.js';
+import type { Acceptance, AcceptOutcome, TaskStorage } from './task-storage.js';
 
 type Config = TaskPushNotificationConfig;
 type Change = (text: string, place: SecretPlace) => Promise<string>;

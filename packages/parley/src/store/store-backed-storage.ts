@@ -7,16 +7,8 @@ import type { IdSource } from '../runtime/id-source.js';
 import { ShapedTask } from '../task/shaped-task.js';
 import { statusTime } from '../task/status-time.js';
 import type { Logger } from '../telemetry/logger.js';
-import type {
-  Acceptance,
-  AcceptOutcome,
-  Append,
-  AppendOutcome,
-  Scope,
-  StoredTask,
-  TaskKey,
-  TaskStorage,
-} from './task-storage.js';
+import type { Scope, TaskKey } from './task-key.js';
+import type { Acceptance, AcceptOutcome, Append, AppendOutcome, StoredTask, TaskStorage } from './task-storage.js';
 import type { TaskStore } from './task-store.js';
 
 /** The parts of a storage that writes through to a task store. */

@@ -6,44 +6,21 @@ import type { TaskState } from '../model/task-state.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { TaskTexts } from '../task/shaped-task.js';
 import type { CallerContext } from './caller-context.js';
+import type {
+  CancelRequest,
+  Claim,
+  ClaimRequest,
+  Claims,
+  HeldTurn,
+  Holding,
+  Lease,
+  ReleaseHow,
+  Renewal,
+} from './held-turn.js';
 import type { ConfigPut, PlacedPushConfig, PushDeliveries } from './push-deliveries.js';
 import type { RateCounters } from './rate-counters.js';
-import type { ReleaseHow } from './rules/turn-lease.js';
+import type { Scope, TaskKey } from './task-key.js';
 import type { Wakeups } from './wakeups.js';
-
-export type { CallerContext, CallerUser } from './caller-context.js';
-
-/** The owner of tasks. Every read and write is confined to one scope. */
-export interface Scope {
-  readonly agent: string;
-  /** "" is no tenant. */
-  readonly tenant: string;
-  /** Id of the user; `null` is the anonymous caller, who equals no user. */
-  readonly owner: string | null;
-}
-
-/** The key of a task. Its id is unique within its scope only. */
-export interface TaskKey {
-  readonly scope: Scope;
-  readonly id: string;
-}
-
-/** True if two scopes are the same. */
-export function isSameScope(one: Scope, other: Scope): boolean {
-  return one === other || (one.owner === other.owner && one.tenant === other.tenant && one.agent === other.agent);
-}
-
-/** True if two keys name the same task. */
-export function isSameTask(one: TaskKey, other: TaskKey): boolean {
-  return one.id === other.id && isSameScope(one.scope, other.scope);
-}
-
-/** A text for a key. Owner, tenant and agent come with their lengths, so that no two tasks have the same. */
-export function taskKeyText({ scope: { agent, tenant, owner }, id }: TaskKey): string {
-  const user = owner === null ? '-' : `${owner.length} ${owner}`;
-  const place = tenant === '' ? user : `${user}/${tenant.length} ${tenant}`;
-  return `${place} ${agent.length} ${agent} ${id}`;
-}
 
 /** A task as it stands: the fold of its records up to `seq`. */
 export interface StoredTask {
@@ -84,67 +61,6 @@ export interface StorageNode extends NodeBeat {
   readonly firstSeenAt: number;
   /** The time of its last heartbeat. */
   readonly seenAt: number;
-}
-
-/** A turn to run, held by the node that claimed it until its lease ends. */
-export interface Claim {
-  readonly scope: Scope;
-  /** The task before this turn's first record; after a takeover, with all that earlier attempts wrote. */
-  readonly task: Task;
-  readonly seq: number;
-  readonly epoch: number;
-  /** Counts the executions of the task, from 1. */
-  readonly turn: number;
-  /** 1 for the first attempt of the turn; counts the attempts in which its agent began, and this one. */
-  readonly attempt: number;
-  /** Count of attempts before this one that ended in an orderly hand-over. */
-  readonly handOvers: number;
-  readonly message: Message;
-  readonly caller: CallerContext;
-  /** True if an earlier attempt committed a record of this turn. */
-  readonly began: boolean;
-  readonly checkpoint?: JsonValue;
-  /** Set if a caller asked to cancel. */
-  readonly cancel?: CancelRequest;
-}
-
-/** A request to cancel; its metadata enters the task with CANCELED. */
-export interface CancelRequest {
-  readonly metadata?: JsonObject;
-}
-
-/** A lease for a node. A lease that has ended can be renewed as long as no node has taken the turn over. */
-export interface Lease {
-  /** Id of the process. */
-  readonly node: string;
-  /** The lease ends so long after its commit, by the storage's clock. */
-  readonly leaseMs: number;
-}
-
-/** A node that asks for turns. */
-export interface ClaimRequest extends Lease {
-  readonly agents: readonly string[];
-  /** Turns at most: the free slots of the node. */
-  readonly limit: number;
-  /**
-   * The turns take about so much of storage at most, with the logs of their tasks; the first one comes at any size.
-   * Default: no bound.
-   */
-  readonly maxBytes?: number;
-  /** The only task to look at. */
-  readonly task?: TaskKey;
-  /**
-   * The turns that the node knows it holds. A node takes back an ended lease of its own only if its turn is missing
-   * here: the answer that gave the lease was lost. Absent: the node takes back none of its own leases.
-   */
-  readonly holds?: readonly HeldTurn[];
-}
-
-/** The turns that a node got. */
-export interface Claims {
-  readonly claims: readonly Claim[];
-  /** True if a limit cut the list short. */
-  readonly more: boolean;
 }
 
 /** A push configuration as it is kept. */
@@ -259,22 +175,6 @@ export type AppendOutcome =
   | { readonly kind: 'running' }
   | { readonly kind: 'terminal' }
   | { readonly kind: 'not-found' };
-
-/** A turn that a node holds. */
-export interface HeldTurn {
-  readonly key: TaskKey;
-  readonly turn: number;
-  readonly epoch: number;
-}
-
-/** The standing of a turn for the node that names it. */
-export type Holding = { readonly held: false } | { readonly held: true; readonly cancel?: CancelRequest };
-
-/**
- * The answer to the renewal of one turn. `unknown`: the storage could not renew it, for this reason, and says nothing
- * about its holder.
- */
-export type Renewal = Holding | { readonly held: 'unknown'; readonly error: string };
 
 /** The outcome of a request to cancel. */
 export type CancelOutcome =

@@ -1,5 +1,5 @@
 import type { TaskState } from '../model/task-state.js';
-import type { Scope } from './task-storage.js';
+import type { Scope } from './task-key.js';
 
 /** A record of a log. `event`, `history` and `metadata` are JSON. */
 export interface CopiedRecord {

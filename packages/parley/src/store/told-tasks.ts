@@ -1,6 +1,6 @@
 import { UnreadableTaskError, unreadableReason } from '../errors/unreadable-task-error.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { TaskKey } from './task-storage.js';
+import type { TaskKey } from './task-key.js';
 
 /** Names that a process remembers. Beyond it the log hears of a task again. */
 const REMEMBERED = 10_000;

@@ -1,4 +1,4 @@
-import type { TaskKey } from './task-storage.js';
+import type { TaskKey } from './task-key.js';
 
 /**
  * Receives wake-ups. A wake-up carries keys only and means "look". It may be lost, late, repeated, or come before its

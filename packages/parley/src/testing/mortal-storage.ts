@@ -1,7 +1,9 @@
 import type { JsonValue } from '../model/json.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import { agentCheckpoint } from '../server/execution/turn-checkpoint.js';
-import type { Acceptance, Append, AppendOutcome, HeldTurn, TaskKey, TaskStorage } from '../store/task-storage.js';
+import type { HeldTurn } from '../store/held-turn.js';
+import type { TaskKey } from '../store/task-key.js';
+import type { Acceptance, Append, AppendOutcome, TaskStorage } from '../store/task-storage.js';
 import type { WakeupListener, Wakeups } from '../store/wakeups.js';
 
 /** A commit of the process. */

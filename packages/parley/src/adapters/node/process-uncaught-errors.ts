@@ -24,7 +24,7 @@ export function catchUncaughtErrors(): () => void {
 /** Unhandled rejections arrive here too, because Node.js raises them as exceptions by default. */
 function uncaught(error: unknown): void {
   const scope = scopes.getStore();
-  if (scope !== undefined) scope.stray(error);
+  if (scope !== undefined) scope.uncaught(error);
   else if (process.listenerCount('uncaughtException') === 1) return endProcess(error);
   runOtherTicks();
 }

@@ -153,7 +153,7 @@ export interface GrantedRequestOptions {
   readonly credential?: RequestFields | undefined;
 }
 
-interface GrantedRequestParts extends GrantedRequestOptions {
+interface GrantedRequestSetup extends GrantedRequestOptions {
   readonly upgrade: ExchangeRequest;
   readonly session: ReadonlyMap<string, string>;
   readonly grant: Grant;
@@ -170,14 +170,14 @@ export class GrantedRequest implements ExchangeRequest {
   readonly path: string;
   readonly signal: AbortSignal;
   readonly call: DirectCall | undefined;
-  readonly #parts: GrantedRequestParts;
+  readonly #setup: GrantedRequestSetup;
   user: User | undefined = undefined;
   requestId: string | undefined = undefined;
   /** Calls its argument when the credential of this request ends. The gate sets it. */
   credentialEnd: ((ended: () => void) => () => void) | undefined = undefined;
 
-  constructor(parts: GrantedRequestParts) {
-    this.#parts = parts;
+  constructor(parts: GrantedRequestSetup) {
+    this.#setup = parts;
     this.path = parts.path;
     this.signal = parts.signal;
     this.call = parts.call;
@@ -185,7 +185,7 @@ export class GrantedRequest implements ExchangeRequest {
 
   /** A stream ends with the grant, which may have got a newer credential since the call. */
   get onCredentialEnd(): ((ended: () => void) => () => void) | undefined {
-    return this.#parts.grant.onEnd;
+    return this.#setup.grant.onEnd;
   }
 
   set onCredentialEnd(watch) {
@@ -193,13 +193,13 @@ export class GrantedRequest implements ExchangeRequest {
   }
 
   get query(): string {
-    const pairs = Object.entries(this.#parts.credential?.query ?? {});
+    const pairs = Object.entries(this.#setup.credential?.query ?? {});
     return pairs.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
   }
 
   /** Headers of proxies are those of this request. */
   get upgrade(): ExchangeRequest {
-    return this.#parts.upgrade;
+    return this.#setup.upgrade;
   }
 
   get peer(): string | undefined {
@@ -207,15 +207,15 @@ export class GrantedRequest implements ExchangeRequest {
   }
 
   get local(): string | undefined {
-    return this.#parts.upgrade.local;
+    return this.#setup.upgrade.local;
   }
 
   get clientCertificate(): ClientCertificate | undefined {
-    return this.#parts.upgrade.clientCertificate;
+    return this.#setup.upgrade.clientCertificate;
   }
 
   header(name: string): string | undefined {
-    const { upgrade, session, parameters, credential, after } = this.#parts;
+    const { upgrade, session, parameters, credential, after } = this.#setup;
     // A browser attaches cookies to an upgrade for the page of any site.
     if (name === 'cookie') return credential?.headers.cookie;
     if (OF_UPGRADE.test(name)) {
@@ -232,7 +232,7 @@ export class GrantedRequest implements ExchangeRequest {
   headerLines(name: string): number {
     const value = this.header(name);
     if (value === undefined) return 0;
-    const { upgrade } = this.#parts;
+    const { upgrade } = this.#setup;
     return upgrade.header(name) === value ? (upgrade.headerLines?.(name) ?? 1) : 1;
   }
 

@@ -77,7 +77,7 @@ function plainCallback({ id, onStatusUpdate, onArtifactUpdate }: Readonly<Record
   return callbackOf({ id, status, artifact, held: [status, artifact] });
 }
 
-interface CallbackParts {
+interface CallbackOptions {
   readonly id?: unknown;
   /** Absent: the callback does not want these events. */
   readonly status: ((event: CallbackEvent) => Answer) | undefined;
@@ -85,7 +85,7 @@ interface CallbackParts {
   readonly held: readonly (PeerStub | undefined)[];
 }
 
-function callbackOf({ id, held, ...methods }: CallbackParts): TaskCallback {
+function callbackOf({ id, held, ...methods }: CallbackOptions): TaskCallback {
   return {
     id: typeof id === 'string' ? id : undefined,
     async take(event) {

@@ -22,7 +22,7 @@ import type { GrpcChannel, GrpcChannels } from './grpc-channels.js';
 import { statusError } from './received-status.js';
 
 /** The options of `GrpcTransport`. */
-export interface GrpcTransportParts {
+export interface GrpcTransportSetup {
   readonly agentInterface: AgentInterface;
   readonly place: GrpcAddress;
   readonly codec: ProtobufClientCodec;
@@ -37,21 +37,21 @@ export class GrpcTransport implements ClientTransport {
   readonly agentInterface: AgentInterface;
   readonly address: string;
   readonly declaresResumption = true;
-  readonly #parts: GrpcTransportParts;
+  readonly #setup: GrpcTransportSetup;
   readonly #calls = new LinkedList<GrpcCall>();
   #opening: Promise<GrpcChannel> | undefined;
   #isClosed = false;
 
   /** @throws ConnectionError if the address may not be called without TLS. */
-  constructor(parts: GrpcTransportParts) {
+  constructor(parts: GrpcTransportSetup) {
     this.agentInterface = parts.agentInterface;
-    this.#parts = parts;
+    this.#setup = parts;
     const { place, channels } = parts;
     this.address = `${channels.isSecure(place) ? 'https' : 'http'}://${hostAndPort(place)}`;
   }
 
   async call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']> {
-    const { codec, limits } = this.#parts;
+    const { codec, limits } = this.#setup;
     const channel = await this.#channel(call.signal);
     const { client } = channel;
     const { path, message, metadata } = this.#request(call, channel);
@@ -75,7 +75,7 @@ export class GrpcTransport implements ClientTransport {
   }
 
   async stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
-    const { codec, limits } = this.#parts;
+    const { codec, limits } = this.#setup;
     const channel = await this.#channel(call.signal);
     const { client } = channel;
     const { path, message, metadata } = this.#request(call, channel);
@@ -113,7 +113,7 @@ export class GrpcTransport implements ClientTransport {
 
   #request(call: TransportCall, channel: GrpcChannel): GrpcRequest {
     const { operation, request, query } = call;
-    const { codec } = this.#parts;
+    const { codec } = this.#setup;
     const method = codec.methodOf(operation);
     const { protocolVersion } = this.agentInterface;
     if (method === undefined)
@@ -141,13 +141,13 @@ export class GrpcTransport implements ClientTransport {
 
   /** The time limit, which the library sends as `grpc-timeout`. */
   #until({ timeLimit }: TransportCall): { readonly deadline?: number } {
-    return timeLimit === undefined ? {} : { deadline: this.#parts.now() + timeLimit.remainingMs() };
+    return timeLimit === undefined ? {} : { deadline: this.#setup.now() + timeLimit.remainingMs() };
   }
 
   async #channel(signal: AbortSignal | undefined): Promise<GrpcChannel> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw new ConnectionError(`The connection to ${this.#name} is closed`, { sent: false });
-    const { channels, place, limits } = this.#parts;
+    const { channels, place, limits } = this.#setup;
     const opening = this.#opening ?? channels.open(place, limits);
     this.#opening = opening;
     try {
@@ -189,7 +189,7 @@ export class GrpcTransport implements ClientTransport {
   }
 
   get #name(): string {
-    return hostAndPort(this.#parts.place);
+    return hostAndPort(this.#setup.place);
   }
 }
 

@@ -79,7 +79,7 @@ export async function downloadFile(
   return transfer.begin();
 }
 
-interface TransferParts {
+interface TransferOptions {
   readonly agent: FileAgent;
   readonly url: string;
   readonly options: DownloadOptions;
@@ -88,7 +88,7 @@ interface TransferParts {
 
 /** One download over as many requests as it needs. */
 class Transfer {
-  readonly #parts: TransferParts;
+  readonly #options: TransferOptions;
   readonly #mostBytes: number;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   /** Ends the request that runs. */
@@ -103,8 +103,8 @@ class Transfer {
   /** Further attempts in a row, since the last byte. */
   #vain = 0;
 
-  constructor(parts: TransferParts) {
-    this.#parts = parts;
+  constructor(parts: TransferOptions) {
+    this.#options = parts;
     this.#mostBytes = parts.options.maxBytes ?? MOST_BYTES;
     if (parts.options.digest !== undefined) {
       this.#digest = sha256Of(parts.options.digest);
@@ -113,7 +113,7 @@ class Transfer {
   }
 
   async begin(): Promise<FileDownload> {
-    const { url, options } = this.#parts;
+    const { url, options } = this.#options;
     const { from } = options;
     this.#hash = await newDigester();
     this.#etag = from?.etag;
@@ -163,7 +163,7 @@ class Transfer {
       if (this.#total !== undefined && this.#bytes > this.#total)
         throw new A2AError('INVALID_AGENT_RESPONSE', 'The file is longer than the server has told');
       this.#hash?.update(chunk);
-      this.#parts.options.onProgress?.({ bytes: this.#bytes, total: this.#total });
+      this.#options.options.onProgress?.({ bytes: this.#bytes, total: this.#total });
       controller.enqueue(chunk);
     } catch (error) {
       this.#end(error);
@@ -185,8 +185,8 @@ class Transfer {
 
   async #read(): Promise<Uint8Array | 'lost' | undefined> {
     if (this.#reader === undefined) return this.#bytes === this.#total ? undefined : 'lost';
-    const { clock } = this.#parts.runtime;
-    const { idleMs = IDLE_MS, signal } = this.#parts.options;
+    const { clock } = this.#options.runtime;
+    const { idleMs = IDLE_MS, signal } = this.#options.options;
     const request = this.#request;
     const disarm = clock.after(idleMs, () => request.abort(silent(idleMs)));
     try {
@@ -204,7 +204,7 @@ class Transfer {
 
   /** Waits before the next attempt. Throws the error if there is none. */
   async #lost(error: A2AError): Promise<void> {
-    const { options, runtime } = this.#parts;
+    const { options, runtime } = this.#options;
     this.#end(error);
     const isChangeable = this.#bytes > 0 && !isStrong(this.#etag);
     if (this.#vain >= (options.attempts ?? ATTEMPTS) || isChangeable) throw error;
@@ -220,7 +220,7 @@ class Transfer {
       try {
         return await this.#opened(isFirst);
       } catch (error) {
-        this.#parts.options.signal?.throwIfAborted();
+        this.#options.options.signal?.throwIfAborted();
         if (!(error instanceof A2AError) || error.code !== 'UNAVAILABLE') {
           this.#end(error);
           throw error;
@@ -231,7 +231,7 @@ class Transfer {
   }
 
   async #opened(isFirst: boolean): Promise<Response> {
-    const { agent, url, options, runtime } = this.#parts;
+    const { agent, url, options, runtime } = this.#options;
     const { idleMs = IDLE_MS, signal, otherOrigins } = options;
     const request = new AbortController();
     const follow = () => request.abort(signal?.reason);
@@ -292,7 +292,7 @@ class Transfer {
 
   #learnDigest(headers: Headers, isWhole: boolean): void {
     const told = headers.get('repr-digest') ?? (isWhole ? headers.get('content-digest') : null);
-    if (this.#parts.options.digest === undefined) this.#digest = sha256Of(told) ?? this.#digest;
+    if (this.#options.options.digest === undefined) this.#digest = sha256Of(told) ?? this.#digest;
   }
 
   #checkWhole(): void {

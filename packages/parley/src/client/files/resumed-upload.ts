@@ -46,7 +46,7 @@ export async function resumedUpload(
   return new ResumedUpload({ agent, content, options, runtime, hash: await newDigester() }).run();
 }
 
-interface ResumedUploadParts {
+interface ResumedUploadSetup {
   readonly agent: FileAgent;
   readonly content: Blob;
   readonly options: ResumedUploadOptions;
@@ -55,7 +55,7 @@ interface ResumedUploadParts {
 }
 
 class ResumedUpload {
-  readonly #parts: ResumedUploadParts;
+  readonly #setup: ResumedUploadSetup;
   /** The url of the upload, once it has begun. */
   #place: string | undefined;
   /** Bytes that the agent has; undefined until it tells. */
@@ -68,15 +68,15 @@ class ResumedUpload {
   /** True until the agent has told the offset of an upload that an earlier process has begun. */
   #isEarlier: boolean;
 
-  constructor(parts: ResumedUploadParts) {
-    this.#parts = parts;
+  constructor(parts: ResumedUploadSetup) {
+    this.#setup = parts;
     this.#place = parts.options.from;
     this.#isEarlier = this.#place !== undefined;
     if (this.#isEarlier) this.#offset = undefined;
   }
 
   async run(): Promise<UploadedFile> {
-    const { options, runtime } = this.#parts;
+    const { options, runtime } = this.#setup;
     for (let vain = 0; ; ) {
       try {
         const file = await this.#step();
@@ -99,13 +99,13 @@ class ResumedUpload {
 
   /** Sends one request. Resolves to the file if that was the last one. */
   async #step(): Promise<UploadedFile | undefined> {
-    if (this.#place === undefined) await this.#begin(this.#parts.options.url);
+    if (this.#place === undefined) await this.#begin(this.#setup.options.url);
     else if (this.#offset === undefined) await this.#ask(this.#place);
     else return this.#append(this.#place, this.#offset);
   }
 
   async #begin(url: string): Promise<void> {
-    const { content, options } = this.#parts;
+    const { content, options } = this.#setup;
     const { filename, mediaType } = options;
     const metadata = [
       ...(filename === undefined ? [] : [`filename ${textAsBase64(filename)}`]),
@@ -131,7 +131,7 @@ class ResumedUpload {
 
   /** Reads the bytes again that the agent has from an earlier process. An upload of another size is left alone. */
   async #hashEarlier({ headers }: Response): Promise<void> {
-    const { content } = this.#parts;
+    const { content } = this.#setup;
     this.#isEarlier = false;
     if (headers.get('upload-length') !== String(content.size)) return this.#restart();
     const offset = Math.min(Number(headers.get('upload-offset')), content.size);
@@ -148,7 +148,7 @@ class ResumedUpload {
   }
 
   async #append(place: string, offset: number): Promise<UploadedFile | undefined> {
-    const { content, options } = this.#parts;
+    const { content, options } = this.#setup;
     const headers = {
       'content-type': 'application/offset+octet-stream',
       'content-length': String(content.size - offset),
@@ -179,7 +179,7 @@ class ResumedUpload {
     init: { readonly method: string; readonly headers?: Record<string, string> },
     bodyOf?: (watch: TransferWatch, failed: (error: unknown) => void) => ReadableStream<Uint8Array>,
   ): Promise<Response | undefined> {
-    const { agent, options, runtime } = this.#parts;
+    const { agent, options, runtime } = this.#setup;
     const watch = new TransferWatch({ signal: options.signal, idleMs: options.idleMs, clock: runtime.clock });
     let failure: { readonly error: unknown } | undefined;
     const body = bodyOf?.(watch, (error) => {
@@ -231,12 +231,12 @@ class ResumedUpload {
   #hash(chunk: Uint8Array, at: number): void {
     const known = this.#hashed - at;
     if (known >= chunk.length) return;
-    this.#parts.hash.update(chunk.subarray(known));
+    this.#setup.hash.update(chunk.subarray(known));
     this.#hashed = at + chunk.length;
   }
 
   #checked(file: UploadedFile): UploadedFile {
-    const { content, hash, options } = this.#parts;
+    const { content, hash, options } = this.#setup;
     const told = sha256Of(file.digest);
     if (file.size !== content.size || (told !== undefined && told !== hash.digest()))
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent has stored other bytes than those of the file');

@@ -85,8 +85,8 @@ function foreign(event: StreamResponse, address: TaskAddress): string | undefine
   }
   if ('artifactUpdate' in event) return otherTask(address, event.artifactUpdate.taskId, event.artifactUpdate.contextId);
   const { taskId, contextId, status } = event.statusUpdate;
-  const stray = otherTask(address, taskId, contextId) ?? wrongState(status.state);
-  return stray ?? (status.message && notByAgent(status.message));
+  const problem = otherTask(address, taskId, contextId) ?? wrongState(status.state);
+  return problem ?? (status.message && notByAgent(status.message));
 }
 
 function otherTask(address: TaskAddress, taskId: string, contextId: string | undefined): string | undefined {

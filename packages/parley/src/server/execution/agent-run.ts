@@ -6,6 +6,7 @@ import type { AgentExecutor } from '../agent-executor.js';
 import { AuthorizationError } from '../authorization.js';
 import type { TurnContext } from './turn-context.js';
 import { type TurnEvents, TurnOverError } from './turn-events.js';
+import type { TurnInput } from './turn-state.js';
 
 /** The agent to call, its arguments, and the turn that it runs in. */
 export interface AgentRunOptions {
@@ -78,7 +79,7 @@ export class AgentRun implements UncaughtErrorScope {
     else this.#logger.error('agent failed after its turn was over', fields);
   }
 
-  stray(error: unknown): void {
+  uncaught(error: unknown): void {
     const fields = { taskId: this.#taskId, error };
     if (this.#isRefusal(error)) return this.#logger.debug('agent did not handle the refusal of an event', fields);
     this.#logger.error('agent threw outside of its promise', fields);
@@ -125,20 +126,15 @@ export function levelOfThrown(error: unknown): 'error' | 'debug' {
   }
 }
 
-/** Agents can throw anything, including objects that throw when they are read. */
-export function isA2AError(error: unknown): error is A2AError {
+/**
+ * The input of a turn whose agent has thrown a value. Agents can throw anything, including objects that throw when they
+ * are read.
+ */
+export function inputOfThrown(thrown: unknown): Extract<TurnInput, `threw${string}`> {
   try {
-    return error instanceof A2AError;
+    if (thrown instanceof AuthorizationError) return `threw ${thrown.reason}`;
+    return thrown instanceof A2AError ? 'threw A2AError' : 'threw';
   } catch {
-    return false;
-  }
-}
-
-/** Agents can throw anything, including objects that throw when they are read. */
-export function isAuthorizationError(error: unknown): error is AuthorizationError {
-  try {
-    return error instanceof AuthorizationError;
-  } catch {
-    return false;
+    return 'threw';
   }
 }

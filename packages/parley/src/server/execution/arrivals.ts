@@ -1,6 +1,6 @@
 import { LinkedList, type Place } from '../../runtime/linked-list.js';
 
-import { isSameTask, type TaskKey } from '../../store/task-storage.js';
+import { isSameTask, type TaskKey } from '../../store/task-key.js';
 
 /** A call to the storage whose answer may bring this process a turn. */
 export class Arrival {

@@ -5,16 +5,10 @@ import type { Part } from '../../model/part.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import { Recipient, sealFor } from '../../secrets/recipient.js';
-import {
-  type CallerContext,
-  type Claim,
-  type HeldTurn,
-  type Remembered,
-  type Scope,
-  type StoredTask,
-  type TaskKey,
-  taskKeyText,
-} from '../../store/task-storage.js';
+import type { CallerContext } from '../../store/caller-context.js';
+import type { Claim, HeldTurn } from '../../store/held-turn.js';
+import { type Scope, type TaskKey, taskKeyText } from '../../store/task-key.js';
+import type { Remembered, StoredTask } from '../../store/task-storage.js';
 import {
   type Authorization,
   AuthorizationError,

@@ -2,7 +2,8 @@ import { TaskNotCancelableError, TaskNotFoundError } from '../../errors/spec-err
 import type { JsonObject } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
-import type { Scope, StoredTask, TaskKey } from '../../store/task-storage.js';
+import type { Scope, TaskKey } from '../../store/task-key.js';
+import type { StoredTask } from '../../store/task-storage.js';
 import type { EngineContext } from './engine-context.js';
 import { endFromOutside } from './outside-end.js';
 import type { RunningTurns } from './running-turns.js';
@@ -72,13 +73,13 @@ export class Cancellation {
       if (!turn && outcome.stored) return await this.#cancelNow(outcome.stored, call, 'idle');
       turn?.cancel(request);
       // A turn of this process ends in time by itself. A turn elsewhere may have lost its process.
-      const gone =
+      const left =
         turn?.whenLeft ??
         new Promise<void>((resolve) => {
           stopTimer = clock.after(limits.cancelGraceMs, resolve);
         });
       const arrived = arriving?.then(() => 'arrived' as const);
-      const ended = await Promise.race([waiter.outcome, gone, ...(arrived ? [arrived] : [])]);
+      const ended = await Promise.race([waiter.outcome, left, ...(arrived ? [arrived] : [])]);
       // The turn has arrived. Or it left its task open just before it could hear of the request.
       if (ended === 'arrived' || (turn && !ended)) return await this.#cancel(call);
       if (ended?.task) return ended.task;

@@ -1,13 +1,13 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
+import type { CallerContext } from '../../store/caller-context.js';
+import type { Claim } from '../../store/held-turn.js';
+import type { Scope } from '../../store/task-key.js';
 import type {
   Acceptance,
   AcceptOutcome,
-  CallerContext,
-  Claim,
   IdempotencyKey,
-  Scope,
   StoredPushConfig,
   TaskStorage,
 } from '../../store/task-storage.js';

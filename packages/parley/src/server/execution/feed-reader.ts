@@ -4,7 +4,8 @@ import { StorageError } from '../../errors/storage-error.js';
 import type { TaskEvent } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { TaskKey, TaskProgress, TaskStorage } from '../../store/task-storage.js';
+import type { TaskKey } from '../../store/task-key.js';
+import type { TaskProgress, TaskStorage } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
@@ -53,7 +54,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   #queuedBytes = 0;
   #head: StreamItem | undefined;
   /** Last sequence number delivered or queued; `undefined` until `begin`. */
-  #tail: number | undefined;
+  #lastSeq: number | undefined;
   /** True if the log has records that are not in the buffer. */
   #behind = false;
   /** Highest sequence number offered so far. */
@@ -78,7 +79,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   /** Starts after sequence number `after`. `head`, a snapshot, comes before everything else. */
   begin(after: number, head?: StreamItem): this {
     this.#head = head;
-    this.#tail = after;
+    this.#lastSeq = after;
     const early = this.#queue;
     this.#queue = [];
     this.#queuedBytes = 0;
@@ -101,22 +102,22 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   offer(records: readonly LogRecord[]): void {
     if (this.#ended) return;
     this.#newest = records.at(-1)?.seq ?? this.#newest;
-    if (this.#tail === undefined) this.#queue.push(...records);
+    if (this.#lastSeq === undefined) this.#queue.push(...records);
     else this.#take(records);
     this.#notify();
   }
 
   get started(): boolean {
-    return this.#tail !== undefined;
+    return this.#lastSeq !== undefined;
   }
 
   look(progress: TaskProgress | undefined): void {
-    if (this.#ended || this.#tail === undefined) return;
+    if (this.#ended || this.#lastSeq === undefined) return;
     if (progress === undefined) return this.#end(new TaskNotFoundError(this.key.id));
     const { seq, state, lastTurn } = progress;
     // The first snapshot may show the end of the stream already.
-    if (seq === this.#tail) return this.#endIfAfter(LogRecord.of(seq, lastTurn, statusOf(this.key.id, state)));
-    if (seq <= Math.max(this.#tail, this.#newest)) return;
+    if (seq === this.#lastSeq) return this.#endIfAfter(LogRecord.of(seq, lastTurn, statusOf(this.key.id, state)));
+    if (seq <= Math.max(this.#lastSeq, this.#newest)) return;
     this.#newest = seq;
     this.#fallBehind();
     this.#notify();
@@ -180,21 +181,21 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   #take(records: readonly LogRecord[]): void {
     for (const record of records) {
       if (this.#ended || this.#behind) return;
-      const tail = this.#tail ?? 0;
-      if (record.seq <= tail) {
+      const last = this.#lastSeq ?? 0;
+      if (record.seq <= last) {
         // A snapshot has shown this record already. The stream may end with it all the same.
         this.#endIfAfter(record);
         continue;
       }
       const bytes = record.bytes;
       const full = this.#queue.length > 0 && this.#queuedBytes + bytes > this.#options.bufferBytes;
-      if (full || record.seq > tail + 1) {
+      if (full || record.seq > last + 1) {
         this.#fallBehind();
         return;
       }
       this.#queue.push(record);
       this.#queuedBytes += bytes;
-      this.#tail = record.seq;
+      this.#lastSeq = record.seq;
       this.#endIfAfter(record);
     }
   }
@@ -223,7 +224,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
 
   async #catchUp(): Promise<void> {
     const { storage, key, bufferBytes } = this.#options;
-    const after = this.#tail ?? 0;
+    const after = this.#lastSeq ?? 0;
     const offered = this.#newest;
     const page = await storage.records(key, after, bufferBytes);
     this.#failingSince = undefined;
@@ -233,10 +234,10 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (page.floor > after + 1 && page.last > after) return this.#reset();
     this.#behind = false;
     this.#take(page.records);
-    const tail = this.#tail ?? 0;
-    if (this.#ended || tail >= Math.max(page.last, this.#newest)) return;
+    const last = this.#lastSeq ?? 0;
+    if (this.#ended || last >= Math.max(page.last, this.#newest)) return;
     // A read that brings nothing is not repeated: that would block the process.
-    if (tail === after && (page.last > after || page.last < offered))
+    if (last === after && (page.last > after || page.last < offered))
       return this.#end(new StorageError(`The log of task ${key.id} has a gap after record ${after}`));
     // Records committed after the read were dropped while this reader was behind. It reads the log again.
     this.#behind = true;
@@ -247,9 +248,9 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     const { storage, key } = this.#options;
     const stored = await storage.task(key.scope, key.id);
     if (this.#ended) return;
-    if (!stored || stored.seq <= (this.#tail ?? 0)) return this.#end(new TaskNotFoundError(key.id));
+    if (!stored || stored.seq <= (this.#lastSeq ?? 0)) return this.#end(new TaskNotFoundError(key.id));
     this.#head = { event: { task: stored.task }, seq: stored.seq };
-    this.#tail = stored.seq;
+    this.#lastSeq = stored.seq;
     this.#endIfAfter(LogRecord.of(stored.seq, SNAPSHOT_TURN, { task: stored.task }));
   }
 

@@ -13,17 +13,15 @@ import type { SendMessageRequest } from '../../model/send-message-request.js';
 import type { Task } from '../../model/task.js';
 import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
 import { TransientMap } from '../../runtime/transient-map.js';
+import type { CallerContext, CallerUser } from '../../store/caller-context.js';
+import type { Claim } from '../../store/held-turn.js';
+import type { Scope, TaskKey } from '../../store/task-key.js';
 import type {
   Acceptance,
   AcceptOutcome,
-  CallerContext,
-  CallerUser,
-  Claim,
   IdempotencyKey,
   Remembered,
-  Scope,
   StoredPushConfig,
-  TaskKey,
 } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
@@ -74,7 +72,7 @@ export type Submission =
   | { readonly kind: 'repeat'; readonly taskId: string; readonly turn: number };
 
 /** Other parts of the engine that take messages in. */
-export interface IntakeParts {
+export interface IntakeOptions {
   readonly turns: RunningTurns;
   readonly idempotency: Idempotency;
   /** Absent: the agent sends no push notifications. */
@@ -90,7 +88,7 @@ export class MessageIntake {
   /** Running replies, for repeats that arrive before the first is answered. */
   readonly #pending = new TransientMap<string, { digest: string; result: Promise<Submission> }>();
 
-  constructor(context: EngineContext, { turns, idempotency, push }: IntakeParts) {
+  constructor(context: EngineContext, { turns, idempotency, push }: IntakeOptions) {
     this.#context = context;
     this.#turns = turns;
     this.#idempotency = idempotency;

@@ -1,14 +1,8 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
-import {
-  type Claim,
-  type HeldTurn,
-  isSameScope,
-  type Renewal,
-  type TaskKey,
-  taskKeyText,
-} from '../../store/task-storage.js';
+import type { Claim, HeldTurn, Renewal } from '../../store/held-turn.js';
+import { isSameScope, type TaskKey, taskKeyText } from '../../store/task-key.js';
 import type { EngineLimits } from '../engine-limits.js';
 import { type Arrival, Arrivals } from './arrivals.js';
 import type { Draft } from './draft.js';
@@ -361,7 +355,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   #keep(turn: Turn, { task: { status } }: Claim): void {
     const { clock, authorizations, logger } = this.#context;
     const end = authorizationEnd(status) ?? 0;
-    turn.isKept = true;
+    turn.advance('keep');
     const stopTimer = clock.after(Math.max(0, end - clock.now()), () => turn.advance('expired'));
     void turn.whenLeft.then(stopTimer);
     authorizations.get().then(

@@ -1,6 +1,7 @@
 import type { Task } from '../../model/task.js';
 import { TransientMap } from '../../runtime/transient-map.js';
-import { isSameScope, type TaskKey, type TaskProgress } from '../../store/task-storage.js';
+import { isSameScope, type TaskKey } from '../../store/task-key.js';
+import type { TaskProgress } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 
 /** A listener to the committed records of a task. */

@@ -1,6 +1,7 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
-import { type TaskKey, type TaskStorage, taskKeyText } from '../../store/task-storage.js';
+import { type TaskKey, taskKeyText } from '../../store/task-key.js';
+import type { TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
 

@@ -2,7 +2,8 @@ import { TaskNotFoundError, UnsupportedOperationError } from '../../errors/spec-
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
-import type { Scope, StoredTask } from '../../store/task-storage.js';
+import type { Scope } from '../../store/task-key.js';
+import type { StoredTask } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { TaskBuilder } from '../../task/task-builder.js';

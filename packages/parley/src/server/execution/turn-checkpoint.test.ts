@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../model/json.js';
-import type { HeldTurn } from '../../store/task-storage.js';
+import type { HeldTurn } from '../../store/held-turn.js';
 import { agentCheckpoint, TurnCheckpoint } from './turn-checkpoint.js';
 
 const turn = { held: {} as HeldTurn, flush: async () => {} };

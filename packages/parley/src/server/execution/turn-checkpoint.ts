@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
-import type { HeldTurn } from '../../store/task-storage.js';
+import type { HeldTurn } from '../../store/held-turn.js';
 import type { Turn } from './turn.js';
 import { TurnOverError } from './turn-events.js';
 

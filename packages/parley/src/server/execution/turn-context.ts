@@ -7,7 +7,10 @@ import type { Task } from '../../model/task.js';
 import { isInterrupted } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import { ignoreRejection } from '../../runtime/settled.js';
-import type { CallerContext, Claim, Scope, TaskStorage } from '../../store/task-storage.js';
+import type { CallerContext } from '../../store/caller-context.js';
+import type { Claim } from '../../store/held-turn.js';
+import type { Scope } from '../../store/task-key.js';
+import type { TaskStorage } from '../../store/task-storage.js';
 import { taskBytes } from '../../task/event-bytes.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { LogRecord } from '../../task/log-record.js';
@@ -21,7 +24,7 @@ import type { TurnFiles } from '../turn-files.js';
 import type { ServedTurn, TurnPorts } from '../turn-ports.js';
 import { callerOf } from './engine-context.js';
 import { agentCheckpoint } from './turn-checkpoint.js';
-import type { TurnCourseParts } from './turn-course.js';
+import type { TurnCourseOptions } from './turn-course.js';
 
 const NONE: readonly never[] = [];
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
@@ -38,7 +41,7 @@ export interface TurnContextOptions {
   readonly requestAuthorization: RequestContext['requestAuthorization'];
   readonly limits: Pick<EngineLimits, 'referenceBytes'>;
   readonly services: TurnPorts;
-  readonly course: TurnCourseParts;
+  readonly course: TurnCourseOptions;
   readonly logger: Logger;
 }
 

@@ -9,7 +9,7 @@ import type { TurnCheckpoint } from './turn-checkpoint.js';
 import { isGivenUp, type TurnState } from './turn-state.js';
 
 /** A turn, and the parts of it that change. */
-export interface TurnCourseParts {
+export interface TurnCourseOptions {
   readonly turn: Turn;
   readonly context: EngineContext;
   readonly checkpoint: TurnCheckpoint;
@@ -19,7 +19,7 @@ export interface TurnCourseParts {
 }
 
 /** The course of a turn, for the services of its server. */
-export function turnCourse({ turn, context, checkpoint, state, deadline }: TurnCourseParts): TurnCourse {
+export function turnCourse({ turn, context, checkpoint, state, deadline }: TurnCourseOptions): TurnCourse {
   const { executor, deadlines, limits, logger } = context;
   const isResumable = executor.resumable === true;
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskState } from '../../model/task-state.js';
-import type { Claim } from '../../store/task-storage.js';
+import type { Claim } from '../../store/held-turn.js';
 import { turnFate } from './turn-fate.js';
 
 const WORKING = 'TASK_STATE_WORKING';

@@ -1,7 +1,7 @@
 import { isObject } from '../../model/json.js';
 import type { TaskStatus } from '../../model/task.js';
 import { isInterrupted } from '../../model/task-state.js';
-import type { Claim } from '../../store/task-storage.js';
+import type { Claim } from '../../store/held-turn.js';
 
 /**
  * The next step for a claimed turn.

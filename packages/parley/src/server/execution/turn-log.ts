@@ -5,7 +5,8 @@ import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../../model/task-state.js';
 import type { RunningTimer } from '../../runtime/equal-timers.js';
 import { ignoreRejection } from '../../runtime/settled.js';
-import type { Append, AppendOutcome, CancelRequest, Claim, HeldTurn } from '../../store/task-storage.js';
+import type { CancelRequest, Claim, HeldTurn } from '../../store/held-turn.js';
+import type { Append, AppendOutcome } from '../../store/task-storage.js';
 import { CHUNK_FRAME, eventBytes, taskBytes } from '../../task/event-bytes.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
@@ -72,7 +73,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   /** At least as many bytes as the task takes. */
   #bytes = 0;
   /** Bytes of the records since the last snapshot. */
-  #tailBytes = 0;
+  #bytesSinceSnapshot = 0;
   #snapshotBytes = 0;
   /** Estimated bytes of the task while it grows by chunks alone. Otherwise undefined until the next measurement. */
   #taskBytes: number | undefined;
@@ -223,7 +224,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     const timed = state === undefined ? event : withTimestamp(event, this.#timestamp());
     const record = LogRecord.of(this.#seq, held.turn, timed, extras, bytes);
     this.#builder?.apply(record);
-    this.#tailBytes += bytes;
+    this.#bytesSinceSnapshot += bytes;
     if (this.#taskBytes !== undefined) this.#taskBytes = sizeAfter(event, bytes, this.#taskBytes);
     if (state !== undefined && (isTerminal(state) || isInterrupted(state))) {
       this.#isSnapshotDue = true;
@@ -247,12 +248,13 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   }
 
   #takeSnapshot(builder: TaskBuilder): Task | undefined {
-    // Writing stays linear in the output of the agent: a snapshot waits until the tail has outgrown its cost.
-    const isTooLong = this.#tailBytes > Math.max(this.#context.limits.snapshotTailBytes, this.#snapshotBytes);
+    // Writing stays linear in the output of the agent: a snapshot waits until the records since the last one have
+    // outgrown its cost.
+    const isTooLong = this.#bytesSinceSnapshot > Math.max(this.#context.limits.snapshotLogBytes, this.#snapshotBytes);
     if (!this.#isSnapshotDue && !isTooLong) return undefined;
     const snapshot = builder.view();
     this.#isSnapshotDue = false;
-    this.#tailBytes = 0;
+    this.#bytesSinceSnapshot = 0;
     if (isTooLong) this.#snapshotBytes = this.#taskBytes ??= taskBytes(snapshot);
     return snapshot;
   }

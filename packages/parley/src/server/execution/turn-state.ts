@@ -1,9 +1,17 @@
 import type { TaskState } from '../../model/task-state.js';
+import type { ReleaseHow } from '../../store/held-turn.js';
 import { IMPOSSIBLE, REFUSAL, TRANSITIONS } from './turn-transitions.js';
 
 /**
- * States of a turn whose task is stored. In all but `claimed`, `leaving` and `handing over` the agent runs.
+ * States of a turn whose task is stored and whose agent is not called.
  * - `claimed`: this process holds the turn and has not called the agent yet
+ * - `kept`: the turn was taken over while its task waits for an authorization
+ * - `handing back`: the turn goes back to the storage, and has used no attempt
+ */
+type QuietState = 'claimed' | 'kept' | 'handing back';
+
+/**
+ * States of a stored turn whose agent was called. In all but `leaving` and `handing over` it may still run.
  * - `open`: the turn has no record yet
  * - `running`: the turn has a record and the agent works
  * - `asking`: the task is AUTH_REQUIRED and waits for its caller while the agent works
@@ -13,9 +21,6 @@ import { IMPOSSIBLE, REFUSAL, TRANSITIONS } from './turn-transitions.js';
  * - `leaving`: the last commit takes the turn out of the storage
  * - `handing over`: the turn goes back to the storage for another process
  */
-type StoredState = 'claimed' | LiveState;
-
-/** A stored turn whose agent was called. */
 export type LiveState = 'open' | 'running' | 'asking' | 'canceling' | 'asked' | 'ending' | 'leaving' | 'handing over';
 
 /**
@@ -31,7 +36,7 @@ type OverState = 'lingering' | 'ended' | 'handed over' | 'lost';
  * The state of a turn. A `drafted` turn has a message and no task, and its agent is not called yet. In `draft` its
  * agent runs. In `storing …` the task is on its way into the storage. The rest of the name is the state that follows.
  */
-export type TurnState = 'drafted' | 'draft' | `storing ${LiveState}` | StoredState | OverState;
+export type TurnState = 'drafted' | 'draft' | QuietState | `storing ${LiveState}` | LiveState | OverState;
 
 /** Events of an agent as a turn sees them. `terminal` is any terminal state but REJECTED. */
 export type AgentEventInput =
@@ -57,6 +62,10 @@ type AgentInput =
   | 'returned'
   | 'threw'
   | 'threw A2AError'
+  /** The agent did not catch that its caller has refused to authorize it. */
+  | 'threw denied'
+  /** The agent did not catch that its caller has not authorized it in time. */
+  | 'threw expired'
   /** The agent threw outside of its promise: it may still work. */
   | 'threw elsewhere';
 
@@ -69,8 +78,12 @@ type OwnerInput =
   | 'leave'
   | 'interrupted'
   | 'exhausted'
-  /** The caller has not authorized the agent in time. No agent waits for it: the turn was taken over. */
+  /** Hold the turn without its agent: its task waits for an authorization. */
+  | 'keep'
+  /** The caller has not authorized the agent of a kept turn in time. */
   | 'expired'
+  /** A message of the caller came instead of the authorization. */
+  | 'replaced'
   | 'cancel'
   | 'hand over'
   /** The process closes and waits no longer for the storage. */
@@ -124,8 +137,8 @@ export type TurnEffect =
   | { readonly do: 'finish log' }
   | { readonly do: 'flush log' }
   | { readonly do: 'abandon log' }
-  /** Give the turn back to the storage for another process. */
-  | { readonly do: 'release turn' }
+  /** Give the turn back to the storage for another process. An agent that was called has used an attempt. */
+  | { readonly do: 'release turn'; readonly how: ReleaseHow }
   /** Answer the caller of a draft. The first answer counts. */
   | { readonly do: 'answer'; readonly with: TurnAnswer }
   | { readonly do: 'report left' }
@@ -158,5 +171,5 @@ export function hasLeft(state: TurnState): boolean {
 
 /** True if this process gives the turn up, so that another one may run it. */
 export function isGivenUp(state: TurnState): boolean {
-  return state.endsWith('handing over') || state === 'handed over' || state === 'lost';
+  return /handing (?:over|back)$/.test(state) || state === 'handed over' || state === 'lost';
 }

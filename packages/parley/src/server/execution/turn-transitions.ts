@@ -28,6 +28,7 @@ const FAILURE_TEXTS = {
   fast: 'The agent published faster than its events can be stored.',
   interrupted: 'The agent stopped while it worked on this task and cannot resume it.',
   exhausted: 'The agent stopped each time it worked on this task.',
+  denied: 'The authorization was refused.',
   expired: 'The authorization was not given in time.',
 } as const;
 
@@ -35,6 +36,7 @@ const FAILURE_TEXTS = {
 export const EXPIRED = 'The task waited too long and has expired.';
 const CLOSING = 'The server is shutting down';
 const TAKEN_OVER = 'The turn was taken over by another process';
+const REPLACED = 'A message of the caller takes the place of the turn';
 
 const CALL_AGENT: TurnEffect = { do: 'call agent' };
 const RELEASE_AGENT: TurnEffect = { do: 'release agent' };
@@ -45,7 +47,8 @@ const APPEND: TurnEffect = { do: 'append event' };
 const FINISH: TurnEffect = { do: 'finish log' };
 const FLUSH: TurnEffect = { do: 'flush log' };
 const ABANDON: TurnEffect = { do: 'abandon log' };
-const RELEASE_TURN: TurnEffect = { do: 'release turn' };
+const HAND_OVER: TurnEffect = { do: 'release turn', how: 'handover' };
+const HAND_BACK: TurnEffect = { do: 'release turn', how: 'unbegun' };
 const RELEASE_FAILED: TurnEffect = { do: 'log', level: 'error', text: 'a turn could not be handed over' };
 const REPORT: TurnEffect = { do: 'report left' };
 const WORKING: TurnEffect = { do: 'append status', state: 'TASK_STATE_WORKING' };
@@ -83,8 +86,8 @@ const EVENTS = [
   'too fast',
   'too large',
 ] as const satisfies readonly AgentEventInput[];
-const STARTS = ['begin', 'run', 'leave', 'interrupted', 'exhausted', 'expired'] as const;
-const THROWS = ['threw', 'threw A2AError'] as const;
+const STARTS = ['begin', 'run', 'leave', 'interrupted', 'exhausted', 'keep', 'expired'] as const;
+const THROWS = ['threw', 'threw A2AError', 'threw denied', 'threw expired'] as const;
 const AFTER_CALL = ['suspended', 'first step over'] as const;
 const TIMERS = ['deadline', 'expiry', 'grace'] as const;
 const STORING = ['stored', 'store overdue', 'store failed'] as const;
@@ -163,7 +166,10 @@ function agentWorks(at: At, before: Effects, opening: Effects) {
     message: to(at('ending'), ...before, APPEND, start('grace')),
     ...spoiled(at, before, false),
     returned: end([warn('agent ended without a final or interrupted state')], FAILURE_TEXTS.silent),
-    ...all(THROWS, end([error('agent failed')], FAILURE_TEXTS.failed)),
+    ...all(['threw', 'threw A2AError'], end([error('agent failed')], FAILURE_TEXTS.failed)),
+    // The caller learns the reason, which is no secret.
+    'threw denied': end(NOTHING, FAILURE_TEXTS.denied),
+    'threw expired': end(NOTHING, FAILURE_TEXTS.expired),
     'threw elsewhere': end(NOTHING, FAILURE_TEXTS.failed, abort('The agent has failed')),
     deadline: end([warn('agent passed its deadline')], FAILURE_TEXTS.late, abort('The deadline has passed')),
   };
@@ -175,6 +181,7 @@ function stopping(live: LiveState, before: Effects) {
   return {
     cancel: to('canceling', ...before, start('grace'), abort('The task was canceled'), callCancel),
     'hand over': quit(live, 'handing over', CLOSING, FLUSH),
+    replaced: to(live),
     ...losing(live),
   };
 }
@@ -187,6 +194,7 @@ function agentIsDone(live: LiveState) {
     ...all(THROWS, to('leaving', STOP_TIMER, FINISH, LOG_LATE_ERROR, RELEASE_AGENT)),
     grace: to('leaving', FINISH, abort('The turn is over'), RELEASE_AGENT),
     'hand over': quit(live, 'leaving', CLOSING, FINISH),
+    replaced: to(live),
     ...losing(live),
   };
 }
@@ -213,7 +221,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...stopping('running', NOTHING),
   },
   asking: {
-    ...never('begin', 'run', 'interrupted', 'exhausted', 'expired', 'grace', ...STORING, ...RELEASING, 'left'),
+    ...never(...STARTS, 'grace', ...STORING, ...RELEASING, 'left'),
     ...agentWorks(STORED, NOTHING, NOTHING),
     ...all(AFTER_CALL, to('asking')),
     chunk: to('asking', APPEND),
@@ -222,16 +230,9 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     working: to('running', APPEND, start('deadline')),
     returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
     ...never('deadline'),
-    // The caller has sent a message instead of the authorization.
-    leave: to(
-      'leaving',
-      STOP_TIMER,
-      FINISH,
-      abort('A message of the caller takes the place of the turn'),
-      RELEASE_AGENT,
-    ),
     expiry: to('leaving', failed(EXPIRED), STOP_TIMER, FINISH, abort(EXPIRED), RELEASE_AGENT),
     ...stopping('asking', NOTHING),
+    replaced: to('leaving', STOP_TIMER, FINISH, abort(REPLACED), RELEASE_AGENT),
   },
   canceling: {
     ...never(...STARTS, 'deadline', 'expiry', ...STORING, ...RELEASING, 'left'),
@@ -241,7 +242,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...spoiled(STORED, NOTHING, true),
     ...all(AFTER_CALL, to('canceling')),
     ...all(['returned', ...THROWS, 'threw elsewhere', 'grace'], CANCELED_AT_LAST),
-    cancel: to('canceling'),
+    ...all(['cancel', 'replaced'], to('canceling')),
     'hand over': quit('canceling', 'handing over', CLOSING, FLUSH),
     ...losing('canceling'),
   },
@@ -262,7 +263,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...never(...TIMERS, ...STORING, ...RELEASING),
     ...deaf('leaving'),
     ...losing('leaving'),
-    ...all([...STARTS, 'cancel', 'hand over', 'not held'], to('leaving')),
+    ...all([...STARTS, 'cancel', 'replaced', 'hand over', 'not held'], to('leaving')),
     left: to('ended', REPORT),
   },
   'handing over': {
@@ -270,8 +271,8 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...deaf('handing over'),
     ...losing('handing over'),
     // The storage keeps a cancel for the next process.
-    ...all([...STARTS, 'cancel', 'hand over'], to('handing over')),
-    flushed: to('handing over', ABANDON, RELEASE_TURN),
+    ...all([...STARTS, 'cancel', 'replaced', 'hand over'], to('handing over')),
+    flushed: to('handing over', ABANDON, HAND_OVER),
     released: to('handed over', REPORT),
     'release failed': to('lost', RELEASE_FAILED, REPORT),
   },
@@ -295,12 +296,23 @@ function storingRow(live: LiveState): Row {
   };
 }
 
+/** A turn that this process holds, and whose agent it has not called. */
+function withoutAgent() {
+  return {
+    ...never(...TIMERS, ...STORING, ...RELEASING, 'left', 'fenced'),
+    ...NO_AGENT,
+    cancel: to('leaving', CANCELED, FINISH),
+    'hand over': to('handing back', ABANDON, HAND_BACK),
+    ...all(['give up', 'not held'], to('lost', ABANDON, REPORT)),
+  };
+}
+
 /** The turn is over in this process. */
 function over(state: TurnState) {
   return {
     ...never('deadline', 'expiry', 'left', 'fenced'),
     ...deaf(state),
-    ...all([...STARTS, 'cancel', 'hand over', 'give up', 'not held', 'flushed'], to(state)),
+    ...all([...STARTS, 'cancel', 'replaced', 'hand over', 'give up', 'not held', 'flushed'], to(state)),
   };
 }
 
@@ -312,28 +324,29 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     leave: to('leaving', FINISH),
     interrupted: to('leaving', failed(FAILURE_TEXTS.interrupted), FINISH),
     exhausted: to('leaving', failed(FAILURE_TEXTS.exhausted), FINISH),
+    keep: to('kept'),
+    ...never('expired'),
+    replaced: to('claimed'),
+    ...withoutAgent(),
+  },
+  kept: {
+    ...never('begin', 'run', 'leave', 'interrupted', 'exhausted', 'keep'),
     expired: to('leaving', failed(FAILURE_TEXTS.expired), FINISH),
-    ...never(...TIMERS, ...STORING, ...RELEASING, 'left', 'fenced'),
-    ...NO_AGENT,
-    cancel: to('leaving', CANCELED, FINISH),
-    'hand over': to('handing over', FLUSH),
-    ...all(['give up', 'not held'], to('lost', ABANDON, REPORT)),
+    replaced: to('leaving', FINISH),
+    ...withoutAgent(),
+  },
+  'handing back': {
+    // The storage may yet answer that it has counted the attempt.
+    ...all(STARTS, to('handing back')),
+    ...withoutAgent(),
+    ...all(['cancel', 'replaced', 'hand over'], to('handing back')),
+    released: to('handed over', REPORT),
+    'release failed': to('lost', RELEASE_FAILED, REPORT),
   },
   drafted: {
-    ...never(
-      'begin',
-      'leave',
-      'interrupted',
-      'exhausted',
-      'expired',
-      ...TIMERS,
-      ...STORING,
-      ...RELEASING,
-      'left',
-      'fenced',
-    ),
+    ...never(...STARTS, ...TIMERS, ...STORING, ...RELEASING, 'left', 'fenced'),
     ...NO_AGENT,
-    ...never('cancel', 'hand over', 'give up', 'not held'),
+    ...never('cancel', 'replaced', 'hand over', 'give up', 'not held'),
     run: to('draft', start('deadline'), CALL_AGENT),
   },
   draft: {
@@ -343,7 +356,7 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     message: to('lingering', answer('reply'), REPORT, start('grace')),
     'threw A2AError': to('ended', STOP_TIMER, answer('error'), REPORT, RELEASE_AGENT),
     ...all(AFTER_CALL, to('draft')),
-    ...never('cancel', 'not held'),
+    ...never('cancel', 'replaced', 'not held'),
     'hand over': to('ended', STOP_TIMER, answer('closing'), REPORT, abort(CLOSING), RELEASE_AGENT),
     'give up': to('lost', STOP_TIMER, answer('closing'), REPORT, abort(TAKEN_OVER), RELEASE_AGENT),
   },
@@ -369,7 +382,7 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     ...over('lost'),
     ...never('grace'),
     // The task of a draft was stored too late: the next process runs its turn.
-    stored: to('lost', RELEASE_TURN),
+    stored: to('lost', HAND_OVER),
     ...all(['store overdue', 'store failed', 'released'], to('lost')),
     'release failed': to('lost', RELEASE_FAILED),
   },

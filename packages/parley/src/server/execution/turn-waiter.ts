@@ -1,7 +1,8 @@
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
-import type { TaskKey, TaskProgress } from '../../store/task-storage.js';
+import type { TaskKey } from '../../store/task-key.js';
+import type { TaskProgress } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { announcedState } from './agent-event.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';

@@ -6,13 +6,15 @@ import type { TaskState } from '../../model/task-state.js';
 import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import type { Place } from '../../runtime/linked-list.js';
 import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
+import type { CallerContext } from '../../store/caller-context.js';
+import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/held-turn.js';
 import { mergedCancel } from '../../store/rules/decide-cancel.js';
-import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/task-storage.js';
+import type { Scope } from '../../store/task-key.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
 import { type Authorization, AuthorizationError, type AuthorizationRequest } from '../authorization.js';
 import type { Question } from '../question-change.js';
 import { inputOf, readAgentEvent, statusEvent } from './agent-event.js';
-import { AgentRun, isA2AError, isAuthorizationError, levelOfThrown } from './agent-run.js';
+import { AgentRun, inputOfThrown, levelOfThrown } from './agent-run.js';
 import type { AskingTurn } from './authorizations.js';
 import { cloneJson } from './clone-json.js';
 import { type Draft, type Opening, storeDraft } from './draft.js';
@@ -71,8 +73,6 @@ export class Turn implements EventSink, LoggedTurn {
   listedAs: string | undefined;
   /** The place of the turn among the running turns of its caller, set by the owner of that list. */
   callerPlace: { readonly key: string | undefined } | undefined;
-  /** True for a turn that was taken over while its task waits for an authorization. Its agent does not run. */
-  isKept = false;
   readonly #context: EngineContext;
   readonly #owner: TurnOwner;
   readonly #caller: CallerContext;
@@ -255,7 +255,7 @@ export class Turn implements EventSink, LoggedTurn {
       case 'abandon log':
         return void this.#log?.abandon();
       case 'release turn':
-        return void this.#release(given.claim ?? this.#log?.claim);
+        return void this.#release(given.claim ?? this.#log?.claim, effect.how);
       case 'answer':
         return void this.#answer(effect.with, given);
       case 'report left':
@@ -279,10 +279,6 @@ export class Turn implements EventSink, LoggedTurn {
   /** Appends a status of the engine's own. Its commit is retried, so there is nothing to wait for. */
   #appendStatus(state: TaskState, text: string | undefined): void {
     if (this.#log) ignoreRejection(this.#log.append(statusEvent(this, state, this.#saying(text))));
-  }
-
-  #appendFailure(text: string): void {
-    ignoreRejection(this.accept(statusEvent(this, 'TASK_STATE_FAILED', this.#saying(text)), true));
   }
 
   #saying(text: string | undefined): Message | undefined {
@@ -328,12 +324,12 @@ export class Turn implements EventSink, LoggedTurn {
     try {
       running = this.#agent.execute();
     } catch (error) {
-      return this.#threw(error);
+      return void this.advance(inputOfThrown(error), { error });
     }
     if (running === undefined) return void this.advance('returned');
     running.then(
       () => this.advance('returned'),
-      (error: unknown) => this.#threw(error),
+      (error: unknown) => this.advance(inputOfThrown(error), { error }),
     );
     this.advance('suspended');
   }
@@ -364,26 +360,14 @@ export class Turn implements EventSink, LoggedTurn {
     return this.accept(statusEvent(this, 'TASK_STATE_AUTH_REQUIRED', message), true);
   }
 
-  /**
-   * Ends the turn of an agent that waits for an authorization: a message of the caller takes its place. False if the
-   * turn goes on.
-   */
+  /** Ends a turn that waits for an authorization: a message of the caller takes its place. False if it goes on. */
   yieldToMessage(): boolean {
+    const before = this.#state;
     const { loaded } = this.#context.authorizations;
-    const isAsked = this.#state === 'asking' && loaded?.isAsked({ scope: this.scope, id: this.taskId }) === true;
-    const isKept = this.#state === 'claimed' && this.isKept;
-    if (!isAsked && !isKept) return false;
-    this.advance('leave');
-    return true;
-  }
-
-  #threw(error: unknown): void {
-    if (isAuthorizationError(error) && acceptsEvents(this.#state)) {
-      // The caller learns the reason, which is no secret.
-      this.#appendFailure(error.message);
-      return void this.advance('returned');
-    }
-    this.advance(isA2AError(error) ? 'threw A2AError' : 'threw', { error });
+    // An agent that has published AUTH_REQUIRED by itself goes on: the engine does not know what it waits for.
+    if (before === 'asking' && loaded?.isAsked({ scope: this.scope, id: this.taskId }) !== true) return false;
+    this.advance('replaced');
+    return this.#state !== before;
   }
 
   /** Tells the storage that the agent is about to be called. A storage that fails is asked again. */
@@ -431,11 +415,9 @@ export class Turn implements EventSink, LoggedTurn {
     this.flush().then(flushed, flushed);
   }
 
-  /** An agent that was called has used an attempt, which the hand-over gives back. */
-  #release(claim: Claim | undefined): void {
+  #release(claim: Claim | undefined, how: ReleaseHow): void {
     if (claim === undefined) return;
-    const held = { ...heldTurn(claim), attempt: claim.attempt };
-    this.#context.storage.release(held, this.#agent ? 'handover' : 'unbegun').then(
+    this.#context.storage.release({ ...heldTurn(claim), attempt: claim.attempt }, how).then(
       () => this.advance('released'),
       (error: unknown) => this.advance('release failed', { error }),
     );

@@ -8,7 +8,7 @@ const EMPTY = 1_024;
  * collector far less than a linked list of a hundred thousand tasks.
  */
 export class EndedTasks {
-  readonly #place: 'endedPlace' | 'tailPlace';
+  readonly #place: 'endedPlace' | 'logPlace';
   #entries: (TaskEntry | undefined)[] = [];
   #size = 0;
   /** Places before this one are empty. */
@@ -16,7 +16,7 @@ export class EndedTasks {
   #latest = 0;
 
   /** `place` is the member of an entry that keeps its place in this order; -1 while it has none. */
-  constructor(place: 'endedPlace' | 'tailPlace') {
+  constructor(place: 'endedPlace' | 'logPlace') {
     this.#place = place;
   }
 

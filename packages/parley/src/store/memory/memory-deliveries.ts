@@ -21,7 +21,8 @@ import {
   replayedDelivery,
   settledDelivery,
 } from '../rules/delivery-queue.js';
-import { isSameScope, type StoredPushConfig } from '../task-storage.js';
+import { isSameScope } from '../task-key.js';
+import type { StoredPushConfig } from '../task-storage.js';
 import type { WakeupListener } from '../wakeups.js';
 import { SortedList } from './sorted-list.js';
 import { firstBytes, type TaskEntry } from './task-entry.js';

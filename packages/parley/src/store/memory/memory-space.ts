@@ -1,5 +1,5 @@
 import type { Place } from '../../runtime/linked-list.js';
-import type { Scope } from '../task-storage.js';
+import type { Scope } from '../task-key.js';
 import type { TaskEntry } from './task-entry.js';
 import { TaskLists } from './task-lists.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
-import type { Scope } from '../task-storage.js';
+import type { Scope } from '../task-key.js';
 import { MemoryStorage } from './memory-storage.js';
 
 const clock = { now: () => 1_767_225_600_000, monotonic: () => 0, after: () => () => {}, soon: () => {} };
@@ -54,7 +54,7 @@ describe('a storage in memory', () => {
   });
 
   it('drops the logs of the tasks that ended first when they take too much; the tasks stay', async () => {
-    const storage = new MemoryStorage({ clock, tailBytes: 25_000 });
+    const storage = new MemoryStorage({ clock, eventLogBytes: 25_000 });
     // The log refers to the second artifact, which the task has. It holds the first one, which the second replaced.
     for (const id of ['1', '2', '3']) await write(storage, id, { chunks: 2, size: 10_000, ends: true });
     const kept = await Promise.all(['1', '2', '3'].map((id) => storage.records({ scope, id }, 0, 1_000_000)));

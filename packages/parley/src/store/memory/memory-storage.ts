@@ -4,6 +4,17 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
+import type {
+  CancelRequest,
+  Claim,
+  ClaimRequest,
+  Claims,
+  HeldTurn,
+  Holding,
+  Lease,
+  ReleaseHow,
+  Renewal,
+} from '../held-turn.js';
 import { NodeList } from '../node-list.js';
 import type { ConfigPut, DeliveryKey, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
 import {
@@ -17,35 +28,26 @@ import { checkAppend, decideAppend, unchangedOutcome } from '../rules/decide-app
 import { decideCancel, decideDelete, mergedCancel } from '../rules/decide-cancel.js';
 import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
-import { claimedBy, type ReleaseHow, releasedCounts, renewedHolder } from '../rules/turn-lease.js';
+import { claimedBy, releasedCounts, renewedHolder } from '../rules/turn-lease.js';
 import { arrivalAt, nextPlace, waits } from '../rules/turn-place.js';
+import type { Scope, TaskKey } from '../task-key.js';
 import type {
   Acceptance,
   AcceptOutcome,
   Append,
   AppendOutcome,
   CancelOutcome,
-  CancelRequest,
-  Claim,
-  ClaimRequest,
-  Claims,
-  HeldTurn,
-  Holding,
   IdempotencyKey,
-  Lease,
   NodeBeat,
   RecordPage,
   Remembered,
-  Renewal,
   Reservation,
   Retention,
-  Scope,
   StorageLoad,
   StorageNode,
   StoredPushConfig,
   StoredTask,
   Swept,
-  TaskKey,
   TaskPage,
   TaskProgress,
   TaskQuery,
@@ -63,7 +65,7 @@ import { type Demand, mayClaim, TurnQueue } from './turn-queue.js';
 export interface MemoryStorageOptions {
   readonly clock: Clock;
   /** Bytes that the logs of finished tasks may take before the oldest are dropped. Default: 64 MiB. */
-  readonly tailBytes?: number;
+  readonly eventLogBytes?: number;
   /**
    * Tasks at most. Beyond it the finished tasks go, oldest first; if none has ended, new ones are refused. Default:
    * 100,000.
@@ -73,7 +75,7 @@ export interface MemoryStorageOptions {
   readonly maxBytes?: number;
 }
 
-const TAIL_BYTES = 67_108_864;
+const EVENT_LOG_BYTES = 67_108_864;
 const MAX_TASKS = 100_000;
 const MAX_BYTES = 268_435_456;
 
@@ -92,9 +94,14 @@ export class MemoryStorage implements TaskStorage {
   #order = 0;
   #closed = false;
 
-  constructor({ clock, tailBytes = TAIL_BYTES, maxTasks = MAX_TASKS, maxBytes = MAX_BYTES }: MemoryStorageOptions) {
+  constructor({
+    clock,
+    eventLogBytes = EVENT_LOG_BYTES,
+    maxTasks = MAX_TASKS,
+    maxBytes = MAX_BYTES,
+  }: MemoryStorageOptions) {
     this.#clock = clock;
-    this.#tasks = new MemoryTasks(this.#spaces, { tailBytes, maxTasks, maxBytes, deliveries: this.#deliveries });
+    this.#tasks = new MemoryTasks(this.#spaces, { eventLogBytes, maxTasks, maxBytes, deliveries: this.#deliveries });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {

@@ -5,12 +5,13 @@ import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { AcceptOutcome, Scope, TaskKey } from '../task-storage.js';
+import type { Scope, TaskKey } from '../task-key.js';
+import type { AcceptOutcome } from '../task-storage.js';
 import { EndedTasks } from './ended-tasks.js';
+import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
 import { type MemoryLimits, MemoryRoom } from './memory-room.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
-import { MemoryTails } from './memory-tails.js';
 import { TaskEntry } from './task-entry.js';
 
 /** The times of a sweep, by the storage's clock: before them, tasks and event logs go. */
@@ -24,7 +25,7 @@ export interface SweepTimes {
 export class MemoryTasks {
   readonly #spaces: MemorySpaces;
   readonly #ended = new EndedTasks('endedPlace');
-  readonly #tails: MemoryTails;
+  readonly #logs: EventLogs;
   readonly #room: MemoryRoom;
   readonly #deliveries: MemoryDeliveries;
   /** Tasks that wait for their caller, those that have waited longest first. */
@@ -32,11 +33,11 @@ export class MemoryTasks {
 
   constructor(
     spaces: MemorySpaces,
-    options: MemoryLimits & { readonly tailBytes: number; readonly deliveries: MemoryDeliveries },
+    options: MemoryLimits & { readonly eventLogBytes: number; readonly deliveries: MemoryDeliveries },
   ) {
     this.#spaces = spaces;
     this.#deliveries = options.deliveries;
-    this.#tails = new MemoryTails(options.tailBytes, (entry) => this.#room.note(entry));
+    this.#logs = new EventLogs(options.eventLogBytes, (entry) => this.#room.note(entry));
     this.#room = new MemoryRoom(options);
   }
 
@@ -101,12 +102,12 @@ export class MemoryTasks {
     if (!isTerminal(status.state)) return;
     entry.end(now);
     this.#ended.add(entry);
-    this.#tails.add(entry);
+    this.#logs.add(entry);
   }
 
   remove(entry: TaskEntry): void {
     this.#deliveries.removeAll(entry);
-    this.#tails.remove(entry);
+    this.#logs.remove(entry);
     this.#ended.remove(entry);
     this.#room.forget(entry);
     entry.space.tasks.delete(entry.id);
@@ -130,7 +131,7 @@ export class MemoryTasks {
   sweep(times: SweepTimes, limit: number): { readonly tasks: number; readonly records: number } {
     const { eventLogsBefore, finishedBefore, now } = times;
     this.#ended.setClockBack(now);
-    const records = this.#tails.sweep(Math.max(eventLogsBefore, finishedBefore), finishedBefore, limit);
+    const records = this.#logs.sweep(Math.max(eventLogsBefore, finishedBefore), finishedBefore, limit);
     let tasks = 0;
     while (records + tasks < limit) {
       const entry = this.#ended.oldest(finishedBefore);

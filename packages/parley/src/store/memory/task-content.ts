@@ -3,7 +3,7 @@ import { eventBytes, taskBytes } from '../../task/event-bytes.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { type MemberTexts, ShapedTask } from '../../task/shaped-task.js';
 import { type StatusAndMetadata, TaskBuilder } from '../../task/task-builder.js';
-import { PackedTail } from './packed-tail.js';
+import { PackedLog } from './packed-log.js';
 
 /** Which of the large members a reader wants. */
 export interface Wanted {
@@ -125,7 +125,7 @@ export class PackedTask {
   readonly #id: string;
   readonly #contextId: string | undefined;
   readonly #texts: MemberTexts;
-  #tail: PackedTail | undefined;
+  #log: PackedLog | undefined;
   /** A large task after a read, until memory is needed. */
   #lately: WeakRef<Task> | undefined = undefined;
 
@@ -133,31 +133,31 @@ export class PackedTask {
     this.#id = task.id;
     this.#contextId = task.contextId;
     this.#texts = ShapedTask.textsOf(task);
-    this.#tail = PackedTail.of(records, task);
+    this.#log = PackedLog.of(records, task);
   }
 
   get recordCount(): number {
-    return this.#tail?.count ?? 0;
+    return this.#log?.count ?? 0;
   }
 
   /** About how much memory all of it takes. */
   get bytes(): number {
-    return ENTRY + this.bytesOf({ artifacts: true, history: true }) + this.tailBytes;
+    return ENTRY + this.bytesOf({ artifacts: true, history: true }) + this.eventLogBytes;
   }
 
   /** About how much memory the records take. */
-  get tailBytes(): number {
-    return this.#tail?.bytes ?? 0;
+  get eventLogBytes(): number {
+    return this.#log?.bytes ?? 0;
   }
 
   /** The records kept, without so many of the oldest. */
   records(from: number): Iterable<LogRecord> {
-    return this.#tail?.records(from, this.read()) ?? [];
+    return this.#log?.records(from, this.read()) ?? [];
   }
 
   /** Drops so many of the oldest records. */
   forget(count: number): void {
-    this.#tail = this.#tail?.without(count);
+    this.#log = this.#log?.without(count);
   }
 
   read(): Task {

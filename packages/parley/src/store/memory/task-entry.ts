@@ -5,9 +5,12 @@ import type { TaskState } from '../../model/task-state.js';
 import type { Place } from '../../runtime/linked-list.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
+import type { CallerContext } from '../caller-context.js';
+import type { CancelRequest, Claim, Holding } from '../held-turn.js';
 import type { AppendedHead } from '../rules/decide-append.js';
 import { type Holder, isRunning, type TaskHead } from '../rules/task-head.js';
-import type { Append, CallerContext, CancelRequest, Claim, Holding, Scope, StoredTask } from '../task-storage.js';
+import type { Scope } from '../task-key.js';
+import type { Append, StoredTask } from '../task-storage.js';
 import type { ConfigEntry } from './memory-deliveries.js';
 import type { MemorySpace } from './memory-space.js';
 import { LiveTask, type PackedTask } from './task-content.js';
@@ -44,7 +47,7 @@ export class TaskEntry implements TaskHead {
   endedAt: number | undefined = undefined;
   /** Its places among the finished tasks, and among those with a log; -1 while it has none. */
   endedPlace = -1;
-  tailPlace = -1;
+  logPlace = -1;
   /** The bytes under which the storage counts it; 0 while it does not. */
   countedBytes = 0;
   state: TaskState;

@@ -1,8 +1,10 @@
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
+import type { CallerContext } from '../caller-context.js';
+import type { Claim, ClaimRequest } from '../held-turn.js';
 import { parsedCancel } from '../rules/decide-cancel.js';
 import { claimedBy, isClaimable } from '../rules/turn-lease.js';
-import type { CallerContext, Claim, ClaimRequest, Scope, TaskKey } from '../task-storage.js';
+import type { Scope, TaskKey } from '../task-key.js';
 import { keyFields, lockTask, writeQueue } from './locked-task.js';
 import { nameOf, type StoredScope, type StoredScopes, storedName, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';

@@ -1,8 +1,8 @@
+import type { CancelRequest, HeldTurn, Holding, Lease, ReleaseHow } from '../held-turn.js';
 import { decideCancel, decideDelete, mergedCancel, parsedCancel } from '../rules/decide-cancel.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
-import { type ReleaseHow, releasedCounts } from '../rules/turn-lease.js';
+import { releasedCounts } from '../rules/turn-lease.js';
 import { isEndState } from '../state-numbers.js';
-import type { CancelRequest, HeldTurn, Holding, Lease } from '../task-storage.js';
 import { dropTurns, keyFields, lockTask, writeQueue } from './locked-task.js';
 import type { StoredScope, StoredScopes } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';

@@ -1,6 +1,6 @@
 import type { TaskHead } from '../rules/task-head.js';
 import { isEndState } from '../state-numbers.js';
-import type { TaskKey } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
 import { indexForm, nameOf, type StoredScope, textOfName } from './stored-names.js';
 import type { SqlValue, Tables } from './tables.js';
 

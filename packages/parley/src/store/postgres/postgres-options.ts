@@ -42,7 +42,7 @@ export interface PostgresOptions {
    */
   readonly listenUrl?: string;
   /** Bytes of the event logs of finished tasks. A sweep deletes the oldest beyond that. Default: no bound. */
-  readonly tailBytes?: number;
+  readonly eventLogBytes?: number;
 }
 
 /** The options, and the ports that the library fills in. */
@@ -60,7 +60,7 @@ export interface PostgresPlan {
   readonly partitions: number;
   readonly durability: 'power-loss' | 'process';
   readonly isPooled: boolean;
-  readonly tailBytes: number | undefined;
+  readonly eventLogBytes: number | undefined;
   /** The server and the database for the log, without user and password. */
   readonly subject: string;
   /** For the library `pg`. */
@@ -70,7 +70,7 @@ export interface PostgresPlan {
 }
 
 /** Query parameters of the url that stand for options. */
-const NUMBERS = ['poolSize', 'connectTimeoutMs', 'statementTimeoutMs', 'partitions', 'tailBytes'] as const;
+const NUMBERS = ['poolSize', 'connectTimeoutMs', 'statementTimeoutMs', 'partitions', 'eventLogBytes'] as const;
 const TEXTS = ['schema', 'durability', 'pooled', 'listenUrl'] as const;
 /** Query parameters that the library `pg` reads. */
 const OF_DRIVER = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'application_name', 'options'];
@@ -96,7 +96,7 @@ export function postgresPlan(options: PostgresOptions): PostgresPlan {
     durability = 'power-loss',
     pooled,
     listenUrl,
-    tailBytes,
+    eventLogBytes,
   } = settings;
   if (!/^[A-Za-z_][\w$]{0,49}$/.test(schema) || /^pg_/i.test(schema)) {
     problems.push('schema: must be a name of at most 50 letters, digits and _, such as parley');
@@ -110,7 +110,7 @@ export function postgresPlan(options: PostgresOptions): PostgresPlan {
   whole('connectTimeoutMs', connectTimeoutMs, [100, 600_000]);
   whole('statementTimeoutMs', statementTimeoutMs, [100, 600_000]);
   whole('partitions', partitions, [1, 256]);
-  if (tailBytes !== undefined) whole('tailBytes', tailBytes, [0, Number.MAX_SAFE_INTEGER]);
+  if (eventLogBytes !== undefined) whole('eventLogBytes', eventLogBytes, [0, Number.MAX_SAFE_INTEGER]);
   if (durability !== 'power-loss' && durability !== 'process') {
     problems.push('durability: must be power-loss or process');
   }
@@ -135,7 +135,7 @@ export function postgresPlan(options: PostgresOptions): PostgresPlan {
     partitions,
     durability: durability as PostgresPlan['durability'],
     isPooled,
-    tailBytes,
+    eventLogBytes,
     subject: `${url.hostname}:${url.port || '5432'}${url.pathname}`,
     connection,
     ...(direct !== undefined && {

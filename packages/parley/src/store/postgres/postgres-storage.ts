@@ -2,39 +2,40 @@ import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
-import type { ConfigPut, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
-import type { RateCounters } from '../rate-counters.js';
-import { readableDeliveries } from '../readable-deliveries.js';
-import { checkAppend } from '../rules/decide-append.js';
-import type { ReleaseHow } from '../rules/turn-lease.js';
-import { stateOfNumber } from '../state-numbers.js';
 import type {
-  Acceptance,
-  AcceptOutcome,
-  Append,
-  AppendOutcome,
-  CancelOutcome,
   CancelRequest,
   Claim,
   ClaimRequest,
   Claims,
   HeldTurn,
   Holding,
-  IdempotencyKey,
   Lease,
+  ReleaseHow,
+  Renewal,
+} from '../held-turn.js';
+import type { ConfigPut, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
+import type { RateCounters } from '../rate-counters.js';
+import { readableDeliveries } from '../readable-deliveries.js';
+import { checkAppend } from '../rules/decide-append.js';
+import { stateOfNumber } from '../state-numbers.js';
+import type { Scope, TaskKey } from '../task-key.js';
+import type {
+  Acceptance,
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  CancelOutcome,
+  IdempotencyKey,
   NodeBeat,
   RecordPage,
   Remembered,
-  Renewal,
   Reservation,
   Retention,
-  Scope,
   StorageLoad,
   StorageNode,
   StoredPushConfig,
   StoredTask,
   Swept,
-  TaskKey,
   TaskPage,
   TaskProgress,
   TaskQuery,
@@ -480,9 +481,9 @@ export class PostgresStorage implements TaskStorage {
 
   async sweep(retention: Retention): Promise<Swept> {
     this.#open();
-    const { tailBytes } = this.#connections.plan;
+    const { eventLogBytes } = this.#connections.plan;
     for (let isMore = true; isMore; ) isMore = await this.#tables.transaction(foldCounts);
-    return this.#tables.transaction((tables) => sweepOnce(tables, retention, tailBytes));
+    return this.#tables.transaction((tables) => sweepOnce(tables, retention, eventLogBytes));
   }
 
   async close(): Promise<void> {

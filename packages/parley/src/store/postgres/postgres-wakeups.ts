@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { TaskKey } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
 import { LocalWakeups, type WakeupListener, type Wakeups } from '../wakeups.js';
 import type { PgLibrary, PostgresConnections } from './connections.js';
 import { ListenConnection } from './listen-connection.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { partitionOf } from '../partition.js';
-import type { Scope, TaskKey } from '../task-storage.js';
+import type { Scope, TaskKey } from '../task-key.js';
 
 // Texts of PostgreSQL hold neither U+0000 nor half a surrogate pair, and an index takes no text of some kilobytes.
 // Names from callers can have all of that.

@@ -130,7 +130,7 @@ export async function foldCounts(tables: Tables): Promise<boolean> {
 export async function sweepOnce(
   tables: Tables,
   { taskRetentionMs, eventLogMs, limit }: Retention,
-  tailBytes: number | undefined,
+  eventLogBytes: number | undefined,
 ): Promise<Swept> {
   const [held] = await tables.query<{ readonly locked: boolean; readonly now: number }>(LOCK);
   if (held?.locked !== true) return { tasks: 0, records: 0, keys: 0, more: false };
@@ -143,9 +143,9 @@ export async function sweepOnce(
     (await tables.query<{ readonly removed: number }>(sql, ...values))[0]?.removed ?? 0;
   const keys = await removed(KEYS, now, limit);
   let records = keys < limit ? await removed(LOGS, limit - keys, logsBefore, finishedBefore) : 0;
-  if (tailBytes !== undefined && keys + records < limit) {
+  if (eventLogBytes !== undefined && keys + records < limit) {
     const [kept] = await tables.query<{ readonly bytes: number }>(LOG_BYTES);
-    const excess = (kept?.bytes ?? 0) - tailBytes;
+    const excess = (kept?.bytes ?? 0) - eventLogBytes;
     if (excess > 0) records += await removed(LARGE_LOGS, limit - keys - records, excess);
   }
   const left = limit - keys - records;

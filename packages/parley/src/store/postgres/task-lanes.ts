@@ -1,5 +1,5 @@
-import type { TaskKey } from '../task-storage.js';
-import { taskKeyText } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
+import { taskKeyText } from '../task-key.js';
 
 /** Lets the calls to one task run in the order in which they came. Calls to other tasks do not wait. */
 export class TaskLanes {

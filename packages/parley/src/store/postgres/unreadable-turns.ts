@@ -1,4 +1,4 @@
-import type { TaskKey } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
 import { ToldTasks } from '../told-tasks.js';
 import { keyFields } from './locked-task.js';
 import type { StoredScopes } from './stored-names.js';

@@ -1,4 +1,4 @@
-import type { TaskKey } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
 
 // A payload is a JSON array: the id of the sender, then wake-ups. A wake-up is an array of its kind and its key.

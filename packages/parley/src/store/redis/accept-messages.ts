@@ -1,6 +1,7 @@
 import { StorageError } from '../../errors/storage-error.js';
+import type { Claim } from '../held-turn.js';
 import { decideAccept, repeatedAccept } from '../rules/decide-accept.js';
-import type { Acceptance, AcceptOutcome, Claim } from '../task-storage.js';
+import type { Acceptance, AcceptOutcome } from '../task-storage.js';
 import { type KeptKey, rememberedOf, standingOf } from './kept-keys.js';
 import type { RedisCalls } from './redis-calls.js';
 import { headOf, type KnownHead, newTaskFields, type TaskContent, taskOf } from './task-texts.js';

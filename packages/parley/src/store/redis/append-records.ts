@@ -17,7 +17,7 @@ export interface LogLimits {
   /** A task that goes on and on keeps so much of its log at least half. */
   readonly logBytes: number;
   /** The logs of the finished tasks of one partition take so much at most. */
-  readonly tailBytes: number;
+  readonly eventLogBytes: number;
 }
 
 /** Attempts of a decision while other calls change its task. */
@@ -94,7 +94,7 @@ function fieldsOf(place: TaskPlace, append: Append, { decision, limits }: Fields
     texts?.history ?? '',
     texts?.artifacts ?? '',
     limits.logBytes,
-    limits.tailBytes,
+    limits.eventLogBytes,
   ];
 }
 

@@ -1,8 +1,10 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
+import type { CancelRequest, HeldTurn, Holding, Lease, ReleaseHow, Renewal } from '../held-turn.js';
 import { decideCancel, mergedCancel, parsedCancel } from '../rules/decide-cancel.js';
-import { type ReleaseHow, releasedCounts } from '../rules/turn-lease.js';
-import type { CancelOutcome, CancelRequest, HeldTurn, Holding, Lease, Renewal, TaskKey } from '../task-storage.js';
+import { releasedCounts } from '../rules/turn-lease.js';
+import type { TaskKey } from '../task-key.js';
+import type { CancelOutcome } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { headOf, type KnownHead, storedOf, type TaskContent } from './task-texts.js';
 

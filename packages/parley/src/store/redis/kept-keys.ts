@@ -1,7 +1,9 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
+import type { Lease } from '../held-turn.js';
 import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
-import type { IdempotencyKey, Lease, Remembered, Reservation, Scope } from '../task-storage.js';
+import type { Scope } from '../task-key.js';
+import type { IdempotencyKey, Remembered, Reservation } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { taskKeyOf } from './redis-keys.js';
 

@@ -21,7 +21,8 @@ import {
   replayedDelivery,
   settledDelivery,
 } from '../rules/delivery-queue.js';
-import type { Scope, StoredPushConfig, TaskKey } from '../task-storage.js';
+import type { Scope, TaskKey } from '../task-key.js';
+import type { StoredPushConfig } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { recordOf } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';

@@ -1,5 +1,5 @@
 import { PARTITIONS, partitionOf } from '../partition.js';
-import type { Scope, TaskKey } from '../task-storage.js';
+import type { Scope, TaskKey } from '../task-key.js';
 
 /**
  * The layout of the keys.

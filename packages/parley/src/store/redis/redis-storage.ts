@@ -5,6 +5,16 @@ import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type {
+  CancelRequest,
+  ClaimRequest,
+  Claims,
+  HeldTurn,
+  Holding,
+  Lease,
+  ReleaseHow,
+  Renewal,
+} from '../held-turn.js';
+import type {
   ConfigChange,
   ConfigPut,
   DeliveryClaimRequest,
@@ -17,33 +27,24 @@ import type {
   PlacedPushConfig,
 } from '../push-deliveries.js';
 import type { RateCounters } from '../rate-counters.js';
-import type { ReleaseHow } from '../rules/turn-lease.js';
+import type { Scope, TaskKey } from '../task-key.js';
 import type {
   Acceptance,
   AcceptOutcome,
   Append,
   AppendOutcome,
   CancelOutcome,
-  CancelRequest,
-  ClaimRequest,
-  Claims,
-  HeldTurn,
-  Holding,
   IdempotencyKey,
-  Lease,
   NodeBeat,
   RecordPage,
   Remembered,
-  Renewal,
   Reservation,
   Retention,
-  Scope,
   StorageLoad,
   StorageNode,
   StoredPushConfig,
   StoredTask,
   Swept,
-  TaskKey,
   TaskPage,
   TaskProgress,
   TaskQuery,
@@ -70,7 +71,7 @@ import { UnreadableTasks } from './unreadable-tasks.js';
 import { WorkPlaces } from './work-places.js';
 
 /** The parts of which a storage is made. */
-export interface RedisStorageParts {
+export interface RedisStorageOptions {
   readonly runner: ScriptRunner;
   readonly prefix: string;
   readonly clock: Clock;
@@ -81,14 +82,14 @@ export interface RedisStorageParts {
   readonly wakeups?: PlacedWakeups;
   readonly rateCounters?: RateCounters;
   /** Bytes that the logs of finished tasks may take in one partition. */
-  readonly tailBytes?: number;
+  readonly eventLogBytes?: number;
   /** Lua for the storage's time. Tests replace it. */
   readonly time?: string;
   /** Longest time between two looks at all partitions. */
   readonly scanMs?: number;
 }
 
-const TAIL_BYTES = 67_108_864;
+const EVENT_LOG_BYTES = 67_108_864;
 const LOG_BYTES = 16_777_216;
 
 /**
@@ -120,14 +121,14 @@ export class RedisStorage implements TaskStorage {
   #closing: Promise<void> | undefined;
   #whenIdle: (() => void) | undefined;
 
-  constructor({ runner, prefix, time, tailBytes = TAIL_BYTES, scanMs, ...parts }: RedisStorageParts) {
+  constructor({ runner, prefix, time, eventLogBytes = EVENT_LOG_BYTES, scanMs, ...parts }: RedisStorageOptions) {
     this.durability = parts.durability;
     this.warnings = parts.warnings ?? [];
     this.wakeups = parts.wakeups ?? new LocalWakeups();
     if (parts.rateCounters !== undefined) this.rateCounters = parts.rateCounters;
     this.#calls = new RedisCalls(runner, { prefix, time });
     if (runner.watch !== undefined) this.watchCommits = (watcher) => runner.watch?.(watcher) ?? (() => {});
-    this.#limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
+    this.#limits = { eventLogBytes, logBytes: Math.min(LOG_BYTES, eventLogBytes) };
     this.#unreadable = new UnreadableTasks(this.#calls, parts.logger);
     this.#work = new WorkPlaces(this.#calls, { peek: 'peek', clock: parts.clock, scanMs });
     this.#due = new WorkPlaces(this.#calls, { peek: 'peekDeliveries', clock: parts.clock, scanMs });

@@ -1,6 +1,6 @@
 import { ignoreRejection } from '../../runtime/settled.js';
 import { PARTITIONS, partitionOf } from '../partition.js';
-import type { TaskKey } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
 import { LocalWakeups, type WakeupListener, type Wakeups } from '../wakeups.js';
 import type { RedisClient } from './redis-clients.js';
 import type { RedisConnection } from './redis-connection.js';

@@ -1,6 +1,7 @@
 import type { Task } from '../../model/task.js';
 import { decideDelete } from '../rules/decide-cancel.js';
-import type { RecordPage, Scope, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
+import type { Scope, TaskKey } from '../task-key.js';
+import type { RecordPage, StoredTask, TaskProgress } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { headOf, type KnownHead, newTaskFields, recordOf, storedOf, type TaskContent } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';

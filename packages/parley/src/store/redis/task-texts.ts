@@ -8,7 +8,8 @@ import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { isRunning, type TaskHead } from '../rules/task-head.js';
 import { stateNumber, stateOfNumber } from '../state-numbers.js';
-import type { StoredTask, TaskKey } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
+import type { StoredTask } from '../task-storage.js';
 
 /**
  * The numbers in the head of a task, in their order, with spaces between them. `queue`: the turns that wait or run with

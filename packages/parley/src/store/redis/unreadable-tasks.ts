@@ -1,5 +1,5 @@
 import type { Logger } from '../../telemetry/logger.js';
-import type { TaskKey } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
 import { ToldTasks } from '../told-tasks.js';
 import type { RedisCalls } from './redis-calls.js';
 import { headOf, type TaskContent } from './task-texts.js';

@@ -1,5 +1,5 @@
 import { PARTITIONS } from '../partition.js';
-import type { TaskKey } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
 
 /** A wake-up that other processes get: its kind with the agent and the partition, or with the task. */

@@ -1,4 +1,4 @@
-import type { Lease } from '../task-storage.js';
+import type { Lease } from '../held-turn.js';
 import { type Holder, holderOf, type TaskHead } from './task-head.js';
 
 /** The part of an acceptance on which its decision rests. */

@@ -1,4 +1,4 @@
-import type { CancelRequest } from '../task-storage.js';
+import type { CancelRequest } from '../held-turn.js';
 import { type Holder, isRunning, type TaskHead } from './task-head.js';
 
 /** The decision about a request to cancel. `turn`: the held turn that keeps the request. */

@@ -1,4 +1,4 @@
-import type { Lease } from '../task-storage.js';
+import type { Lease } from '../held-turn.js';
 
 /** A lease on the first turn of a task. Times are ms of the storage's clock. */
 export interface Holder {

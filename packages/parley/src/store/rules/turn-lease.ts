@@ -1,4 +1,5 @@
-import { type HeldTurn, isSameTask, type Lease, type TaskKey } from '../task-storage.js';
+import type { HeldTurn, Lease, ReleaseHow } from '../held-turn.js';
+import { isSameTask, type TaskKey } from '../task-key.js';
 import { type HeldNumbers, type Holder, holderOf, isHeld, type TaskHead } from './task-head.js';
 
 /** The node that asks for turns. */
@@ -43,12 +44,6 @@ export function renewedHolder(
 ): Holder | undefined {
   return isHeld(head, held) && head.holder !== undefined ? { ...head.holder, leaseEnd } : undefined;
 }
-
-/**
- * A way to give a turn up. `done`: the turn is over. The others leave it to be claimed. `again`: its attempt counts.
- * `handover`: its attempt was stopped in order to hand it over. `unbegun`: its agent never began.
- */
-export type ReleaseHow = 'done' | 'again' | 'handover' | 'unbegun';
 
 /** The counts of a released turn: attempts that began, and the hand-overs to add. */
 export interface ReleasedCounts {

@@ -1,5 +1,6 @@
 import type { Message } from '../../model/message.js';
-import type { Remembered, Scope, StoredPushConfig } from '../task-storage.js';
+import type { Scope } from '../task-key.js';
+import type { Remembered, StoredPushConfig } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 
 interface KeyRow {

@@ -16,11 +16,11 @@ const NOW = 1_000;
 function world(keys = 0) {
   const db = new DatabaseSync(':memory:');
   prepareSchema(db);
-  const begin = new WriteTables(db, { limits: { tailBytes: 1e6, logBytes: 1e6 }, onAside: () => {} });
+  const begin = new WriteTables(db, { limits: { eventLogBytes: 1e6, logBytes: 1e6 }, onAside: () => {} });
   const scope = begin.heads.scopeOf(SCOPE);
   db.exec(`INSERT INTO idempotency WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${keys})
     SELECT ${scope}, 'old-' || i, ${NOW} + i, 'd', NULL, NULL, '{}', NULL, NULL FROM n WHERE ${keys} > 0`);
-  const tables = new WriteTables(db, { limits: { tailBytes: 1e6, logBytes: 1e6 }, onAside: () => {} });
+  const tables = new WriteTables(db, { limits: { eventLogBytes: 1e6, logBytes: 1e6 }, onAside: () => {} });
   const put = (key: string, { reply = '{}', now = NOW, lifeMs = 1e6 } = {}) =>
     tables.transaction(() =>
       remember(tables, ['remember', { scope: SCOPE, now, key, expiresAt: now + lifeMs, digest: 'd', reply }]),

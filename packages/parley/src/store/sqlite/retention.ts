@@ -152,7 +152,7 @@ function dropLog(tables: WriteTables, { pk, seq, floor, bytes }: FinishedLog, li
 /** Removes the logs of the tasks that ended first, while all of them take too much; never that of the task given. */
 export function trimFinishedLogs(tables: WriteTables, except: number): void {
   let left = TRIMMED_AT_ONCE;
-  while (left > 0 && tables.counters.finishedLogBytes > tables.limits.tailBytes) {
+  while (left > 0 && tables.counters.finishedLogBytes > tables.limits.eventLogBytes) {
     const from = tables.counters.sweptUntil();
     const oldest = oldestLog(tables, from, except);
     if (oldest === undefined) return;
@@ -161,8 +161,8 @@ export function trimFinishedLogs(tables: WriteTables, except: number): void {
     const limit = left;
     left -=
       tables.sql.apart(oldest.pk, () => {
-        const tail = tables.sql.get<FinishedLog>(`SELECT ${LOG_COLUMNS} FROM task WHERE pk = ?`, oldest.pk);
-        return tail === undefined ? 0 : dropLog(tables, tail, limit);
+        const log = tables.sql.get<FinishedLog>(`SELECT ${LOG_COLUMNS} FROM task WHERE pk = ?`, oldest.pk);
+        return log === undefined ? 0 : dropLog(tables, log, limit);
       }) ?? 0;
   }
 }
@@ -173,12 +173,12 @@ function oldestLog(
   from: number,
   except: number,
 ): { readonly pk: number; readonly ended: number } | undefined {
-  const tails = tables.sql.each<{ pk: number; ended: number }>(
+  const logs = tables.sql.each<{ pk: number; ended: number }>(
     'SELECT pk, ended FROM task INDEXED BY task_ended WHERE ended >= ? AND bytes > 0 AND floor <= seq AND pk <> ? ORDER BY ended',
     from,
     except,
   );
-  for (const tail of tails) if (!tables.sql.isAside(tail.pk)) return tail;
+  for (const log of logs) if (!tables.sql.isAside(log.pk)) return log;
   return undefined;
 }
 

@@ -20,10 +20,10 @@ export interface SqliteFileOptions {
   /** A resolved promise survives a power loss (default), or only the end of the process. */
   readonly durability?: 'power-loss' | 'process';
   /** Bytes of the logs of finished tasks before the oldest are deleted. Default: 1 GiB. */
-  readonly tailBytes?: number;
+  readonly eventLogBytes?: number;
 }
 
-const TAIL_BYTES = 1_073_741_824;
+const EVENT_LOG_BYTES = 1_073_741_824;
 /** The log of one task that goes on gets no longer than this, whatever its agent writes. */
 const LOG_BYTES = 268_435_456;
 
@@ -42,13 +42,13 @@ export class SqliteFile {
   #files: OpenedFiles | undefined;
 
   private constructor(options: SqliteFileOptions, { path, lock }: { readonly path: string; readonly lock: FileLock }) {
-    const { clock, logger, worker, durability = 'power-loss', tailBytes = TAIL_BYTES } = options;
+    const { clock, logger, worker, durability = 'power-loss', eventLogBytes = EVENT_LOG_BYTES } = options;
     this.path = path;
     this.durability = durability;
     this.#lock = lock;
     const spell = new OutageLog({ subject: path, clock, logger });
     this.#spell = spell;
-    const limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
+    const limits = { eventLogBytes, logBytes: Math.min(LOG_BYTES, eventLogBytes) };
     const setAside = new SetAside({ path, logger });
     this.setAside = setAside;
     const onAside = (row: string, reason: string) => setAside.add(row, reason);

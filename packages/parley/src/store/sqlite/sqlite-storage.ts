@@ -5,40 +5,41 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
-import { NodeList } from '../node-list.js';
-import type { ConfigPut, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
-import { readableDeliveries } from '../readable-deliveries.js';
-import { parsedCancel } from '../rules/decide-cancel.js';
-import type { ReleaseHow } from '../rules/turn-lease.js';
-import { stateOfNumber } from '../state-numbers.js';
+import type { CallerContext } from '../caller-context.js';
 import type {
-  Acceptance,
-  AcceptOutcome,
-  Append,
-  AppendOutcome,
-  CallerContext,
-  CancelOutcome,
   CancelRequest,
   Claim,
   ClaimRequest,
   Claims,
   HeldTurn,
   Holding,
-  IdempotencyKey,
   Lease,
+  ReleaseHow,
+  Renewal,
+} from '../held-turn.js';
+import { NodeList } from '../node-list.js';
+import type { ConfigPut, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
+import { readableDeliveries } from '../readable-deliveries.js';
+import { parsedCancel } from '../rules/decide-cancel.js';
+import { stateOfNumber } from '../state-numbers.js';
+import type { Scope, TaskKey } from '../task-key.js';
+import type {
+  Acceptance,
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  CancelOutcome,
+  IdempotencyKey,
   NodeBeat,
   RecordPage,
   Remembered,
-  Renewal,
   Reservation,
   Retention,
-  Scope,
   StorageLoad,
   StorageNode,
   StoredPushConfig,
   StoredTask,
   Swept,
-  TaskKey,
   TaskPage,
   TaskProgress,
   TaskQuery,

@@ -10,7 +10,7 @@ import { SCHEMA_VERSION } from './schema.js';
 import { writeKey, writeTask } from './write-copies.js';
 import { WriteTables } from './write-tables.js';
 
-const NO_LIMITS = { tailBytes: Number.POSITIVE_INFINITY, logBytes: Number.POSITIVE_INFINITY };
+const NO_LIMITS = { eventLogBytes: Number.POSITIVE_INFINITY, logBytes: Number.POSITIVE_INFINITY };
 
 /** A database file as one end of a copy. Its lock keeps servers away. A source is opened for reading only. */
 export class SqliteTransfer implements TaskTransfer {

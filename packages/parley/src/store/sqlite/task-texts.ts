@@ -1,6 +1,7 @@
 import type { Task } from '../../model/task.js';
 import { ShapedTask, type TaskTexts } from '../../task/shaped-task.js';
-import type { ListCursor, Scope, StoredTask, TaskPage } from '../task-storage.js';
+import type { Scope } from '../task-key.js';
+import type { ListCursor, StoredTask, TaskPage } from '../task-storage.js';
 
 /** The columns of a task `t`, in the order of `TaskRow`. The large members of the task follow. */
 export const TASK_COLUMNS = `t.pk, t.ended, t.status_time, t.id, t.context_id, t.seq, t.epoch, t.created, t.held, t.lease_end,

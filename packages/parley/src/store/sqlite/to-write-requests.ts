@@ -3,10 +3,12 @@ import { isTerminal } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
+import type { HeldTurn } from '../held-turn.js';
 import type { DeliveryKey } from '../push-deliveries.js';
 import { checkAppend } from '../rules/decide-append.js';
 import { stateNumber } from '../state-numbers.js';
-import type { Acceptance, Append, HeldTurn, Scope } from '../task-storage.js';
+import type { Scope } from '../task-key.js';
+import type { Acceptance, Append } from '../task-storage.js';
 import { rowsOf } from './record-rows.js';
 import { textOf } from './task-texts.js';
 import type {

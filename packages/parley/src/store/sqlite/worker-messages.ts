@@ -1,5 +1,6 @@
 import type { DeliveryPage, DeliveryQuery } from '../push-deliveries.js';
-import type { RecordPage, TaskKey, TaskQuery } from '../task-storage.js';
+import type { TaskKey } from '../task-key.js';
+import type { RecordPage, TaskQuery } from '../task-storage.js';
 import type { FileOptions } from './open-file.js';
 import type { OpenedFiles } from './opened-files.js';
 import type { AbandonedRow } from './read-lists.js';

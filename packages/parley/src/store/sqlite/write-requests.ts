@@ -1,6 +1,6 @@
+import type { HeldTurn, ReleaseHow } from '../held-turn.js';
 import type { ConfigPut, DeliveryOutcome } from '../push-deliveries.js';
-import type { ReleaseHow } from '../rules/turn-lease.js';
-import type { HeldTurn, StorageLoad, Swept } from '../task-storage.js';
+import type { StorageLoad, Swept } from '../task-storage.js';
 
 /**
  * A request of the main thread to the writer: its kind, and its fields. Large values travel as JSON text. The fields of

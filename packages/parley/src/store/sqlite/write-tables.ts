@@ -6,7 +6,7 @@ import { TaskHeads } from './task-heads.js';
 /** Limits of the logs. */
 export interface LogLimits {
   /** Of all finished tasks together; beyond it the oldest go before their time. */
-  readonly tailBytes: number;
+  readonly eventLogBytes: number;
   /** Of one task that goes on; beyond it the older half goes. */
   readonly logBytes: number;
 }

@@ -9,7 +9,7 @@ const BLOCK = 64;
  * Consecutive records of a finished task as text, which refers to the task. A few long strings cost far less than the
  * many objects they stand for.
  */
-export class PackedTail {
+export class PackedLog {
   /** Count of the records, without those that are gone. */
   readonly count: number;
   /** Sequence number of the first record in the first block. */
@@ -26,12 +26,12 @@ export class PackedTail {
     this.#texts = texts;
   }
 
-  static of(records: readonly LogRecord[], task: Task): PackedTail {
+  static of(records: readonly LogRecord[], task: Task): PackedLog {
     const packer = new RecordPacker(task);
     const text = (from: number) => JSON.stringify(packer.pack(records.slice(from, from + BLOCK)));
     const blocks = Math.ceil(records.length / BLOCK);
     const texts = blocks === 1 ? text(0) : Array.from({ length: blocks }, (_, block) => text(block * BLOCK));
-    return new PackedTail(records.length, records[0]?.seq ?? 0, 0, texts);
+    return new PackedLog(records.length, records[0]?.seq ?? 0, 0, texts);
   }
 
   /** About how much memory it takes. */
@@ -53,12 +53,12 @@ export class PackedTail {
   }
 
   /** The rest without a number of the first records. */
-  without(count: number): PackedTail | undefined {
+  without(count: number): PackedLog | undefined {
     if (count >= this.count) return undefined;
     const skip = this.#skip + count;
     const gone = Math.floor(skip / BLOCK);
     const texts = gone === 0 ? this.#texts : this.#blocks().slice(gone);
-    return new PackedTail(this.count - count, this.#firstSeq + gone * BLOCK, skip - gone * BLOCK, texts);
+    return new PackedLog(this.count - count, this.#firstSeq + gone * BLOCK, skip - gone * BLOCK, texts);
   }
 
   #blocks(): readonly string[] {

@@ -4,10 +4,10 @@ import { PackedTask } from './task-content.js';
 import type { TaskEntry } from './task-entry.js';
 
 /** The logs of finished tasks. When they take too much memory together, the oldest go before their time. */
-export class MemoryTails {
+export class EventLogs {
   readonly #limit: number;
   readonly #onDrop: (entry: TaskEntry) => void;
-  readonly #tasks = new EndedTasks('tailPlace');
+  readonly #tasks = new EndedTasks('logPlace');
   #bytes = 0;
 
   /** `onDrop` is called for a task that has lost records. */
@@ -60,5 +60,5 @@ export class MemoryTails {
 }
 
 function bytesOf({ content }: TaskEntry): number {
-  return content instanceof PackedTask ? content.tailBytes : 0;
+  return content instanceof PackedTask ? content.eventLogBytes : 0;
 }

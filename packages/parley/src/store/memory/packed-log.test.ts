@@ -6,7 +6,7 @@ import type { Task, TaskStatus } from '../../model/task.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { TaskBuilder } from '../../task/task-builder.js';
-import { PackedTail } from './packed-tail.js';
+import { PackedLog } from './packed-log.js';
 
 const IDS = { taskId: 't', contextId: 'c' };
 
@@ -87,15 +87,15 @@ it('a packed log gives its records back from anywhere, whatever was dropped befo
       fc.constantFrom(undefined, { from: 'before' }),
       (changes, drops, at, metadata) => {
         const { task, records } = played(changes, metadata);
-        let tail: PackedTail | undefined = PackedTail.of(records, task);
+        let log: PackedLog | undefined = PackedLog.of(records, task);
         let left = records;
         for (const drop of drops) {
-          tail = tail?.without(drop);
+          log = log?.without(drop);
           left = left.slice(drop);
         }
         const kept = JSON.parse(JSON.stringify(task)) as Task;
-        expect(tail?.count ?? 0).toBe(left.length);
-        expect(shown(tail?.records(at, kept) ?? [])).toEqual(shown(left.slice(at)));
+        expect(log?.count ?? 0).toBe(left.length);
+        expect(shown(log?.records(at, kept) ?? [])).toEqual(shown(left.slice(at)));
       },
     ),
   );
@@ -121,9 +121,9 @@ it('a packed log holds no message, artifact or part that the task has', () => {
     ],
     undefined,
   );
-  const tail = PackedTail.of(records, task);
-  expect(tail.bytes).toBeLessThan(1_500);
-  expect(shown(tail.records(0, task))).toEqual(shown(records));
+  const log = PackedLog.of(records, task);
+  expect(log.bytes).toBeLessThan(1_500);
+  expect(shown(log.records(0, task))).toEqual(shown(records));
 });
 
 it('a packed log of a usual task is short', () => {
@@ -135,9 +135,9 @@ it('a packed log of a usual task is short', () => {
     ],
     undefined,
   );
-  const tail = PackedTail.of(records, task);
-  expect(tail.bytes).toBeLessThan(200);
-  expect(shown(tail.records(0, task))).toEqual(shown(records));
+  const log = PackedLog.of(records, task);
+  expect(log.bytes).toBeLessThan(200);
+  expect(shown(log.records(0, task))).toEqual(shown(records));
 });
 
 it('a packed log needs no space for chunks in a row, and gives each of them back', () => {
@@ -148,9 +148,9 @@ it('a packed log needs no space for chunks in a row, and gives each of them back
     Array.from({ length: 500 }, (_, at) => [chunk(`word ${at}`, at > 0), {}]),
     undefined,
   );
-  const tail = PackedTail.of(records, task);
-  expect(tail.bytes).toBeLessThan(800);
+  const log = PackedLog.of(records, task);
+  expect(log.bytes).toBeLessThan(800);
   for (const at of [0, 1, 2, 63, 64, 65, 300, 501]) {
-    expect(shown(tail.records(at, task))).toEqual(shown(records.slice(at)));
+    expect(shown(log.records(at, task))).toEqual(shown(records.slice(at)));
   }
 });

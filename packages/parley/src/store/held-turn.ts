@@ -1,0 +1,88 @@
+import type { JsonObject, JsonValue } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { Task } from '../model/task.js';
+import type { CallerContext } from './caller-context.js';
+import type { Scope, TaskKey } from './task-key.js';
+
+/** A turn that a node holds. */
+export interface HeldTurn {
+  readonly key: TaskKey;
+  readonly turn: number;
+  readonly epoch: number;
+}
+
+/** A lease for a node. A lease that has ended can be renewed as long as no node has taken the turn over. */
+export interface Lease {
+  /** Id of the process. */
+  readonly node: string;
+  /** The lease ends so long after its commit, by the storage's clock. */
+  readonly leaseMs: number;
+}
+
+/** A node that asks for turns. */
+export interface ClaimRequest extends Lease {
+  readonly agents: readonly string[];
+  /** Turns at most: the free slots of the node. */
+  readonly limit: number;
+  /**
+   * The turns take about so much of storage at most, with the logs of their tasks; the first one comes at any size.
+   * Default: no bound.
+   */
+  readonly maxBytes?: number;
+  /** The only task to look at. */
+  readonly task?: TaskKey;
+  /**
+   * The turns that the node knows it holds. A node takes back an ended lease of its own only if its turn is missing
+   * here: the answer that gave the lease was lost. Absent: the node takes back none of its own leases.
+   */
+  readonly holds?: readonly HeldTurn[];
+}
+
+/** A turn to run, held by the node that claimed it until its lease ends. */
+export interface Claim {
+  readonly scope: Scope;
+  /** The task before this turn's first record; after a takeover, with all that earlier attempts wrote. */
+  readonly task: Task;
+  readonly seq: number;
+  readonly epoch: number;
+  /** Counts the executions of the task, from 1. */
+  readonly turn: number;
+  /** 1 for the first attempt of the turn; counts the attempts in which its agent began, and this one. */
+  readonly attempt: number;
+  /** Count of attempts before this one that ended in an orderly hand-over. */
+  readonly handOvers: number;
+  readonly message: Message;
+  readonly caller: CallerContext;
+  /** True if an earlier attempt committed a record of this turn. */
+  readonly began: boolean;
+  readonly checkpoint?: JsonValue;
+  /** Set if a caller asked to cancel. */
+  readonly cancel?: CancelRequest;
+}
+
+/** The turns that a node got. */
+export interface Claims {
+  readonly claims: readonly Claim[];
+  /** True if a limit cut the list short. */
+  readonly more: boolean;
+}
+
+/** A request to cancel; its metadata enters the task with CANCELED. */
+export interface CancelRequest {
+  readonly metadata?: JsonObject;
+}
+
+/** The standing of a turn for the node that names it. */
+export type Holding = { readonly held: false } | { readonly held: true; readonly cancel?: CancelRequest };
+
+/**
+ * The answer to the renewal of one turn. `unknown`: the storage could not renew it, for this reason, and says nothing
+ * about its holder.
+ */
+export type Renewal = Holding | { readonly held: 'unknown'; readonly error: string };
+
+/**
+ * A way to give a turn up. `done`: the turn is over. The others leave it to be claimed. `again`: its attempt counts.
+ * `handover`: its attempt was stopped in order to hand it over. `unbegun`: its agent never began.
+ */
+export type ReleaseHow = 'done' | 'again' | 'handover' | 'unbegun';
