@@ -11,6 +11,7 @@ import { listsContract } from './storage/lists.js';
 import { logsContract } from './storage/logs.js';
 import { processesContract } from './storage/processes.js';
 import { pushConfigurationsContract } from './storage/push-configurations.js';
+import { refusalsContract } from './storage/refusals.js';
 import { equalIdsContract, scopesContract } from './storage/scopes.js';
 import type { OpenStorage } from './storage/tested-storage.js';
 
@@ -21,6 +22,7 @@ export function storageContract(name: string, open: OpenStorage): void {
       scopesContract,
       equalIdsContract,
       acceptingContract,
+      refusalsContract,
       appendingContract,
       claimingContract,
       cancelingContract,
