@@ -49,6 +49,42 @@ export function processesContract(open: OpenStorage): void {
   describe('wake-ups', () => {
     const tested = useStorage(open);
 
+    it('tell of the next message when a turn is over, however it ends', async () => {
+      const { storage } = tested;
+      const ended = await TaskPlay.begin(tested, 't1');
+      const given = await TaskPlay.begin(tested, 't2');
+      const fenced = await TaskPlay.begin(tested, 't3');
+      for (const id of ['t1', 't2', 't3']) accepted(await storage.accept(acceptance(said('next'), id)));
+      const work = (): string[] => seen.splice(0).filter((each) => each.startsWith('work'));
+      const seen = wakeupsOf(tested);
+      await ended.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
+      expect(work()).toEqual(['work test']);
+      await storage.release({ ...given.held, attempt: 1 }, 'done');
+      expect(work()).toEqual(['work test']);
+      await fenced.write(['TASK_STATE_WORKING'], { authority: 'force' });
+      expect(work()).toEqual(['work test']);
+    });
+
+    it('tell again of a message whose answer was lost', async () => {
+      const { storage } = tested;
+      const message = acceptance(said('m1'), newTask(tested, 't1'));
+      accepted(await storage.accept(message));
+      const seen = wakeupsOf(tested);
+      accepted(await storage.accept({ ...message, again: true }));
+      expect(seen).toEqual(['work test']);
+    });
+
+    it('tell of no work when a turn goes on, or leaves none', async () => {
+      const { storage } = tested;
+      const play = await TaskPlay.begin(tested, 't1');
+      const lone = await TaskPlay.begin(tested, 't2');
+      accepted(await storage.accept(acceptance(said('next'), 't1')));
+      const seen = wakeupsOf(tested);
+      await play.write(['TASK_STATE_WORKING']);
+      await lone.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
+      expect(seen.filter((each) => each.startsWith('work'))).toEqual([]);
+    });
+
     it('tell of writes from outside and of deletions', async () => {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');

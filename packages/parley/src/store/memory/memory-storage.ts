@@ -28,7 +28,13 @@ import { checkAppend, decideAppend, unchangedOutcome } from '../rules/decide-app
 import { decideCancel, decideDelete, mergedCancel } from '../rules/decide-cancel.js';
 import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
-import { claimedBy, releasedCounts, renewedHolder } from '../rules/turn-lease.js';
+import {
+  claimedBy,
+  isReadyAfterAppend,
+  isReadyAfterRelease,
+  releasedCounts,
+  renewedHolder,
+} from '../rules/turn-lease.js';
 import { arrivalAt, nextPlace, waits } from '../rules/turn-place.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
@@ -174,8 +180,10 @@ export class MemoryStorage implements TaskStorage {
     if (append.records.length > 0) this.#deliveries.hasGrown(entry, now);
     this.#queue.update(entry);
     this.#tasks.hasGrown(entry);
+    const waiting = waitingIn(entry);
     if (typeof append.authority !== 'number') this.wakeups.taskChanged(append.key);
-    return { kind: 'appended', waiting: waitingIn(entry) };
+    if (isReadyAfterAppend(append, waiting)) this.wakeups.workReady(append.key.scope.agent);
+    return { kind: 'appended', waiting };
   }
 
   async claim(request: ClaimRequest): Promise<Claims> {
@@ -229,7 +237,7 @@ export class MemoryStorage implements TaskStorage {
         queued.handOvers += counts.addedHandOvers;
       }
       this.#queue.update(entry);
-      if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
+      if (isReadyAfterRelease(how, waitingIn(entry))) this.wakeups.workReady(turn.key.scope.agent);
     }
     return { waiting: waitingIn(entry) };
   }
@@ -479,7 +487,8 @@ export class MemoryStorage implements TaskStorage {
     const text = JSON.stringify([message, caller]);
     const queued = entry?.queue.findLast((turn) => JSON.stringify([turn.message, turn.caller]) === text);
     if (entry === undefined || queued === undefined) return undefined;
-    const { turn, isClaimed } = repeatedAccept(entry, queued.turn, claim);
+    const { turn, isClaimed, isReady } = repeatedAccept(entry, queued.turn, claim);
+    if (isReady) this.wakeups.workReady(scope.agent);
     const accepted = { kind: 'accepted', taskId, turn, seq: entry.seq } as const;
     return isClaimed ? { ...accepted, claim: claimOf(entry, queued, Math.max(1, queued.attempts)) } : accepted;
   }

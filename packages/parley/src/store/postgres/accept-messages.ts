@@ -180,6 +180,6 @@ async function acceptedBefore(
 }
 
 function repeated(task: LockedTask, found: number, claim: Lease | undefined): AcceptResult {
-  const { turn, isClaimed } = repeatedAccept(task, found, claim);
-  return { kind: 'accepted', turn, seq: task.seq, epoch: isClaimed ? task.epoch : undefined, isReady: false };
+  const { turn, isClaimed, isReady } = repeatedAccept(task, found, claim);
+  return { kind: 'accepted', turn, seq: task.seq, epoch: isClaimed ? task.epoch : undefined, isReady };
 }

@@ -17,6 +17,7 @@ import type { ConfigPut, PlacedPushConfig, PushDeliveries } from '../push-delive
 import type { RateCounters } from '../rate-counters.js';
 import { readableDeliveries } from '../readable-deliveries.js';
 import { checkAppend } from '../rules/decide-append.js';
+import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
 import { stateOfNumber } from '../state-numbers.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
@@ -215,6 +216,7 @@ export class PostgresStorage implements TaskStorage {
     const { outcome, isDue } = await this.#lanes.do(key, () => this.#appended(append));
     if (outcome.kind === 'appended') {
       this.wakeups.taskChanged(key);
+      if (isReadyAfterAppend(append, outcome.waiting)) this.wakeups.workReady(key.scope.agent);
       if (isDue) this.wakeups.deliveryReady(key.scope.agent);
     }
     return outcome;
@@ -286,7 +288,7 @@ export class PostgresStorage implements TaskStorage {
       if (how === 'done' && (await releaseLast(this.#tables, scope, turn))) return 0;
       return this.#tables.transaction((tables) => releaseDone(tables, scope, turn));
     });
-    if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
+    if (isReadyAfterRelease(how, waiting)) this.wakeups.workReady(turn.key.scope.agent);
     return { waiting };
   }
 

@@ -86,11 +86,7 @@ export async function acceptMessage(calls: RedisCalls, acceptance: Acceptance): 
         return { outcome: { ...accepted, claim: turnClaim }, isDue, isReady };
       }
       case 2:
-        return {
-          outcome: acceptedBefore(acceptance, texts, answer),
-          isDue: false,
-          isReady: headOf(answer[2])?.holder === undefined,
-        };
+        return acceptedBefore(acceptance, texts, answer);
       case 3: {
         const [, now, kept] = answer;
         const standing = standingOf(kept, claim?.node, Number(now));
@@ -124,21 +120,20 @@ function refused(
 
 /** The answer to a message that was taken in, when its caller missed the answer. */
 function acceptedBefore(
-  { scope, task, claim }: Acceptance,
+  { scope, task, claim, pushConfig }: Acceptance,
   { message, caller }: { readonly message: string; readonly caller: string },
   [, , known, foundTurn, [counts, checkpoint, cancel], content]: Extract<AcceptAnswer, readonly [2, ...unknown[]]>,
-): AcceptOutcome {
+): Accepted {
   const head = headOf(known);
-  if (head === undefined) return { kind: 'not-found' };
+  if (head === undefined) return unchanged({ kind: 'not-found' });
   const taskId = 'create' in task ? task.create.id : task.id;
-  const { turn, isClaimed } = repeatedAccept(head, Number(foundTurn), claim);
+  const { turn, isClaimed, isReady } = repeatedAccept(head, Number(foundTurn), claim);
   const accepted = { kind: 'accepted', taskId, turn, seq: head.seq } as const;
-  if (!isClaimed) return accepted;
+  const isDue = pushConfig !== undefined;
+  if (!isClaimed) return { outcome: accepted, isDue, isReady };
   const [attempts = '0', handOvers = '0'] = counts.split(' ');
   const texts = [message, caller, checkpoint, cancel] as const;
   const attempt = Math.max(1, Number(attempts));
-  return {
-    ...accepted,
-    claim: claimOf({ scope, id: taskId }, { attempt, handOvers: Number(handOvers), texts, content }),
-  };
+  const turnClaim = claimOf({ scope, id: taskId }, { attempt, handOvers: Number(handOvers), texts, content });
+  return { outcome: { ...accepted, claim: turnClaim }, isDue, isReady };
 }

@@ -27,6 +27,7 @@ import type {
   PlacedPushConfig,
 } from '../push-deliveries.js';
 import type { RateCounters } from '../rate-counters.js';
+import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
   Acceptance,
@@ -179,8 +180,7 @@ export class RedisStorage implements TaskStorage {
       const { outcome, isDue } = await appendRecords(this.#calls, append, this.#limits);
       if (outcome.kind !== 'appended') return outcome;
       this.wakeups.taskChanged(append.key);
-      const isFree = append.endsTurn !== undefined || append.authority === 'force';
-      if (outcome.waiting > 0 && isFree) this.#ready(append.key.scope);
+      if (isReadyAfterAppend(append, outcome.waiting)) this.#ready(append.key.scope);
       if (isDue) this.#deliver(append.key.scope);
       return outcome;
     });
@@ -201,7 +201,7 @@ export class RedisStorage implements TaskStorage {
   release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
     return this.#open(async () => {
       const waiting = await this.#turns.release(turn, how);
-      if (how !== 'done' || waiting > 0) this.#ready(turn.key.scope);
+      if (isReadyAfterRelease(how, waiting)) this.#ready(turn.key.scope);
       return { waiting };
     });
   }

@@ -58,17 +58,22 @@ function claimedTurn(turn: number, epoch: number, holder: Holder): AcceptedTurn 
   return { kind: 'accepted', turn, epoch, holder, attempts: 1, isReady: false };
 }
 
+/** The answer to a message that was taken in before. */
+export interface RepeatedTurn {
+  readonly turn: number;
+  /** True if the turn comes with its claim again. */
+  readonly isClaimed: boolean;
+  /** True if a node can claim a turn of the task now: no node holds one. */
+  readonly isReady: boolean;
+}
+
 /**
  * The answer to an acceptance that was committed before, when its caller missed the answer. `turn` is the last waiting
  * or running turn with the same message and the same caller context. The turn comes with its claim again if its node
  * still holds it and nothing was written in it.
  */
-export function repeatedAccept(
-  head: TaskHead,
-  turn: number,
-  claim: Lease | undefined,
-): { readonly turn: number; readonly isClaimed: boolean } {
+export function repeatedAccept(head: TaskHead, turn: number, claim: Lease | undefined): RepeatedTurn {
   const { holder } = head;
   const isClaimed = claim !== undefined && holder?.turn === turn && holder.node === claim.node && head.began < turn;
-  return { turn, isClaimed };
+  return { turn, isClaimed, isReady: holder === undefined };
 }

@@ -81,11 +81,11 @@ describe('a message', () => {
   });
 
   it('that is repeated gets its turn again, with its claim if its node holds it and has written nothing', () => {
-    expect(repeatedAccept(heldHead(), 1, LEASE)).toEqual({ turn: 1, isClaimed: true });
-    expect(repeatedAccept(heldHead(), 1, ELSEWHERE)).toEqual({ turn: 1, isClaimed: false });
-    expect(repeatedAccept(heldHead({ began: 1 }), 1, LEASE)).toEqual({ turn: 1, isClaimed: false });
-    expect(repeatedAccept(heldHead(), 2, LEASE)).toEqual({ turn: 2, isClaimed: false });
-    expect(repeatedAccept(heldHead(), 1, undefined)).toEqual({ turn: 1, isClaimed: false });
+    expect(repeatedAccept(heldHead(), 1, LEASE)).toEqual({ turn: 1, isClaimed: true, isReady: false });
+    expect(repeatedAccept(heldHead(), 1, ELSEWHERE)).toEqual({ turn: 1, isClaimed: false, isReady: false });
+    expect(repeatedAccept(heldHead({ began: 1 }), 1, LEASE)).toEqual({ turn: 1, isClaimed: false, isReady: false });
+    expect(repeatedAccept(heldHead(), 2, LEASE)).toEqual({ turn: 2, isClaimed: false, isReady: false });
+    expect(repeatedAccept(heldHead(), 1, undefined)).toEqual({ turn: 1, isClaimed: false, isReady: false });
   });
 });
 

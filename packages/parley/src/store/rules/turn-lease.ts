@@ -1,5 +1,6 @@
 import type { HeldTurn, Lease, ReleaseHow } from '../held-turn.js';
 import { isSameTask, type TaskKey } from '../task-key.js';
+import type { Append } from '../task-storage.js';
 import { type HeldNumbers, type Holder, holderOf, isHeld, type TaskHead } from './task-head.js';
 
 /** The node that asks for turns. */
@@ -63,4 +64,17 @@ export function releasedCounts(how: ReleaseHow, attempt: number): ReleasedCounts
     case 'unbegun':
       return { attempts: attempt - 1, addedHandOvers: 0 };
   }
+}
+
+/** True if a node can claim a turn of the task after a release that leaves so many messages waiting. */
+export function isReadyAfterRelease(how: ReleaseHow, waiting: number): boolean {
+  return how !== 'done' || waiting > 0;
+}
+
+/** True if a node can claim a turn of the task after an append that leaves so many messages waiting. */
+export function isReadyAfterAppend(
+  { authority, endsTurn }: Pick<Append, 'authority' | 'endsTurn'>,
+  waiting: number,
+): boolean {
+  return waiting > 0 && (endsTurn !== undefined || authority === 'force');
 }

@@ -81,8 +81,8 @@ export function acceptedBefore(tables: WriteTables, write: AcceptWrite): AcceptR
   );
   if (found === undefined || found.turn === null) return undefined;
   const lease = claim === null ? undefined : { node: claim[0], leaseMs: claim[1] };
-  const { turn, isClaimed } = repeatedAccept(head, found.turn, lease);
-  return ['accepted', turn, head.seq, isClaimed ? head.epoch : null, head.holder === undefined];
+  const { turn, isClaimed, isReady } = repeatedAccept(head, found.turn, lease);
+  return ['accepted', turn, head.seq, isClaimed ? head.epoch : null, isReady];
 }
 
 /** Stores a task that no message created; false if the id is taken. */

@@ -21,6 +21,7 @@ import { NodeList } from '../node-list.js';
 import type { ConfigPut, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
 import { readableDeliveries } from '../readable-deliveries.js';
 import { parsedCancel } from '../rules/decide-cancel.js';
+import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
 import { stateOfNumber } from '../state-numbers.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
@@ -131,9 +132,11 @@ export class SqliteStorage implements TaskStorage {
     const now = this.#open();
     const result = await this.#commits.do(appendWrite(append, now));
     if (result[0] !== 'appended') return { kind: result[0] };
+    const [, waiting, isDue] = result;
     if (typeof append.authority !== 'number') this.wakeups.taskChanged(append.key);
-    if (result[2] === true) this.wakeups.deliveryReady(append.key.scope.agent);
-    return { kind: 'appended', waiting: result[1] };
+    if (isReadyAfterAppend(append, waiting)) this.wakeups.workReady(append.key.scope.agent);
+    if (isDue === true) this.wakeups.deliveryReady(append.key.scope.agent);
+    return { kind: 'appended', waiting };
   }
 
   async claim(request: ClaimRequest): Promise<Claims> {
@@ -176,7 +179,7 @@ export class SqliteStorage implements TaskStorage {
   async release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
     this.#open();
     const waiting = await this.#commits.do(['release', { turn: heldFields(turn), attempt: turn.attempt, how }]);
-    if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
+    if (isReadyAfterRelease(how, waiting)) this.wakeups.workReady(turn.key.scope.agent);
     return { waiting };
   }
 

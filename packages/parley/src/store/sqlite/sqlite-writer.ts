@@ -158,23 +158,47 @@ function perform(tables: WriteTables, request: WriteRequest): unknown {
   return work(tables, request);
 }
 
-/**
- * The result of a request that a thread has done before it died; `undefined` if the request is to be done. An append
- * recognizes its repetition by itself. The other requests may be done twice.
- */
+type DoneBefore = {
+  readonly [Kind in keyof WriteResults]:
+    | ((
+        tables: WriteTables,
+        request: Extract<WriteRequest, readonly [Kind, ...unknown[]]>,
+      ) => WriteResults[Kind] | undefined)
+    | 'may be done twice';
+};
+
+/** The results of requests that a thread has done before it died; `undefined` if the request is to be done. */
+const DONE_BEFORE: DoneBefore = {
+  accept: acceptedBefore,
+  // It recognizes its repetition by itself.
+  append: 'may be done twice',
+  claim: claimedBefore,
+  begin: 'may be done twice',
+  renew: 'may be done twice',
+  release: 'may be done twice',
+  'leave-aside': 'may be done twice',
+  checkpoint: 'may be done twice',
+  cancel: 'may be done twice',
+  create: createdBefore,
+  delete: 'may be done twice',
+  reserve: 'may be done twice',
+  unreserve: 'may be done twice',
+  remember: 'may be done twice',
+  'put-push-config': 'may be done twice',
+  'delete-push-config': 'may be done twice',
+  'rewrite-config': 'may be done twice',
+  'claim-deliveries': deliveriesClaimedBefore,
+  'settle-delivery': 'may be done twice',
+  'replay-delivery': 'may be done twice',
+  'purge-delivery': 'may be done twice',
+  check: 'may be done twice',
+  sweep: 'may be done twice',
+};
+
 function doneBefore(tables: WriteTables, request: WriteRequest): unknown {
-  switch (request[0]) {
-    case 'accept':
-      return acceptedBefore(tables, request);
-    case 'claim':
-      return claimedBefore(tables, request);
-    case 'claim-deliveries':
-      return deliveriesClaimedBefore(tables, request);
-    case 'create':
-      return createdBefore(tables, request);
-    default:
-      return undefined;
-  }
+  const recognized = DONE_BEFORE[request[0]];
+  if (recognized === 'may be done twice') return undefined;
+  return (recognized as (tables: WriteTables, request: WriteRequest) => unknown)(tables, request);
 }
 
 const WAITING = 'SELECT count(*) AS waiting FROM execution e JOIN task t ON t.pk = e.task WHERE t.held IS NOT e.turn';
