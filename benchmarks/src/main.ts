@@ -5,6 +5,7 @@ import { type BenchOptions, readOptions, USAGE } from './bench-options.js';
 import { PROBES } from './probes.js';
 import { thisMachine } from './report/machine.js';
 import { probeTable, summarizeProbes } from './report/probe-table.js';
+import { profileTable } from './report/profile-table.js';
 import { summarize } from './report/summary.js';
 import { table } from './report/table.js';
 import { findCores, stayOn } from './run/cores.js';
@@ -78,7 +79,11 @@ async function bench(args: readonly string[]): Promise<number> {
       `${workload} of ${subject} used ${(busy * 100).toFixed(0)} % of its core only: the machine was busy with other work`,
     );
   }
-  if (options.profile !== undefined) print(`under the profiler, which costs time; its files are in ${options.profile}`);
+  if (options.profile !== undefined) {
+    const profiled = rows.filter(({ subject }) => !isForeign(subject));
+    if (profiled.length > 0) print(`\n${await profileTable(profiled, options.profile, options.seconds)}\n`);
+    print(`under the profiler, which costs time; its files are in ${options.profile}`);
+  }
   const wrong = rows.filter(({ faults }) => faults > 0);
   for (const row of wrong)
     print(`${row.workload} of ${row.subject}: ${row.faults} faults, such as\n${row.examples[0]}`);
