@@ -1,5 +1,6 @@
 import { OptionsError } from '../errors/options-error.js';
 import { sha256Hex } from '../runtime/sha256.js';
+import { isSameText } from './same-text.js';
 import { JWT_TYPES, jwtCheck } from './tokens/jwt-check.js';
 import {
   ASYMMETRIC_ALGORITHMS,
@@ -139,10 +140,4 @@ async function isOneOf(given: string | undefined, secrets: readonly string[]): P
   let isEqual = false;
   for (const secret of secrets) isEqual = isSameText(hash, await sha256Hex(secret)) || isEqual;
   return given !== undefined && isEqual;
-}
-
-function isSameText(one: string, other: string): boolean {
-  let difference = one.length ^ other.length;
-  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
-  return difference === 0;
 }

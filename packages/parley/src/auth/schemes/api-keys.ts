@@ -4,10 +4,10 @@ import type { Clock } from '../../runtime/clock.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import { type Logger, silentLogger } from '../../telemetry/logger.js';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.js';
+import { RecentHashes } from '../recent-hashes.js';
 import { type ApiKey, apiKeyProblems } from './api-key.js';
 import { type KeyPlace, type PlacedKeys, placedKeys } from './key-places.js';
 import { type HashedKey, KeyTable, sharedKeyProblems } from './key-table.js';
-import { RecentHashes } from './recent-hashes.js';
 import { ReloadedList } from './reloaded-list.js';
 
 /** Returns the valid keys. Called again for changes; the same array stands for the same keys. */

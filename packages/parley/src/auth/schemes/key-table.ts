@@ -1,4 +1,5 @@
 import type { Authentication } from '../authenticator.js';
+import { isSameText } from '../same-text.js';
 import type { User } from '../user.js';
 import type { CredentialOwner } from './api-key.js';
 import { ownerAsUser, type UserSource } from './credential-users.js';
@@ -58,7 +59,7 @@ export class KeyTable {
   find(sha256: string): KnownUser | undefined {
     let found: KnownUser | undefined;
     for (const entry of this.#buckets.get(sha256.slice(0, BUCKET_DIGITS)) ?? []) {
-      if (equal(entry.sha256, sha256)) found = entry.answer;
+      if (isSameText(entry.sha256, sha256)) found = entry.answer;
     }
     return found;
   }
@@ -78,11 +79,4 @@ export function sharedKeyProblems(keys: readonly HashedKey[]): readonly string[]
     if (known === undefined || JSON.stringify(known) === JSON.stringify(owner)) return [];
     return [`${known.subject} and ${owner.subject} have the same key`];
   });
-}
-
-/** Compares all digits, so that the time does not depend on the first difference. */
-export function equal(left: string, right: string): boolean {
-  let difference = left.length ^ right.length;
-  for (let at = 0; at < left.length; at++) difference |= left.charCodeAt(at) ^ right.charCodeAt(at);
-  return difference === 0;
 }

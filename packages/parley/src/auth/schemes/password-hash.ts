@@ -1,4 +1,4 @@
-import { equal } from './key-table.js';
+import { isSameText } from '../same-text.js';
 
 /** A password as PBKDF2 with HMAC-SHA-256 keeps it (RFC 8018 §5.2). */
 export interface PasswordHash {
@@ -38,7 +38,7 @@ export async function derivedHash(
 /** True if a password has the hash. Takes the same time for right and wrong ones. */
 export async function hasHash(password: string, expected: PasswordHash): Promise<boolean> {
   const { hash } = await derivedHash(password, expected);
-  return equal(textOf(hash), textOf(expected.hash));
+  return isSameText(textOf(hash), textOf(expected.hash));
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -6,7 +6,7 @@ import {
   type Credentials,
   type ProtectedResource,
 } from '../authenticator.js';
-import { RecentHashes } from '../schemes/recent-hashes.js';
+import { RecentHashes } from '../recent-hashes.js';
 import { insufficientScope, invalidToken, isToken, presentedToken, type Refusal } from './bearer-header.js';
 import { reasonOf, unavailable } from './remote-keys.js';
 import { Revocations } from './revocations.js';
