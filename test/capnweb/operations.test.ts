@@ -1,3 +1,4 @@
+import { MemoryStorage, systemClock } from 'parley-a2a/server';
 import { describe, expect, it } from 'vitest';
 import { HELLO, itemsOf, message, refusal, servedAgent } from './session-world.js';
 
@@ -49,6 +50,17 @@ describe('an agent over a session', () => {
     expect(await itemsOf(await held.subscribe({ after: 4 }))).toEqual([]);
     expect(await refusal(held.subscribe())).toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
     expect(await refusal(ada.task('none'))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
+  });
+
+  it('says that a task replaces the events that are no longer kept, also in place of a single one', async () => {
+    const storage = new MemoryStorage({ clock: systemClock, eventLogBytes: 1 });
+    const { agent } = await servedAgent({ storage });
+    const ada = agent();
+    const { task } = await ada.sendMessage({ message: message('hi') });
+    const held = ada.task(task.id);
+    const all = { seq: 4, event: { task: { status: { state: 'TASK_STATE_COMPLETED' } } }, reset: true };
+    for (const after of [1, 2, 3]) expect(await itemsOf(await held.subscribe({ after }))).toMatchObject([all]);
+    expect(await itemsOf(await held.subscribe({ after: 4 }))).toEqual([]);
   });
 
   it('calls a function with the events', async () => {

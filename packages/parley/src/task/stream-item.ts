@@ -9,6 +9,8 @@ export interface StreamItem {
   readonly text?: string;
   /** True if the stream ends with this event and the event itself does not tell. */
   readonly last?: boolean;
+  /** Set if the event replaces all that the stream has shown of the task: the log no longer reaches back so far. */
+  readonly reset?: true;
 }
 
 /** The items of one stream. A source may give those that are there already without a promise for each. */

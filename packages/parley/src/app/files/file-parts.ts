@@ -99,10 +99,15 @@ async function handedAnswer(answer: Answer, map: MapPart): Promise<Answer> {
 }
 
 async function handedItem(options: FilePartsOptions, scope: FileScope, item: StreamItem): Promise<StreamItem> {
-  const { event, seq, last } = item;
+  const { event, seq, last, reset } = item;
   const handed = await mappedEvent(event, bytesOfFiles({ ...options, scope, mostBytes: options.handedBytes }));
   if (handed === event) return item;
-  return { event: handed, ...(seq !== undefined && { seq }), ...(last !== undefined && { last }) };
+  return {
+    event: handed,
+    ...(seq !== undefined && { seq }),
+    ...(last !== undefined && { last }),
+    ...(reset !== undefined && { reset }),
+  };
 }
 
 async function* streamed(

@@ -18,8 +18,6 @@ export interface FeedSourceOptions {
   readonly textOf: (item: StreamItem) => string;
   /** True if that JSON has the shape of the model, so that most events need no JSON. */
   readonly isModel: boolean;
-  /** The sequence number after which the feed resumes. */
-  readonly after: number | undefined;
   /** The error for the caller. */
   readonly errorOf: (thrown: unknown) => A2AError;
   /** True if the feed ends with a turn, and not only with its task. */
@@ -35,7 +33,6 @@ export class FeedSource {
   readonly #options: FeedSourceOptions;
   #items: ItemSource | undefined;
   #fault: A2AError | undefined;
-  #isFirst = true;
   /** True if the last item is one that ends a feed. */
   #isWhole = false;
   /** About the characters of the JSON of the last item. */
@@ -116,13 +113,10 @@ export class FeedSource {
   }
 
   #itemOf(item: StreamItem): FeedItem {
-    const { after } = this.#options;
-    const { seq = 0 } = item;
+    const { seq = 0, reset } = item;
     const event = this.#wireOf(item) as FeedItem['event'];
-    const isReset = this.#isFirst && after !== undefined && 'task' in item.event && seq !== after + 1;
-    this.#isFirst = false;
     this.#isWhole = isLast(item.event, this.#options.followsTurn);
-    return isReset ? { seq, event, reset: true } : { seq, event };
+    return reset ? { seq, event, reset } : { seq, event };
   }
 
   /** The event for the peer. A task has a class of its own, which has no place in a message. */

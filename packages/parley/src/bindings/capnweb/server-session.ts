@@ -234,12 +234,11 @@ export class ServerSession {
     this.#grants.clear();
   }
 
-  #opened(items: ItemSource, { operation, after, codec = v1_0 }: SessionCall): FeedSource {
+  #opened(items: ItemSource, { operation, codec = v1_0 }: SessionCall): FeedSource {
     const feed: FeedSource = new FeedSource({
       items,
       textOf: codec.encodeEvent,
       isModel: codec === v1_0,
-      after,
       followsTurn: takesMessage(operation),
       errorOf: (thrown) => toA2AError(thrown, this.options.logger, { operation }),
       cutShort: () => (this.#isDraining ? restarting() : undefined),

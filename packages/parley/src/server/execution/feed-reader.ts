@@ -249,7 +249,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     const stored = await storage.task(key.scope, key.id);
     if (this.#ended) return;
     if (!stored || stored.seq <= (this.#lastSeq ?? 0)) return this.#end(new TaskNotFoundError(key.id));
-    this.#head = { event: { task: stored.task }, seq: stored.seq };
+    this.#head = { event: { task: stored.task }, seq: stored.seq, reset: true };
     this.#lastSeq = stored.seq;
     this.#endIfAfter(LogRecord.of(stored.seq, SNAPSHOT_TURN, { task: stored.task }));
   }

@@ -118,7 +118,8 @@ export class TaskStreams {
     if (seen !== undefined && seen <= seq && (await this.#reaches(scope, task.id, seen, seq))) {
       return seen === seq ? reader.begin(seq) : reader.begin(seen).replay();
     }
-    const started = reader.begin(seq, { event: { task }, seq });
+    const snapshot = { event: { task }, seq };
+    const started = reader.begin(seq, lastEventId === undefined ? snapshot : { ...snapshot, reset: true });
     return ended ? started.finish() : started;
   }
 
