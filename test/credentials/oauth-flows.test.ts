@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { connect } from '../../packages/parley/src/exports/client.js';
 import {
   authorizationCode,
+  type ClientSigningKey,
   clientCredentials,
   deviceCode,
   type SchemeCredentials,
-  type SigningKey,
 } from '../../packages/parley/src/exports/credentials.js';
 import type { SecurityScheme } from '../../packages/parley/src/exports/index.js';
 import { loopbackRedirect } from '../../packages/parley/src/exports/node-credentials.js';
@@ -20,12 +20,12 @@ import { Person } from './person.js';
 import { introspected, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
 
 let idp: AuthorizationServer;
-let key: SigningKey;
+let key: ClientSigningKey;
 let agents: Readonly<Record<keyof ReturnType<typeof schemesOf>, ProtectedAgent>>;
 
 beforeAll(async () => {
   const pair = await generateKeyPair('ES256');
-  key = pair.privateKey as SigningKey;
+  key = pair.privateKey as ClientSigningKey;
   idp = await startAuthorizationServer({
     clientKey: { ...(await exportJWK(pair.publicKey)), kid: 'c1', alg: 'ES256' },
   });

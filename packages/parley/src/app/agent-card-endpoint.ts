@@ -1,6 +1,6 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import { fingerprint } from '../runtime/sha256.js';
-import { READING, taking } from './middleware/method-filter.js';
+import { READ_METHODS, taking } from './middleware/method-filter.js';
 
 /** The card, and how long it may be kept. */
 export interface AgentCardEndpointOptions {
@@ -34,7 +34,7 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: Age
       verbatim: true,
     };
   };
-  return taking({ methods: READING, message: 'The agent card can only be read' }, async (request) => {
+  return taking({ methods: READ_METHODS, message: 'The agent card can only be read' }, async (request) => {
     whole ??= makeWhole();
     const answer = await whole;
     if (!isCurrent(request, answer.headers.etag ?? '', modified)) return answer;

@@ -38,7 +38,7 @@ import { allowedOrigins } from './middleware/cors.js';
 import type { Access, AccessOf } from './middleware/gate.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
-import { otherMethod, READING } from './middleware/method-filter.js';
+import { otherMethod, READ_METHODS } from './middleware/method-filter.js';
 import { countBrokenStream } from './middleware/observed-exchange.js';
 import { onceStarted } from './middleware/once-started.js';
 import {
@@ -410,7 +410,7 @@ export class AgentHost {
     const { method } = request;
     if (prefersPage(request)) return this.#page(this.#mounts, base);
     if (method === 'GET' || method === 'HEAD') return varying(originListing(this.#mounts, base), 'Accept');
-    const methods = this.#route('/') === undefined ? READING : [...READING, 'POST'];
+    const methods = this.#route('/') === undefined ? READ_METHODS : [...READ_METHODS, 'POST'];
     return otherMethod(method, { methods, message: 'This method means nothing here' });
   }
 

@@ -1,7 +1,7 @@
 import type { Credentials } from './authenticator.js';
 
 /** Methods that change nothing. */
-export const READING: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+export const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /** The schemes of `Authorization` that a browser adds by itself once its user has signed in (RFC 9110 §11.6.2). */
 const ATTACHED = /^\s*(?:basic|digest|negotiate|ntlm)(?:\s|$)/i;
@@ -27,7 +27,7 @@ export function isFromOtherSite(header: (name: string) => string | undefined): b
  * For credentials that also callers without a browser send, and which a browser attaches by itself.
  */
 export function isAttachedCrossSite(credentials: Credentials, trustedOrigins: readonly string[] = []): boolean {
-  if (credentials.method === undefined || READING.includes(credentials.method)) return false;
+  if (credentials.method === undefined || SAFE_METHODS.includes(credentials.method)) return false;
   const origin = credentials.header('origin');
   if (origin !== undefined && trustedOrigins.includes(origin)) return false;
   return isFromOtherSite((name) => credentials.header(name)) === true;

@@ -1,7 +1,7 @@
 import type { ClientGroups } from '../net/client-address.js';
 import type { Credentials } from './authenticator.js';
 import type { ClientCertificate } from './client-certificate.js';
-import { isAttached, isFromOtherSite, READING } from './cross-site.js';
+import { isAttached, isFromOtherSite, SAFE_METHODS } from './cross-site.js';
 import { withoutQuoted } from './quoted-text.js';
 
 /** A request, as far as it can carry credentials. */
@@ -78,7 +78,7 @@ export class PresentedCredentials implements Credentials {
    * beside a cookie.
    */
   get isCrossSite(): boolean {
-    if (READING.includes(this.method)) return false;
+    if (SAFE_METHODS.includes(this.method)) return false;
     const present = this.read.filter((name) => this.#source.header(name) !== undefined);
     const attached = present.filter((name) => this.#isAttached(name));
     const isAmbient = attached.length > 0 || this.#isCertificateRead;

@@ -19,7 +19,7 @@ export interface CredentialGuardOptions {
 }
 
 /** A request that the agent may have refused for its credentials. */
-export interface RefusedRequest {
+export interface ChallengedRequest {
   readonly url: string;
   readonly signal: AbortSignal | undefined;
   readonly credentials: RequestCredentials;
@@ -63,7 +63,7 @@ export class CredentialGuard {
   }
 
   /** Returns true if the provider has other credentials after a refusal, so that the call may be repeated. */
-  async renews(error: unknown, { url, signal, credentials }: RefusedRequest): Promise<boolean> {
+  async renews(error: unknown, { url, signal, credentials }: ChallengedRequest): Promise<boolean> {
     const { provider } = this.#options;
     const challenges = challengesOf(error);
     if (challenges === undefined || provider?.refused === undefined || !this.#isTrusted(url)) return false;

@@ -27,10 +27,10 @@ export type { Secret } from '../auth/credentials/secret.js';
 export type { AuthorizationCodeOptions } from '../auth/oauth/authorization-code.js';
 export type { DeviceCodeOptions, DeviceCodePrompt } from '../auth/oauth/device-code.js';
 export type {
+  ClientSigningKey,
   OAuthClientAuthentication,
   OAuthClientOptions,
   OAuthEndpoints,
-  SigningKey,
   StepUpRequest,
   TokenFetch,
 } from '../auth/oauth/oauth-options.js';

@@ -18,7 +18,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
 import { SkillCall, type ToolCaller } from './skill-call.js';
-import { progressText, statusText } from './task-progress.js';
+import { progressText, stateText } from './task-progress.js';
 import { resultOf } from './task-result.js';
 import type { ToolArguments } from './tool-arguments.js';
 
@@ -303,7 +303,7 @@ function observe(task: KnownTask, { state, message, timestamp }: TaskStatus): vo
   // An event that arrives late must not bring an ended task back.
   if (isTerminal(task.state)) return;
   task.state = state;
-  task.text = statusText(state, message?.parts);
+  task.text = stateText(state, message?.parts);
   task.updatedAt = timestamp ?? task.updatedAt;
 }
 

@@ -20,17 +20,17 @@ const STATE_WORDS: Readonly<Record<TaskState, string>> = {
 /** The text of a progress notification for an event; undefined if the event is the answer itself. */
 export function progressText(event: StreamResponse): string | undefined {
   if ('message' in event) return undefined;
-  if ('task' in event) return statusText(event.task.status.state, event.task.status.message?.parts);
+  if ('task' in event) return stateText(event.task.status.state, event.task.status.message?.parts);
   if ('statusUpdate' in event) {
     const { status } = event.statusUpdate;
-    return statusText(status.state, status.message?.parts);
+    return stateText(status.state, status.message?.parts);
   }
   const { name, artifactId, parts } = event.artifactUpdate.artifact;
   return shortened(textIn(parts) || `Artifact ${name ?? artifactId}`, TEXT_LENGTH);
 }
 
 /** The text of a status: its message, or words for the state. */
-export function statusText(state: TaskState, parts: readonly Part[] | undefined): string {
+export function stateText(state: TaskState, parts: readonly Part[] | undefined): string {
   return shortened(textIn(parts ?? []) || STATE_WORDS[state], TEXT_LENGTH);
 }
 

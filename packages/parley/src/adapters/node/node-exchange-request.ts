@@ -11,7 +11,7 @@ import { connectionCertificate } from './server-tls.js';
 const UNREAD_KEPT = 65_536;
 
 /** A request as node:http announces it. */
-export interface Arrival {
+export interface AnnouncedRequest {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   /** True if the peer waits for a go-ahead before it sends its body. */
@@ -30,7 +30,7 @@ export class NodeExchangeRequest implements ExchangeRequest {
   #isStreamed = false;
   #signal: AbortSignal | undefined;
 
-  constructor({ incoming, response, expectsContinue }: Arrival) {
+  constructor({ incoming, response, expectsContinue }: AnnouncedRequest) {
     const target = pathOf(incoming.url ?? '/');
     const mark = target.indexOf('?');
     this.method = incoming.method ?? 'GET';

@@ -10,7 +10,7 @@ import type { ProcessFigures } from '../../telemetry/server-figures.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import { alwaysAnswered } from '../middleware/always-answered.js';
 import type { Forwarding } from '../middleware/forwarded-caching.js';
-import { READING, taking } from '../middleware/method-filter.js';
+import { READ_METHODS, taking } from '../middleware/method-filter.js';
 import type { ReadinessReport } from '../observability/readiness.js';
 import { baseServerCalls } from './base-server-calls.js';
 import { baseServerCard } from './base-server-card.js';
@@ -73,7 +73,7 @@ export class BaseServer {
     const calls = baseServerCalls(endpoint);
     const figures = this.#figures;
     const timestamp = () => figures.timestamp;
-    const get = (exchange: Exchange) => this.#taking(READING, exchange);
+    const get = (exchange: Exchange) => this.#taking(READ_METHODS, exchange);
     const post = (exchange: Exchange) => this.#taking(['POST'], exchange);
     const told = (value: (request: ExchangeRequest) => object) =>
       get(async (request) => jsonAnswer({ status: 200, value: value(request), headers: NO_STORE }));

@@ -7,7 +7,7 @@ import type { IdSource } from '../../runtime/id-source.js';
 import type { AuditLog, AuditRecord } from '../../telemetry/audit-log.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { errorAnswer } from '../json-answer.js';
-import { READING } from './method-filter.js';
+import { READ_METHODS } from './method-filter.js';
 import { REQUEST_ID, shortPath } from './observed-exchange.js';
 
 /** The audit log of a host. */
@@ -163,7 +163,7 @@ function outcomeOf(code: string, status = 0): AuditRecord['outcome'] {
 
 function isAudited({ method }: ExchangeRequest, { call, file, status }: ExchangeResponse): boolean {
   if (call !== undefined || file !== undefined || REFUSALS.includes(status)) return true;
-  return !READING.includes(method) && method !== 'OPTIONS';
+  return !READ_METHODS.includes(method) && method !== 'OPTIONS';
 }
 
 function recordOf(

@@ -11,7 +11,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { varying } from './answer-headers.js';
 import type { AskingPorts, KnownUser } from './ask-again.js';
 import type { CredentialEnds } from './credential-ends.js';
-import { READING } from './method-filter.js';
+import { READ_METHODS } from './method-filter.js';
 
 /** The rule for the callers of an endpoint, and the form of a refusal. */
 export interface Access {
@@ -147,5 +147,5 @@ function varyingByCredential(answer: ExchangeResponse, { request, credentials }:
 
 /** True if caches may keep the answer. */
 function isReading({ method }: ExchangeRequest): boolean {
-  return READING.includes(method);
+  return READ_METHODS.includes(method);
 }

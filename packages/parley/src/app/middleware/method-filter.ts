@@ -9,7 +9,7 @@ export interface MethodFilter {
 }
 
 /** The methods for reading. */
-export const READING = ['GET', 'HEAD'];
+export const READ_METHODS = ['GET', 'HEAD'];
 
 /** The same exchange for these methods only: OPTIONS tells which they are, any other is refused (405). */
 export function taking(filter: MethodFilter, exchange: Exchange): Exchange {
@@ -19,7 +19,7 @@ export function taking(filter: MethodFilter, exchange: Exchange): Exchange {
 
 /** An exchange for what can only be read. */
 export function readOnly(exchange: Exchange): Exchange {
-  return taking({ methods: READING, message: 'This can only be read' }, exchange);
+  return taking({ methods: READ_METHODS, message: 'This can only be read' }, exchange);
 }
 
 /** The answer to a method that is none of these. */

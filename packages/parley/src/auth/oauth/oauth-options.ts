@@ -12,12 +12,12 @@ export interface OAuthEndpoints {
 }
 
 /** A private key of the Web Crypto API. */
-export type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+export type ClientSigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /** Authentication of the client: RFC 6749 §2.3, RFC 7523 §2.2, RFC 8705 §2. */
 export type OAuthClientAuthentication =
   | { readonly method: 'basic' | 'post'; readonly secret: string }
-  | { readonly method: 'private-key'; readonly key: SigningKey; readonly kid?: string }
+  | { readonly method: 'private-key'; readonly key: ClientSigningKey; readonly kid?: string }
   /** By the certificate of the connection, which `fetch` has to present. */
   | { readonly method: 'tls' };
 

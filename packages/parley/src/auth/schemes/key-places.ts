@@ -2,7 +2,7 @@ import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { ANONYMOUS, type Authentication, type Credentials } from '../authenticator.js';
 import type { ApiKeyPlace } from '../credentials/api-key.js';
-import { READING } from '../cross-site.js';
+import { SAFE_METHODS } from '../cross-site.js';
 import { isKeyText } from './api-key.js';
 
 /** A header, a query parameter or a cookie; `bearer` for `Authorization: Bearer <key>`. */
@@ -156,7 +156,7 @@ function cookieReader(name: string, { trustedOrigins }: PlacedKeysOptions): Plac
 
 /** False if a page of another site may have made a browser send the cookie with a request that changes something. */
 function isSameSite(credentials: Credentials, trustedOrigins: readonly string[]): boolean {
-  if (credentials.method !== undefined && READING.includes(credentials.method)) return true;
+  if (credentials.method !== undefined && SAFE_METHODS.includes(credentials.method)) return true;
   const origin = credentials.header('origin');
   if (origin !== undefined && trustedOrigins.includes(origin)) return true;
   const site = credentials.header('sec-fetch-site');

@@ -8,7 +8,7 @@ import type { Grant } from './grant.js';
 import { invalid, type ServerSession } from './server-session.js';
 import type { FeedItem } from './session-types.js';
 import { type CallbackEvent, isPeerStub, memberOf, type TaskCallback } from './task-callback.js';
-import { type ItemSource, type PeerFunction, Watch } from './watch.js';
+import { type PeerFunction, type PulledItems, Watch } from './watch.js';
 
 /** A task that a stream begins with. */
 export interface FirstItem {
@@ -48,12 +48,12 @@ export class TaskCallbacks {
     const call = { grant: this.grant, operation: BY_VERB.get, value, codec: PLAIN_EVENTS_CODEC };
     const events = (await this.session.call(call)) as CallbackEvent[];
     if (!events.some(isFinalEvent)) throw invalid('callback', 'needs an agent that streams');
-    return this.#add(callback, new EventSource(events));
+    return this.#add(callback, new CallbackItems(events));
   }
 
   /** Gives a callback the first item of a stream and the events that follow. */
   async follow(callback: TaskCallback, { seq, events }: FirstItem): Promise<void> {
-    this.#add(callback, new EventSource(events, await this.#source(seq)));
+    this.#add(callback, new CallbackItems(events, await this.#source(seq)));
   }
 
   /**
@@ -90,7 +90,7 @@ export class TaskCallbacks {
     return isTerminal(task.status.state);
   }
 
-  #add(callback: TaskCallback, source: ItemSource): number {
+  #add(callback: TaskCallback, source: PulledItems): number {
     this.#lastId += 1;
     const id = this.#lastId;
     const ended = () => {
@@ -116,7 +116,7 @@ export class TaskCallbacks {
 }
 
 /** Events that are known already, and then those of a feed. */
-class EventSource implements ItemSource {
+class CallbackItems implements PulledItems {
   readonly lastLength = 0;
   readonly #feed: FeedSource | undefined;
   #first: FeedItem | undefined;

@@ -9,7 +9,7 @@ export interface PeerFunction {
 }
 
 /** The items of a feed. */
-export interface ItemSource {
+export interface PulledItems {
   /** The next item; `undefined` at the end. Rejects with the error for the peer. */
   next(): Promise<FeedItem | undefined>;
   /** The characters of the last item. */
@@ -19,7 +19,7 @@ export interface ItemSource {
 
 /** The parts of a watch. It disposes the function. */
 export interface WatchOptions {
-  readonly source: ItemSource;
+  readonly source: PulledItems;
   readonly sink: PeerFunction;
   readonly clock: Clock;
 }

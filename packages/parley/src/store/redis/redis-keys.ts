@@ -110,7 +110,7 @@ export interface TaskPlace extends ScopePlace {
 }
 
 /** The place of an idempotency key. */
-export interface KeyPlace extends ScopePlace {
+export interface KeptKeyPlace extends ScopePlace {
   /** The key as JSON. */
   readonly text: string;
   /** The key of its hash. */
@@ -155,7 +155,7 @@ export class RedisKeys {
     return { ...place, name, key: `${place.base}${KEY.task}${name}` };
   }
 
-  ofKey(scope: Scope, key: string): KeyPlace {
+  ofKey(scope: Scope, key: string): KeptKeyPlace {
     const place = this.ofScope(scope);
     const text = JSON.stringify(key);
     return { ...place, text, key: `${place.base}${KEY.key}${place.scope}${text}` };
