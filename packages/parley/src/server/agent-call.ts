@@ -13,7 +13,10 @@ export interface LocalAgent {
 /** The agent to call: the url of the agent or its card, a card, or a server object. */
 export type AgentTarget = string | AgentCard | LocalAgent;
 
-/** The message of a call: a text, or a message. Its ids and references belong to this task, and stay behind. */
+/**
+ * The message of a call: a text, or a message. The ids and references of a message belong to this task: they are not
+ * sent.
+ */
 export type AgentCallMessage = string | Pick<Message, 'parts' | 'metadata' | 'extensions'>;
 
 /** Options of a call. */
@@ -24,13 +27,16 @@ export interface AgentCallOptions {
    */
   readonly into?: EventQueue;
   /**
-   * Names the call within its turn, so that a turn that runs again finds it. Default: its number. An agent that makes
-   * calls at the same time, or in another order when it runs again, names them.
+   * Names the call within its turn, so that a turn that runs again finds it. Default: the number of the call. Set it if
+   * the agent makes calls at the same time, or may make them in another order when it runs again.
    */
   readonly key?: string;
-  /** Longest time in ms. Default: that of the server. The rest of the turn's deadline is a limit in any case. */
+  /**
+   * Longest time of the call, in ms. Default: the option of the server. The deadline of the turn ends the call in any
+   * case.
+   */
   readonly timeoutMs?: number;
-  /** The task of the callee that the message goes to. Default: a new one, or that whose question it answers. */
+  /** The task of the callee that gets the message. Default: the task whose question it answers, otherwise a new one. */
   readonly taskId?: string;
   /** The context of the callee. Default: a new one. */
   readonly contextId?: string;
@@ -43,7 +49,7 @@ export interface AgentCallOptions {
 /**
  * A call of another agent. Awaited, it gives the answer: a message, or a task that has ended or waits for its caller.
  * Iterated, it gives the events of the callee as they arrive. After the loop, await it for the answer. Leaving the loop
- * ends the call, and the task of the callee goes on.
+ * ends the call, but not the task of the callee.
  */
 export interface AgentCall extends PromiseLike<SendMessageResponse>, AsyncIterable<StreamResponse> {
   /** The task of the callee, once the callee has named it. */

@@ -6,7 +6,7 @@ import type { RequestContext } from './request-context.js';
 export interface AgentExecutor {
   /**
    * Runs one turn. The agent publishes through `events`, then returns. A throw, or a return before a final or
-   * interrupted state, ends the task in FAILED. After `context.signal` aborts, the agent returns soon.
+   * interrupted state, ends the task in FAILED. After `context.signal` aborts, the agent should return soon.
    */
   execute(context: RequestContext, events: EventQueue): Promise<void> | void;
   /** Called once when a caller cancels the running turn, beside the aborted signal. May end the task in its own way. */

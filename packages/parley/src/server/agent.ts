@@ -23,9 +23,9 @@ export interface PromptRunner {
 }
 
 /**
- * Makes an agent of a function, an async generator function or an object with `run(prompt)`. The task works, its answer
- * becomes an artifact, and the task completes. An answer in pieces is streamed. The task fails if the function or its
- * model throws.
+ * Makes an agent of a function, an async generator function or an object with `run(prompt)`. The task is WORKING, the
+ * answer becomes its artifact, and the task is COMPLETED. An answer in pieces is streamed. The task is FAILED if the
+ * function or its model throws.
  */
 export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
   const run: PromptFunction = typeof source === 'function' ? source : (prompt, context) => source.run(prompt, context);
@@ -58,7 +58,7 @@ async function stream(
       artifactId = id;
     });
   };
-  // Half of a character is no text. It waits for its other half.
+  // A piece may end in the middle of a surrogate pair. The first half waits for the second.
   let half = '';
   for await (const piece of pieces) {
     // Leaving the loop ends the generator too, so that a canceled task leaves nothing running.
@@ -72,7 +72,7 @@ async function stream(
       content = half === '' ? text : text.slice(0, -1);
     }
     const room = say(content);
-    // Most pieces find room, and need no step of their own.
+    // Most pieces find room at once. An `await` for each of them would cost a microtask.
     if (room !== SETTLED) await room;
   }
   if (half !== '') await say(half);

@@ -1,4 +1,6 @@
-/** The link that an agent builds: the address that the credential is to arrive at, and the state that comes with it. */
+/**
+ * The data for a link that an agent builds: the address that gets the answer, and the state that the answer must bring.
+ */
 export interface AuthorizationCallback {
   /** The callback endpoint of the agent; "" if the server knows no address of its own. */
   readonly url: string;

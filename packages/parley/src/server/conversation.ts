@@ -12,7 +12,10 @@ import { artifactBytes, messageBytes } from '../task/event-bytes.js';
 export interface ConversationOptions {
   /** The most entries, 1 to 1,000. Default: 100. */
   readonly limit?: number;
-  /** The most bytes of all entries as JSON, about, up to the limit `referenceBytes`. Default: 256 KiB. */
+  /**
+   * The most bytes of all entries together, estimated as JSON. Default: 256 KiB. The limit `referenceBytes` is the
+   * maximum.
+   */
   readonly maxBytes?: number;
 }
 
@@ -64,7 +67,8 @@ export async function conversationIn(
   if (!take(own)) return found.reverse();
   const query = { scope, contextId, orderBy: 'status', artifacts: true, history: true } as const;
   for (let cursor: Awaited<ReturnType<TaskStorage['tasks']>>['next']; room.entries > 0; ) {
-    // A task mostly has a question and an answer. One more, because the task of the reader may be among them.
+    // Most tasks have two entries, a question and an answer. One task more, because the page may have the reader's own
+    // task.
     const page = await storage.tasks({
       ...query,
       limit: Math.ceil(room.entries / 2) + 1,
@@ -80,7 +84,7 @@ export async function conversationIn(
   return found.reverse();
 }
 
-/** The entries of a task, the oldest first. A message about progress is none. */
+/** The entries of a task, the oldest first, without messages about progress. */
 export function entriesOf({ id, history = [], artifacts = [], status }: Task): readonly ConversationEntry[] {
   const { message, state } = status;
   const isSaid = message !== undefined && (isTerminal(state) || isInterrupted(state));

@@ -1,10 +1,13 @@
 /** Limits of the engine. All times are in ms. */
 export interface EngineLimits {
-  /** From a cancel request to CANCELED by force. An agent that has asked for input has as long to return. */
+  /**
+   * From a cancel request to CANCELED by force. An agent also has this time to return after a question or a final
+   * state.
+   */
   readonly cancelGraceMs: number;
   /** Longest wait of a caller for a storage that does not answer or cannot write. Then the caller hears UNAVAILABLE. */
   readonly storagePatienceMs: number;
-  /** Longest turn. Then the task ends in FAILED. Waiting for a login does not count. */
+  /** Longest turn. Then the task ends in FAILED. Waiting for an authorization does not count. */
   readonly turnDeadlineMs: number;
   /** Messages that wait on a task while its turn runs. More are refused. */
   readonly waitingMessages: number;
@@ -19,7 +22,7 @@ export interface EngineLimits {
   /** Longest wait of an artifact chunk for others in the same commit. */
   readonly commitDelayMs: number;
   /**
-   * Bytes of the records since the last snapshot of a task before the next snapshot, but at least the task's own size.
+   * A task gets a new snapshot once the records since the last one have more bytes than this and than that snapshot.
    */
   readonly snapshotLogBytes: number;
   /** Bytes of events in memory for one slow reader. Beyond it the reader reads the log. */
@@ -43,13 +46,13 @@ export interface EngineLimits {
   readonly authorizationMs: number;
   /** Interval of the expiry check. */
   readonly expiryCheckMs: number;
-  /** Different task references, extensions and output modes of one message. */
+  /** Distinct task references, extensions or output modes of one message, each. */
   readonly listItems: number;
   /** Bytes of referenced tasks that an agent gets in one turn. */
   readonly referenceBytes: number;
   /** Messages of the history in a list, if the request does not say how many. */
   readonly listedHistory: number;
-  /** About the bytes of a page of a list. A longer page ends early, after at least one task. */
+  /** Approximate bytes of a page of a list. A longer page ends early, after at least one task. */
   readonly pageBytes: number;
 }
 

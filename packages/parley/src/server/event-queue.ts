@@ -28,8 +28,8 @@ export type RawEvent =
 
 /**
  * Receives the events of an agent. Every method resolves when the event is in the buffer: at once, or later if the
- * agent is faster than the storage (back-pressure). Events are validated and committed before they are shown. An
- * invalid event fails the task. Rejects once the turn is over.
+ * agent is faster than the storage (back-pressure). It rejects once the turn is over. Events are validated and
+ * committed before they are shown. An invalid event fails the task.
  */
 export interface EventQueue {
   working(content?: StatusContent, info?: StatusInfo): Promise<void>;

@@ -4,7 +4,7 @@ import type { RequestContext } from './request-context.js';
 /** The message of AUTH_REQUIRED. The engine adds its role and the ids of its task. */
 export type Question = Omit<Message, 'role' | 'taskId' | 'contextId'>;
 
-/** Publishes a question for an authorization, after a change. Its id has to stay. */
+/** Changes a question for an authorization, and calls `publish` with the result. The question keeps its id. */
 export type QuestionChange = (question: Question, publish: (changed: Question) => Promise<void>) => Promise<void>;
 
 const CHANGES = new WeakMap<RequestContext, QuestionChange>();
@@ -14,7 +14,7 @@ export function changeQuestions(context: RequestContext, change: QuestionChange)
   CHANGES.set(context, change);
 }
 
-/** The change for a turn; undefined if its questions stay as they are. */
+/** The change that a turn has set; `undefined` if its questions stay as they are. */
 export function questionChangeOf(context: RequestContext): QuestionChange | undefined {
   return CHANGES.get(context);
 }

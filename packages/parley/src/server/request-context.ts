@@ -23,7 +23,7 @@ export interface RequestContext {
   readonly history: readonly Message[];
   /**
    * The messages and artifacts of the context, the oldest first. Those of other tasks of the caller come before those
-   * of this task. This message is the last. Answers without a task are not stored, and missing.
+   * of this task. This message is the last. Direct messages are not stored, so they are missing.
    * @throws RangeError for a bound that is no positive integer.
    */
   conversation(options?: ConversationOptions): Promise<readonly ConversationEntry[]>;
@@ -59,7 +59,7 @@ export interface RequestContext {
   readonly metadata: JsonObject | undefined;
   /** Aborts on cancel, at the deadline, and when another process may take the turn over. */
   readonly signal: AbortSignal;
-  /** The time of the engine. An agent that waits by it needs no time in a test: there it is the `TestClock`. */
+  /** The clock of the engine. In tests it is the `TestClock`, so an agent that waits by it costs a test no time. */
   readonly clock: Clock;
   /** 1 for the first attempt. Grows when the turn runs again. */
   readonly attempt: number;

@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/logger.js';
 export interface RetentionPolicy {
   /** Time for which tasks are kept after their end. */
   readonly taskRetentionMs: number;
-  /** Time for which event logs are kept after the end of their task. So long can a finished stream be replayed. */
+  /** Time for which event logs are kept after the end of their task. For as long, a finished stream can be replayed. */
   readonly eventLogMs: number;
   /** Time between two sweeps. */
   readonly everyMs: number;
@@ -23,7 +23,9 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
 const BATCH = 500;
 const PAUSE_MS = 10;
 
-/** Removes expired tasks, logs and keys in small batches. A storage needs one. Times are those of the storage. */
+/**
+ * Removes expired tasks, logs and keys in small batches. Each storage needs a sweeper. Times are those of the storage.
+ */
 export class RetentionSweeper {
   readonly #storage: TaskStorage;
   readonly #clock: Clock;

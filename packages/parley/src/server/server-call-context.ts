@@ -17,7 +17,7 @@ export interface ServerCallContext {
    * §4.6.3).
    */
   readonly extensions: readonly string[];
-  /** Last sequence number that the caller has seen of a stream which it resumes, as sent. */
+  /** The `Last-Event-ID` of a client that resumes a stream, as sent: the last sequence number that it has seen. */
   readonly lastEventId?: string;
   /** W3C trace context. */
   readonly traceparent?: string;

@@ -33,9 +33,9 @@ export interface ServedTurn {
 
 /** The course of a turn, as it is at the moment. */
 export interface TurnCourse {
-  /** Time until the deadline in ms. While the task waits for its caller: the time that a turn has in all. */
+  /** Time until the deadline in ms. While the task waits for its caller: the full time of a turn. */
   readonly remainingMs: number;
-  /** True if another process may go on with the turn. Then its work elsewhere should go on. */
+  /** True if another process may go on with the turn. Then its calls of other agents should not be canceled. */
   readonly goesOnElsewhere: boolean;
   /**
    * Keeps metadata for later attempts of the turn, in an event of the task. Does nothing for a turn that has no later

@@ -46,7 +46,7 @@ export function announcedState(event: TaskEvent): TaskState | undefined {
   return 'task' in event ? event.task.status.state : undefined;
 }
 
-/** The input that an event is to its turn. */
+/** The input of the turn that an event of its agent is. */
 export function inputOf(event: StreamResponse): AgentEventInput {
   if ('message' in event) return 'message';
   const state = announcedState(event);

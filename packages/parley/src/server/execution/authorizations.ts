@@ -69,7 +69,7 @@ interface Received {
 
 /** A reply is dropped if its turn does not begin within this time. Its agent then asks again. */
 const REPLY_MS = 600_000;
-/** Leases for which a process watches over a reply that it has left for another process. */
+/** For so many lease times a process watches over a reply that it has left for another process. */
 const FOLLOWED_LEASES = 3;
 
 /**

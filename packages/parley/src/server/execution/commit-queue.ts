@@ -10,7 +10,7 @@ export interface Committer<Item, Commit, Answer> {
   send(commit: Commit): Promise<Answer>;
   /** The commit has been answered. */
   sent(commit: Commit, answer: Answer): void;
-  /** The commit failed for the given time in a row. The queue waits and sends it again. */
+  /** A commit failed. `attempt` counts its failures in a row. The queue sends it again after `waitMs`. */
   failed(error: unknown, attempt: number, waitMs: number): void;
 }
 
@@ -103,12 +103,15 @@ export class CommitQueue<Item, Commit, Answer> {
     this.#schedule();
   }
 
-  /** Takes back the answered commit, which has written nothing. Called for the answer, before the queue is closed. */
+  /**
+   * Counts the items of the answered commit as not committed: it has written nothing. Call it in `sent`, before
+   * `close`.
+   */
   refuse(): void {
     this.#committed = this.#committedBefore;
   }
 
-  /** Drops all items that are not committed. The answer of a commit under way is not looked at. */
+  /** Drops all items that are not committed. The answer of a commit under way is ignored. */
   close(): void {
     this.#isClosed = true;
     this.#pending = [];
@@ -124,7 +127,7 @@ export class CommitQueue<Item, Commit, Answer> {
     return this.#pending.length >= bufferEvents || this.#pendingBytes + this.#sentBytes >= bufferBytes;
   }
 
-  /** A delay that runs is left to run after an earlier commit: most are short, and to stop each one costs more. */
+  /** A running delay is not stopped by an earlier commit: most delays are short, and to stop each one costs more. */
   #scheduleLater(): void {
     if (this.#isSending || this.#isScheduled) return;
     this.#cancelDelay ??= this.#clock.after(this.#limits.commitDelayMs, () => {

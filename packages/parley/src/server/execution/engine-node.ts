@@ -47,7 +47,7 @@ export interface EngineNodeOptions {
   readonly logger: Logger;
 }
 
-/** The turns of one claim take about so much of storage. */
+/** Approximate bytes of storage that the turns of one claim take at most. */
 const CLAIM_BYTES = 67_108_864;
 const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;

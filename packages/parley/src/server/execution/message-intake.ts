@@ -130,8 +130,8 @@ export class MessageIntake {
 
   /**
    * Stores the message, or runs an agent that decides about storing first. The turn starts when the caller calls
-   * `start`. If the sender of a message hears UNAVAILABLE before it is stored, it is processed all the same.
-   * `startsNone`: the message starts no turn, so that it needs no free place.
+   * `start`. A sender may hear UNAVAILABLE before the message is stored. Such a message is processed all the same.
+   * @param startsNone True for a message that starts no turn, and needs no free place.
    */
   submit(envelope: Envelope, startsNone = false): Promise<Submission> {
     const { task, key, callerKey } = envelope;

@@ -139,8 +139,8 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Takes over the turns that no process runs. Resolves when the tasks have ended that end with that, so that no caller
-   * sees them at work. Waits for a slow storage as long as for an agent. The rest then happens while calls are
+   * Takes over the turns that no process runs. Tasks that cannot go on end. Resolves after that, so that no caller sees
+   * them at work. If the storage is slow, it resolves after `cancelGraceMs`, and the rest happens while calls are
    * answered.
    * @throws StorageError if the storage fails before that: no agent can be served yet.
    */
@@ -197,7 +197,8 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Lets running turns finish for a while, then hands the rest over. No agent starts. Ends whatever the storage does.
+   * Lets running turns finish for `graceMs`, then hands the rest over. No agent starts. Resolves even if the storage
+   * fails.
    */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
@@ -237,7 +238,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     turn.advance('give up');
   }
 
-  /** Waits for the storage, but not longer than for an agent. */
+  /** Waits for calls to the storage, for `cancelGraceMs` at most. */
   async #withPatience(work: Promise<unknown>): Promise<void> {
     const { clock, limits } = this.#context;
     let stopTimer = () => {};

@@ -70,7 +70,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   /** Sequence number of the last record made. */
   #seq = 0;
   #hasRecords = false;
-  /** At least as many bytes as the task takes. */
+  /** Upper bound of the bytes of the task. */
   #bytes = 0;
   /** Bytes of the records since the last snapshot. */
   #bytesSinceSnapshot = 0;

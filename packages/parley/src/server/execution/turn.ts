@@ -334,7 +334,10 @@ export class Turn implements EventSink, LoggedTurn {
     this.advance('suspended');
   }
 
-  /** The reply that the turn was started for, once. Then those that the caller is asked for. */
+  /**
+   * Answers the first request with the reply that the turn was started for, if there is one. Later requests ask the
+   * caller.
+   */
   async #requestAuthorization(context: TurnContext, request: AuthorizationRequest): Promise<Authorization> {
     const authorizations = await this.#context.authorizations.get();
     const claim = this.#log?.claim;
