@@ -244,7 +244,7 @@ export class CapnwebTask implements CapnwebTaskView {
     return this.#inSession(options, (session, signal) => this.#onTask(session, signal, { make, read: this.#plain }));
   }
 
-  /** Runs in the session of the caller, with the credentials, the interceptors and the log of other calls. */
+  /** Runs a call in the session of the caller, with the same credentials, interceptors and log as all other calls. */
   async #inSession<T>(
     options: CallOptions,
     run: (session: ClientSession, signal: AbortSignal | undefined) => Promise<T>,

@@ -138,7 +138,9 @@ export class ClientFeed implements AsyncIterator<ReceivedItem | undefined, undef
     return fault === undefined ? Promise.resolve(END) : Promise.reject(fault.error);
   }
 
-  /** A cancelled reader of a quiet stream tells the agent at its next write only. The subscription tells it at once. */
+  /**
+   * A cancelled reader of a quiet stream reaches the agent only at its next write. The subscription reaches it at once.
+   */
   #close(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -40,7 +40,7 @@ export interface ClientWatchOptions {
   ) => Promise<StartedWatch>;
 }
 
-/** The agent gives a function this time for a batch. After a longer one, it has ended the watch. */
+/** The time that the agent gives the function for a batch. After it, the agent ends the watch. */
 const PATIENCE_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
@@ -119,7 +119,7 @@ export class ClientWatch implements WatchSubscription {
     if (clock.monotonic() - began >= PATIENCE_MS) this.#again(session);
   }
 
-  /** Gives a batch to the function. One that a later session brings again is left to that session. */
+  /** Gives a batch to the function. A batch that a later session brings again is left to that session. */
   async #give(items: readonly unknown[], session: number): Promise<void> {
     if (this.#isOver || session !== this.#session) return;
     try {

@@ -38,7 +38,7 @@ export class Entrance extends RpcTarget {
     return 'pong';
   }
 
-  /** Authenticates, and gives the agent to the principal. Clients send calls to the result before it is there. */
+  /** Authenticates, and gives the agent to the principal. Clients may call the result before it arrives. */
   async authenticate(hello: unknown): Promise<Agent | AuthenticatedA2AService> {
     const session = this.#session;
     if (!isPlainCredential(hello)) return new Agent(session, await session.authenticate(hello));

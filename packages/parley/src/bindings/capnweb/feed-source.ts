@@ -8,7 +8,7 @@ import type { FeedItem } from './session-types.js';
 import { toWireError } from './wire-errors.js';
 import { toWire, toWireFromText } from './wire-values.js';
 
-/** Characters of events that a peer gets beyond the one that it asked for, about. */
+/** Approximate characters of events that a peer gets in addition to the event that it asked for. */
 const AHEAD_LENGTH = 16_384;
 
 /** The parts of a feed. */
@@ -35,7 +35,7 @@ export class FeedSource {
   #fault: A2AError | undefined;
   /** True if the last item is one that ends a feed. */
   #isWhole = false;
-  /** About the characters of the JSON of the last item. */
+  /** Approximate characters of the JSON of the last item. */
   lastLength = 0;
 
   constructor(options: FeedSourceOptions) {
@@ -119,7 +119,9 @@ export class FeedSource {
     return reset ? { seq, event, reset } : { seq, event };
   }
 
-  /** The event for the peer. A task has a class of its own, which has no place in a message. */
+  /**
+   * The event for the peer. An event with a task is made from its JSON, because a stored task is an object of a class.
+   */
   #wireOf(item: StreamItem): unknown {
     const { textOf, isModel } = this.#options;
     const { event } = item;

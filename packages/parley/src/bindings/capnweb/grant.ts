@@ -11,7 +11,7 @@ const PARAMETER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 /** Headers that tell the way of a request. Only the upgrade request knows it. */
 const OF_UPGRADE = /^(?:host|origin|forwarded|via|user-agent|x-real-ip|x-forwarded-.*|sec-.*)$/;
-/** Headers that no browser page may choose, and by which it is told from other callers. */
+/** Headers that no browser page may choose. They tell pages from other callers. */
 const OF_PAGES = /^(?:origin|sec-.*)$/;
 
 /**

@@ -28,7 +28,7 @@ export interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatc
   readonly closed: () => void;
 }
 
-/** A served connection in the hand of its host. */
+/** A served connection, for its host. */
 export interface ServedSession {
   /** Refuses new calls. */
   drain(): void;

@@ -55,7 +55,7 @@ export const CLOSE_CODES = {
   authenticateTimeout: 4408,
 } as const;
 
-/** The time for which a peer may leave its stream writes unread by us, before the connection ends. */
+/** The time for which stream writes of the peer may wait for a reader here, before the connection ends. */
 const PAUSE_MS = 30_000;
 /** Frames up to this length are not counted in the shared memory, so that they never wait for large ones. */
 const SMALL_LENGTH = 65_536;
@@ -282,7 +282,7 @@ export class SocketTransport implements WaitingHolder {
     if (this.#options.turn?.isOver() === true) this.#giveWay();
   }
 
-  /** Lets the other connections of the process have their turn. */
+  /** Lets the other connections of the process go on. */
   #giveWay(): void {
     if (this.#socket.pause !== undefined) this.#options.clock.soon(this.hold());
   }

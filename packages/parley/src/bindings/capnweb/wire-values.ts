@@ -188,7 +188,7 @@ async function collected(
   return bytes;
 }
 
-/** Base64 without a faster way in older hosts is made of pieces: a call has a limited number of arguments. */
+/** Older hosts encode base64 in pieces of this size, because a call has a limited number of arguments. */
 const PIECE = 0x6000;
 
 /** Bytes as standard base64. */

@@ -82,7 +82,7 @@ export function prepareCall<Codec extends RequestDecoder>(received: ReceivedCall
   return { received, request, context };
 }
 
-/** The operations whose callers have limits: those that run turns or streams. */
+/** Names the caller in limits, if the operation runs a turn or a stream. Other operations have no such limits. */
 function callerOf({ operation, endpoint, request }: ReceivedCall): string | undefined {
   if (!takesMessage(operation) && !isStreaming(operation)) return undefined;
   return request.user?.id ?? endpoint.addressOf?.(request);

@@ -48,7 +48,7 @@ export interface BindingContext {
   readonly challenges?: readonly string[];
   /** True if callers without a credential are anonymous, although there are challenges. */
   readonly takesAnonymous?: boolean;
-  /** A message needs one of them: those of all skills. Absent: a caller may use some skill without more. */
+  /** The requirements of all skills. A message needs to meet one of them. Absent: some skill requires nothing more. */
   readonly skillRequirements?: readonly SecurityRequirement[];
   readonly logger: Logger;
   readonly clock: Clock;

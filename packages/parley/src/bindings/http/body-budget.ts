@@ -64,8 +64,8 @@ export class BodyBudget {
   }
 
   /**
-   * Counts the bytes of a holder. The returned promise resolves when the holder may have them. It rejects with
-   * RESOURCE_EXHAUSTED after a while; absent: it has them now.
+   * Counts the bytes of a holder. `undefined`: the holder has them now. Otherwise the promise resolves when the holder
+   * may have them, and rejects with RESOURCE_EXHAUSTED after 10 s.
    */
   take(holder: object, total: number): Promise<void> | undefined {
     let share = this.#shares.get(holder);

@@ -5,7 +5,7 @@ import type { BodyMeter } from './body-budget.js';
 import type { CallRecord } from './call-record.js';
 import type { SocketPort } from './socket-port.js';
 
-/** A request in the form that all hosts give: the half between a host's adapter and the bindings. */
+/** A request in the form that all hosts give: the contract between adapters and bindings. */
 export interface ExchangeRequest {
   /** Upper case. */
   readonly method: string;

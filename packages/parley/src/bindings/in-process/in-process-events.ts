@@ -31,7 +31,7 @@ export class InProcessStreams {
     await Promise.all(this.#open.values().map((events) => events.finish(graceMs)));
   }
 
-  /** Knows a stream until it ends. */
+  /** Registers a stream. Returns the function that removes it. */
   add(events: InProcessEvents): () => void {
     const place = this.#open.add(events);
     return () => this.#open.remove(place);
@@ -61,7 +61,7 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
   readonly #options: InProcessEventsOptions;
   readonly #forget: () => void;
   #waiting: PromiseWithResolvers<Batch> | undefined;
-  /** The answer to a read whose reader a keep-alive has sent away. */
+  /** The answer that arrived after a keep-alive had answered its reader. The next read gets it. */
   #late: Promise<Batch> | undefined;
   #isReading = false;
   #isOver = false;
