@@ -14,8 +14,8 @@ export interface ExpressAdapterOptions extends ResponderOptions {
 }
 
 /**
- * An exchange as middleware of Express, which answers everything below the path it is used under. The second of the two
- * answers in the exchange's own form when a body parser before it has refused the request.
+ * An exchange as middleware of Express, which answers everything below the path it is used under. The second handler
+ * answers requests that a body parser before it has refused, in the form of the exchange.
  */
 export function toExpress(options: ExpressAdapterOptions): [RequestHandler, ErrorRequestHandler] {
   const responder = new Responder(options);
@@ -39,7 +39,7 @@ const encoder = new TextEncoder();
 
 /** The body that a body parser has read; `undefined` while it is still on the wire. */
 function parsedBody(request: Request): Body | undefined {
-  // Parsers make an object of nothing too.
+  // Parsers make an object of an empty body too.
   if (request.headers['content-length'] === '0') return async () => new Uint8Array(0);
   if (!request.readableDidRead) return undefined;
   const { body } = request as { body?: unknown };

@@ -56,7 +56,7 @@ export function toFastify(options: FastifyAdapterOptions): FastifyPluginCallback
   };
 }
 
-/** A prefix may have parameters: what is mounted is told from what follows by the number of segments. */
+/** A prefix may have parameters, so the mount is as many segments of the path as the prefix has. */
 function splitAfter(path: string, depth: number): { readonly mount: string; readonly path: string } {
   const segments = path.split('/');
   return { mount: segments.slice(0, depth + 1).join('/'), path: `/${segments.slice(depth + 1).join('/')}` };

@@ -2,7 +2,7 @@ import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { payloadTooLarge, readChunks } from '../../bindings/http/read-chunks.js';
 
-/** A body that is left over and not announced larger is read to its end. */
+/** The most bytes of an unread body that is read to its end. */
 const UNREAD_KEPT = 65_536;
 
 const NOTHING = new Uint8Array(0);

@@ -78,7 +78,7 @@ function onClose(this: CallStream): void {
   this[CALL] = undefined;
 }
 
-/** The most bytes of one write. A client that takes so many in time reads. */
+/** The most bytes of one write. A client that takes one write in time counts as reading. */
 const WRITE_BYTES = 65_536;
 const RESPONSE = Object.freeze({
   ':status': 200,

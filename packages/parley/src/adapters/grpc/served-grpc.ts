@@ -27,7 +27,7 @@ export interface GrpcCodecs {
 /** Loads the messages when a server starts. */
 export type LoadGrpcCodecs = () => Promise<GrpcCodecs>;
 
-/** An agent, and the way it is served. */
+/** An agent, and the settings to serve it with. */
 export interface ServedGrpcSetup {
   readonly host: HostView;
   readonly mount: AgentMount;

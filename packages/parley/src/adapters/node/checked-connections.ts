@@ -82,7 +82,7 @@ export function requireAnswer(request: Http.ClientRequest, reject: (error: Error
   });
 }
 
-/** Connections that are used again, each of which was checked when it was opened. Every check needs its own. */
+/** Pools of connections, each of which was checked when it was opened. Every kind of check needs pools of its own. */
 export function connectionPools({ http, https, lookup: ofSystem }: NodeModules, options: CheckedConnectionsOptions) {
   const { ca, lookup = ofSystem } = options;
   const pool = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS } as const;

@@ -22,7 +22,7 @@ export interface FileAuditLogOptions {
 }
 
 const WAITING_BYTES = 8 * 1024 * 1024;
-/** Only the user of the server may read who did what. */
+/** Only the user of the operating system that runs the server may read the records. */
 const MODE = 0o600;
 
 interface Waiting {
@@ -113,7 +113,7 @@ export class FileAuditLog implements AuditLog {
       }
       this.#waitingBytes -= bytes;
     }
-    // In the step of the last look: a record that comes later begins a new round.
+    // No `await` after the last check of the loop: a record that comes later begins a new round.
     this.#writing = undefined;
   }
 

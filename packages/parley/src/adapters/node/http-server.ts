@@ -69,7 +69,7 @@ export class HttpServer {
   readonly #broken = new WeakSet<Socket>();
   /** Resolves when the last connection is gone; there from the moment on that no new ones are accepted. */
   #closed: Promise<void> | undefined;
-  /** Streams are ended, also those that begin only now. */
+  /** True once the server ends its streams. A stream that begins later ends at once. */
   #ending = false;
   #idle: (() => void) | undefined;
 
@@ -144,7 +144,7 @@ export class HttpServer {
     });
   }
 
-  /** Accepts no more connections; what is open goes on, each connection until its answer is out. */
+  /** Accepts no more connections. Open connections go on until they have sent their answers. */
   stopAccepting(): void {
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
   }

@@ -21,7 +21,7 @@ export interface MutualTlsOptions {
   readonly origins: readonly string[];
   /** A function is asked for every new connection, so that a renewed certificate comes into use by itself. */
   readonly identity: TlsIdentity | (() => TlsIdentity);
-  /** The only scheme of the card, by its name there, that this is for. */
+  /** The name of a scheme in the card. Only this scheme gets the certificate. Default: every scheme for mutual TLS. */
   readonly scheme?: string;
 }
 
@@ -35,7 +35,7 @@ export interface MutualTls {
 
 /**
  * A client certificate for mutual TLS schemes.
- * @throws OptionsError where an origin is none or the identity cannot be used.
+ * @throws OptionsError if a url of `origins` is no origin, or if the identity cannot be used.
  */
 export function mutualTls({ origins, identity, scheme: schemeName }: MutualTlsOptions): MutualTls {
   const problems = origins

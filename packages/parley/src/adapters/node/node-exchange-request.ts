@@ -18,7 +18,7 @@ export interface AnnouncedRequest {
   readonly expectsContinue: boolean;
 }
 
-/** A request of a node:http server as the bindings see it. Headers, signal and body are made when looked at. */
+/** A request of a node:http server as the bindings see it. Headers, signal and body are made at their first read. */
 export class NodeExchangeRequest implements ExchangeRequest {
   readonly method: string;
   readonly path: string;

@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Clock } from '../../runtime/clock.js';
 import type { DelayFigures, MemoryFigures, ProcessFigures } from '../../telemetry/server-figures.js';
 
-/** Interval of measuring the event loop. The rest of a longer pause is its delay. */
+/** The interval at which the event loop is measured. The delay of the event loop is the rest of a longer pause. */
 const RESOLUTION_MS = 20;
 const WINDOW_MS = 60_000;
 
