@@ -10,7 +10,7 @@ import type { ServedTurn, TurnPorts } from '../server/turn-ports.js';
 import type { AgentMount } from './agent-mount.js';
 import type { HostExtension, HostView } from './host-extension.js';
 
-/** Places by which an agent names itself in a chain. */
+/** The most addresses by which an agent names itself in a chain. */
 const MOST_OWN = 5;
 
 /** The settings and ports of the calls of a host. */
@@ -93,7 +93,7 @@ export class AgentCallsExtension implements HostExtension {
         message,
         options,
         key,
-        // An agent of the process has no name, so its calls are told apart by theirs.
+        // An agent of the process has no url, so the keys of the calls tell its calls apart.
         callee: contentHash(urls.length === 0 ? ['in-process', key] : [...urls]),
         connect: (signal, last) => connect(target, { user: turn.user, signal, last }),
         limits,

@@ -4,17 +4,17 @@ import { READ_METHODS, taking } from './middleware/method-filter.js';
 
 /** The card, and how long it may be kept. */
 export interface AgentCardEndpointOptions {
-  /** The card as JSON. A promise belongs to a card that is signed. */
+  /** The card as JSON. A function if the card is signed. */
   readonly json: string | (() => Promise<string>);
-  /** When the card became what it is, ms since the epoch. */
+  /** The time of the last change of the card, in ms since the epoch. */
   readonly modifiedAt: number;
   /** The time for which clients may cache the card. */
   readonly maxAgeSeconds: number;
-  /** The request header that the card depends on, where it does. */
+  /** The request header that the card depends on, if there is one. */
   readonly vary?: string;
 }
 
-/** Serves a public card with what a cache needs to know (spec §8.6). */
+/** Serves a public card with the headers for caches (Spec §8.6). */
 export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: AgentCardEndpointOptions): Exchange {
   const modified = Math.floor(modifiedAt / 1000) * 1000;
   let whole: Promise<ExchangeResponse> | undefined;
@@ -43,7 +43,7 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: Age
   });
 }
 
-/** RFC 9110 §13.2.2: the date counts only where no tag is sent. */
+/** The date counts only if the request has no tag (RFC 9110 §13.2.2). */
 function isCurrent(request: ExchangeRequest, tag: string, modified: number): boolean {
   const tags = request.header('if-none-match');
   if (tags !== undefined) {

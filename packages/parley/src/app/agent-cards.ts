@@ -11,7 +11,7 @@ import type { LoadSignedCards } from './card-signing.js';
 export interface AgentCardsOptions {
   readonly card: AgentCard;
   readonly versions: readonly ProtocolVersionName[];
-  /** When the card became what it is, ms since the epoch. */
+  /** The time of the last change of the card, in ms since the epoch. */
   readonly modifiedAt: number;
   readonly maxAgeSeconds: number;
   /** Signs the card. Absent: it has no signatures. */

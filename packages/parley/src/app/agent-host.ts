@@ -70,7 +70,7 @@ const LAST_DELIVERIES_MS = 1_000;
 /** The agents of a host, their ports, and the settings of the host. */
 export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'knownHosts'> {
   readonly agents: AgentsByPath;
-  /** Of the endpoints of the host itself, and of agents without one. */
+  /** Authenticates callers of the endpoints of the host itself, and of agents without an authenticator. */
   readonly authenticator?: Authenticator | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
@@ -342,7 +342,7 @@ export class AgentHost {
     return this.#starting;
   }
 
-  /** Readiness says from now on that load balancers should send no more requests. */
+  /** Fails `/readyz` from now on, so that load balancers send no more requests. */
   drain(): void {
     this.#readiness.drain();
   }
@@ -367,7 +367,7 @@ export class AgentHost {
     return new HostSender({ load, logger });
   }
 
-  /** Counts and logs a request that a limit refused. Floods reach limits, so that the line is one for searches. */
+  /** Counts and logs a request that a limit refused. The line has the level debug, because floods reach limits. */
   readonly #reached = (reached: ReachedLimit): void => {
     this.#metrics?.requests.limited(reached.limit);
     this.#logger.debug('A limit was reached', { ...reached });

@@ -26,7 +26,7 @@ export interface AgentMountOptions {
   /** `/` or a path without a trailing slash. */
   readonly path: string;
   readonly versions: readonly ProtocolVersionName[];
-  /** When the cards became what they are, ms since the epoch. */
+  /** The time of the last change of the cards, in ms since the epoch. */
   readonly modifiedAt: number;
   readonly cardMaxAgeSeconds: number;
   /** Signs the cards. Absent: they have no signatures. */
@@ -111,7 +111,7 @@ export class AgentMount {
     this.#view = this.#views();
   }
 
-  /** Answers what is addressed to the agent, telling addresses under a base url. */
+  /** The exchange for requests to the agent. Its answers name addresses under a base url. */
   exchange(base: string): Exchange {
     return this.#view(base).exchange;
   }
@@ -200,7 +200,8 @@ export class AgentMount {
     const order = this.#versions.map((name) => PROTOCOL_VERSIONS[name].jsonRpc.version);
     const own = this.#versions.flatMap((name) => {
       const { version: protocolVersion } = PROTOCOL_VERSIONS[name].jsonRpc;
-      // With the slash at its end, what 0.2.5 looks for beside the url is inside of the mount.
+      // Clients of 0.2.5 look for endpoints beside the url. With a slash at the end of the url, these are inside of the
+      // mount.
       const rpc = name === '0.2.5' ? `${this.path === '/' ? '' : this.path}/` : jsonRpc;
       return [
         { url: `${base}${rpc}`, protocolBinding: 'JSONRPC', protocolVersion },

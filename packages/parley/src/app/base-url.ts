@@ -18,7 +18,9 @@ export interface BaseUrlRule {
 /** The address of a listening server. */
 export interface BoundBase {
   readonly url: string;
-  /** Bound to all addresses of the machine: the one a request arrived at is the one to tell. */
+  /**
+   * True if bound to all addresses of the machine. Then clients are told the address at which their request arrived.
+   */
   readonly wildcard: boolean;
 }
 
@@ -119,7 +121,7 @@ function readForwarded(header: string | undefined): Forwarded | undefined {
   return host === undefined ? undefined : { host, proto };
 }
 
-/** Each proxy adds to the end: what stands last was written by the one that is trusted. */
+/** Each proxy appends to the header, so the trusted proxy wrote the last entry. */
 function last(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const value = header.slice(header.lastIndexOf(',') + 1).trim();

@@ -10,7 +10,7 @@ export interface JsonAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A JSON answer for what no binding answers. */
+/** Makes a JSON answer outside of the bindings. */
 export function jsonAnswer({ status, value, headers }: JsonAnswer): ExchangeResponse {
   return {
     status,
@@ -45,7 +45,7 @@ export interface ErrorAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error outside of any binding, in the form of the HTTP+JSON errors (spec §11.6). */
+/** An error outside of any binding, in the form of the HTTP+JSON errors (Spec §11.6). */
 export function errorAnswer({ status, message, details, headers = {} }: ErrorAnswer): ExchangeResponse {
   const error = { code: status, status: STATUS_NAMES[status] ?? 'UNKNOWN', message, details };
   return jsonAnswer({ status, value: { error }, headers });

@@ -17,7 +17,7 @@ export interface PushPorts {
   readonly loadSend: () => Promise<SendPost>;
   /** The reason for which a url is not called; undefined if it may be. */
   readonly refusal: (url: URL) => string | undefined;
-  /** Between 0 and 1. */
+  /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
 }
 

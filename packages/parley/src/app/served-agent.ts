@@ -97,7 +97,7 @@ export interface ServedAgentSetup {
 
 /** One agent with its task space, wherever it is mounted. */
 export class ServedAgent {
-  /** Of its task space. */
+  /** The id of its task space. */
   readonly id: string;
   /** Changes what its push notifications tell. Absent: they tell what is stored. */
   readonly notifications: NotificationChange | undefined;
@@ -259,7 +259,7 @@ export class ServedAgent {
     });
   }
 
-  /** Hands an authorization to the agent that asked for it, as `DefaultRequestHandler.authorize` does. */
+  /** Hands an authorization to the agent that asked for it. See `DefaultRequestHandler.authorize`. */
   async authorize(state: string, reply: AuthorizationReply): Promise<string | undefined> {
     return this.#engine?.authorize(state, reply);
   }

@@ -20,11 +20,11 @@ export interface ServerConfig {
   readonly port: number;
   /** The port of gRPC; absent: that after `port`. */
   readonly grpcPort?: GrpcPort;
-  /** `host:port` of gRPC for cards, where it is not the address bound. */
+  /** `host:port` of gRPC for cards, if it differs from the bound address. */
   readonly grpcAddress?: string;
   /** The storage of tasks. */
   readonly databaseUrl: string;
-  /** The base url for cards, where it is not the address bound. */
+  /** The base url for cards, if it differs from the bound address. */
   readonly publicUrl?: string;
   /** For `trustProxy` of a server. */
   readonly trustProxy: readonly string[];

@@ -9,7 +9,9 @@ export interface BaseServerHealthOptions {
   readonly agentName: string;
   readonly figures: BaseServerFigures;
   readonly texts: ReadThrough;
-  /** Another one for each process, so that those that share a cache do not tell each other's health. */
+  /**
+   * An id that differs between processes, so that processes with a common cache do not answer with each other's health.
+   */
   readonly instance: string;
   readonly readiness: () => Promise<ReadinessReport>;
 }
@@ -21,7 +23,10 @@ export interface BaseServerHealthOptions {
 export class BaseServerHealth {
   readonly #options: BaseServerHealthOptions;
   #state: string | undefined;
-  /** Grows with every change, so that an answer from before it is found no more, even where it could not be removed. */
+  /**
+   * A part of the key in the cache. It grows with every change, so that no request finds an answer from before the
+   * change.
+   */
   #changes = 0;
 
   constructor(options: BaseServerHealthOptions) {
@@ -41,7 +46,7 @@ export class BaseServerHealth {
   }
 
   /**
-   * Makes the answer anew and keeps it, and tells how many that were: none while the server is not healthy.
+   * Caches a new answer. Resolves to the number of cached answers: 0 while the server is not healthy, otherwise 1.
    * @throws CacheError
    */
   async warm(): Promise<number> {

@@ -28,11 +28,11 @@ export interface BaseServerOptions {
   readonly cache?: AnswerCache;
   /** The lifetime of cached answers; default 300. */
   readonly cacheTtlSeconds?: number;
-  /** Pages of which other origins may call its endpoints from a browser; default: none. */
+  /** The other origins whose pages may call its endpoints from a browser; default: none. */
   readonly cors?: CorsOrigins | CorsOptions;
   /**
-   * True if callers may drop and warm cached answers; default false. With an authenticator this takes a credential,
-   * without one only programs on the machine of the server may.
+   * True if callers may drop and warm cached answers; default false. With an authenticator, callers need a credential
+   * for that. Without one, only programs on the machine of the server may do it.
    */
   readonly cacheChanges?: boolean;
 }
@@ -48,7 +48,7 @@ const members: OptionSchemas<BaseServerOptions> = {
 /** The schema of BaseServerOptions. */
 export const baseServerSchema = closed(members);
 
-/** Options that are each right, and who takes them. */
+/** Options that passed their schema, with the name of the function that takes them. */
 export interface BaseServerCheck {
   readonly subject: string;
   readonly options: BaseServerOptions;
@@ -57,8 +57,8 @@ export interface BaseServerCheck {
 }
 
 /**
- * The agent that the base-server interface is to serve, by its path.
- * @throws OptionsError where it is not there, or cannot be told from others.
+ * The path of the agent that the base-server interface serves.
+ * @throws OptionsError if no agent is under the path, or if the options name none of several agents.
  */
 export function baseServerAgent({ subject, options, paths }: BaseServerCheck): string {
   const agent = options.agent ?? (paths.length === 1 ? paths[0] : undefined);

@@ -19,14 +19,14 @@ import { BaseServerHealth } from './base-server-health.js';
 import { ENDPOINTS, type EndpointPath } from './base-server-options.js';
 import { invalidateCache, refuseCacheChange, warmCache } from './cache-endpoints.js';
 
-/** The agent behind a base server, and what it is run with. */
+/** The agent behind a base server, and its ports. */
 export interface BaseServerExchangeOptions {
   /** The card under a base url. */
   readonly card: (base: string) => AgentCard;
   readonly endpoint: BindingContext;
   /** The base url to tell a client. */
   readonly baseUrl: (request: ExchangeRequest) => string;
-  /** The same exchange, its requests held back until the agent has started. */
+  /** Holds back the requests of an exchange until the agent has started. */
   readonly onceStarted: (exchange: Exchange) => Exchange;
   readonly readiness: () => Promise<ReadinessReport>;
   readonly cache: AnswerCache;
@@ -37,10 +37,10 @@ export interface BaseServerExchangeOptions {
   readonly forwarding?: Forwarding | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Another one for each process. */
+  /** An id that differs between processes. */
   readonly instance: string;
   readonly process: ProcessFigures | undefined;
-  /** Answers `/metrics`; absent where nothing is measured. */
+  /** Answers `/metrics`; absent if nothing is measured. */
   readonly metrics: Exchange | undefined;
   readonly isCompressed: boolean;
 }
@@ -97,7 +97,7 @@ export class BaseServer {
     };
   }
 
-  /** The same exchange for these methods only; whatever goes wrong inside is an answer, too. */
+  /** The same exchange for these methods only. An error inside becomes an answer. */
   #taking(methods: readonly string[], exchange: Exchange): Exchange {
     return taking(
       { methods, message: `This takes ${methods.join(', ')}` },

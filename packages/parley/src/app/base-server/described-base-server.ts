@@ -22,7 +22,7 @@ const TEXTS: Schema = { type: 'array', items: TEXT };
 const CONNECTIONS = objectOf({ active: COUNT, idle: COUNT, total: COUNT });
 const HITS = { hits: COUNT, misses: COUNT, hitRate: TEXT };
 const LINK: Schema = { type: 'string', enum: ['connected', 'disconnected', 'disabled'] };
-/** Of those that every answer has, the ones that say something about it. */
+/** The headers of every answer that describe the answer itself. */
 const HEADERS = {
   'X-A2A-Protocol': { description: 'Always 1.0.', required: true, schema: TEXT },
   'X-Response-Time': { description: 'How long the answer took to make.', required: true, schema: TEXT },

@@ -4,7 +4,7 @@ import type { Part } from '../../model/part.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
 
-/** Another part in the place of a part; the same one to leave it as it is. */
+/** Returns the part for the place of a part: another one, or the same one to change nothing. */
 export type MapPart = (part: Part) => Part | Promise<Part>;
 
 /** Puts other parts in the place of those of a message. A message without changes stays the same object. */
@@ -48,7 +48,9 @@ export async function mappedEvent(event: StreamResponse, map: MapPart): Promise<
   return { statusUpdate: { ...event.statusUpdate, status: { ...status, message } } };
 }
 
-/** The list with other items, or the same list if none has changed. One after another: each may hold a file. */
+/**
+ * Maps the items of a list one after another, because each may hold a file. Returns the same list if no item changes.
+ */
 export async function mappedList<Item>(
   list: readonly Item[],
   map: (item: Item) => Item | Promise<Item>,

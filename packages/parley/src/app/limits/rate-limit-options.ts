@@ -2,7 +2,10 @@ import { closed, custom, type OptionSchemas, withMethod } from '../options/optio
 import * as Type from '../options/option-types.js';
 import type { Rate, RateLimiter } from './rate-limiter.js';
 
-/** The rates of a host. `requests` and `windowMs` hold for each address and for each principal unless these are set. */
+/**
+ * The rates of a host. `requests` and `windowMs` are the rate of each address and of each principal, unless
+ * `perAddress` or `perPrincipal` says another one.
+ */
 export interface RateLimitOptions extends Partial<Rate> {
   /** The rate of one client address, before any credential is checked; `false` for none. */
   readonly perAddress?: Rate | false;

@@ -38,7 +38,7 @@ const PATIENCE_MS = 250;
 /** Counters that failed are asked again after this time. */
 const AWAY_MS = 1_000;
 const ASKS_AT_ONCE = 500;
-/** With more keys that wait, this process counts the others by itself. */
+/** The most keys that wait for the counters. This process counts further keys by itself. */
 const MOST_WAITING = 5_000;
 
 /**

@@ -2,7 +2,7 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { errorAnswer } from '../json-answer.js';
 
-/** An exchange of what may reject: that is told to the log, and to the caller only that it happened (500). */
+/** An exchange around one that may reject. It logs the error, and answers 500 without details. */
 export function alwaysAnswered(exchange: Exchange, logger: Logger): Exchange {
   return async (request) => {
     try {

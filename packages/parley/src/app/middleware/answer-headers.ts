@@ -10,7 +10,7 @@ export function withHeaders(exchange: Exchange, fixed: AnswerHeaders): Exchange 
 }
 
 /**
- * The headers of an answer: its own, and those that middlewares have added to its request. A fixed header stands where
+ * The headers of an answer: its own, and those that middlewares have added to its request. A fixed header is added if
  * the answer has none of its name. No cache keeps the answer to a user, or a refusal of a caller.
  */
 export function allHeaders(
@@ -29,7 +29,7 @@ function privateCaching(own: string | undefined): string {
   return own?.includes('no-transform') ? 'private, no-store, no-transform' : 'private, no-store';
 }
 
-/** Tells browsers to take the type of an answer for what it says. */
+/** Tells browsers not to guess the type of an answer. */
 export const NOSNIFF: AnswerHeaders = Object.freeze({ 'x-content-type-options': 'nosniff' });
 
 /** Tells browsers to use only https for this many seconds (RFC 6797). */
@@ -37,7 +37,7 @@ export function strictTransport(seconds: number): AnswerHeaders {
   return Object.freeze({ 'strict-transport-security': `max-age=${seconds}` });
 }
 
-/** The same answer, for caches one that depends on a header of the request. */
+/** The same answer, with a header of the request added to `Vary`. */
 export function varying(answer: ExchangeResponse, name: string): ExchangeResponse {
   const { vary } = answer.headers;
   if (vary === undefined) return { ...answer, headers: { ...answer.headers, vary: name } };

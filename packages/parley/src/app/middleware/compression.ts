@@ -8,9 +8,9 @@ import { varying } from './answer-headers.js';
 
 /** The settings of compression. */
 export interface CompressionOptions {
-  /** From 1, the fastest, to 9, the smallest; default 6. Only where the host lets it be chosen. */
+  /** From 1, the fastest, to 9, the smallest; default 6. Only on hosts that let it be chosen. */
   readonly gzipLevel?: number;
-  /** From 0 to 11; default 4, about as fast as gzip at 6. Only where the host has Brotli and lets it be chosen. */
+  /** From 0 to 11; default 4, about as fast as gzip at 6. Only on hosts with Brotli that let it be chosen. */
   readonly brotliQuality?: number;
   /** Answers up to this length go out as they are; default 1024 characters. */
   readonly minimumLength?: number;
@@ -29,7 +29,7 @@ export const compressionSchema = anyOf(
   'must be true, false, or an object with gzipLevel (1 to 9), brotliQuality (0 to 11), minimumLength',
 );
 
-/** Compresses bodies, as a port: every host has means of its own. */
+/** The port for the compression of bodies. Every host has its own implementation. */
 export interface Compressor {
   /** The encodings of the host, the preferred one first. */
   readonly encodings: readonly ContentEncoding[];
@@ -42,7 +42,7 @@ export interface Compression {
   readonly minimumLength: number;
 }
 
-/** From this length on answers are compressed where nothing else was said: an ethernet frame has room for less. */
+/** The default of `minimumLength`, in characters. Answers up to it fit into one Ethernet frame. */
 export const MINIMUM_LENGTH = 1024;
 
 const COMPRESSIBLE =

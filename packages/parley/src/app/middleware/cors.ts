@@ -3,10 +3,10 @@ import { anyOf, closed, count, flag, func, matching } from '../options/option-sc
 import * as Type from '../options/option-types.js';
 import { type AnswerHeaders, varying, withHeaders } from './answer-headers.js';
 
-/** Pages of which origins may call: any (`*`), these, or those of which the function says so. */
+/** The origins whose pages may call: any (`*`), the listed ones, or those for which the function gives true. */
 export type CorsOrigins = '*' | readonly string[] | ((origin: string) => boolean | Promise<boolean>);
 
-/** Which pages may call from a browser, and how. */
+/** The rules for pages of other origins that call from a browser. */
 export interface CorsOptions {
   readonly origins: CorsOrigins;
   /** Request headers beyond those of the protocol that a page may send, such as that of an API key. */
@@ -131,7 +131,7 @@ class CorsRule {
     };
   }
 
-  /** An answer for all does not depend on who asks, so that caches can keep one. */
+  /** The headers for every origin, if they do not depend on the origin. Caches can keep one answer for all of them. */
   get headers(): AnswerHeaders | undefined {
     return this.#isForAll ? { ...this.#granted('*'), 'access-control-expose-headers': this.#exposed } : undefined;
   }

@@ -9,7 +9,7 @@ export interface Forwarding {
 
 const FORWARDED = ['Forwarded', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-Prefix'];
 
-/** The same exchange, its answers kept by no cache for clients that sent other forwarded headers. */
+/** The same exchange. No cache gives its answers to clients that sent other forwarded headers. */
 export function withForwardedCaching(exchange: Exchange, { listed }: Forwarding): Exchange {
   return async (request) => {
     const answer = await exchange(request);

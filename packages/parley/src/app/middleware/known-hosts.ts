@@ -9,7 +9,7 @@ const FOREIGN_HOST = errorAnswer({
     'This server takes requests for hosts of its own machine only. Name the host in publicHosts (A2A_PUBLIC_HOSTS) to allow it',
 });
 
-/** Which hosts a server goes by beside those of its machine, and when that matters. */
+/** The names of a server beside those of its machine, and the facts that decide whether names are checked. */
 export interface KnownHostsOptions {
   readonly isPublicHost: PublicHosts | undefined;
   /** The configured base url, if there is one. */

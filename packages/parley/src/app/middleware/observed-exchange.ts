@@ -11,7 +11,7 @@ import { type AnswerHeaders, allHeaders } from './answer-headers.js';
 /** The figures and the log of an exchange. */
 export interface Observers {
   readonly metrics: RequestMetrics | undefined;
-  /** Gets one line for each request at info, with nothing of what it says. */
+  /** Gets one line for each request, at the level info, without the content of the request. */
   readonly logger: Logger | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -86,7 +86,7 @@ export function shortPath(path: string): string {
   return path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
 }
 
-/** Paths are the caller's, and without their queries: these may carry credentials. */
+/** Logs a request. The path has no query, because a query may carry credentials. */
 function tell(logger: Logger, { request, answer: { call, status }, ms }: Told): void {
   const { requestId, method, path } = request;
   logger.info('request', {

@@ -1,12 +1,12 @@
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 
-/** The streams of an exchange that are open, so that they can be ended where no server of one's own does it. */
+/** The open streams of an exchange. A host without a server of its own ends them here. */
 export class OpenStreams {
   readonly #open = new LinkedList<TrackedStream>();
   #ended = false;
 
-  /** The same exchange, its streams known here. */
+  /** The same exchange. Its streams are known here while they are open. */
   track(exchange: Exchange): Exchange {
     return async (request) => this.#tracked(await exchange(request));
   }

@@ -44,10 +44,10 @@ export interface HostMetricsOptions {
   readonly clock: Clock;
 }
 
-/** All that is measured at a host of agents: kept here for `/metrics`, and told to a meter of the application. */
+/** The measurements at a host of agents, for `/metrics` and for a meter of the application. */
 export class HostMetrics {
   readonly requests: RequestMetrics;
-  /** Answers `/metrics`; absent where that is not wanted. */
+  /** Answers `/metrics`; absent if the options switch it off. */
   readonly endpoint: Exchange | undefined;
   /** The rule for readers of `/metrics`; absent if the host decides. */
   readonly access: Access | undefined;

@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<MetricFormat, string>> = {
 };
 const OFFERED = ['application/json', 'application/openmetrics-text', 'text/plain'] as const;
 
-/** The figures as JSON, or in the text form of OpenMetrics or Prometheus where `Accept` prefers that. */
+/** The figures as JSON, or in the text form of OpenMetrics or Prometheus if `Accept` prefers that. */
 export function metricsEndpoint({ registry, json }: MetricsEndpointOptions): Exchange {
   return async (request) => {
     const type = accepted(request.header('accept'), OFFERED);

@@ -45,7 +45,7 @@ export interface ReadinessReport {
 
 /** Probes come from several sides at once; one look serves all of them. */
 const FRESH_MS = 1_000;
-/** A part that takes longer to answer does not work. */
+/** A check that takes longer counts as failed. */
 const PATIENCE_MS = 2_000;
 
 const RELAXED: Readonly<Record<TaskStorage['durability'], readonly string[]>> = {

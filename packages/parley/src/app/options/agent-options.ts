@@ -53,7 +53,7 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly tenants?: TenantRule;
   /** Makes the extended card of a user from the public card; `undefined` if this user gets none. */
   readonly extendedAgentCard?: (card: AgentCard, user: User) => AgentCard | undefined | Promise<AgentCard | undefined>;
-  /** A message sent again leads to the outcome of the first one: how long, and for whom. */
+  /** For how long, and for which callers, a message that is sent again leads to the outcome of the first one. */
   readonly idempotency?: IdempotencyOptions;
   /** Functions around every call, the first one outermost. They get valid requests of authenticated callers. */
   readonly interceptors?: readonly ServerInterceptor[];
@@ -67,7 +67,7 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly versionWhenAbsent?: string;
 }
 
-/** One agent: what runs, or a request handler of one's own in the engine's place, and what its card says. */
+/** One agent: its executor, or a request handler in the place of the engine, and the content of its card. */
 export type AgentOptions = ServedAgentOptions &
   (
     | { readonly agent: AgentExecutor | PromptFunction | PromptRunner; readonly handler?: never }
@@ -111,7 +111,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   versionWhenAbsent: Type.Optional(matching(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')),
 };
 
-/** The first problem of options whose members are each right. `inherited` is the authenticator of the host. */
+/** The first problem of options that passed their schema. `inherited` is the authenticator of the host. */
 export function agentProblem(options: AgentOptions, inherited?: Authenticator): string | undefined {
   if ((options.agent === undefined) === (options.handler === undefined)) return 'needs either agent or handler';
   const authenticator = options.authenticator ?? inherited;
@@ -120,7 +120,7 @@ export function agentProblem(options: AgentOptions, inherited?: Authenticator): 
   if (undeclared.length > 0) return `securityRequirements: no scheme is declared as ${undeclared.join(', ')}`;
   if (options.tenants !== undefined && authenticator === undefined) return 'tenants needs an authenticator';
   if (options.extendedAgentCard === undefined) return undefined;
-  // Spec §3.1.11: never for anonymous callers, so without a way to tell who calls it could never be read.
+  // Spec §3.1.11: anonymous callers get no extended card. Without an authenticator no caller could read it.
   return authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;
 }
 

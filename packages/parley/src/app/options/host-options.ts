@@ -56,11 +56,12 @@ export interface HostOptions {
   readonly publicHosts?: readonly string[];
   /** The storage of tasks; default: in memory. The application closes a storage that it opens. */
   readonly storage?: TaskStorage;
-  /** A place of the application's own for tasks, instead of a storage; its limits are in docs/interfaces.md. */
+  /** The application's own database for tasks, instead of a storage. docs/interfaces.md has its limits. */
   readonly taskStore?: TaskStore;
   /**
-   * Keys of 32 bytes, in base64 or hex, for the credentials of push configurations in the storage. The first key
-   * encrypts, and all decrypt: to rotate, put a new key first. Default: credentials are stored as they are.
+   * Keys of 32 bytes, in base64 or hex, for credentials in the storage: those of webhooks, with their urls, and those
+   * that a turn keeps. The first key encrypts, and all decrypt: to rotate, put a new key first. Default: webhooks are
+   * stored as they are, and credentials of turns stay in memory.
    */
   readonly secretKeys?: readonly string[];
   readonly logger?: Logger;
@@ -78,34 +79,35 @@ export interface HostOptions {
   readonly rateLimit?: RateLimitOptions;
   /** Open streams and running turns at the same time, of one caller and of all callers. */
   readonly concurrency?: Partial<ConcurrencyLimits>;
-  /** Pages of which other origins may call from a browser; default: none. */
+  /** The other origins whose pages may call from a browser; default: none. */
   readonly cors?: CorsOrigins | CorsOptions;
   /** True if answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
   readonly nosniff?: boolean;
   /**
-   * Compression of longer answers for clients that accept it. Default: by a server with a socket of its
-   * own, not where an agent is put behind another host, which may do that itself.
+   * Compression of longer answers for clients that accept it. Default: true for a server with a socket of its own,
+   * false behind another host, which may compress answers itself.
    */
   readonly compression?: boolean | CompressionOptions;
   /**
-   * True if `/healthz` and `/readyz` are answered on the origin. Default: by a server with a socket of its own, not
-   * where an agent is put behind another host.
+   * True if `/healthz` and `/readyz` are answered on the origin. Default: true for a server with a socket of its own,
+   * false behind another host.
    */
   readonly health?: boolean;
   /**
-   * The metrics and who may read them. Default: everything, at `/metrics`, by a server with a socket of its own;
-   * nothing where an agent is put behind another host.
+   * The metrics and their readers. Default: everything, at `/metrics`, for a server with a socket of its own; nothing
+   * behind another host.
    */
   readonly metrics?: boolean | MetricsOptions;
   /**
-   * True if every request has an id, which its answer says, and a line in the log, at info. Default: as for `metrics`.
+   * True if every request gets an id, which its answer names, and a line in the log at the level info. Default: as for
+   * `metrics`.
    */
   readonly logRequests?: boolean;
   /** Gets a record of each call and each refusal. The application closes a log that it opens. Default: none. */
   readonly audit?: AuditLog;
   /**
    * Push notifications of the agents, and the private webhooks that may be called. Default: true for a server with a
-   * socket of its own, false where an agent is put behind another host.
+   * socket of its own, false behind another host.
    */
   readonly push?: boolean | PushOptions;
   /** Further bindings of the agents, such as `grpcBinding()` of `parley-a2a/grpc`. Default: no others. */
@@ -200,7 +202,7 @@ export function metricsOf(metrics: HostOptions['metrics'], otherwise: boolean): 
   return chosen === true ? {} : chosen === false ? undefined : chosen;
 }
 
-/** The options of a host, what they may be beside those of agents, and who takes them. */
+/** The options of a host, the schemas beside those of agents, and the name of the function that takes them. */
 export interface HostCheck<Options> {
   readonly subject: string;
   readonly schemas: Readonly<Record<string, Type.TSchema>>;
