@@ -11,9 +11,9 @@ export interface StreamRules {
   readonly span: StreamSpan;
   /** Attempts in a row without any answer before the stream fails. */
   readonly attempts: number;
-  /** The agent continues after `Last-Event-ID`. */
+  /** True if the agent continues after `Last-Event-ID`. */
   readonly resumable: boolean;
-  /** The first call may be repeated although the agent may have received it before. */
+  /** True if the first call may be repeated although the agent may have received it before. */
   readonly repeatable: boolean;
   /**
    * Returns true if the history of the task has the message. Undefined if a question always ends the turn: the message
@@ -26,11 +26,11 @@ export interface StreamRules {
 export interface StreamFacts {
   readonly rules: StreamRules;
   readonly taskId: string | undefined;
-  /** The task has ended, or the answer was a message: nothing can follow. */
+  /** True if nothing can follow: the task has ended, or the answer was a message. */
   readonly isOver: boolean;
-  /** The task waits for its caller. */
+  /** True if the task waits for its caller. */
   readonly isWaiting: boolean;
-  /** The task waits for input in a message's stream: the turn is over, but the task is not. */
+  /** True if the task waits for input in a message's stream: the turn is over, but the task is not. */
   readonly asksForInput: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface StreamTries {
   readonly failed: number;
   /** Reconnections since the stream began. */
   readonly breaks: number;
-  /** The task was polled since the last reconnection. */
+  /** True if the task was polled since the last reconnection. */
   readonly polled: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { StreamFacts, StreamRules } from './stream-policy.js';
 /** Facts about a task, from the events of its stream. */
 export class StreamProgress implements StreamFacts {
   readonly rules: StreamRules;
-  /** The message continues a task. The first snapshot may show the status that the task had before the message. */
+  /** True if the message continues a task. The first snapshot may then show the status from before the message. */
   readonly #continues: boolean;
   #taskId: string | undefined;
   #contextId: string | undefined;
@@ -18,7 +18,7 @@ export class StreamProgress implements StreamFacts {
   #lastId: string | undefined;
   #begun = false;
   #afresh = true;
-  /** The JSON of the last event if it was a snapshot after a reconnection. */
+  /** The JSON of the last event if that was a snapshot after a reconnection. */
   #snapshot: string | undefined;
 
   constructor(

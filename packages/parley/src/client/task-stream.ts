@@ -41,7 +41,7 @@ export interface StreamSource extends StreamRules {
   /** The task that the caller named. */
   readonly taskId: string | undefined;
   readonly lastEventId: string | undefined;
-  /** True if the agent shows on every stream that it is there. */
+  /** True if the agent sends keep-alives on every stream. */
   readonly keepsAlive: boolean;
   readonly options: ResumeOptions;
   readonly runtime: ClientRuntime;
@@ -64,7 +64,7 @@ export interface SubscriptionPlace {
 }
 
 const SILENCE_MS = 60_000;
-/** Time of an agent to close a stream that is over. */
+/** Time in which an agent has to close a stream that is over, in ms. */
 const CLOSING_MS = 1_000;
 const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
 const nothing = (): void => {};

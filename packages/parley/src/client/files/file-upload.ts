@@ -43,9 +43,9 @@ export interface UploadOptions {
 const IDLE_MS = 60_000;
 
 /**
- * Uploads a file to the place that the card of an agent declares. Send its url in a part of a message then. Checks the
- * size and digest that the agent answers with. A large file goes on after a cut connection, if the agent takes uploads
- * in several requests and the content is no stream.
+ * Uploads a file to the place that the card of an agent declares. To send the file, put the returned url into a part of
+ * a message. Checks the size and digest that the agent answers with. A large file goes on after a cut connection, if
+ * the agent takes uploads in several requests and the content is no stream.
  * @throws A2AError UNSUPPORTED_OPERATION if the card declares no place for files.
  * @throws A2AError if the agent refuses the file, ConnectionError if the connection fails, or the reason of the signal.
  */

@@ -29,7 +29,7 @@ export function passed(
 
 let sendsStreams: boolean | undefined;
 
-/** True if requests can have streams as bodies. Hosts that cannot take them as text and never read `duplex`. */
+/** True if requests can have streams as bodies. Other hosts make a text of a stream, and never read `duplex`. */
 export function canSendStreams(): boolean {
   if (sendsStreams !== undefined) return sendsStreams;
   let hasDuplex = false;
