@@ -24,8 +24,8 @@ export interface Credentials {
   /** The addresses that count as one client: the address before trusted proxies, of IPv6 its /64. */
   readonly clientGroup?: string | undefined;
   /**
-   * Stands for the connection, if the host knows it. A scheme may keep results for it, until the connection ends. It
-   * may not take the requests of one connection for those of one caller.
+   * Stands for the connection, if the host knows it. A scheme may keep results for it, until the connection ends. The
+   * requests of one connection may come from several callers.
    */
   readonly connection?: object | undefined;
   /** The certificate of the TLS connection. `undefined` if the client sent none, or the host cannot tell. */

@@ -74,8 +74,8 @@ export class PresentedCredentials implements Credentials {
   /**
    * True if a page of another site may have made a browser send a credential that was read: a cookie, HTTP Basic, or a
    * certificate. Only requests that may change something count. No such page can add another header that was read,
-   * unless CORS lets it. Callers without a browser send no word about pages. They need one only
-   * beside a cookie.
+   * unless CORS lets it. Callers without a browser send neither `Sec-Fetch-Site` nor `Origin`. They need one of the two
+   * only if they send a cookie.
    */
   get isCrossSite(): boolean {
     if (SAFE_METHODS.includes(this.method)) return false;

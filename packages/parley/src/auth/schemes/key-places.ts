@@ -16,7 +16,7 @@ export interface PlacedKeys {
   readonly wrong: Authentication;
   /** The answer to an expired key. */
   readonly expired: Authentication;
-  /** The key of a request. If there is none to look up: the answer. */
+  /** The key of a request, or the answer to a request without a key that can be looked up. */
   read(credentials: Credentials): string | Authentication;
 }
 

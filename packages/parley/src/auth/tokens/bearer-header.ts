@@ -8,7 +8,7 @@ const PREFIX = 'Bearer ';
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
- * The text that an `Authorization` header has in place of a token (RFC 6750 §2.1), or the refusal of the header. The
+ * The text at the place of the token in an `Authorization` header (RFC 6750 §2.1), or the refusal of the header. The
  * length is checked before anything else is read. `isToken` tells if the text can be a token.
  */
 export function presentedToken(header: string, maxTokenBytes: number): string | Authentication {

@@ -28,7 +28,7 @@ export interface JwtCheckOptions {
 
 /** The allowed values of the header `typ` of a JWT that is not explicitly an access token (RFC 7519 §5.1, RFC 9068). */
 export const JWT_TYPES = ['', 'jwt', 'at+jwt'];
-/** Absent: RFC 7519 recommends a tolerance of no more than a few minutes (§4.1.4). */
+/** The default tolerance. RFC 7519 §4.1.4 recommends no more than a few minutes. */
 const TOLERANCE_SECONDS = 5;
 
 /** The tolerance of rules, with its default. */
