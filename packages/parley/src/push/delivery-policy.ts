@@ -42,7 +42,7 @@ export type FailureOutcome = Extract<DeliveryOutcome, { readonly kind: 'retry' |
 /** The facts of a failed attempt. `failed`: failed attempts for this event before this one. */
 export interface AttemptFacts {
   readonly failed: number;
-  /** Between 0 and 1. */
+  /** A number from 0 to 1, for jitter. */
   readonly random: number;
   /** ms since the epoch. */
   readonly now: number;

@@ -35,7 +35,7 @@ export interface DeliverySenderOptions {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
-  /** Between 0 and 1. */
+  /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
   /** Sends to the webhooks that the operator allows. */
   readonly send: SendPost;
@@ -51,7 +51,7 @@ export interface DeliverySenderOptions {
 
 const CLAIM_BYTES = 4_194_304;
 const CLAIM_QUEUES = 128;
-/** Time of a waiting queue within its lease, in which its request may begin. */
+/** Time at the beginning of a lease in which the request of a waiting queue may begin. */
 const FRESH_MS = 20_000;
 /** Beyond the time of a request: writing the body, and settling. */
 const LEASE_SPARE_MS = 25_000;
@@ -116,7 +116,9 @@ export class DeliverySender {
     if (storage.shared) this.#keepLooking();
   }
 
-  /** Begins no more attempts. Those under way may end within the grace. Then they are cut off, and made again later. */
+  /**
+   * Begins no more attempts. Attempts under way may end within the grace. Then they are cut off, and repeated later.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     this.#unsubscribe?.();

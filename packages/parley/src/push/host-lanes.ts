@@ -23,23 +23,23 @@ interface Lane {
   waiting: HostWork[];
   /** The time of the last answer, or of the first request after a rest. */
   progressAt: number;
-  /** Works that were refused since the last answer. */
+  /** The number of refusals of work since the last answer. */
   refused: number;
 }
 
 interface Owner {
-  /** The works under way with the times of their begin, oldest first. */
+  /** The work under way with the times of its begin, oldest first. */
   readonly running: Map<HostWork, number>;
   /** Until then the owner has no work waiting beyond its share. */
   slowUntil: number;
-  /** Works that were refused since the owner was slow. */
+  /** The number of refusals of work since the owner was slow. */
   refused: number;
 }
 
 const FIRST_LIMIT = 4;
 const STUCK_MS = 1_000;
 const SLOW_MS = 60_000;
-/** Requests of one owner for each free one. */
+/** The most requests of one owner for each free request. */
 const SHARE = 3;
 const KNOWN_HOSTS = 1_000;
 const KNOWN_OWNERS = 1_000;
@@ -65,12 +65,12 @@ export class HostLanes {
     this.#limits = limits;
   }
 
-  /** Works that have begun. */
+  /** The number of requests that have begun. */
   get running(): number {
     return this.#running;
   }
 
-  /** Works that may be added before the lanes are full. */
+  /** The number of requests that may be added before the lanes are full. */
   get room(): number {
     return this.#limits.inFlight - this.#running - this.#waiting;
   }

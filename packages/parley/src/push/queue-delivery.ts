@@ -14,7 +14,7 @@ export interface QueueDeliveryOptions {
   readonly policy: DeliveryPolicy;
   /** The holder keeps the queue for so long after each settled record. */
   readonly leaseMs: number;
-  /** Between 0 and 1. */
+  /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
   readonly clock: Clock;
   /** True once the sender stops: the queue goes back without another attempt. */

@@ -178,7 +178,7 @@ export class PushReceiver {
   async #handle(body: string, id: string | undefined): Promise<Refusal | undefined> {
     const { onNotification, isExpected, logger = silentLogger } = this.#options;
     const read = await readNotification(body).catch((error: unknown) => error as Error);
-    // The text of the specification is about answers of agents.
+    // The prefix of the specification belongs to answers of agents, and a notification is none.
     if (read instanceof Error)
       return { status: 400, reason: read.message.replace(/^Invalid agent response type: /, '') };
     const taskId = taskIdOf(read.event);
