@@ -14,7 +14,7 @@ export interface ClientCodec {
   /** The JSON-RPC method of an operation; undefined: the version has none. */
   methodOf(operation: OperationName): string | undefined;
   /**
-   * The HTTP+JSON routes of an operation; a client tries the first at first. A codec for JSON-RPC gives the routes of
+   * The HTTP+JSON routes of an operation. A client tries them in this order. A codec for JSON-RPC gives the routes of
    * operations for which agents may lack a method. Their paths are relative to the folder of the interface url.
    */
   routesOf(operation: OperationName): readonly Route[];

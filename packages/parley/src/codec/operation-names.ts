@@ -5,7 +5,7 @@ import type { Route, WireRoute } from './wire-codec.js';
 export interface OperationNames {
   /** JSON-RPC methods: a server takes all of them, a client sends the first. */
   readonly methods: readonly string[];
-  /** HTTP+JSON routes: a server takes all of them, a client tries the first at first. */
+  /** HTTP+JSON routes: a server takes all of them, a client tries them in this order. */
   readonly routes: readonly Route[];
 }
 

@@ -3,7 +3,7 @@ const URL_SAFE = /[-_]/;
 /** Converts base64 in the URL-safe alphabet or without padding to standard base64. An invalid text stays invalid. */
 export function toStandardBase64(text: string): string {
   const standard = URL_SAFE.test(text) ? inStandardAlphabet(text) : text;
-  // With a remainder of 1 bits are missing. A text that has some padding must have all of it.
+  // A text with a remainder of 1 lacks bits. A text that has some padding must have all of it.
   const rest = standard.length % 4;
   return rest < 2 || standard.endsWith('=') ? standard : standard + '='.repeat(4 - rest);
 }
