@@ -6,9 +6,9 @@ import type { TaskEvent } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 
 const FRAME = 200;
-/** So much of an event that adds a chunk is not in its task. */
+/** Bytes of an event with a chunk that do not become a part of its task. */
 export const CHUNK_FRAME = 2 * FRAME;
-/** About a number, a boolean or null. */
+/** Approximate bytes of a number, a boolean or null. */
 const PLAIN_BYTES = 6;
 
 /** Approximate size of an event as JSON, without creating the JSON. For buffers and snapshots. */
@@ -60,7 +60,7 @@ function metadataBytes(metadata: JsonObject | undefined): number {
   return metadata === undefined ? 0 : jsonBytes(metadata);
 }
 
-/** Escapes are not counted, nor in texts. */
+/** Approximate size of a value as JSON. Escapes are not counted. */
 function jsonBytes(value: JsonValue): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return PLAIN_BYTES;

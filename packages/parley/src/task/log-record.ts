@@ -56,7 +56,7 @@ export class LogRecord implements StreamItem {
     return this.#event;
   }
 
-  /** About the length of the event as JSON. It creates no JSON. */
+  /** Approximate size of the event as JSON. Reading it creates no JSON. */
   get bytes(): number {
     this.#bytes ??= this.#text?.length ?? eventBytes(this.event);
     return this.#bytes;
