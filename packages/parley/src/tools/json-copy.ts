@@ -7,7 +7,7 @@ const MOST_LEVELS = 64;
 
 /** JSON writes a code unit as 6 bytes at most. */
 const ESCAPED_BYTES = 6;
-/** About the longest number. */
+/** Approximate bytes of the longest number. */
 const NUMBER_BYTES = 25;
 
 /** The value to copy. */
@@ -33,7 +33,7 @@ export function jsonCopy(value: unknown, copied: CopiedValue): JsonValue {
 
 class Copier {
   readonly #copied: CopiedValue;
-  /** The copy has at least so many bytes, and at most so many. */
+  /** The bounds of the bytes of the copy. */
   #least = 0;
   #most = 0;
 

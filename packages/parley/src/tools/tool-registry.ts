@@ -19,7 +19,7 @@ export interface ExecuteOptions {
 
 /** Tools that may change, such as those of `mcpTools`. */
 export interface ToolSource {
-  /** The tools of now. */
+  /** The current tools. */
   readonly tools: readonly Tool[];
 }
 
