@@ -31,7 +31,9 @@ export function begunCall(
   return undefined;
 }
 
-/** The call whose question a message answers, if the question came from that callee. `call`: only the one so named. */
+/**
+ * The call whose question a message answers, if the question came from that callee. `call`: only a call with this name.
+ */
 export function askedCall(
   question: Message | undefined,
   { call, callee }: { readonly call: string | undefined; readonly callee: string },
