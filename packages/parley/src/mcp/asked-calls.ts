@@ -2,7 +2,7 @@
 export interface RunningCall<Result> {
   readonly signal: AbortSignal;
   readonly perform: () => Promise<Result>;
-  /** Resolves when no more questions of a call can arrive that was given up. */
+  /** Resolves when no more questions of calls that were given up can arrive. */
   readonly settle: () => Promise<void>;
   /** True if the server has ended the call with this error. */
   readonly isAnswer: (error: unknown) => boolean;
@@ -30,7 +30,7 @@ export class AskedCalls<Call> {
   readonly #waiting: WaitingCall<Call>[] = [];
   /** Questions that wait until one call is left. */
   #pending = 0;
-  /** Grows when a call is given up: each question that waits then may be its question. */
+  /** Grows when a call is given up: any question that waits at that time may be one of its questions. */
   #givenUp = 0;
   /** True after the first question that named no call. From then on calls run one after another. */
   #hasAsked = false;

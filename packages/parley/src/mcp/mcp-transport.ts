@@ -19,7 +19,7 @@ export interface McpUrl {
   readonly headers?: Readonly<Record<string, string>>;
   /** True if the url comes from others. Then only public addresses are called. Default false. */
   readonly isForeign?: boolean;
-  /** Instead of the platform's own and of the guard for urls that come from others. */
+  /** Sends all requests. Default: the `fetch` of the platform, with a guard for urls that come from others. */
   readonly fetch?: McpFetch;
 }
 

@@ -93,7 +93,7 @@ export class SkillCall {
     const stopTimer = clock.after(turnMs, () => over.abort(new DOMException('The turn took too long', 'TimeoutError')));
     let stopWaiting = () => {};
     const canceled = () => {
-      // The agent has the message perhaps, and its first event names the task to cancel.
+      // The agent may have the message. Then its first event names the task to cancel.
       if (this.#taskId !== undefined) over.abort(signal.reason);
       else stopWaiting = clock.after(LAST_CALL_MS, () => over.abort(signal.reason));
     };
