@@ -23,7 +23,7 @@ export function fromBase64Url(text: string): Uint8Array {
   return fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
 }
 
-/** The bytes that a base64 text stands for, about. */
+/** The approximate number of bytes in a base64 text. */
 export function bytesInBase64(text: string): number {
   return Math.floor((text.length * 3) / 4);
 }

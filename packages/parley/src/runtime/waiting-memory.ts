@@ -44,7 +44,7 @@ export class WaitingMemory {
   }
 
   #makeRoom(): void {
-    // Bytes leave without a word.
+    // A connection does not tell when its bytes leave, so all of them are counted again.
     for (const [holder] of [...this.#seen]) {
       const { waitingBytes } = holder;
       this.forget(holder);
