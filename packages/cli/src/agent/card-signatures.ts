@@ -6,7 +6,10 @@ import type { Settings } from '../settings/settings.js';
 
 /** The result of checking the signatures of a card. */
 export interface CardVerification {
-  /** A trusted key verified the card; no trusted key did; the card has no signatures. */
+  /**
+   * `verified`: a trusted key has signed the card. `unverifiable`: no trusted key has. `absent`: the card has no
+   * signatures.
+   */
   readonly status: 'verified' | 'unverifiable' | 'absent';
   /** Signatures that were checked. */
   readonly signatures: readonly SignatureVerdict[];

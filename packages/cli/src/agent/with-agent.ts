@@ -29,7 +29,7 @@ export interface CalledAgent {
 /** The agent and the task of a command, as far as arguments name them. */
 export interface NamedAgent {
   readonly taskId?: string | undefined;
-  /** Instead of the agent that the settings name. */
+  /** The agent to call. Default: the one that the settings name. */
   readonly reference?: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 
-/** Tasks between two lines of progress, where stderr is no terminal. */
+/** Tasks between two lines of progress, if stderr is no terminal. */
 const STEP = 10_000;
 
 /** Copies all tasks of a database into another one. */

@@ -11,7 +11,7 @@ export interface OperatorAct {
   readonly queue?: DeliveryKey;
 }
 
-/** Runs an act and writes a record of what came of it. `code`: of the record, for a result. */
+/** Runs an act and writes a record of its result. `code` gives the code of that record. */
 export type Audited = <Result>(
   act: OperatorAct,
   run: () => Promise<Result>,
