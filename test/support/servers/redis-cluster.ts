@@ -6,7 +6,7 @@ import { RedisServer } from './redis-server.js';
 
 const run = promisify(execFile);
 
-/** Servers of a cluster agree so fast that one of them is away. */
+/** Time after which the servers of a cluster agree that one of them is away. */
 const NODE_TIMEOUT_MS = 1_000;
 
 /** A node of a cluster. */
