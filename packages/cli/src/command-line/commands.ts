@@ -85,14 +85,14 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     path: 'push dead replay',
-    summary: 'Deliver to them again: to all, to those of a task, or to one webhook',
+    summary: 'Deliver again to given-up webhooks: to all, to those of a task, or to one',
     args: '[task] [webhook]',
     flags: ['database', 'audit-file'],
     example: 'parley push dead replay 0199 --database sqlite:./data/parley.db',
   },
   {
     path: 'push dead purge',
-    summary: 'Drop their pending events: all, those of a task, or of one webhook',
+    summary: 'Drop the pending events of given-up webhooks: of all, of those of a task, or of one',
     args: '[task] [webhook]',
     flags: ['database', 'audit-file'],
     example: 'parley push dead purge 0199 --database sqlite:./data/parley.db',
@@ -175,7 +175,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     path: 'db copy',
-    summary: 'Copy all tasks of a database into an empty one; no server may use either',
+    summary: 'Copy all tasks of a database into an empty one, while no server uses either',
     args: '<from> <to>',
     flags: ['resume'],
     example: 'parley db copy sqlite:./data/parley.db postgres://parley@localhost/parley',

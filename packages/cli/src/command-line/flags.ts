@@ -36,7 +36,7 @@ export const FLAGS = {
   endpoint: text('url', 'call this address without a card; needs one --transport', { short: 'e' }),
   transport: text(
     'binding',
-    'HTTP+JSON, JSONRPC, GRPC or CAPNWEB; repeat it in order of preference (default: the order of the card)',
+    'HTTP+JSON, JSONRPC, GRPC or CAPNWEB, in order of preference (default: the order of the card)',
     {
       repeats: true,
     },
@@ -84,12 +84,12 @@ export const FLAGS = {
   }),
   'media-type': text('type', 'media type of the part before it', { repeats: true }),
   'request-payload': text('file|json', 'the whole request instead of parts and ids'),
-  stream: onOff('show events as they arrive'),
+  stream: onOff('show events as they arrive; task list -o json: one task per line'),
   async: onOff('print the ids and do not wait', {
     aliases: ['immediate', 'return-immediately', 'no-wait'],
   }),
   wait: onOff('wait until the task has ended or waits for you', { aliases: ['watch'] }),
-  'context-id': text('id', 'start a new task in this context', { aliases: ['context'] }),
+  'context-id': text('id', 'context of a new task, or of the tasks to list', { aliases: ['context'] }),
   'task-id': text('id', 'continue this task', { aliases: ['task'] }),
   metadata: text('json', 'metadata of the request: a JSON object'),
   'await-auth': onOff('wait on while the task asks for authorization'),
@@ -98,7 +98,7 @@ export const FLAGS = {
     builtIn: '2s',
   }),
   timeout: text('duration', 'longest wait (default: no limit)'),
-  history: text('n', 'number of history messages'),
+  history: text('n', 'most messages of the history to get with a task'),
   'save-fileparts': text('dir', 'save files of the answer in this folder'),
 
   agent: text('ref', 'an agent whose skills become tools', { repeats: true }),
@@ -129,8 +129,12 @@ export const FLAGS = {
   'client-id': text('id', 'OAuth client id'),
   'client-secret': text('secret', 'OAuth client secret; uses the client credentials flow', secret),
   issuer: text('url', 'authorization server (default: that of the card)'),
-  scope: text('scope', 'OAuth scope (default: those that the card requires)', { repeats: true }),
-  'step-up': text('scope', 'OAuth scope that a wider token may have', { repeats: true }),
+  scope: text(
+    'scope',
+    'OAuth scope of the token (default: those that the card requires), or scope of the key or password',
+    { repeats: true },
+  ),
+  'step-up': text('scope', 'OAuth scope to add to the token if the agent asks for it', { repeats: true }),
   scheme: text('name', 'security scheme of the card'),
 
   echo: onOff('serve an agent that repeats messages'),
@@ -156,16 +160,24 @@ export const FLAGS = {
   'tls-client-ca': text('path', 'authorities of client certificates that callers need', {
     commonVariable: 'A2A_TLS_CLIENT_CA',
   }),
-  'client-cert-proxy': text('address', 'proxy that tells client certificates; needs --client-cert-format', {
-    repeats: true,
-    commonVariable: 'A2A_CLIENT_CERT_PROXIES',
-  }),
-  'client-cert-format': text('name', 'form of its header: envoy, nginx or rfc9440', {
+  'client-cert-proxy': text(
+    'address',
+    'proxy that passes client certificates on in a header; needs --client-cert-format',
+    {
+      repeats: true,
+      commonVariable: 'A2A_CLIENT_CERT_PROXIES',
+    },
+  ),
+  'client-cert-format': text('name', 'form of that header: envoy, nginx or rfc9440', {
     commonVariable: 'A2A_CLIENT_CERT_FORMAT',
   }),
-  'auth-require': text('which', 'credentials that a caller needs, of several kinds: any, all or all-users', {
-    commonVariable: 'A2A_AUTH_REQUIRE',
-  }),
+  'auth-require': text(
+    'which',
+    'if callers have several kinds of credentials: any one, all of one user, or all-users for different users',
+    {
+      commonVariable: 'A2A_AUTH_REQUIRE',
+    },
+  ),
   'signing-key': text('path', 'key that signs: PEM, a JWK or a key set', { repeats: true }),
   jku: text('url', 'https URL of the public keys, which the signatures name'),
   expires: text('duration', 'lifetime of the key or password (default: no end)'),
@@ -175,17 +187,19 @@ export const FLAGS = {
   'introspection-issuer': text('url', 'ask this authorization server about tokens', {
     commonVariable: 'A2A_INTROSPECTION_ISSUER',
   }),
-  'introspection-client-id': text('id', 'the agent as a client of that server', {
+  'introspection-client-id': text('id', 'client id of the agent at that server', {
     commonVariable: 'A2A_INTROSPECTION_CLIENT_ID',
   }),
   'introspection-client-secret': text('secret', 'secret of that client', {
     ...secret,
     commonVariable: 'A2A_INTROSPECTION_CLIENT_SECRET',
   }),
-  'introspection-url': text('url', 'endpoint for the questions (default: that of the metadata)', {
+  'introspection-url': text('url', 'introspection endpoint (default: that in the metadata of that server)', {
     commonVariable: 'A2A_INTROSPECTION_URL',
   }),
-  'token-url': text('url', 'place where callers get such tokens, for the card', { commonVariable: 'A2A_TOKEN_URL' }),
+  'token-url': text('url', 'token endpoint for the card, where callers get these tokens', {
+    commonVariable: 'A2A_TOKEN_URL',
+  }),
   'jwt-algorithm': text('name', 'allowed algorithm of JWTs, such as ES256 (default: all asymmetric ones)', {
     repeats: true,
     commonVariable: 'A2A_JWT_ALGORITHMS',
@@ -216,14 +230,14 @@ export const FLAGS = {
   'audit-file': text('path', 'file that gets a record of each call, refusal and repair', {
     commonVariable: 'A2A_AUDIT_FILE',
   }),
-  'secret-keys-file': text('path', 'file of keys that encrypt credentials of webhooks in the storage'),
-  grpc: text('port', 'serve gRPC too: on this port, or shared for that of HTTP'),
+  'secret-keys-file': text('path', 'file of keys that encrypt secrets in the storage, such as credentials of webhooks'),
+  grpc: text('port', 'serve gRPC too, on this port; shared: on the port of HTTP'),
   capnweb: onOff("serve Cap'n Web too, at /capnweb below the agent"),
   database: text(
     'url',
     'storage of tasks: sqlite:./data/parley.db, postgres://host/database (default: DATABASE_URL, or memory:)',
   ),
-  workers: text('n', 'serve in so many processes behind one port, or max; needs PostgreSQL or Redis'),
+  workers: text('n', 'number of processes behind one port; max: one per core; needs PostgreSQL or Redis'),
   'metrics-port': text('port', 'with --workers: port of the metrics of the first worker; the others follow'),
   drain: text('duration', 'time in which a stopping server still answers, and /readyz fails', { builtIn: '0s' }),
   quiet: onOff('log errors only'),

@@ -118,7 +118,7 @@ function cardFailure({ message, fault, choices = [] }: Thrown): Failure {
   }
   if (fault === 'unverified') {
     const hint =
-      '--card-key names the keys that are accepted; parley card get shows the card and what its signatures are worth';
+      '--card-key names the keys that are accepted; parley card get shows the card and the check of its signatures';
     return local('A2ACLI_ERR_CARD_INVALID', message, hint);
   }
   return local(fault === 'invalid' ? 'A2ACLI_ERR_CARD_INVALID' : 'A2ACLI_ERR_CARD_NOT_FOUND', message, undefined);

@@ -64,7 +64,7 @@ function tokensOf(login: Login, { store, clientSecret, show, stepUp }: LoginMean
     ...options,
     show: (prompt) => {
       if (show !== undefined) return show(prompt);
-      throw new CliError('A2ACLI_ERR_CREDENTIALS_MISSING', `the login at ${issuer} is no longer good`, {
+      throw new CliError('A2ACLI_ERR_CREDENTIALS_MISSING', `the login at ${issuer} is no longer valid`, {
         hint: 'sign in again: parley auth login',
       });
     },

@@ -64,7 +64,7 @@ export function messageParts(message: string | undefined, given: readonly GivenF
     const text = String(value);
     if (name === 'media-type') {
       const part = parts.pop();
-      if (part === undefined || !flagged) throw usageError('--media-type stands behind the part that it is for');
+      if (part === undefined || !flagged) throw usageError('--media-type comes after the part that it describes');
       if (typed) throw usageError('--media-type is given twice for the same part');
       parts.push({ ...part, mediaType: text });
       typed = true;
