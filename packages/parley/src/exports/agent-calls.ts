@@ -111,8 +111,8 @@ function calleeOf(target: string | AgentCard): CalledAgent {
 }
 
 /**
- * A card without interfaces of further bindings at names that may lead anywhere. Their connections do not pass the
- * guarded `fetch`, and the client trusts a card that it is given.
+ * The card without interfaces of further bindings whose host names could lead to any address. Connections to them do
+ * not pass the guarded `fetch`, and a client trusts the addresses in a card that it is given.
  */
 function callable(card: AgentCard, destinations: Destinations): AgentCard {
   const supportedInterfaces = card.supportedInterfaces.filter(({ url }) => {

@@ -72,7 +72,7 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
    * agent that is private itself.
    */
   readonly trustedOrigins?: readonly string[];
-  /** Instead of the tenant that the card names. */
+  /** The tenant of all calls, instead of the one that the card names. */
   readonly tenant?: string;
   readonly retry?: RetryOptions;
   readonly resume?: ResumeOptions;
@@ -95,17 +95,17 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
    */
   readonly signatures?: SignatureOptions;
   readonly logger?: Logger;
-  /** The longest answer that is read; default 64 MiB. */
+  /** The longest answer that is read, in bytes; default 64 MiB. */
   readonly answerBytes?: number;
   /** The longest event of a stream, in characters; default 16 Mi. */
   readonly eventBytes?: number;
   /** Further bindings, such as `grpcTransport()` of `parley-a2a/grpc`. Default: no others. */
   readonly bindings?: readonly ClientBinding[];
-  /** Instead of the platform's own. It gets every request, also those for other origins. */
+  /** Sends all requests, also those to other origins. Default: the `fetch` of the platform. */
   readonly fetch?: Fetch;
   /** Ends the search for the card. */
   readonly signal?: AbortSignal;
-  /** The same after a time; default 30 s. */
+  /** Ends the search for the card after this time, in ms; default 30,000. */
   readonly timeoutMs?: number;
 }
 
@@ -179,8 +179,8 @@ export interface FetchCardOptions
 }
 
 /**
- * The card of an agent, whether or not it offers anything that could be called from here.
- * @throws AgentCardError where the reference leads to no card, or to one that is not signed as `signatures` asks.
+ * The card of an agent, even if it offers no interface that this client can call.
+ * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks.
  */
 export async function fetchAgentCard(agent: string | AgentCard, options: FetchCardOptions = {}): Promise<AgentCard> {
   const decode = (document: unknown) => {
@@ -326,7 +326,7 @@ function httpJsonTransport(options: HttpJsonTransportOptions): ClientTransport {
   return new HttpJsonTransport(options);
 }
 
-/** Old versions may have something by plain routes beside JSON-RPC, or two endpoints for it. */
+/** Agents of old versions may serve some operations by HTTP routes only, or JSON-RPC at two urls. */
 async function jsonRpcTransports({
   version,
 }: ClientCodec): Promise<(options: JsonRpcTransportOptions) => ClientTransport> {

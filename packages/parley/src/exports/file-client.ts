@@ -17,9 +17,9 @@ export type { UploadOptions, UploadSource } from '../client/files/file-upload.js
 export { FILES_EXTENSION } from '../operations/files-extension.js';
 
 /**
- * Uploads a file to the place that the card of an agent declares. Send its url in a part of a message then. Checks the
- * size and digest that the agent answers with. Files from 8 MiB go on after a cut connection, if the agent takes
- * uploads in several requests and the content is no stream.
+ * Uploads a file to the place that the card of an agent declares. To send the file, put the returned url into a part of
+ * a message. Checks the size and digest that the agent answers with. Files from 8 MiB go on after a cut connection, if
+ * the agent takes uploads in several requests and the content is no stream.
  * @throws A2AError UNSUPPORTED_OPERATION if the card declares no place for files.
  * @throws A2AError if the agent refuses the file, ConnectionError if the connection fails, or the reason of the signal.
  */

@@ -77,7 +77,7 @@ export interface CloseOptions {
 export interface A2AHost extends InProcessAgent {
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */
   readonly agentCards: Readonly<Record<string, AgentCard>>;
-  /** The base url clients are told; "" until the server listens, unless it is configured. */
+  /** The base url that clients are told; "" until the server listens, unless it is configured. */
   readonly url: string;
   /**
    * The tasks of an agent, for the application's own code: those of anonymous callers, or of the owner given.
@@ -96,7 +96,7 @@ export interface A2AHost extends InProcessAgent {
    * turns end for a grace (default 5 s each), and cuts the rest. The storage stays open.
    */
   close(options?: CloseOptions): Promise<void>;
-  /** The same server without a socket. */
+  /** Answers a request without a socket. */
   fetch(request: Request): Promise<Response>;
 }
 

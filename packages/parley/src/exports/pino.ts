@@ -5,11 +5,11 @@ import { toPino } from '../telemetry/pino/pino-logger.js';
 import { steadyLogger } from '../telemetry/steady-logger.js';
 import type { LogLevel } from '../telemetry/text-logger.js';
 
-/** Which pino writes. */
+/** The pino that writes. */
 export type PinoLoggerOptions =
-  /** One that writes JSON to standard output, from this level on; default `info`. */
+  /** A new one that writes JSON to standard output, from this level on; default `info`. */
   | { readonly level?: LogLevel; readonly pino?: never }
-  /** One of the application. */
+  /** The one of the application. */
   | { readonly pino: Pino; readonly level?: never };
 
 /** A logger that writes JSON lines with pino. Leaves out credentials in all fields. */
@@ -25,5 +25,5 @@ function standardOutput(): NodeJS.WriteStream {
   return stdout;
 }
 
-/** A server outlives who reads its log. */
+/** The server goes on if the reader of its log has gone. */
 function goOn(): void {}

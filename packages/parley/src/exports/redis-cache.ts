@@ -6,13 +6,13 @@ import { stderrLogger } from './stderr-logger.js';
 export type { AnswerCache, CacheConnections, CacheLink } from '../cache/answer-cache.js';
 export { RedisCache } from '../cache/redis/redis-cache.js';
 
-/** Which server, and how it is used. */
+/** Options of a cache in Redis or Valkey. */
 export interface OpenRedisCacheOptions {
   /** `redis://` or `rediss://`, with user, password and number of the database as usual. */
   readonly url: string;
   /** Prefix of all keys. Default `a2a:`. */
   readonly prefix?: string;
-  /** Connections that are kept; two at least, and by default. */
+  /** Number of open connections; default and minimum 2. */
   readonly connections?: number;
   /** Longest time of a command, in ms, at most 100. Default 40. */
   readonly timeoutMs?: number;

@@ -88,24 +88,23 @@ export type {
 export { systemClock, systemIds } from './runtime.js';
 
 /**
- * One agent without a server of its own. `url` is where the outside reaches what is handed to the host, a mount path
- * included. Without it Express and Fastify tell callers the address their request arrived at; `fetch` cannot do
- * without.
+ * One agent without a server of its own. `url` is the public address of the agent, with the path at which a host mounts
+ * it. Without `url`, Express and Fastify tell callers the address at which their request arrived, and `fetch` throws.
  */
 export type AgentHandlerOptions = AgentOptions & MountOptions & HostOptions;
 
-/** An agent to be put behind any host. */
+/** An agent that any host can mount. */
 export interface AgentHandler extends InProcessAgent {
   /** The card; it shows interfaces only under a configured url. */
   readonly agentCard: AgentCard;
   /** The configured public url. */
   readonly url: string | undefined;
   /**
-   * For hosts that speak the web's Request and Response.
+   * Answers requests, for hosts with the `Request` and `Response` of the web.
    * @throws OptionsError as soon as it is read, if no `url` is configured.
    */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** For an adapter of one's own. */
+  /** For your own adapter. */
   readonly exchange: Exchange;
   /** Gets the errors that adapters do not send to clients. */
   readonly logger: Logger;

@@ -21,7 +21,7 @@ export interface OpenSqliteOptions {
 
 /**
  * Opens a SQLite storage; one server process at a time can have it.
- * @throws StorageError naming the file when it cannot be used.
+ * @throws StorageError naming the file if it cannot be used.
  */
 export function openSqliteStorage({
   path,

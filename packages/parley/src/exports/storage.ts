@@ -84,7 +84,7 @@ export type { CopyStorageOptions } from './copy-storage.js';
 /**
  * Opens the storage that a database url names: `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`,
  * `sqlite:path?durability=process`, `postgres://host/database` or `redis://host:6379`.
- * @throws OptionsError for any other url, StorageError when the storage cannot be used.
+ * @throws OptionsError for any other url, StorageError if the storage cannot be used.
  */
 export async function openStorage(url: string, options: { readonly logger?: Logger } = {}): Promise<TaskStorage> {
   const database = parseDatabaseUrl(url);
@@ -110,7 +110,7 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
   return copy(options);
 }
 
-/** A storage, and whose tasks: by default those that anonymous callers have at the agent under `/`. */
+/** A storage, and the scope of its tasks. Default: the tasks of anonymous callers at the agent under `/`. */
 export interface TaskAccess extends Partial<Scope> {
   readonly storage: TaskStorage;
 }
