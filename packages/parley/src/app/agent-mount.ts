@@ -20,7 +20,7 @@ import type { ServedAgent } from './served-agent.js';
 /** The path of the extended card for clients of 0.2: beside the url in the card. */
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard';
 
-/** Which agent, where, and in which versions. */
+/** The mounted agent, its path and its versions. */
 export interface AgentMountOptions {
   readonly agent: ServedAgent;
   /** `/` or a path without a trailing slash. */

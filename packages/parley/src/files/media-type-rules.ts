@@ -1,7 +1,7 @@
 import { A2AError } from '../errors/a2a-error.js';
 import { fits, isActiveType, isShownAs, sniffedType } from './sniffed-type.js';
 
-/** Which media types a server takes. */
+/** The rules for the media types that a server takes. */
 export interface MediaTypeRules {
   /** Types such as `image/png`, or `image/*`. Default: all. */
   readonly allow?: readonly string[];

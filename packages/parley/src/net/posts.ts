@@ -17,7 +17,7 @@ export interface PostAnswer {
 
 /** A POST under way. */
 export interface PostCall {
-  /** Rejects if no answer comes, and with a `code` of REFUSED_ADDRESS where the address is not allowed. */
+  /** Rejects if no answer comes, and with the `code` REFUSED_ADDRESS if the address is not allowed. */
   readonly answer: Promise<PostAnswer>;
   abort(): void;
 }

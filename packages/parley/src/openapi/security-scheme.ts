@@ -1,7 +1,7 @@
 import type { OAuthFlows, SecurityScheme } from '../model/security-scheme.js';
 import type { Schema } from './document.js';
 
-/** A scheme of a card (spec §4.5.1) as a document has it. */
+/** A scheme of a card (Spec §4.5.1) as a document has it. */
 export function describedScheme(scheme: SecurityScheme): Schema {
   if ('apiKeySecurityScheme' in scheme) {
     const { location, name, ...about } = scheme.apiKeySecurityScheme;
@@ -19,7 +19,7 @@ export function describedScheme(scheme: SecurityScheme): Schema {
   return { type: 'mutualTLS', ...scheme.mtlsSecurityScheme };
 }
 
-/** The urls without which a document cannot show a flow; those that are not here it does not know at all. */
+/** The urls that a document needs to show a flow. OpenAPI has no flows but these. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   authorizationCode: ['authorizationUrl', 'tokenUrl'],
   clientCredentials: ['tokenUrl'],

@@ -138,7 +138,7 @@ export function assertValidArtifactUpdates(events: AssertedEvents): void {
 }
 
 /**
- * A task, or the task of a stream, ends in a state. The text of its last message may be asked for as well.
+ * A task, or the task of a stream, ends in a state. The error also tells the text of its last status.
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertTaskFinalState(ended: Task | AssertedEvents, state: TaskState): void {

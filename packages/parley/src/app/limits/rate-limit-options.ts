@@ -13,11 +13,13 @@ export interface RateLimitOptions extends Partial<Rate> {
   readonly perPrincipal?: Rate | false;
   /** Most addresses and principals in memory; default 100,000. */
   readonly keys?: number;
-  /** Counts in another place, such as a store that several processes share. Default: in memory. */
+  /**
+   * Counts requests in another place. Default: for all processes on a storage in PostgreSQL or Redis, else in memory.
+   */
   readonly limiter?: RateLimiter;
 }
 
-/** The default of `keys`. About 10 MB. */
+/** The default of `keys`, for up to 20 MB. */
 export const DEFAULT_RATE_KEYS = 100_000;
 
 const requests = Type.Integer({ minimum: 1 });

@@ -143,7 +143,7 @@ export class S3Uploads implements UploadStore {
     return counted;
   }
 
-  /** Removes the record that a process has left which died after the upload had become a file. */
+  /** Removes the record of an upload that became a file just before its process died. */
   async forgetOf(place: string): Promise<void> {
     for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${place}.`))
       await this.#forget(key, place);
