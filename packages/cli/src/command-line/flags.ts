@@ -173,7 +173,7 @@ export const FLAGS = {
   }),
   'auth-require': text(
     'which',
-    'if callers have several kinds of credentials: any one, all of one user, or all-users for different users',
+    'credentials that a caller needs, of several kinds: any, all (of one user) or all-users (of different users)',
     {
       commonVariable: 'A2A_AUTH_REQUIRE',
     },
