@@ -63,7 +63,7 @@ export interface BaseServerCheck {
 export function baseServerAgent({ subject, options, paths }: BaseServerCheck): string {
   const agent = options.agent ?? (paths.length === 1 ? paths[0] : undefined);
   const problems: string[] = [];
-  if (agent === undefined) problems.push('baseServer.agent: is needed where there are several agents');
+  if (agent === undefined) problems.push('baseServer.agent: is needed, because there are several agents');
   else if (!paths.includes(agent)) problems.push(`baseServer.agent: no agent is served at "${agent}"`);
   for (const path of paths) {
     const taken = ENDPOINT_PATHS.some((own) => own === path || own.startsWith(`${path}/`));

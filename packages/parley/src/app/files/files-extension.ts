@@ -22,9 +22,9 @@ export { FILES_EXTENSION };
 /** The options of files. Sizes are in bytes, times in ms. */
 export interface FileTransferOptions {
   readonly store: FileStore;
-  /** Of one file. Default: 1 GiB. */
+  /** The most bytes of one file. Default: 1 GiB. */
   readonly maxBytes?: number;
-  /** Of all files that one user of one agent has. Small files count 4 KiB. Default: 4 GiB. */
+  /** The most bytes of all files that one user of one agent has. Small files count 4 KiB. Default: 4 GiB. */
   readonly ownerBytes?: number;
   /** The time until a file is deleted. Default: 24 hours. */
   readonly expiryMs?: number;
