@@ -86,7 +86,7 @@ export function canonicalPart(part: Part): JsonObject {
   return { ...content, ...about({ metadata, ...labelsOf(part) }) };
 }
 
-/** Members that may be absent. An empty text, list or object counts as absent, because protobuf cannot tell. */
+/** The members that are present. An empty text, list or object counts as absent: protobuf cannot tell these apart. */
 function about(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const kept = Object.entries(members).flatMap(([name, value]): [string, JsonValue][] => {
     const own = name === 'metadata' ? unsigned(value as JsonObject | undefined) : value;

@@ -48,7 +48,7 @@ async function* events(
   const { call: signed, expected } = await outgoing(calls, call);
   let seen: SeenTask | undefined;
   for await (const event of next(signed) as AsyncIterable<StreamResponse>) {
-    // A stream may begin with an end before the message.
+    // The task in a stream may show the end of an earlier turn, which is older than the message.
     const own = 'task' in event ? { ...expected, since: undefined } : expected;
     seen = await trusted(async () => calls.answers?.event(event, seen, own));
     yield await trusted(() => shown(calls, event));

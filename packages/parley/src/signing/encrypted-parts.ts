@@ -123,7 +123,7 @@ function partOf(bytes: Uint8Array): Part {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (isPart(value) && !isEncrypted(value)) return value;
   } catch {
-    // The fault below tells all cases.
+    // The error below is the answer to each of these faults.
   }
   throw new EncryptedPartFault('holds no part');
 }

@@ -18,7 +18,7 @@ export const SIGNATURE_ALGORITHMS = [
 /** The statements of a signer about signed content, in the protected header. Times are in seconds since the epoch. */
 export interface SignedClaims {
   readonly iat: number;
-  /** Of messages to an agent. */
+  /** The end of the validity. Only messages to an agent have one. */
   readonly exp?: number;
   /** The agent that a message is for. */
   readonly aud?: string;
@@ -103,14 +103,14 @@ function readHeader(encoded: string, type: keyof typeof SIGNED_TYPES, library: t
   return named as unknown as SignatureHeader;
 }
 
-/** A header in the only spelling that a JSON writer without blanks gives: so no member comes twice. */
+/** Reads a header. Only the text that `JSON.stringify` writes is taken: in other texts a member could come twice. */
 function parsed(encoded: string, library: typeof Jose): Record<string, unknown> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(library.base64url.decode(encoded));
     const value: unknown = JSON.parse(text);
     if (isObject(value) && JSON.stringify(value) === text) return value;
   } catch {
-    // The fault below tells all cases.
+    // The error below is the answer to each of these faults.
   }
   throw new SignatureFault('its protected header must be base64url of JSON without blanks and without a member twice');
 }

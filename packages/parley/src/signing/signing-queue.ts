@@ -38,7 +38,7 @@ export interface AnswerSigning {
   readonly logger: Logger;
 }
 
-/** The engine's events of a turn, and what happens to the agent's before. */
+/** The event queue of the engine for a turn, and the ports that sign and encrypt the events before they get there. */
 export interface SignedTurn {
   readonly events: EventQueue;
   readonly ports: AnswerSigning;
@@ -90,8 +90,8 @@ export class SigningQueue implements EventQueue {
   }
 
   /**
-   * Makes the queue of a turn. An attempt that follows a crash goes on with the artifacts that are stored: their
-   * parts tell all that the chains of signatures need.
+   * Makes the queue of a turn. An attempt that follows a crash goes on with the stored artifacts: their parts are all
+   * that the hashes for later signatures need.
    */
   static async of(context: RequestContext, turn: SignedTurn): Promise<SigningQueue> {
     return new SigningQueue(context, turn, await SignedArtifacts.of(context.task?.artifacts));
@@ -210,7 +210,7 @@ export class SigningQueue implements EventQueue {
     return { ...artifact, metadata: { ...artifact.metadata, ...signed } };
   }
 
-  /** A direct message has no task. On a task it completes it. */
+  /** Signs a direct message. A message on a task completes the task. */
   async #signedReply(content: StatusContent): Promise<Partial<Message>> {
     const ids = this.#isDraft ? (['contextId'] as const) : OPTIONAL_IDS;
     return this.#signedMessage(messageOf(content), 'TASK_STATE_COMPLETED', ids);
