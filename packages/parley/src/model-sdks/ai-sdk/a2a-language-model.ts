@@ -205,7 +205,7 @@ class TextBlocks {
     yield { type: `${type}-end`, id, ...(providerMetadata && { providerMetadata }) };
   }
 
-  /** The AI SDK fetches the url of a file, and the url is foreign. As a source, nothing fetches it. */
+  /** A url becomes a source, which nothing fetches. The AI SDK would fetch the foreign url of a file. */
   #file(part: Extract<Part, { readonly raw: string } | { readonly url: string }>): LanguageModelV4StreamPart {
     const { mediaType = 'application/octet-stream', filename } = part;
     if ('raw' in part) return { type: 'file', mediaType, data: { type: 'data', data: part.raw } };
@@ -247,7 +247,7 @@ function metadataOf({ taskId, contextId, state }: AgentAnswer): SharedV4Provider
 
 const REASONS = ['stop', 'length', 'content-filter', 'tool-calls', 'other'] as const;
 
-/** The reason and the tokens that an agent on a model tells. Other agents tell neither. */
+/** The finish reason and the tokens in the metadata of an agent that runs on a model. Other agents give neither. */
 function finishOf({ state, metadata }: AgentAnswer): {
   readonly finishReason: LanguageModelV4FinishReason;
   readonly usage: LanguageModelV4Usage;
