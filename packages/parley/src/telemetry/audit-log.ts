@@ -3,7 +3,7 @@
  * query.
  */
 export interface AuditRecord {
-  /** Of the record itself: a UUID that no caller can choose. */
+  /** The id of the record: a UUID that no caller can choose. */
   readonly id: string;
   /** The time of the answer, ISO 8601. */
   readonly time: string;
@@ -11,7 +11,7 @@ export interface AuditRecord {
   readonly outcome: 'done' | 'refused' | 'failed';
   /** The code of the error, such as `TASK_NOT_FOUND`; `OK` without one; `HTTP_404` if only a status is known. */
   readonly code: string;
-  /** Of the answer. Absent for an act of the operator's code. */
+  /** The HTTP status of the answer. Absent for an act of the operator's code. */
   readonly status?: number;
   /**
    * `anonymous`: no user is known, also if the credential of the request was refused. `operator`: code in the process
@@ -26,7 +26,7 @@ export interface AuditRecord {
   /** The push configuration of a replay or a purge. */
   readonly configId?: string;
   /**
-   * That of the protocol, or `replayDelivery`, `purgeDelivery`, `resealConfigs`, `uploadFile`, `beginUpload`,
+   * The operation of the protocol, or `replayDelivery`, `purgeDelivery`, `resealConfigs`, `uploadFile`, `beginUpload`,
    * `appendToUpload`, `readFile` or `deleteFile`.
    */
   readonly operation?: string;

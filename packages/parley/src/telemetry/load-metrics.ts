@@ -3,7 +3,7 @@ import type { CacheFigures, ProcessFigures, PushFigures, ReplicaFigures, Waiting
 
 /** Sources of the figures of a server, other than its requests. */
 export interface LoadSources {
-  /** By the ids of the agents. */
+  /** The number of running turns of each agent, by its id. */
   readonly runningTurns: () => Iterable<readonly [agent: string, turns: number]>;
   readonly openStreams: () => number;
   /** The work that waits in the storage. `undefined` if the storage fails. */
