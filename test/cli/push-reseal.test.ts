@@ -23,7 +23,7 @@ it('parley push reseal encrypts stored credentials with the first key, and tells
   const storage = sealedStorage(raw, { keys: [OLD], logger: silentLogger });
   const config = { id: 'c', taskId: 't1', url: 'https://example.com/hook', token: 'pl4nted-s3cret-token' };
   await storage.create(ALICE, newTask({ clock: systemClock } as never, 't1'));
-  await storage.putPushConfig(ALICE, config);
+  await storage.push.putConfig(ALICE, config);
   await raw.close();
   const keysFile = join(folder.path, 'keys.txt');
   writeFileSync(keysFile, `${NEW}\n${OLD}\n`, { mode: 0o600 });

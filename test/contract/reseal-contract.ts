@@ -37,7 +37,7 @@ async function filled(storage: TaskStorage, key: string): Promise<void> {
   const given = { storage, clock: systemClock as never };
   await Promise.all(Array.from({ length: TASKS }, (_, at) => storage.create(ALICE, newTask(given, `t${at}`))));
   const under = sealed(storage, key);
-  await Promise.all(Array.from({ length: ALL }, (_, at) => under.putPushConfig(ALICE, configAt(at))));
+  await Promise.all(Array.from({ length: ALL }, (_, at) => under.push.putConfig(ALICE, configAt(at))));
 }
 
 /** The secrets of all configurations by a key; those of deleted ones are `undefined`. */
@@ -46,7 +46,7 @@ async function secretsBy(storage: TaskStorage, ...keys: string[]) {
   return Promise.all(
     Array.from({ length: ALL }, async (_, at) => {
       const { taskId, id } = configAt(at);
-      const config = await under.pushConfig(ALICE, taskId, id);
+      const config = await under.push.config(ALICE, taskId, id);
       expect(config?.authentication?.credentials).toBe(config?.token);
       return config?.token;
     }),
@@ -55,7 +55,7 @@ async function secretsBy(storage: TaskStorage, ...keys: string[]) {
 
 /** The configurations as they are kept. */
 const kept = (storage: TaskStorage) =>
-  Promise.all(Array.from({ length: ALL }, (_, at) => storage.pushConfig(ALICE, configAt(at).taskId, configAt(at).id)));
+  Promise.all(Array.from({ length: ALL }, (_, at) => storage.push.config(ALICE, configAt(at).taskId, configAt(at).id)));
 
 /** A server that replaces, deletes and creates configurations until it is stopped. It knows what it wrote last. */
 function writerOn(storage: TaskStorage, first: number, count: number) {
@@ -65,10 +65,10 @@ function writerOn(storage: TaskStorage, first: number, count: number) {
     for (let version = 1; !isStopped; version += 1) {
       for (let at = first; at < first + count; at += 1) {
         if ((at + version) % 7 === 0) {
-          await storage.deletePushConfig(ALICE, configAt(at).taskId, configAt(at).id);
+          await storage.push.deleteConfig(ALICE, configAt(at).taskId, configAt(at).id);
           last.set(at, undefined);
         } else {
-          await storage.putPushConfig(ALICE, configAt(at, version));
+          await storage.push.putConfig(ALICE, configAt(at, version));
           last.set(at, secretOf(at, version));
         }
       }
@@ -137,10 +137,10 @@ export function resealContract(name: string, fresh: () => Promise<ResealedDataba
       'goes on where a killed command has stopped',
       async () => {
         const { taskId, id } = configAt(0);
-        const before = JSON.stringify(await storage.pushConfig(ALICE, taskId, id));
+        const before = JSON.stringify(await storage.push.config(ALICE, taskId, id));
         const env = { A2A_SECRET_KEYS: `${NEW},${OLD}` };
         const running = new RunningParley(['push', 'reseal', '--database', database.url, '-o', 'json'], { env });
-        const now = async () => JSON.stringify(await storage.pushConfig(ALICE, taskId, id));
+        const now = async () => JSON.stringify(await storage.push.config(ALICE, taskId, id));
         while (running.process.exitCode === null && (await now()) === before);
         running.process.kill('SIGKILL');
         expect((await running.ended).code).toBe(null);
@@ -165,7 +165,7 @@ export function resealContract(name: string, fresh: () => Promise<ResealedDataba
         expect(await reseal([wrong, other])).toEqual({ ...NONE, code: 1, unreadable: ALL });
         expect(await reseal([NEW, OLD], '--dry-run')).toEqual({ ...NONE, code: 1, old: ALL });
         expect(await kept(storage)).toEqual(before);
-        await sealed(storage, wrong).putPushConfig(ALICE, configAt(3));
+        await sealed(storage, wrong).push.putConfig(ALICE, configAt(3));
         expect(await reseal([NEW, OLD])).toEqual({ ...NONE, code: 1, resealed: ALL - 1, unreadable: 1 });
         expect(await reseal([NEW, wrong])).toEqual({ ...NONE, code: 0, resealed: 1, current: ALL - 1 });
         expect(await secretsBy(storage, NEW)).toEqual(Array.from({ length: ALL }, (_, at) => secretOf(at)));

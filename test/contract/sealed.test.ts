@@ -36,7 +36,7 @@ const CLAIM = { ...LEASE, agents: ['test'], limit: 10, maxBytes: 100_000 };
 /** A task with a configuration that its message brought and one that came later. */
 async function withConfigs(storage: TaskStorage, clock: StorageClock) {
   const play = await TaskPlay.begin({ storage, clock }, 't1', { pushConfig: CONFIG });
-  await storage.putPushConfig(ALICE, { ...CONFIG, id: 'later', taskId: 't1' });
+  await storage.push.putConfig(ALICE, { ...CONFIG, id: 'later', taskId: 't1' });
   await play.write([play.chunk('a')]);
   return play;
 }
@@ -46,12 +46,12 @@ it('credentials are encrypted in the storage, and whole for the engine and the s
   const raw = new MemoryStorage({ clock });
   const storage = sealed(raw, KEY);
   await withConfigs(storage, clock);
-  const kept = JSON.stringify(await raw.pushConfigs(ALICE, 't1', { limit: 10 }));
+  const kept = JSON.stringify(await raw.push.configs(ALICE, 't1', { limit: 10 }));
   expect(kept.match(/parley-sealed/g)).toHaveLength(6);
   for (const secret of SECRETS) expect(kept).not.toContain(secret);
-  expect(await storage.pushConfig(ALICE, 't1', 'hook')).toEqual({ ...CONFIG, taskId: 't1' });
-  expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toMatchObject([CONFIG, { ...CONFIG, id: 'later' }]);
-  const { claims } = await storage.claimDeliveries(CLAIM);
+  expect(await storage.push.config(ALICE, 't1', 'hook')).toEqual({ ...CONFIG, taskId: 't1' });
+  expect(await storage.push.configs(ALICE, 't1', { limit: 10 })).toMatchObject([CONFIG, { ...CONFIG, id: 'later' }]);
+  const { claims } = await storage.push.claim(CLAIM);
   expect(claims.map(({ config }) => config)).toMatchObject([CONFIG, { ...CONFIG, id: 'later' }]);
   await storage.close();
 });
@@ -61,10 +61,10 @@ it('a new first key takes over, and the old one still opens what it has encrypte
   const raw = new MemoryStorage({ clock });
   await withConfigs(sealed(raw, KEY), clock);
   const rotated = sealed(raw, NEXT, KEY);
-  expect(await rotated.pushConfig(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
-  await rotated.putPushConfig(ALICE, { ...CONFIG, taskId: 't1' });
-  expect(await sealed(raw, NEXT).pushConfig(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
-  await expect(sealed(raw, NEXT).pushConfig(ALICE, 't1', 'later')).rejects.toThrow('not configured');
+  expect(await rotated.push.config(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
+  await rotated.push.putConfig(ALICE, { ...CONFIG, taskId: 't1' });
+  expect(await sealed(raw, NEXT).push.config(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
+  await expect(sealed(raw, NEXT).push.config(ALICE, 't1', 'later')).rejects.toThrow('not configured');
   await raw.close();
 });
 
@@ -72,12 +72,12 @@ it('credentials under earlier keys are encrypted again, so that the keys can go'
   const clock = new StorageClock();
   const raw = await files.open(clock, {});
   await withConfigs(sealed(raw, KEY), clock);
-  await raw.putPushConfig(ALICE, { ...CONFIG, id: 'plain', taskId: 't1' });
-  await raw.putPushConfig(ALICE, { id: 'open', taskId: 't1', url: 'https://example.com/open' });
-  const [held] = (await raw.claimDeliveries({ ...CLAIM, limit: 1 })).claims;
+  await raw.push.putConfig(ALICE, { ...CONFIG, id: 'plain', taskId: 't1' });
+  await raw.push.putConfig(ALICE, { id: 'open', taskId: 't1', url: 'https://example.com/open' });
+  const [held] = (await raw.push.claim({ ...CLAIM, limit: 1 })).claims;
   if (held === undefined) throw new Error('no queue');
-  await raw.settleDelivery(held, { kind: 'park', reason: 'gone', status: 410 });
-  const parked = await raw.deliveries({ standing: 'parked', limit: 10 });
+  await raw.push.settle(held, { kind: 'park', reason: 'gone', status: 410 });
+  const parked = await raw.push.queues({ standing: 'parked', limit: 10 });
   expect(parked.queues).toHaveLength(1);
   expect(await resealConfigs(raw, { keys: [NEXT] })).toEqual({ current: 0, resealed: 2, old: 0, unreadable: 2 });
   const keys = [NEXT, KEY];
@@ -85,8 +85,8 @@ it('credentials under earlier keys are encrypted again, so that the keys can go'
   expect(await resealConfigs(raw, { keys })).toEqual({ current: 2, resealed: 2, old: 0, unreadable: 0 });
   expect(await resealConfigs(raw, { keys: [NEXT] })).toEqual({ current: 4, resealed: 0, old: 0, unreadable: 0 });
   for (const id of ['hook', 'later', 'plain'])
-    expect(await sealed(raw, NEXT).pushConfig(ALICE, 't1', id)).toMatchObject({ ...CONFIG, id });
-  expect(await raw.deliveries({ standing: 'parked', limit: 10 })).toEqual(parked);
+    expect(await sealed(raw, NEXT).push.config(ALICE, 't1', id)).toMatchObject({ ...CONFIG, id });
+  expect(await raw.push.queues({ standing: 'parked', limit: 10 })).toEqual(parked);
   await raw.close();
 });
 
@@ -95,7 +95,7 @@ it('more configurations than a page are encrypted again', async () => {
   const raw = new MemoryStorage({ clock });
   await withConfigs(sealed(raw, KEY), clock);
   for (let at = 0; at < 250; at++)
-    await sealed(raw, KEY).putPushConfig(ALICE, { ...CONFIG, id: `c${at}`, taskId: 't1' });
+    await sealed(raw, KEY).push.putConfig(ALICE, { ...CONFIG, id: `c${at}`, taskId: 't1' });
   expect(await resealConfigs(raw, { keys: [NEXT, KEY] })).toMatchObject({ resealed: 252, old: 0 });
   expect(await resealConfigs(raw, { keys: [NEXT] })).toMatchObject({ current: 252, unreadable: 0 });
   await raw.close();
@@ -105,7 +105,7 @@ it('credentials from before there were keys are read as they are', async () => {
   const clock = new StorageClock();
   const raw = new MemoryStorage({ clock });
   await withConfigs(raw, clock);
-  expect(await sealed(raw, KEY).pushConfig(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
+  expect(await sealed(raw, KEY).push.config(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
   await raw.close();
 });
 
@@ -116,22 +116,22 @@ it.each([
   const clock = new StorageClock();
   const raw = new MemoryStorage({ clock });
   const play = await withConfigs(sealed(raw, KEY), clock);
-  await raw.putPushConfig(ALICE, { id: 'open', taskId: 't1', url: 'https://example.com/open' });
+  await raw.push.putConfig(ALICE, { id: 'open', taskId: 't1', url: 'https://example.com/open' });
   await play.write([play.chunk('b')]);
   const logger = new CapturingLogger();
   const storage = sealedStorage(raw, { keys, logger });
-  const { claims } = await storage.claimDeliveries(CLAIM);
+  const { claims } = await storage.push.claim(CLAIM);
   expect(claims.map(({ configId }) => configId)).toEqual(['open']);
-  const { queues } = await storage.deliveries({ agents: ['test'], limit: 10, standing: 'parked' });
+  const { queues } = await storage.push.queues({ agents: ['test'], limit: 10, standing: 'parked' });
   expect(queues.map(({ configId }) => configId)).toEqual(['hook', 'later']);
   for (const { parked } of queues)
     expect(parked).toMatch(/^A secret is encrypted with the key [\da-f]{16}, which is not/);
-  await expect(storage.pushConfig(ALICE, 't1', 'hook')).rejects.toThrow('Add it to secretKeys');
+  await expect(storage.push.config(ALICE, 't1', 'hook')).rejects.toThrow('Add it to secretKeys');
   expect(JSON.stringify(logger)).not.toMatch(/s3cret/);
   // With the key again, a replay delivers all.
   const again = sealed(raw, KEY);
-  for (const { key, configId } of queues) expect(await again.replayDelivery({ key, configId })).toBe('replayed');
-  expect((await again.claimDeliveries(CLAIM)).claims).toHaveLength(2);
+  for (const { key, configId } of queues) expect(await again.push.replay({ key, configId })).toBe('replayed');
+  expect((await again.push.claim(CLAIM)).claims).toHaveLength(2);
   await raw.close();
 });
 
@@ -141,8 +141,8 @@ it('a configuration that was copied to another task or owner does not open', asy
   const storage = sealed(raw, KEY);
   await withConfigs(storage, clock);
   await TaskPlay.begin({ storage, clock }, 't2');
-  const stolen = await raw.pushConfig(ALICE, 't1', 'hook');
-  await raw.putPushConfig(ALICE, { ...stolen, url: 'https://evil.example', id: 'hook', taskId: 't2' });
-  await expect(storage.pushConfig(ALICE, 't2', 'hook')).rejects.toThrow('was changed or moved');
+  const stolen = await raw.push.config(ALICE, 't1', 'hook');
+  await raw.push.putConfig(ALICE, { ...stolen, url: 'https://evil.example', id: 'hook', taskId: 't2' });
+  await expect(storage.push.config(ALICE, 't2', 'hook')).rejects.toThrow('was changed or moved');
   await raw.close();
 });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
-import type { DeliveryClaim, HeldDelivery } from '../../packages/parley/src/store/push-deliveries.js';
+import type { DeliveryClaim, HeldDelivery } from '../../packages/parley/src/store/push-storage.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { SqliteFiles } from './sqlite-files.js';
 import { ALICE, LEASE, only, TaskPlay } from './storage/task-play.js';
@@ -13,12 +13,12 @@ const clock = new StorageClock();
 const CONFIG = { id: 'hook', url: 'https://example.com/hook' };
 
 async function claim(storage: TaskStorage): Promise<readonly DeliveryClaim[]> {
-  const { claims } = await storage.claimDeliveries({ ...LEASE, agents: ['test'], limit: 9, maxBytes: 100_000 });
+  const { claims } = await storage.push.claim({ ...LEASE, agents: ['test'], limit: 9, maxBytes: 100_000 });
   return claims;
 }
 
 function settleAll(storage: TaskStorage, queue: HeldDelivery): Promise<boolean> {
-  return storage.settleDelivery(queue, { kind: 'delivered', through: 1_000 });
+  return storage.push.settle(queue, { kind: 'delivered', through: 1_000 });
 }
 
 it('deliveries outlive a restart; the lease of the process that is gone is void', async () => {
@@ -28,13 +28,13 @@ it('deliveries outlive a restart; the lease of the process that is gone is void'
   const claimed = only(await claim(before.storage));
   await TaskPlay.begin(before, 'retried', { pushConfig: CONFIG });
   const retried = only(await claim(before.storage));
-  await before.storage.settleDelivery(retried, { kind: 'retry', inMs: 500, status: 503 });
+  await before.storage.push.settle(retried, { kind: 'retry', inMs: 500, status: 503 });
   await TaskPlay.begin(before, 'parked', { pushConfig: CONFIG });
   const parked = only(await claim(before.storage));
-  await before.storage.settleDelivery(parked, { kind: 'park', reason: 'gone', status: 410 });
+  await before.storage.push.settle(parked, { kind: 'park', reason: 'gone', status: 410 });
   await before.storage.close();
   const storage = await files.open(clock, { path });
-  const { queues } = await storage.deliveries({ agents: ['test'], limit: 9 });
+  const { queues } = await storage.push.queues({ agents: ['test'], limit: 9 });
   expect(queues).toMatchObject([
     { key: held.key, attempts: 0 },
     { attempts: 1, lastStatus: 503, dueAt: clock.now() + 500 },
@@ -61,8 +61,8 @@ it('a file without deliveries gets a queue for each configuration, which begins 
   expect(await claim(storage)).toEqual([]);
   await storage.append(play.draft([play.chunk('b')], { authority: 'force' }));
   expect(only(await claim(storage)).records.map(({ seq }) => seq)).toEqual([3]);
-  expect(await storage.deletePushConfig(ALICE, 't1', 'hook')).toBe(true);
-  expect(await storage.deliveries({ agents: ['test'], limit: 9 })).toEqual({ queues: [] });
+  expect(await storage.push.deleteConfig(ALICE, 't1', 'hook')).toBe(true);
+  expect(await storage.push.queues({ agents: ['test'], limit: 9 })).toEqual({ queues: [] });
   await storage.close();
 });
 

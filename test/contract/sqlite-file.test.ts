@@ -27,17 +27,17 @@ describe('a SQLite file', () => {
     await open.write([open.chunk('b')]);
     const done = await TaskPlay.begin(first, 'done');
     await done.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
-    await first.storage.putPushConfig(ALICE, { id: 'p', taskId: 'done', url: 'https://example.com' });
+    await first.storage.push.putConfig(ALICE, { id: 'p', taskId: 'done', url: 'https://example.com' });
     const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
-    await first.storage.remember(ALICE, key, said('r'));
+    await first.storage.keys.remember(ALICE, key, said('r'));
     await first.storage.close();
     expect(readdirSync(dirname(path)).sort()).toEqual(['parley.db', 'parley.db-lock']);
     const storage = await files.open(clock, { path });
     expect((await storage.task(ALICE, 'open'))?.task).toEqual(open.task);
     expect(await storage.task(ALICE, 'done')).toMatchObject({ task: done.task, seq: 2, epoch: 1 });
     expect((await storage.records(open.key, 0, 100_000)).records).toHaveLength(4);
-    expect(await storage.pushConfigs(ALICE, 'done', { limit: 9 })).toHaveLength(1);
-    expect(await storage.recall(ALICE, 'k')).toEqual({ digest: 'd', outcome: { reply: said('r') } });
+    expect(await storage.push.configs(ALICE, 'done', { limit: 9 })).toHaveLength(1);
+    expect(await storage.keys.recall(ALICE, 'k')).toEqual({ digest: 'd', outcome: { reply: said('r') } });
     const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 9, artifacts: false, history: false });
     expect(page).toMatchObject({ total: 2, tasks: [{ running: false }, { running: false }] });
     await storage.close();
@@ -150,7 +150,7 @@ describe('a SQLite file', () => {
     const before = { clock, storage: await files.open(clock, { path }) };
     const play = await TaskPlay.begin(before, 'old');
     await play.write(['TASK_STATE_WORKING', play.chunk('old', false)], { withSnapshot: true });
-    await before.storage.putPushConfig(ALICE, { id: 'p', taskId: 'old', url: 'https://example.com' });
+    await before.storage.push.putConfig(ALICE, { id: 'p', taskId: 'old', url: 'https://example.com' });
     await before.storage.release({ ...play.held, attempt: 1 }, 'again');
     await before.storage.delete(ALICE, 'old');
     await before.storage.close();
@@ -158,7 +158,7 @@ describe('a SQLite file', () => {
     const created = newTask({ clock, storage }, 'new');
     await storage.create(ALICE, created);
     expect((await storage.task(ALICE, 'new'))?.task).toEqual(created);
-    expect(await storage.pushConfigs(ALICE, 'new', { limit: 9 })).toEqual([]);
+    expect(await storage.push.configs(ALICE, 'new', { limit: 9 })).toEqual([]);
     expect((await storage.records({ scope: ALICE, id: 'new' }, 0, 10_000)).records).toHaveLength(1);
     expect(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
     await storage.close();
@@ -192,7 +192,7 @@ describe('a SQLite file', () => {
     expect(await second.create(ALICE, t1)).toBe(false);
     expect(await second.create({ ...ALICE, owner: 'bob' }, t1)).toBe(true);
     const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
-    expect(await second.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
+    expect(await second.keys.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
     await second.close();
   });
 

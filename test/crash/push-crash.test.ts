@@ -120,7 +120,7 @@ describe('a server that is killed while it pushes to an unsteady receiver', () =
     await new Promise((resolve) => child?.once('exit', resolve));
 
     const storage = await stored();
-    const { queues } = await storage.deliveries({ agents: ['/'], limit: 10_000 });
+    const { queues } = await storage.push.queues({ agents: ['/'], limit: 10_000 });
     expect(queues.length).toBeGreaterThan(kills * 3);
     for (const { key, configId, position, last, parked } of queues) {
       const queue = `${key.id}/${configId}`;

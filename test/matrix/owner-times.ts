@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATION_NAMES, type OperationName } from '../../packages/parley/src/operations/operations.js';
+import { interceptedStorage, type StorageCall } from '../../packages/parley/src/store/intercepted-storage.js';
 import type { Scope } from '../../packages/parley/src/store/task-key.js';
 import type { Acceptance, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { type ComparisonBounds, isWithin, ratiosOf } from '../support/compared-times.js';
@@ -79,31 +80,31 @@ function leaky(storage: TaskStorage): TaskStorage {
     const owned = { ...scope, owner: `test|${OWNER.user}` };
     JSON.stringify(structuredClone(await storage.task(owned, id)));
   };
-  return new Proxy(storage, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      return async (...args: readonly unknown[]) => {
-        const looked = lookedAt(String(name), args);
-        if (looked !== undefined) await first(looked.scope, looked.id);
-        return Reflect.apply(value, target, args) as unknown;
-      };
-    },
+  return interceptedStorage(storage, async (call, args, run) => {
+    const looked = lookedAt(call, args);
+    if (looked !== undefined) await first(looked.scope, looked.id);
+    return run();
   });
 }
 
 type Looked = { readonly scope: Scope; readonly id: string } | undefined;
 
 /** The task that a call of a storage names. */
-function lookedAt(name: string, [given, about]: readonly unknown[]): Looked {
+function lookedAt(name: StorageCall, [given, about]: readonly unknown[]): Looked {
   if (LOOKING.has(name)) return { scope: given as Scope, id: String(about) };
-  if (name === 'putPushConfig') return { scope: given as Scope, id: (about as { taskId: string }).taskId };
+  if (name === 'push.putConfig') return { scope: given as Scope, id: (about as { taskId: string }).taskId };
   if (name !== 'accept') return undefined;
   const { scope, task } = given as Acceptance;
   return 'id' in task ? { scope, id: task.id } : undefined;
 }
 
-const LOOKING = new Set(['task', 'requestCancel', 'pushConfig', 'pushConfigs', 'deletePushConfig']);
+const LOOKING: ReadonlySet<StorageCall> = new Set([
+  'task',
+  'requestCancel',
+  'push.config',
+  'push.configs',
+  'push.deleteConfig',
+]);
 
 /** The suite on one storage: no time tells if a task, a context or a webhook of another caller exists. */
 export function ownerTimes(name: string, open: () => Promise<TaskStorage> | TaskStorage): void {

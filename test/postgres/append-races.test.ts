@@ -44,7 +44,7 @@ describe('an append that waited for another transaction', () => {
     await untilBlocked();
     await other.query('COMMIT');
     await write;
-    const { claims } = await storage.claimDeliveries({ ...LEASE, agents: ['test'], limit: 5, maxBytes: 10_000 });
+    const { claims } = await storage.push.claim({ ...LEASE, agents: ['test'], limit: 5, maxBytes: 10_000 });
     expect(claims.map(({ configId, records }) => [configId, records.map(({ seq }) => seq)])).toEqual([['c', [2]]]);
   });
 
@@ -78,7 +78,7 @@ describe('a message to an idle task', () => {
     await untilBlocked();
     await other.query('COMMIT');
     expect(await accept).toMatchObject({ kind: 'terminal' });
-    expect(await storage.recall(ALICE, 'k')).toBeUndefined();
+    expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
     expect((await other.query(`SELECT FROM parley.idempotency WHERE key = 'k'`)).rows).toEqual([]);
   });
 });

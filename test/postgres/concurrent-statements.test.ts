@@ -30,7 +30,7 @@ async function besideAppend(sql: string, pushConfig?: typeof CONFIG) {
     await waiting(other);
     await other.query('COMMIT');
     await written;
-    const claims = await storage.claimDeliveries({
+    const claims = await storage.push.claim({
       node: 'n',
       leaseMs: 1,
       agents: ['test'],
@@ -72,7 +72,7 @@ it('a key names the task that was stored while another acceptance waited for the
   try {
     const tested = { storage, clock: new StorageClock() };
     const idempotency = { key: 'k', digest: 'd', ttlMs: 60_000 };
-    await storage.reserve(ALICE, idempotency, { node: 'a', leaseMs: 60_000 });
+    await storage.keys.reserve(ALICE, idempotency, { node: 'a', leaseMs: 60_000 });
     await other.query('BEGIN');
     await other.query('SELECT key FROM parley.idempotency FOR UPDATE');
     const repeated = storage.accept(acceptance(said('m'), newTask(tested, 't2'), { idempotency, again: true }));

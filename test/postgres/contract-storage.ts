@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { Clock } from '../../packages/parley/src/runtime/clock.js';
+import { interceptedStorage } from '../../packages/parley/src/store/intercepted-storage.js';
 import type { PostgresStorageOptions } from '../../packages/parley/src/store/postgres/postgres-options.js';
 import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import { CapturingLogger } from '../support/engine.js';
@@ -59,22 +60,15 @@ export async function clockedStorage(
     closing ??= closeBoth();
     return closing;
   };
-  return new Proxy(storage, {
-    get(target, name) {
-      if (name === 'close') return close;
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      if (name === 'watchCommits') return value.bind(target);
-      return async (...args: unknown[]) => {
-        await atTime(clock.now());
-        const call = Promise.resolve(Reflect.apply(value, target, args) as unknown);
-        running.add(call);
-        try {
-          return await call;
-        } finally {
-          running.delete(call);
-        }
-      };
-    },
+  return interceptedStorage(storage, async (name, _args, run) => {
+    if (name === 'close') return close();
+    await atTime(clock.now());
+    const call = Promise.resolve(run());
+    running.add(call);
+    try {
+      return await call;
+    } finally {
+      running.delete(call);
+    }
   });
 }

@@ -60,7 +60,7 @@ describe('a copy from PostgreSQL', () => {
     for (const id of ['one', long]) {
       await storage.create(scope, { id, contextId: 'c', status: { state: 'TASK_STATE_INPUT_REQUIRED' } });
     }
-    await storage.remember(
+    await storage.keys.remember(
       scope,
       { key: 'key', digest: 'd', ttlMs: 600_000 },
       {
@@ -76,7 +76,7 @@ describe('a copy from PostgreSQL', () => {
     const back = await last.open();
     const after = await back.tasks({ scope, orderBy: 'created', limit: 10, artifacts: true, history: true });
     expect(after.tasks).toEqual(before.tasks);
-    expect(await back.recall(scope, 'key')).toMatchObject({ digest: 'd' });
+    expect(await back.keys.recall(scope, 'key')).toMatchObject({ digest: 'd' });
     await back.close();
   });
 });

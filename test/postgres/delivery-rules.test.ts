@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
-import type { DeliveryOutcome } from '../../packages/parley/src/store/push-deliveries.js';
+import type { DeliveryOutcome } from '../../packages/parley/src/store/push-storage.js';
 import {
   claimedDelivery,
   type DeliveryHead,
@@ -92,7 +92,7 @@ it('a settlement writes what the rule says', async () => {
       await put(head);
       const said = settledDelivery(head, { epoch, outcome: outcome as DeliveryOutcome }, { last: LAST, now });
       const held = { key: { scope: ALICE, id: 't' }, configId: 'hook', epoch };
-      expect(await storage.settleDelivery(held, outcome as DeliveryOutcome)).toBe(said !== undefined);
+      expect(await storage.push.settle(held, outcome as DeliveryOutcome)).toBe(said !== undefined);
       expect(await stored()).toEqual(said ?? head);
     }),
     { numRuns: 200 },
@@ -104,7 +104,7 @@ it('a claim takes the queues that the rule allows, and writes what it says', asy
     fc.asyncProperty(anyHead, async (head) => {
       await put(head);
       const isFree = isDeliveryClaimable(head, now);
-      const { claims } = await storage.claimDeliveries({ ...LEASE, agents: ['test'], limit: 5, maxBytes: 10_000 });
+      const { claims } = await storage.push.claim({ ...LEASE, agents: ['test'], limit: 5, maxBytes: 10_000 });
       expect(claims).toHaveLength(isFree ? 1 : 0);
       expect(await stored()).toEqual(isFree ? claimedDelivery(head, LEASE, now) : head);
       if (isFree) expect(claims[0]?.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4].slice(head.position));

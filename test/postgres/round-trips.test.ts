@@ -131,9 +131,9 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
     async () => {
       await TaskPlay.begin(tested, 't', { pushConfig: { id: 'hook', url: 'https://example.com/hook' } });
       const request = { node: 'n', leaseMs: 60_000, agents: ['test'], limit: 1, maxBytes: 1_000 };
-      const [claim] = (await tested.storage.claimDeliveries(request)).claims;
+      const [claim] = (await tested.storage.push.claim(request)).claims;
       if (claim === undefined) throw new Error('Nothing was claimed');
-      return () => tested.storage.settleDelivery(claim, { kind: 'delivered', through: claim.last });
+      return () => tested.storage.push.settle(claim, { kind: 'delivered', through: claim.last });
     },
   ],
 ])('%s sends %j', async (_, expected, prepare) => {

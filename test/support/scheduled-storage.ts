@@ -1,5 +1,10 @@
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
 import type { Claim, Claims } from '../../packages/parley/src/store/held-turn.js';
+import {
+  type Intercept,
+  interceptedStorage,
+  type StorageCall,
+} from '../../packages/parley/src/store/intercepted-storage.js';
 import type {
   AcceptOutcome,
   Append,
@@ -84,31 +89,23 @@ export class ScheduledStorage {
       user.dead ? 'lose' : shared ? this.#fate() : 'deliver',
     );
     this.#wakeups.push(wakeups);
-    return new Proxy(this.#storage, {
-      get(target, name) {
-        if (name === 'shared') return shared;
-        if (name === 'wakeups') return wakeups;
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== 'function') return member;
-        return (...args: unknown[]) => {
-          if (user.dead && name !== 'append') return new Promise(() => {});
-          if (user.closed) return Promise.reject(new StorageError('The storage is closed'));
-          return new Promise((resolve, reject) => {
-            const run = (fate: Fate) => {
-              const outcome = observed(name, args, Reflect.apply(member, target, args));
-              const tell = () => resolve(outcome);
-              if (fate === 'late')
-                operations().push({ name: `answer of ${String(name)}`, user, run: tell, fail: tell });
-              else tell();
-            };
-            operations().push({ name: String(name), user, run, fail: reject });
-          });
+    const intercept: Intercept = (name, args, make) => {
+      if (user.dead && name !== 'append') return new Promise(() => {});
+      if (user.closed) return Promise.reject(new StorageError('The storage is closed'));
+      return new Promise((resolve, reject) => {
+        const run = (fate: Fate) => {
+          const outcome = observed(name, args, make() as Promise<unknown>);
+          const tell = () => resolve(outcome);
+          if (fate === 'late') operations().push({ name: `answer of ${name}`, user, run: tell, fail: tell });
+          else tell();
         };
-      },
-    });
+        operations().push({ name, user, run, fail: reject });
+      });
+    };
+    return interceptedStorage(this.#storage, intercept, { shared, wakeups });
   }
 
-  async #observed(name: string | symbol, args: readonly unknown[], outcome: Promise<unknown>): Promise<unknown> {
+  async #observed(name: StorageCall, args: readonly unknown[], outcome: Promise<unknown>): Promise<unknown> {
     const result = await outcome;
     if (name === 'accept') this.#claimed((result as AcceptOutcome & { claim?: Claim }).claim);
     if (name === 'claim') for (const claim of (result as Claims).claims) this.#claimed(claim);

@@ -1,4 +1,5 @@
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
+import { type Intercept, interceptedStorage } from '../../packages/parley/src/store/intercepted-storage.js';
 import type { Append, AppendOutcome, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { FaultyWakeups, type WakeupFate } from './faulty-wakeups.js';
 
@@ -19,21 +20,14 @@ export function onSharedStorage(storage: TaskStorage, client: StorageClient = { 
   const wakeups = new FaultyWakeups(storage.wakeups, () =>
     client.dead || client.isCutOff || client.isFailing ? 'lose' : (client.wakeups ?? 'deliver'),
   );
-  return new Proxy(storage, {
-    get(target, name) {
-      if (name === 'shared') return true;
-      if (name === 'wakeups') return wakeups;
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      return async (...args: unknown[]) => {
-        if (client.isCutOff || (client.dead && name !== 'append')) return new Promise(() => {});
-        if (client.isFailing) throw new StorageError('The storage is away');
-        const answer: unknown = await Reflect.apply(member, target, args);
-        if (name === 'append') publishAppend(target, args[0] as Append, answer as AppendOutcome);
-        return client.isCutOff ? new Promise(() => {}) : answer;
-      };
-    },
-  });
+  const intercept: Intercept = async (call, args, run) => {
+    if (client.isCutOff || (client.dead && call !== 'append')) return new Promise(() => {});
+    if (client.isFailing) throw new StorageError('The storage is away');
+    const answer: unknown = await run();
+    if (call === 'append') publishAppend(storage, args[0] as Append, answer as AppendOutcome);
+    return client.isCutOff ? new Promise(() => {}) : answer;
+  };
+  return interceptedStorage(storage, intercept, { shared: true, wakeups });
 }
 
 /** The memory storage itself publishes appends from outside only. */

@@ -1,7 +1,7 @@
 import type { Message } from '../../../packages/parley/src/model/message.js';
 import type { StreamResponse } from '../../../packages/parley/src/model/stream-response.js';
 import type { Task } from '../../../packages/parley/src/model/task.js';
-import type { DeliveryQueue } from '../../../packages/parley/src/store/push-deliveries.js';
+import type { DeliveryQueue } from '../../../packages/parley/src/store/push-storage.js';
 import type { StoredTask } from '../../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 

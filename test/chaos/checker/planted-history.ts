@@ -1,6 +1,6 @@
 import type { Message } from '../../../packages/parley/src/model/message.js';
 import type { TaskState } from '../../../packages/parley/src/model/task-state.js';
-import type { DeliveryQueue } from '../../../packages/parley/src/store/push-deliveries.js';
+import type { DeliveryQueue } from '../../../packages/parley/src/store/push-storage.js';
 import { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
 import type { AgentRun, Arrival, ClientCall, History, ReplicaLife, Shown, StoredLog } from './history.js';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DeliveryQueue } from '../../../packages/parley/src/store/push-deliveries.js';
+import type { DeliveryQueue } from '../../../packages/parley/src/store/push-storage.js';
 import type { StoredTask, TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import type { AgentRun, ReplicaLife, StoredLog } from '../checker/history.js';
@@ -58,7 +58,7 @@ export async function readQueues(storage: TaskStorage, standing?: 'pending' | 'p
       ...(cursor !== undefined && { cursor }),
       ...(standing && { standing }),
     };
-    const page = await storage.deliveries(query);
+    const page = await storage.push.queues(query);
     found.push(...page.queues);
     cursor = page.next;
   } while (cursor !== undefined);

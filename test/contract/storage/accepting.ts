@@ -147,7 +147,7 @@ export function acceptingContract(open: OpenStorage): void {
       expect(await send({ id: 't1' }, { ...ALICE, owner: 'bob' })).toEqual({ kind: 'not-found' });
       expect(await send({ id: 'ended' })).toEqual({ kind: 'terminal', state: 'TASK_STATE_REJECTED' });
       expect(await send({ id: 't1', contextId: 'c2' })).toEqual({ kind: 'other-context' });
-      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
+      expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
       expect(accepted(await send({ id: 't1', contextId: 'c1' })).turn).toBe(2);
     });
 
@@ -155,10 +155,10 @@ export function acceptingContract(open: OpenStorage): void {
       const { storage } = tested;
       const config = { id: 'p1', url: 'https://example.com/hook', token: 's' };
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { pushConfig: config }));
-      expect(await storage.pushConfig(ALICE, 't1', 'p1')).toEqual({ ...config, taskId: 't1' });
+      expect(await storage.push.config(ALICE, 't1', 'p1')).toEqual({ ...config, taskId: 't1' });
       const { id: _, ...nameless } = config;
       await storage.accept(acceptance(said('m2'), 't1', { pushConfig: nameless }));
-      expect(await storage.pushConfig(ALICE, 't1', 't1')).toEqual({ ...config, id: 't1', taskId: 't1' });
+      expect(await storage.push.config(ALICE, 't1', 't1')).toEqual({ ...config, id: 't1', taskId: 't1' });
     });
 
     it('rejects a new task under an id that its scope has taken', async () => {
@@ -226,7 +226,7 @@ export function acceptingContract(open: OpenStorage): void {
       const { storage } = tested;
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
       await storage.accept(acceptance(said('m2'), 't1', keyed(1_000)));
-      expect(await storage.recall(ALICE, 'k')).toEqual({
+      expect(await storage.keys.recall(ALICE, 'k')).toEqual({
         digest: 'd',
         outcome: { taskId: 't1', turn: 2 },
       });
@@ -236,12 +236,12 @@ export function acceptingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), keyed(1_000)));
       clock.pass(999);
-      expect(await storage.recall(ALICE, 'k')).toBeDefined();
+      expect(await storage.keys.recall(ALICE, 'k')).toBeDefined();
       clock.pass(1);
-      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
+      expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
       const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(1_000)));
       expect(again).toMatchObject({ kind: 'accepted', taskId: 't2' });
-      expect(await storage.recall(ALICE, 'k')).toMatchObject({ outcome: { taskId: 't2' } });
+      expect(await storage.keys.recall(ALICE, 'k')).toMatchObject({ outcome: { taskId: 't2' } });
     });
 
     it('is forgotten with its task', async () => {
@@ -252,7 +252,7 @@ export function acceptingContract(open: OpenStorage): void {
         }),
       );
       await storage.delete(ALICE, 't1');
-      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
+      expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
       const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(1_000)));
       expect(again).toMatchObject({ kind: 'accepted', taskId: 't2' });
     });
@@ -261,47 +261,47 @@ export function acceptingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
       const entry = (id: string) => ({ digest: 'd', outcome: { reply: said(id) } });
-      expect(await storage.remember(ALICE, key, said('r1'))).toEqual(entry('r1'));
-      expect(await storage.remember(ALICE, key, said('r2'))).toEqual(entry('r1'));
-      expect(await storage.recall(ALICE, 'k')).toEqual(entry('r1'));
+      expect(await storage.keys.remember(ALICE, key, said('r1'))).toEqual(entry('r1'));
+      expect(await storage.keys.remember(ALICE, key, said('r2'))).toEqual(entry('r1'));
+      expect(await storage.keys.recall(ALICE, 'k')).toEqual(entry('r1'));
       const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { idempotency: key }));
       expect(again).toEqual({ kind: 'repeated', first: entry('r1') });
       clock.pass(1_000);
-      expect(await storage.remember(ALICE, key, said('r3'))).toEqual(entry('r3'));
+      expect(await storage.keys.remember(ALICE, key, said('r3'))).toEqual(entry('r3'));
     });
 
     it('can be reserved by one node at a time, until its outcome is known', async () => {
       const { storage } = tested;
       const key = { key: 'k', digest: 'd', ttlMs: 100_000 };
-      expect(await storage.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
-      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'taken', digest: 'd' });
-      expect(await storage.reserve({ ...ALICE, owner: 'bob' }, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
-      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
-      const first = await storage.remember(ALICE, key, said('r'));
-      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'known', first });
-      expect(await storage.reserve(ALICE, key, LEASE)).toEqual({ kind: 'known', first });
+      expect(await storage.keys.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
+      expect(await storage.keys.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'taken', digest: 'd' });
+      expect(await storage.keys.reserve({ ...ALICE, owner: 'bob' }, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
+      expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
+      const first = await storage.keys.remember(ALICE, key, said('r'));
+      expect(await storage.keys.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'known', first });
+      expect(await storage.keys.reserve(ALICE, key, LEASE)).toEqual({ kind: 'known', first });
     });
 
     it('is free for others when its reservation is given back, or not extended', async () => {
       const { storage, clock } = tested;
       const key = { key: 'k', digest: 'd', ttlMs: 100_000 };
-      await storage.reserve(ALICE, key, LEASE);
-      await storage.unreserve(ALICE, 'k', ELSEWHERE.node);
-      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toMatchObject({ kind: 'taken' });
-      await storage.unreserve(ALICE, 'k', LEASE.node);
-      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
+      await storage.keys.reserve(ALICE, key, LEASE);
+      await storage.keys.unreserve(ALICE, 'k', ELSEWHERE.node);
+      expect(await storage.keys.reserve(ALICE, key, ELSEWHERE)).toMatchObject({ kind: 'taken' });
+      await storage.keys.unreserve(ALICE, 'k', LEASE.node);
+      expect(await storage.keys.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
       clock.pass(ELSEWHERE.leaseMs - 1);
-      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
+      expect(await storage.keys.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
       clock.pass(ELSEWHERE.leaseMs - 1);
-      expect(await storage.reserve(ALICE, key, LEASE)).toMatchObject({ kind: 'taken' });
+      expect(await storage.keys.reserve(ALICE, key, LEASE)).toMatchObject({ kind: 'taken' });
       clock.pass(1);
-      expect(await storage.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
+      expect(await storage.keys.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
     });
 
     it('that a node has reserved lets only that node accept its message', async () => {
       const { storage } = tested;
       const key = { key: 'k', digest: 'd', ttlMs: 100_000 };
-      await storage.reserve(ALICE, key, LEASE);
+      await storage.keys.reserve(ALICE, key, LEASE);
       const send = (claim: typeof LEASE) =>
         storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { idempotency: key, claim }));
       expect(await send(ELSEWHERE)).toEqual({ kind: 'reserved' });
@@ -313,11 +313,11 @@ export function acceptingContract(open: OpenStorage): void {
       const { storage } = tested;
       const reply = { ...said('r'), parts: [{ text: 'x'.repeat(8 * 1_048_576) }] };
       for (let at = 0; at < 9; at += 1) {
-        await storage.remember(ALICE, { key: `k${at}`, digest: 'd', ttlMs: 1_000 + at }, reply);
+        await storage.keys.remember(ALICE, { key: `k${at}`, digest: 'd', ttlMs: 1_000 + at }, reply);
       }
       // A server has room for all of them.
-      if (!storage.shared) expect(await storage.recall(ALICE, 'k0')).toBeUndefined();
-      expect(await storage.recall(ALICE, 'k8')).toEqual({ digest: 'd', outcome: { reply } });
+      if (!storage.shared) expect(await storage.keys.recall(ALICE, 'k0')).toBeUndefined();
+      expect(await storage.keys.recall(ALICE, 'k8')).toEqual({ digest: 'd', outcome: { reply } });
     });
 
     it('belongs to one scope', async () => {
@@ -325,11 +325,11 @@ export function acceptingContract(open: OpenStorage): void {
       const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
       const scopes = [ALICE, { ...ALICE, owner: null }, { ...ALICE, owner: '' }, { ...ALICE, tenant: 'x' }];
       for (const [index, scope] of scopes.entries()) {
-        expect(await storage.recall(scope, 'k')).toBeUndefined();
-        await storage.remember(scope, key, said(`r${index}`));
+        expect(await storage.keys.recall(scope, 'k')).toBeUndefined();
+        await storage.keys.remember(scope, key, said(`r${index}`));
       }
       for (const [index, scope] of scopes.entries()) {
-        expect(await storage.recall(scope, 'k')).toMatchObject({ outcome: { reply: said(`r${index}`) } });
+        expect(await storage.keys.recall(scope, 'k')).toMatchObject({ outcome: { reply: said(`r${index}`) } });
       }
     });
   });

@@ -57,19 +57,19 @@ export function checkingContract(open: OpenStorage): void {
       }
       expect(await storage.check()).toMatchObject({ pendingDeliveries: 2, oldestDueMs: 2_000 });
       const request = { ...LEASE, agents: ['test'], limit: 1, maxBytes: 1_000 };
-      const [first] = (await storage.claimDeliveries(request)).claims;
+      const [first] = (await storage.push.claim(request)).claims;
       if (first === undefined) throw new Error('No queue is due');
-      await storage.settleDelivery(first, { kind: 'retry', inMs: 5_000, status: 503 });
+      await storage.push.settle(first, { kind: 'retry', inMs: 5_000, status: 503 });
       expect(await storage.check()).toMatchObject({ pendingDeliveries: 2, oldestDueMs: 1_000 });
-      const [second] = (await storage.claimDeliveries(request)).claims;
+      const [second] = (await storage.push.claim(request)).claims;
       if (second === undefined) throw new Error('No queue is due');
-      await storage.settleDelivery(second, { kind: 'delivered', through: second.last, status: 200 });
+      await storage.push.settle(second, { kind: 'delivered', through: second.last, status: 200 });
       expect(await storage.check()).toMatchObject({ pendingDeliveries: 1, oldestDueMs: 0 });
       clock.pass(5_100);
       expect(await storage.check()).toMatchObject({ pendingDeliveries: 1, oldestDueMs: 100 });
-      const [again] = (await storage.claimDeliveries(request)).claims;
+      const [again] = (await storage.push.claim(request)).claims;
       if (again === undefined) throw new Error('No queue is due');
-      await storage.settleDelivery(again, { kind: 'park', reason: 'gone' });
+      await storage.push.settle(again, { kind: 'park', reason: 'gone' });
       expect(await storage.check()).toEqual(work(0));
     });
 

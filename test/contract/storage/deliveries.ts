@@ -3,7 +3,7 @@ import type {
   DeliveryClaim,
   DeliveryClaimRequest,
   DeliveryPage,
-} from '../../../packages/parley/src/store/push-deliveries.js';
+} from '../../../packages/parley/src/store/push-storage.js';
 import { ALICE, acceptance, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
@@ -15,17 +15,17 @@ export function deliveriesContract(open: OpenStorage): void {
   describe('deliveries of push', () => {
     const tested = useStorage(open);
     const claim = async (more: Partial<DeliveryClaimRequest> = {}) =>
-      tested.storage.claimDeliveries({ ...LEASE, agents: ['test'], limit: 10, maxBytes: 100_000, ...more });
+      tested.storage.push.claim({ ...LEASE, agents: ['test'], limit: 10, maxBytes: 100_000, ...more });
     const claimOne = async (more: Partial<DeliveryClaimRequest> = {}) => only((await claim(more)).claims);
     const names = async (more: Partial<DeliveryClaimRequest> = {}) =>
       (await claim(more)).claims.map(({ key, configId }) => `${key.id} ${configId}`);
     const seqs = ({ records }: DeliveryClaim) => records.map(({ seq }) => seq);
     const queueOf = ({ key, configId }: DeliveryClaim) => ({ key, configId });
-    const list = (): Promise<DeliveryPage> => tested.storage.deliveries({ agents: ['test'], limit: 10 });
+    const list = (): Promise<DeliveryPage> => tested.storage.push.queues({ agents: ['test'], limit: 10 });
     /** A running task with a configuration that its message brought. */
     const pushed = (id: string, more = {}) => TaskPlay.begin(tested, id, { pushConfig: CONFIG, ...more });
     const settleAll = (queue: DeliveryClaim) =>
-      tested.storage.settleDelivery(queue, { kind: 'delivered', through: queue.last, status: 200 });
+      tested.storage.push.settle(queue, { kind: 'delivered', through: queue.last, status: 200 });
 
     it('begin with the first record of a task whose message brings the configuration', async () => {
       const play = await pushed('t1');
@@ -48,7 +48,7 @@ export function deliveriesContract(open: OpenStorage): void {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       await play.write([play.chunk('a')]);
-      await storage.putPushConfig(ALICE, { ...CONFIG, taskId: 't1' });
+      await storage.push.putConfig(ALICE, { ...CONFIG, taskId: 't1' });
       await storage.accept(acceptance(said('m'), 't1', { pushConfig: { ...CONFIG, id: 'second' } }));
       expect((await claim()).claims).toEqual([]);
       await play.write([play.chunk('b')]);
@@ -63,7 +63,7 @@ export function deliveriesContract(open: OpenStorage): void {
         await pushed(id);
         clock.pass(1);
       }
-      await storage.putPushConfig(ALICE, { ...CONFIG, id: 'other', taskId: 'a' });
+      await storage.push.putConfig(ALICE, { ...CONFIG, id: 'other', taskId: 'a' });
       const forced = { authority: 'force' as const };
       const play = new TaskPlay(tested, { scope: ALICE, task: newTask(tested, 'a'), seq: 1 });
       await play.write([play.chunk('x')], forced);
@@ -89,14 +89,12 @@ export function deliveriesContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const play = await pushed('t1');
       const earlier = await claimOne();
-      await storage.deletePushConfig(ALICE, 't1', 'hook');
+      await storage.push.deleteConfig(ALICE, 't1', 'hook');
       clock.pass(1);
-      await storage.putPushConfig(ALICE, { ...CONFIG, url: 'https://example.com/other', taskId: 't1' });
+      await storage.push.putConfig(ALICE, { ...CONFIG, url: 'https://example.com/other', taskId: 't1' });
       await play.write([play.chunk('a')]);
       const later = await claimOne();
-      expect(await storage.settleDelivery(earlier, { kind: 'park', reason: 'HTTP status 410', status: 410 })).toBe(
-        false,
-      );
+      expect(await storage.push.settle(earlier, { kind: 'park', reason: 'HTTP status 410', status: 410 })).toBe(false);
       expect(only((await list()).queues)).not.toHaveProperty('parked');
       expect(await settleAll(later)).toBe(true);
     });
@@ -124,7 +122,7 @@ export function deliveriesContract(open: OpenStorage): void {
       expect(rest.more).toBe(false);
       expect(rest.claims.map(seqs)).toEqual([[1, 2], [1]]);
       const one = only(first.claims);
-      await storage.settleDelivery(one, { kind: 'delivered', through: 1 });
+      await storage.push.settle(one, { kind: 'delivered', through: 1 });
       expect(seqs(await claimOne())).toEqual([2, 3]);
     });
 
@@ -135,13 +133,13 @@ export function deliveriesContract(open: OpenStorage): void {
       const claimed = await claimOne();
       await play.write([play.chunk('b')]);
       const keeps = { kind: 'delivered', through: 1, leaseMs: LEASE.leaseMs * 2 } as const;
-      expect(await storage.settleDelivery(claimed, keeps)).toBe(true);
+      expect(await storage.push.settle(claimed, keeps)).toBe(true);
       tested.clock.pass(LEASE.leaseMs);
       expect(await names(ELSEWHERE)).toEqual([]);
       expect(await settleAll(claimed)).toBe(true);
       const next = await claimOne();
       expect({ position: next.position, seqs: seqs(next) }).toEqual({ position: 2, seqs: [3] });
-      expect(await storage.settleDelivery(next, { kind: 'delivered', through: 3, leaseMs: 5 })).toBe(true);
+      expect(await storage.push.settle(next, { kind: 'delivered', through: 3, leaseMs: 5 })).toBe(true);
       expect(await names()).toEqual([]);
       await play.write(['TASK_STATE_COMPLETED']);
       expect(seqs(await claimOne())).toEqual([4]);
@@ -151,14 +149,14 @@ export function deliveriesContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const play = await pushed('t1');
       const failed = { kind: 'retry', inMs: 500, status: 503 } as const;
-      expect(await storage.settleDelivery(await claimOne(), failed)).toBe(true);
+      expect(await storage.push.settle(await claimOne(), failed)).toBe(true);
       await play.write([play.chunk('a')]);
       expect(await names()).toEqual([]);
       expect(only((await list()).queues)).toMatchObject({ attempts: 1, lastStatus: 503, dueAt: clock.now() + 500 });
       clock.pass(500);
       const again = await claimOne();
       expect(again).toMatchObject({ attempts: 1, position: 0 });
-      await storage.settleDelivery(again, { kind: 'retry', inMs: 1 });
+      await storage.push.settle(again, { kind: 'retry', inMs: 1 });
       expect(only((await list()).queues)).toMatchObject({ attempts: 2 });
       expect(only((await list()).queues).lastStatus).toBeUndefined();
       clock.pass(1);
@@ -169,11 +167,11 @@ export function deliveriesContract(open: OpenStorage): void {
     it('may be given back without an attempt, and keep what is known of the last one', async () => {
       const { storage, clock } = tested;
       await pushed('t1');
-      await storage.settleDelivery(await claimOne(), { kind: 'retry', inMs: 0, status: 503 });
+      await storage.push.settle(await claimOne(), { kind: 'retry', inMs: 0, status: 503 });
       const held = await claimOne();
-      expect(await storage.settleDelivery(held, { kind: 'defer', inMs: 500 })).toBe(true);
+      expect(await storage.push.settle(held, { kind: 'defer', inMs: 500 })).toBe(true);
       expect(only((await list()).queues)).toMatchObject({ attempts: 1, lastStatus: 503, dueAt: clock.now() + 500 });
-      expect(await storage.settleDelivery(held, { kind: 'defer', inMs: 0 })).toBe(false);
+      expect(await storage.push.settle(held, { kind: 'defer', inMs: 0 })).toBe(false);
       clock.pass(500);
       expect(await claimOne()).toMatchObject({ attempts: 1, position: 0 });
     });
@@ -185,46 +183,46 @@ export function deliveriesContract(open: OpenStorage): void {
       await settleAll(await claimOne());
       await play.write([play.chunk('b')]);
       const claimed = await claimOne();
-      await storage.settleDelivery(claimed, { kind: 'park', reason: 'it is gone', status: 410 });
+      await storage.push.settle(claimed, { kind: 'park', reason: 'it is gone', status: 410 });
       await play.write([play.chunk('c')]);
       expect(await names()).toEqual([]);
       const parked = only((await list()).queues);
       expect(parked).toMatchObject({ parked: 'it is gone', lastStatus: 410, attempts: 1, position: 2, last: 4 });
       expect(parked.dueAt).toBeUndefined();
       const queue = queueOf(claimed);
-      expect(await storage.replayDelivery(queue, 0)).toBe('not-kept');
-      expect(await storage.replayDelivery(queue, 5)).toBe('not-kept');
-      expect(await storage.replayDelivery(queue)).toBe('replayed');
+      expect(await storage.push.replay(queue, 0)).toBe('not-kept');
+      expect(await storage.push.replay(queue, 5)).toBe('not-kept');
+      expect(await storage.push.replay(queue)).toBe('replayed');
       const again = await claimOne();
       expect({ seqs: seqs(again), attempts: again.attempts }).toEqual({ seqs: [3, 4], attempts: 0 });
-      expect(await storage.replayDelivery(queue, 2)).toBe('replayed');
+      expect(await storage.push.replay(queue, 2)).toBe('replayed');
       expect(await settleAll(again)).toBe(false);
       expect(seqs(await claimOne())).toEqual([2, 3, 4]);
-      expect(await storage.replayDelivery({ ...queue, configId: 'x' })).toBe('not-found');
-      expect(await storage.replayDelivery({ ...queue, key: { ...play.key, scope: BOB } })).toBe('not-found');
+      expect(await storage.push.replay({ ...queue, configId: 'x' })).toBe('not-found');
+      expect(await storage.push.replay({ ...queue, key: { ...play.key, scope: BOB } })).toBe('not-found');
     });
 
     it('are given up by a purge; later records are delivered', async () => {
       const { storage } = tested;
       const play = await pushed('t1');
       const claimed = await claimOne();
-      expect(await storage.purgeDelivery(queueOf(claimed))).toBe(true);
+      expect(await storage.push.purge(queueOf(claimed))).toBe(true);
       expect(await settleAll(claimed)).toBe(false);
       expect(await names()).toEqual([]);
       await play.write([play.chunk('a')]);
       expect(seqs(await claimOne())).toEqual([2]);
-      expect(await storage.purgeDelivery({ ...queueOf(claimed), configId: 'x' })).toBe(false);
+      expect(await storage.push.purge({ ...queueOf(claimed), configId: 'x' })).toBe(false);
     });
 
     it('stop with their configuration and with their task', async () => {
       const { storage } = tested;
       const play = await pushed('t1');
       const claimed = await claimOne();
-      await storage.deletePushConfig(ALICE, 't1', 'hook');
+      await storage.push.deleteConfig(ALICE, 't1', 'hook');
       expect(await settleAll(claimed)).toBe(false);
       await play.write([play.chunk('a')]);
       expect(await names()).toEqual([]);
-      await storage.putPushConfig(ALICE, { ...CONFIG, taskId: 't1' });
+      await storage.push.putConfig(ALICE, { ...CONFIG, taskId: 't1' });
       await play.write(['TASK_STATE_COMPLETED']);
       expect(await names()).toEqual(['t1 hook']);
       expect(await storage.delete(ALICE, 't1')).toBe('deleted');
@@ -241,12 +239,12 @@ export function deliveriesContract(open: OpenStorage): void {
       await settleAll(await claimOne());
       await play.write([play.chunk('a')]);
       const claimed = await claimOne();
-      await storage.putPushConfig(ALICE, { ...CONFIG, taskId: 't1' });
-      await storage.settleDelivery(claimed, { kind: 'park', reason: 'refused', status: 401 });
-      await storage.putPushConfig(ALICE, { ...CONFIG, taskId: 't1' });
+      await storage.push.putConfig(ALICE, { ...CONFIG, taskId: 't1' });
+      await storage.push.settle(claimed, { kind: 'park', reason: 'refused', status: 401 });
+      await storage.push.putConfig(ALICE, { ...CONFIG, taskId: 't1' });
       expect(await names()).toEqual([]);
       const config = { ...CONFIG, token: 'new', taskId: 't1' };
-      await storage.putPushConfig(ALICE, config);
+      await storage.push.putConfig(ALICE, config);
       expect(await claimOne()).toMatchObject({ config, position: 1, attempts: 0 });
     });
 
@@ -258,10 +256,10 @@ export function deliveriesContract(open: OpenStorage): void {
       const claims = (await claim({ limit: 2 })).claims;
       const [first, second] = claims;
       if (first === undefined || second === undefined) throw new Error('Two queues were expected');
-      await storage.settleDelivery(first, { kind: 'park', reason: 'no' });
+      await storage.push.settle(first, { kind: 'park', reason: 'no' });
       await settleAll(second);
-      const ids = async (query: Partial<Parameters<typeof storage.deliveries>[0]>) => {
-        const page = await storage.deliveries({ agents: ['test'], limit: 10, ...query });
+      const ids = async (query: Partial<Parameters<typeof storage.push.queues>[0]>) => {
+        const page = await storage.push.queues({ agents: ['test'], limit: 10, ...query });
         return page.queues.map(({ key }) => key.id);
       };
       expect(await ids({ scope: ALICE })).toEqual(['a', 'b', 'c']);
@@ -270,16 +268,16 @@ export function deliveriesContract(open: OpenStorage): void {
       expect((await ids({ standing: 'pending' })).sort()).toEqual(['c', 'd']);
       expect(await ids({ scope: BOB })).toEqual(['d']);
       expect(await ids({ agents: [] })).toEqual([]);
-      const all = await storage.deliveries({ limit: 10 });
+      const all = await storage.push.queues({ limit: 10 });
       expect(all.queues.map(({ key }) => key.id).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
-      const ofBob = await storage.deliveries({ limit: 10, scope: BOB });
+      const ofBob = await storage.push.queues({ limit: 10, scope: BOB });
       expect(ofBob.queues.map(({ key }) => key.id)).toEqual(['d']);
       expect((await ids({ agents: ['other', 'test'] })).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
-      const page = await storage.deliveries({ agents: ['test'], limit: 3 });
+      const page = await storage.push.queues({ agents: ['test'], limit: 3 });
       expect(page.queues).toHaveLength(3);
       const { next: cursor } = page;
       if (cursor === undefined) throw new Error('There is no next page');
-      const rest = await storage.deliveries({ agents: ['test'], limit: 3, cursor });
+      const rest = await storage.push.queues({ agents: ['test'], limit: 3, cursor });
       expect(rest.queues).toHaveLength(1);
       expect([...page.queues, ...rest.queues].map(({ key }) => key.id).sort()).toEqual(['a', 'b', 'c', 'd']);
       expect(rest.next).toBeUndefined();
@@ -298,7 +296,7 @@ export function deliveriesContract(open: OpenStorage): void {
       expect(seen).toEqual(['test', 'test']);
       await play.write([play.chunk('b')]);
       expect(seen).toEqual(['test', 'test']);
-      await storage.replayDelivery({ key: play.key, configId: 'hook' });
+      await storage.push.replay({ key: play.key, configId: 'hook' });
       expect(seen).toHaveLength(3);
     });
 
@@ -311,10 +309,10 @@ export function deliveriesContract(open: OpenStorage): void {
       const kept = { taskRetentionMs: 1_000, eventLogMs: 10, limit: 100 };
       expect(await storage.sweep(kept)).toMatchObject({ tasks: 0, records: 2 });
       const claimed = (await claim({ limit: 1 })).claims;
-      await storage.settleDelivery(only(claimed), { kind: 'park', reason: 'no' });
+      await storage.push.settle(only(claimed), { kind: 'park', reason: 'no' });
       expect(await storage.sweep(kept)).toMatchObject({ tasks: 0, records: 2 });
       expect((await storage.records({ scope: ALICE, id: 'b' }, 0, 10_000)).records).toHaveLength(2);
-      await storage.replayDelivery(queueOf(only(claimed)));
+      await storage.push.replay(queueOf(only(claimed)));
       expect((await claim({ limit: 1 })).claims.map(seqs)).toEqual([[1, 2]]);
       expect(await claimOne()).toMatchObject({ key: { id: 'a' }, records: [], position: 0, last: 2 });
       clock.pass(1_000);

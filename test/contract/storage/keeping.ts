@@ -59,7 +59,7 @@ export function keepingContract(open: OpenStorage): void {
     it('removes tasks that ended before a time, with all that hangs on them', async () => {
       const { storage, clock } = tested;
       await finished('early');
-      await storage.putPushConfig(ALICE, { id: 'p', taskId: 'early', url: 'https://example.com' });
+      await storage.push.putConfig(ALICE, { id: 'p', taskId: 'early', url: 'https://example.com' });
       clock.pass(10);
       await finished('late');
       await TaskPlay.begin(tested, 'running');
@@ -70,7 +70,7 @@ export function keepingContract(open: OpenStorage): void {
       const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 9, artifacts: false, history: false });
       expect(page).toMatchObject({ total: 2, tasks: [{ task: { id: 'running' } }, { task: { id: 'late' } }] });
       expect(await storage.create(ALICE, newTask(tested, 'early'))).toBe(true);
-      expect(await storage.pushConfigs(ALICE, 'early', { limit: 9 })).toEqual([]);
+      expect(await storage.push.configs(ALICE, 'early', { limit: 9 })).toEqual([]);
       expect((await storage.records({ scope: ALICE, id: 'early' }, 0, 1_000)).records).toHaveLength(1);
     });
 
@@ -109,14 +109,14 @@ export function keepingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const entry = { digest: 'd', outcome: { reply: said('r') } };
       for (const [index, life] of [500, 100, 300].entries()) {
-        await storage.remember(ALICE, { key: `k${index}`, digest: 'd', ttlMs: life }, said('r'));
+        await storage.keys.remember(ALICE, { key: `k${index}`, digest: 'd', ttlMs: life }, said('r'));
       }
       clock.pass(100);
       expect(await sweep({})).toMatchObject({ keys: 1 });
       clock.pass(300);
       expect(await sweep({})).toMatchObject({ keys: 1 });
-      expect(await storage.recall(ALICE, 'k0')).toEqual(entry);
-      expect(await storage.recall(ALICE, 'k2')).toBeUndefined();
+      expect(await storage.keys.recall(ALICE, 'k0')).toEqual(entry);
+      expect(await storage.keys.recall(ALICE, 'k2')).toBeUndefined();
     });
 
     it('leaves the tasks of other times alone when their clocks differ', async () => {
@@ -273,11 +273,11 @@ export function sharedKeysContract(name: string, open: OpenStorage): void {
       const { storage, clock } = tested;
       const text = 'x'.repeat(1_048_576);
       const keys = Array.from({ length: 70 }, (_, index) => `k${index}`);
-      for (const key of keys) await storage.remember(ALICE, { key, digest: key, ttlMs: 500 }, said(text));
+      for (const key of keys) await storage.keys.remember(ALICE, { key, digest: key, ttlMs: 500 }, said(text));
       clock.pass(499);
       expect(await sweepBefore(tested, {})).toMatchObject({ keys: 0 });
       const known: (string | undefined)[] = [];
-      for (const key of keys) known.push((await storage.recall(ALICE, key))?.digest);
+      for (const key of keys) known.push((await storage.keys.recall(ALICE, key))?.digest);
       expect(known).toEqual(keys);
       clock.pass(1);
       expect(await sweepBefore(tested, {})).toMatchObject({ keys: 70, more: false });

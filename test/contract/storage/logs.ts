@@ -189,7 +189,7 @@ export function logsContract(open: OpenStorage): void {
     it('a deleted task is gone with its log, its waiting messages and its configurations', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      await storage.putPushConfig(ALICE, { id: 'p', taskId: 't1', url: 'https://example.com' });
+      await storage.push.putConfig(ALICE, { id: 'p', taskId: 't1', url: 'https://example.com' });
       expect(await storage.delete(ALICE, 't1')).toBe('running');
       await storage.release({ ...play.held, attempt: 1 }, 'again');
       expect(await storage.delete(ALICE, 't1')).toBe('deleted');
@@ -204,7 +204,7 @@ export function logsContract(open: OpenStorage): void {
         total: 0,
       });
       expect(await storage.create(ALICE, newTask(tested, 't1'))).toBe(true);
-      expect(await storage.pushConfigs(ALICE, 't1', { limit: 9 })).toEqual([]);
+      expect(await storage.push.configs(ALICE, 't1', { limit: 9 })).toEqual([]);
     });
 
     it('a task whose turn was lost can be deleted', async () => {

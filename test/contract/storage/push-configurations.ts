@@ -12,30 +12,30 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));
       const secret = { authentication: { scheme: 'Bearer', credentials: 's' }, token: 't', tenant: 'x' };
-      expect(await storage.putPushConfig(ALICE, config('a', secret))).toBe('put');
-      expect(await storage.putPushConfig(ALICE, config('b'))).toBe('put');
-      expect(await storage.pushConfig(ALICE, 't1', 'a')).toEqual(config('a', secret));
-      await storage.putPushConfig(ALICE, config('a', { token: 'other' }));
-      expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toEqual([
+      expect(await storage.push.putConfig(ALICE, config('a', secret))).toBe('put');
+      expect(await storage.push.putConfig(ALICE, config('b'))).toBe('put');
+      expect(await storage.push.config(ALICE, 't1', 'a')).toEqual(config('a', secret));
+      await storage.push.putConfig(ALICE, config('a', { token: 'other' }));
+      expect(await storage.push.configs(ALICE, 't1', { limit: 10 })).toEqual([
         config('a', { token: 'other' }),
         config('b'),
       ]);
-      expect(await storage.pushConfig(ALICE, 't1', 'c')).toBeUndefined();
+      expect(await storage.push.config(ALICE, 't1', 'c')).toBeUndefined();
     });
 
     it('keep the protocol version in which they were registered', async () => {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));
-      await storage.putPushConfig(ALICE, config('a', { registeredIn: '0.3' }));
-      expect(await storage.pushConfig(ALICE, 't1', 'a')).toEqual(config('a', { registeredIn: '0.3' }));
+      await storage.push.putConfig(ALICE, config('a', { registeredIn: '0.3' }));
+      expect(await storage.push.config(ALICE, 't1', 'a')).toEqual(config('a', { registeredIn: '0.3' }));
     });
 
     it('are listed by id, page by page (Spec §3.1.9)', async () => {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));
-      for (const id of ['d', 'b', 'e', 'a', 'c']) await storage.putPushConfig(ALICE, config(id));
+      for (const id of ['d', 'b', 'e', 'a', 'c']) await storage.push.putConfig(ALICE, config(id));
       const page = async (limit: number, cursor?: string) =>
-        (await storage.pushConfigs(ALICE, 't1', { limit, ...(cursor && { cursor }) }))?.map(({ id }) => id);
+        (await storage.push.configs(ALICE, 't1', { limit, ...(cursor && { cursor }) }))?.map(({ id }) => id);
       expect(await page(2)).toEqual(['a', 'b']);
       expect(await page(2, 'b')).toEqual(['c', 'd']);
       expect(await page(2, 'bb')).toEqual(['c', 'd']);
@@ -46,27 +46,27 @@ export function pushConfigurationsContract(open: OpenStorage): void {
     it('are deleted for good, and again without harm (Spec §3.1.10)', async () => {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));
-      await storage.putPushConfig(ALICE, config('a'));
-      expect(await storage.deletePushConfig(ALICE, 't1', 'a')).toBe(true);
-      expect(await storage.deletePushConfig(ALICE, 't1', 'a')).toBe(true);
-      expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toEqual([]);
+      await storage.push.putConfig(ALICE, config('a'));
+      expect(await storage.push.deleteConfig(ALICE, 't1', 'a')).toBe(true);
+      expect(await storage.push.deleteConfig(ALICE, 't1', 'a')).toBe(true);
+      expect(await storage.push.configs(ALICE, 't1', { limit: 10 })).toEqual([]);
     });
 
     it('are at most so many for a task, also if several come at once', async () => {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));
       const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
-      const put = await Promise.all(ids.map((id) => storage.putPushConfig(ALICE, config(id), 2)));
+      const put = await Promise.all(ids.map((id) => storage.push.putConfig(ALICE, config(id), 2)));
       expect(put.filter((result) => result === 'put')).toHaveLength(2);
       expect(put.filter((result) => result === 'full')).toHaveLength(4);
-      const kept = await storage.pushConfigs(ALICE, 't1', { limit: 10 });
+      const kept = await storage.push.configs(ALICE, 't1', { limit: 10 });
       expect(kept).toHaveLength(2);
       const [first] = kept?.map(({ id }) => id) ?? [];
-      expect(await storage.putPushConfig(ALICE, config(first ?? '', { token: 'new' }), 2)).toBe('put');
-      expect(await storage.putPushConfig(ALICE, config('g'))).toBe('put');
-      await storage.deletePushConfig(ALICE, 't1', 'g');
-      await storage.deletePushConfig(ALICE, 't1', first ?? '');
-      expect(await storage.putPushConfig(ALICE, config('h'), 2)).toBe('put');
+      expect(await storage.push.putConfig(ALICE, config(first ?? '', { token: 'new' }), 2)).toBe('put');
+      expect(await storage.push.putConfig(ALICE, config('g'))).toBe('put');
+      await storage.push.deleteConfig(ALICE, 't1', 'g');
+      await storage.push.deleteConfig(ALICE, 't1', first ?? '');
+      expect(await storage.push.putConfig(ALICE, config('h'), 2)).toBe('put');
     });
 
     it('are at most so many for a task, also those of messages, and a refused message leaves nothing', async () => {
@@ -80,11 +80,11 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       const sent = await Promise.all(['a', 'b', 'c', 'd'].map((id) => send(id)));
       expect(sent.map(({ kind }) => kind).sort()).toEqual(['accepted', 'accepted', 'configs-full', 'configs-full']);
       expect(await send('e', { idempotency })).toEqual({ kind: 'configs-full' });
-      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
-      const kept = await storage.pushConfigs(ALICE, 't1', { limit: 10 });
+      expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
+      const kept = await storage.push.configs(ALICE, 't1', { limit: 10 });
       expect(kept).toHaveLength(2);
       expect(await send(kept?.[0]?.id ?? '')).toMatchObject({ kind: 'accepted', turn: 3 });
-      expect(await storage.putPushConfig(ALICE, config('f'), 2)).toBe('full');
+      expect(await storage.push.putConfig(ALICE, config('f'), 2)).toBe('full');
     });
 
     it('are rewritten in their place if they are still the same, and their queue stays as it is', async () => {
@@ -93,29 +93,31 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1', { pushConfig });
       await play.write([play.chunk('a')]);
       const claim = { ...LEASE, agents: ['test'], limit: 10, maxBytes: 100_000 };
-      const [held] = (await storage.claimDeliveries(claim)).claims;
+      const [held] = (await storage.push.claim(claim)).claims;
       if (held === undefined) throw new Error('The queue was not claimed');
-      await storage.settleDelivery(held, { kind: 'park', reason: 'gone', status: 410 });
-      const before = await storage.deliveries({ limit: 10 });
+      await storage.push.settle(held, { kind: 'park', reason: 'gone', status: 410 });
+      const before = await storage.push.queues({ limit: 10 });
       const queue = { key: held.key, configId: 'a' };
       const [from, to] = [config('a', { token: 'old' }), config('a', { token: 'new' })];
-      const kept = (await storage.pushConfig(ALICE, 't1', 'a')) as typeof from;
-      expect(await storage.rewriteConfig(queue, { from: { ...kept, token: 'other' }, to })).toBe(false);
-      expect(await storage.rewriteConfig(queue, { from: kept, to })).toBe(true);
-      expect(await storage.rewriteConfig(queue, { from: kept, to })).toBe(false);
-      expect(await storage.pushConfig(ALICE, 't1', 'a')).toEqual(to);
-      expect(await storage.deliveries({ limit: 10 })).toEqual(before);
+      const kept = (await storage.push.config(ALICE, 't1', 'a')) as typeof from;
+      expect(await storage.push.rewriteConfig(queue, { from: { ...kept, token: 'other' }, to })).toBe(false);
+      expect(await storage.push.rewriteConfig(queue, { from: kept, to })).toBe(true);
+      expect(await storage.push.rewriteConfig(queue, { from: kept, to })).toBe(false);
+      expect(await storage.push.config(ALICE, 't1', 'a')).toEqual(to);
+      expect(await storage.push.queues({ limit: 10 })).toEqual(before);
       expect(before.queues[0]).toMatchObject({ parked: 'gone' });
       const missing = { ...from, id: 'none' };
-      expect(await storage.rewriteConfig({ ...queue, configId: 'none' }, { from: missing, to: missing })).toBe(false);
+      expect(await storage.push.rewriteConfig({ ...queue, configId: 'none' }, { from: missing, to: missing })).toBe(
+        false,
+      );
     });
 
     it('need their task (Spec §3.1.8)', async () => {
       const { storage } = tested;
-      expect(await storage.putPushConfig(ALICE, config('a'))).toBe('not-found');
-      expect(await storage.pushConfig(ALICE, 't1', 'a')).toBeUndefined();
-      expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toBeUndefined();
-      expect(await storage.deletePushConfig(ALICE, 't1', 'a')).toBe(false);
+      expect(await storage.push.putConfig(ALICE, config('a'))).toBe('not-found');
+      expect(await storage.push.config(ALICE, 't1', 'a')).toBeUndefined();
+      expect(await storage.push.configs(ALICE, 't1', { limit: 10 })).toBeUndefined();
+      expect(await storage.push.deleteConfig(ALICE, 't1', 'a')).toBe(false);
     });
   });
 }

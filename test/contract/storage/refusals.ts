@@ -47,8 +47,8 @@ export function refusalsContract(open: OpenStorage): void {
         const outcome = await storage.accept(message);
         expect(nameOf(outcome)).toBe(first);
         expect(await storage.task(ALICE, 't1')).toEqual(before);
-        expect(await storage.pushConfig(ALICE, 't1', HOOK.id)).toBeUndefined();
-        const isKeyKnown = (await storage.recall(ALICE, KEY.key)) !== undefined;
+        expect(await storage.push.config(ALICE, 't1', HOOK.id)).toBeUndefined();
+        const isKeyKnown = (await storage.keys.recall(ALICE, KEY.key)) !== undefined;
         expect(isKeyKnown).toBe(reasons.has('repeated'));
       });
     }
@@ -66,7 +66,7 @@ async function refusedMessage(tested: Tested, reasons: ReadonlySet<Reason>): Pro
   if (reasons.has('repeated')) {
     await storage.accept(acceptance(said('earlier'), newTask(tested, 'earlier'), { idempotency: KEY, claim: LEASE }));
   }
-  if (reasons.has('reserved')) await storage.reserve(ALICE, KEY, ELSEWHERE);
+  if (reasons.has('reserved')) await storage.keys.reserve(ALICE, KEY, ELSEWHERE);
   const message = said('m1');
   if (!reasons.has('not-found')) {
     const play = await TaskPlay.begin(tested, 't1', { pushConfig: { id: 'first', url: HOOK.url } });

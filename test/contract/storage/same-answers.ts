@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Task } from '../../../packages/parley/src/model/task.js';
 import type { TaskState } from '../../../packages/parley/src/model/task-state.js';
 import type { Claim, HeldTurn } from '../../../packages/parley/src/store/held-turn.js';
-import type { DeliveryOutcome, HeldDelivery } from '../../../packages/parley/src/store/push-deliveries.js';
+import type { DeliveryOutcome, HeldDelivery } from '../../../packages/parley/src/store/push-storage.js';
 import type { Scope, TaskKey } from '../../../packages/parley/src/store/task-key.js';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import { LogRecord } from '../../../packages/parley/src/task/log-record.js';
@@ -107,12 +107,12 @@ class World {
       for (const id of ['t0', 't1', 't2']) {
         await this.both((storage) => storage.task(scope, id));
         await this.both((storage) => storage.records({ scope, id }, 0, 400));
-        await this.both((storage) => storage.recall(scope, `key ${id}`));
-        await this.both((storage) => storage.pushConfigs(scope, id, { limit: 10 }));
+        await this.both((storage) => storage.keys.recall(scope, `key ${id}`));
+        await this.both((storage) => storage.push.configs(scope, id, { limit: 10 }));
       }
     }
     await this.both((storage) => storage.abandoned([this.agent], 5, 10));
-    await this.both((storage) => storage.deliveries({ agents: [this.agent], limit: 50 }));
+    await this.both((storage) => storage.push.queues({ agents: [this.agent], limit: 50 }));
   }
 }
 
@@ -248,9 +248,9 @@ const anyStep = fc.oneof(
         const scope = world.scope(who);
         const key = { key: `key ${taskId}`, digest: `${by} ${what}`, ttlMs: 20 };
         return world.both<unknown>((storage) => {
-          if (what === 'reserve') return storage.reserve(scope, key, { node: by, leaseMs: 8 });
-          if (what === 'unreserve') return storage.unreserve(scope, key.key, by);
-          return storage.remember(scope, key, said(`reply of ${by}`));
+          if (what === 'reserve') return storage.keys.reserve(scope, key, { node: by, leaseMs: 8 });
+          if (what === 'unreserve') return storage.keys.unreserve(scope, key.key, by);
+          return storage.keys.remember(scope, key, said(`reply of ${by}`));
         });
       },
     ),
@@ -273,14 +273,14 @@ const anyStep = fc.oneof(
     weight: 2,
     arbitrary: steps('claim deliveries', [node, fc.nat({ max: 3 })], async (world, by, limit) => {
       const request = { node: by, leaseMs: 8, agents: [world.agent], limit, maxBytes: 500 };
-      const claimed = await world.both((storage) => storage.claimDeliveries(request));
+      const claimed = await world.both((storage) => storage.push.claim(request));
       for (const claim of claimed?.claims ?? []) world.deliveryClaimed(claim);
     }),
   },
   {
     weight: 3,
     arbitrary: steps('settle', [id, fc.constantFrom(...OUTCOMES), off], (world, taskId, outcome, behind) =>
-      world.both((storage) => storage.settleDelivery(world.delivery(taskId, behind), outcome)),
+      world.both((storage) => storage.push.settle(world.delivery(taskId, behind), outcome)),
     ),
   },
   {
@@ -292,12 +292,12 @@ const anyStep = fc.oneof(
         const { key, configId } = world.delivery(taskId, 0);
         const config = { id: configId, taskId, url: `https://example.com/${from}` };
         return world.both<unknown>((storage) => {
-          if (what === 'replay') return storage.replayDelivery({ key, configId }, from === 0 ? undefined : from);
-          if (what === 'purge') return storage.purgeDelivery({ key, configId });
-          if (what === 'put') return storage.putPushConfig(key.scope, config, from);
-          if (what === 'delete') return storage.deletePushConfig(key.scope, taskId, configId);
+          if (what === 'replay') return storage.push.replay({ key, configId }, from === 0 ? undefined : from);
+          if (what === 'purge') return storage.push.purge({ key, configId });
+          if (what === 'put') return storage.push.putConfig(key.scope, config, from);
+          if (what === 'delete') return storage.push.deleteConfig(key.scope, taskId, configId);
           const standing = from < 2 ? 'parked' : 'pending';
-          return storage.deliveries({ agents: [world.agent], standing, limit: 50 });
+          return storage.push.queues({ agents: [world.agent], standing, limit: 50 });
         });
       },
     ),

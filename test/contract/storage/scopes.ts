@@ -90,7 +90,7 @@ export function scopesContract(open: OpenStorage): void {
       const [owner, ...others] = SCOPES;
       if (owner === undefined) throw new Error('There are no scopes');
       const play = await TaskPlay.begin(tested, 't', { scope: owner });
-      await storage.putPushConfig(owner, { id: 'p', taskId: 't', url: 'https://example.com' });
+      await storage.push.putConfig(owner, { id: 'p', taskId: 't', url: 'https://example.com' });
       for (const scope of others.filter(({ agent }) => agent === 'a')) {
         expect(await storage.task(scope, 't')).toBeUndefined();
         expect(await storage.accept(acceptance(said('x'), 't', { scope }))).toEqual({ kind: 'not-found' });
@@ -105,14 +105,14 @@ export function scopesContract(open: OpenStorage): void {
         expect(await storage.begin(held, 2)).toEqual({ held: false });
         expect(await storage.saveCheckpoint(held, 1)).toBe(false);
         expect(await storage.release({ ...held, attempt: 1 }, 'done')).toEqual({ waiting: 0 });
-        expect(await storage.putPushConfig(scope, { id: 'q', taskId: 't', url: 'https://example.com' })).toBe(
+        expect(await storage.push.putConfig(scope, { id: 'q', taskId: 't', url: 'https://example.com' })).toBe(
           'not-found',
         );
-        expect(await storage.pushConfig(scope, 't', 'p')).toBeUndefined();
-        expect(await storage.pushConfigs(scope, 't', { limit: 10 })).toBeUndefined();
-        expect(await storage.deletePushConfig(scope, 't', 'p')).toBe(false);
+        expect(await storage.push.config(scope, 't', 'p')).toBeUndefined();
+        expect(await storage.push.configs(scope, 't', { limit: 10 })).toBeUndefined();
+        expect(await storage.push.deleteConfig(scope, 't', 'p')).toBe(false);
       }
-      expect(await storage.pushConfigs(owner, 't', { limit: 10 })).toHaveLength(1);
+      expect(await storage.push.configs(owner, 't', { limit: 10 })).toHaveLength(1);
     });
 
     it('are separate for contexts of the same name (Spec §13.1)', async () => {

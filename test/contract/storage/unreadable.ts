@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UnreadableTaskError } from '../../../packages/parley/src/errors/unreadable-task-error.js';
-import type { DeliveryClaim } from '../../../packages/parley/src/store/push-deliveries.js';
+import type { DeliveryClaim } from '../../../packages/parley/src/store/push-storage.js';
 import type { TaskQuery, TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import type { Logger } from '../../../packages/parley/src/telemetry/logger.js';
 import { CapturingLogger } from '../../support/engine.js';
@@ -96,18 +96,18 @@ export function unreadableContract(name: string, open: (clock: StorageClock, log
       const { storage, corrupt } = tested;
       for (const id of ['t0', 't1', 't2']) await TaskPlay.begin(tested, id, { pushConfig: PUSH });
       await corrupt('t1', where, text);
-      const { claims } = await storage.claimDeliveries(DELIVERIES);
+      const { claims } = await storage.push.claim(DELIVERIES);
       expect(ofTasks(claims)).toEqual(['t0', 't2']);
-      const parked = await storage.deliveries({ standing: 'parked', limit: 10 });
+      const parked = await storage.push.queues({ standing: 'parked', limit: 10 });
       expect(parked.queues).toMatchObject([
         { key: { scope: ALICE, id: 't1' }, configId: 'hook', parked: expect.stringContaining('cannot be read') },
       ]);
       expect(told()).toHaveLength(1);
       expect(JSON.stringify([logger.lines, parked])).not.toContain('secret');
       // A replay parks it again, and the log has heard of it.
-      expect(await storage.replayDelivery({ key: { scope: ALICE, id: 't1' }, configId: 'hook' })).toBe('replayed');
-      expect((await storage.claimDeliveries(DELIVERIES)).claims).toEqual([]);
-      expect((await storage.deliveries({ standing: 'parked', limit: 10 })).queues).toHaveLength(1);
+      expect(await storage.push.replay({ key: { scope: ALICE, id: 't1' }, configId: 'hook' })).toBe('replayed');
+      expect((await storage.push.claim(DELIVERIES)).claims).toEqual([]);
+      expect((await storage.push.queues({ standing: 'parked', limit: 10 })).queues).toHaveLength(1);
       expect(told()).toHaveLength(1);
     });
 
@@ -117,23 +117,23 @@ export function unreadableContract(name: string, open: (clock: StorageClock, log
       await play.write([play.chunk('a')]);
       await play.write([play.chunk('b')]);
       await corrupt('t1', 'record 2', NO_JSON);
-      const [claim, ...more] = (await storage.claimDeliveries(DELIVERIES)).claims;
+      const [claim, ...more] = (await storage.push.claim(DELIVERIES)).claims;
       if (claim === undefined) throw new Error('Nothing was claimed');
       expect(more).toEqual([]);
       expect(claim.records.map(({ seq }) => seq)).toEqual([1]);
-      await storage.settleDelivery(claim, { kind: 'delivered', through: 1, status: 200 });
-      expect((await storage.claimDeliveries(DELIVERIES)).claims).toEqual([]);
-      expect((await storage.deliveries({ standing: 'parked', limit: 10 })).queues).toMatchObject([{ position: 1 }]);
+      await storage.push.settle(claim, { kind: 'delivered', through: 1, status: 200 });
+      expect((await storage.push.claim(DELIVERIES)).claims).toEqual([]);
+      expect((await storage.push.queues({ standing: 'parked', limit: 10 })).queues).toMatchObject([{ position: 1 }]);
     });
 
     it('has configurations of which the readable ones are listed', async () => {
       const { storage, corrupt } = tested;
       await TaskPlay.begin(tested, 't1', { pushConfig: PUSH });
-      await storage.putPushConfig(ALICE, { ...PUSH, id: 'other', taskId: 't1' });
+      await storage.push.putConfig(ALICE, { ...PUSH, id: 'other', taskId: 't1' });
       await corrupt('t1', 'config', NO_JSON);
-      expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toMatchObject([{ id: 'other' }]);
-      await expect(storage.pushConfig(ALICE, 't1', 'hook')).rejects.toThrow(UnreadableTaskError);
-      expect(await storage.deletePushConfig(ALICE, 't1', 'hook')).toBe(true);
+      expect(await storage.push.configs(ALICE, 't1', { limit: 10 })).toMatchObject([{ id: 'other' }]);
+      await expect(storage.push.config(ALICE, 't1', 'hook')).rejects.toThrow(UnreadableTaskError);
+      expect(await storage.push.deleteConfig(ALICE, 't1', 'hook')).toBe(true);
     });
   });
 }

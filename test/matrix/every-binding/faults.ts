@@ -3,6 +3,7 @@ import { StorageError } from '../../../packages/parley/src/errors/storage-error.
 import { isStreaming, OPERATION_NAMES } from '../../../packages/parley/src/operations/operations.js';
 import type { RequestHandler } from '../../../packages/parley/src/server/request-handler.js';
 import type { ServerCallContext } from '../../../packages/parley/src/server/server-call-context.js';
+import { interceptedStorage } from '../../../packages/parley/src/store/intercepted-storage.js';
 import type { Scope } from '../../../packages/parley/src/store/task-key.js';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 
@@ -21,17 +22,11 @@ export const FAULTS = {
 
 /** A storage that fails for the tasks of some users. */
 export function failingStorage(storage: TaskStorage): TaskStorage {
-  return new Proxy(storage, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name, target);
-      if (typeof member !== 'function') return member;
-      return (...args: readonly unknown[]) => {
-        const owner = ownerOf(args[0]) ?? '';
-        if (owner.includes(FAULTS.storage)) return Promise.reject(new StorageError(CAUSE));
-        if (owner.includes(FAULTS.code)) return Promise.reject(new TypeError(CAUSE));
-        return Reflect.apply(member, target, args) as unknown;
-      };
-    },
+  return interceptedStorage(storage, (_call, args, run) => {
+    const owner = ownerOf(args[0]) ?? '';
+    if (owner.includes(FAULTS.storage)) return Promise.reject(new StorageError(CAUSE));
+    if (owner.includes(FAULTS.code)) return Promise.reject(new TypeError(CAUSE));
+    return run();
   });
 }
 

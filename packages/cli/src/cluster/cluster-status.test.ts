@@ -37,14 +37,14 @@ it('counts webhooks that wait and that were given up', async () => {
   await storage.heartbeat({ node: 'a', agents: ['/'], runningTurns: 0 });
   await storage.create(scope, { id: 'one', contextId: 'c', status: { state: 'TASK_STATE_INPUT_REQUIRED' } });
   for (const id of ['waits', 'parked']) {
-    await storage.putPushConfig(scope, { id, taskId: 'one', url: 'https://hook.example/' });
-    await storage.replayDelivery({ key: { scope, id: 'one' }, configId: id }, 1);
+    await storage.push.putConfig(scope, { id, taskId: 'one', url: 'https://hook.example/' });
+    await storage.push.replay({ key: { scope, id: 'one' }, configId: id }, 1);
   }
   const lease = { node: 'a', leaseMs: 1_000 };
-  const { claims } = await storage.claimDeliveries({ ...lease, agents: ['/'], limit: 10, maxBytes: 1_000 });
+  const { claims } = await storage.push.claim({ ...lease, agents: ['/'], limit: 10, maxBytes: 1_000 });
   const parked = claims.find(({ configId }) => configId === 'parked');
   if (parked === undefined) throw new Error('not claimed');
-  await storage.settleDelivery(parked, { kind: 'park', reason: 'answered 410', status: 410 });
+  await storage.push.settle(parked, { kind: 'park', reason: 'answered 410', status: 410 });
   expect(await readClusterStatus(storage)).toMatchObject({
     pendingWebhooks: 1,
     parkedWebhooks: 1,

@@ -90,7 +90,7 @@ async function pendingEvents(
   const found: number[] = [];
   for (let cursor: string | undefined, isDone = agents.length === 0; !isDone; ) {
     const query = { agents, standing, limit: PAGE, ...(cursor !== undefined && { cursor }) };
-    const page = await storage.deliveries(query);
+    const page = await storage.push.queues(query);
     for (const { last, position } of page.queues) found.push(last - position);
     cursor = page.next;
     isDone = cursor === undefined;

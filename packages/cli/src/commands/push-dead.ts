@@ -42,7 +42,7 @@ export function replay(invocation: Invocation): Promise<number> {
         const act = { operation: 'replayDelivery', queue } as const;
         const result = await audited(
           act,
-          () => storage.replayDelivery(queue),
+          () => storage.push.replay(queue),
           (one) => REPLAY_CODES[one],
         );
         if (result === 'replayed') replayed += 1;
@@ -63,7 +63,7 @@ export function purge(invocation: Invocation): Promise<number> {
         const act = { operation: 'purgeDelivery', queue } as const;
         const isDone = await audited(
           act,
-          () => storage.purgeDelivery(queue),
+          () => storage.push.purge(queue),
           (one) => (one ? 'OK' : 'TASK_NOT_FOUND'),
         );
         if (isDone) purged += 1;
@@ -83,7 +83,7 @@ async function withParked(
   try {
     const queues: DeliveryQueue[] = [];
     for (let cursor: string | undefined, isDone = false; !isDone; ) {
-      const page = await storage.deliveries({
+      const page = await storage.push.queues({
         standing: 'parked',
         limit: PAGE,
         ...(cursor !== undefined && { cursor }),

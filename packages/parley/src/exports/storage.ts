@@ -24,10 +24,12 @@ export type {
   ReleaseHow,
   Renewal,
 } from '../store/held-turn.js';
+export type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../store/idempotency-keys.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type {
   ConfigChange,
   ConfigPut,
+  ConfigRange,
   DeliveryClaim,
   DeliveryClaimRequest,
   DeliveryClaims,
@@ -38,8 +40,9 @@ export type {
   DeliveryQueue,
   HeldDelivery,
   PlacedPushConfig,
-  PushDeliveries,
-} from '../store/push-deliveries.js';
+  PushStorage,
+  StoredPushConfig,
+} from '../store/push-storage.js';
 export type { RateAsk, RateCounters, RateGrant } from '../store/rate-counters.js';
 export { type ResealedCounts, type ResealOptions, resealConfigs } from '../store/reseal-configs.js';
 export {
@@ -57,15 +60,11 @@ export type {
   Append,
   AppendOutcome,
   CancelOutcome,
-  IdempotencyKey,
   NodeBeat,
   RecordPage,
-  Remembered,
-  Reservation,
   Retention,
   StorageLoad,
   StorageNode,
-  StoredPushConfig,
   StoredTask,
   Swept,
   TaskPage,

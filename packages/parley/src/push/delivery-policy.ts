@@ -1,4 +1,4 @@
-import type { DeliveryOutcome } from '../store/push-deliveries.js';
+import type { DeliveryOutcome } from '../store/push-storage.js';
 
 /** The policy of attempts. Times are in ms. */
 export interface DeliveryPolicy {

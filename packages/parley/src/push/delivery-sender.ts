@@ -3,7 +3,7 @@ import { failureLevel } from '../errors/storage-error.js';
 import type { SendPost } from '../net/posts.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
-import type { DeliveryClaim } from '../store/push-deliveries.js';
+import type { DeliveryClaim } from '../store/push-storage.js';
 import { taskKeyText } from '../store/task-key.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -156,7 +156,7 @@ export class DeliverySender {
       const claimedAt = clock.monotonic();
       try {
         const lease = { node: this.#node, leaseMs: this.#leaseMs };
-        const { claims, more } = await storage.claimDeliveries({ ...lease, agents, limit, maxBytes: CLAIM_BYTES });
+        const { claims, more } = await storage.push.claim({ ...lease, agents, limit, maxBytes: CLAIM_BYTES });
         if (more) this.#isWanted = true;
         for (const claim of claims) this.#take(claim, claimedAt);
       } catch (error) {
@@ -280,7 +280,7 @@ export class DeliverySender {
   async #giveBack({ claim }: Delivery, inMs: number): Promise<void> {
     const { storage, logger } = this.#options;
     try {
-      await storage.settleDelivery(claim, { kind: 'defer', inMs });
+      await storage.push.settle(claim, { kind: 'defer', inMs });
       this.#due.add(inMs);
     } catch (error) {
       logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
@@ -306,7 +306,7 @@ export class DeliverySender {
     try {
       const [now, { queues, next }] = await Promise.all([
         storage.now(),
-        storage.deliveries({ agents, standing: 'pending', limit: LISTED }),
+        storage.push.queues({ agents, standing: 'pending', limit: LISTED }),
       ]);
       for (const { dueAt = now } of queues) this.#due.add(dueAt - now);
       if (next !== undefined && this.#stopLooking === undefined) this.#keepLooking();

@@ -1,6 +1,5 @@
 import { webhookCredentials } from '../auth/webhook-credentials.js';
-import type { DeliveryKey } from '../store/push-deliveries.js';
-import type { StoredPushConfig } from '../store/task-storage.js';
+import type { DeliveryKey, StoredPushConfig } from '../store/push-storage.js';
 
 /** Header of the id of a notification. All attempts for one event have the same, so that receivers drop repeats. */
 export const NOTIFICATION_ID = 'x-a2a-notification-id';

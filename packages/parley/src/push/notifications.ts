@@ -2,7 +2,7 @@ import type { WireCodec } from '../codec/wire-codec.js';
 import { UnreadableTaskError } from '../errors/unreadable-task-error.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
-import type { DeliveryClaim } from '../store/push-deliveries.js';
+import type { DeliveryClaim } from '../store/push-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { LogRecord } from '../task/log-record.js';
 import { TaskBuilder } from '../task/task-builder.js';

@@ -1,5 +1,5 @@
 import { OptionsError } from '../errors/options-error.js';
-import type { DeliveryClaim } from '../store/push-deliveries.js';
+import type { DeliveryClaim } from '../store/push-storage.js';
 import { areHeaders } from './push-rules.js';
 
 /** A webhook for which an operator chooses headers. */

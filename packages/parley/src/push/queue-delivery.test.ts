@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
-import type { DeliveryClaim, DeliveryOutcome } from '../store/push-deliveries.js';
+import type { DeliveryClaim, DeliveryOutcome } from '../store/push-storage.js';
 import { DEFAULT_DELIVERY_POLICY } from './delivery-policy.js';
 import { deliverQueue } from './queue-delivery.js';
 
@@ -30,9 +30,11 @@ function delivery(count: number, answer: (sent: number) => number = () => 204, c
   } as unknown as DeliveryClaim;
   const storage = {
     task: async () => ({ seq: count, task: { id: 't', contextId: 'c', status } }),
-    settleDelivery: (_: unknown, outcome: DeliveryOutcome) => {
-      settled.push(outcome);
-      return new Promise<boolean>((resolve) => waiting.push(resolve));
+    push: {
+      settle: (_: unknown, outcome: DeliveryOutcome) => {
+        settled.push(outcome);
+        return new Promise<boolean>((resolve) => waiting.push(resolve));
+      },
     },
   };
   const end = deliverQueue(claim, {

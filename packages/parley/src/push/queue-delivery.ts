@@ -1,6 +1,6 @@
 import type { WireCodec } from '../codec/wire-codec.js';
 import type { Clock } from '../runtime/clock.js';
-import type { DeliveryClaim, DeliveryOutcome } from '../store/push-deliveries.js';
+import type { DeliveryClaim, DeliveryOutcome } from '../store/push-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import { type AttemptResult, afterFailure, type DeliveryPolicy, isAcknowledged } from './delivery-policy.js';
 import { type Notification, type NotificationChange, notificationsOf } from './notifications.js';
@@ -53,7 +53,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   const [first] = records;
   const lost = first === undefined ? last - position : first.seq - position - 1;
   if (first === undefined) {
-    const held = await storage.settleDelivery(claim, { kind: 'delivered', through: last });
+    const held = await storage.push.settle(claim, { kind: 'delivered', through: last });
     return { delivered: 0, lost, held };
   }
   const end = records.at(-1)?.seq ?? first.seq;
@@ -61,7 +61,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   let through = position;
   let lastStatus: { readonly status?: number } = {};
   const settlements = new Settlements(clock, () =>
-    storage.settleDelivery(claim, { kind: 'delivered', through, leaseMs, ...lastStatus }),
+    storage.push.settle(claim, { kind: 'delivered', through, leaseMs, ...lastStatus }),
   );
   for await (const notification of notificationsOf(claim, { codec, change }, storage)) {
     if (isStopping()) break;
@@ -79,7 +79,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
     if (!(await settlements.finish())) return { delivered, lost, held: false };
     const failed = delivered === 0 ? claim.attempts : 0;
     const outcome = afterFailure(result, policy, { failed, random: random(), now: clock.now() });
-    const held = await storage.settleDelivery(claim, outcome);
+    const held = await storage.push.settle(claim, outcome);
     const { error } = notification;
     return {
       delivered,
@@ -91,7 +91,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   const isDone = through === end;
   if (!(await (isDone ? settlements.stop() : settlements.finish()))) return { delivered, lost, held: false };
   const outcome: DeliveryOutcome = isDone ? { kind: 'delivered', through, ...lastStatus } : { kind: 'defer', inMs: 0 };
-  return { delivered, lost, held: await storage.settleDelivery(claim, outcome) };
+  return { delivered, lost, held: await storage.push.settle(claim, outcome) };
 }
 
 /** Records that a crash may repeat, beside the one under way. */

@@ -1,4 +1,4 @@
-import type { DeliveryKey, DeliveryPage, DeliveryQuery } from '../store/push-deliveries.js';
+import type { DeliveryKey, DeliveryPage, DeliveryQuery } from '../store/push-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 
 /** A replay or a purge by the code of the operator. */
@@ -32,7 +32,7 @@ export class ServedDeliveries {
 
   /** A page of queues, default 100. `parked` are the dead letters. The `next` of a page is the `cursor` of the rest. */
   list(query: Partial<Omit<DeliveryQuery, 'agents'>> = {}): Promise<DeliveryPage> {
-    return this.#storage.deliveries({ limit: 100, ...query, agents: [this.#agent] });
+    return this.#storage.push.queues({ limit: 100, ...query, agents: [this.#agent] });
   }
 
   /**
@@ -41,7 +41,7 @@ export class ServedDeliveries {
    */
   async replay(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'> {
     return this.#recorded({ operation: 'replayDelivery', queue }, async () =>
-      queue.key.scope.agent === this.#agent ? this.#storage.replayDelivery(queue, from) : 'not-found',
+      queue.key.scope.agent === this.#agent ? this.#storage.push.replay(queue, from) : 'not-found',
     );
   }
 
@@ -49,7 +49,7 @@ export class ServedDeliveries {
   async purge(queue: DeliveryKey): Promise<boolean> {
     return this.#recorded(
       { operation: 'purgeDelivery', queue },
-      async () => queue.key.scope.agent === this.#agent && this.#storage.purgeDelivery(queue),
+      async () => queue.key.scope.agent === this.#agent && this.#storage.push.purge(queue),
     );
   }
 }

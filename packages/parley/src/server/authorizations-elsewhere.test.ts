@@ -122,8 +122,8 @@ describe('an authorization that arrives at another process than the one that wai
     const [one, other] = [await replicas.boot({ isDeaf: true, limits: { lookMs: 1e6 } }), await replicas.boot()];
     const { state } = await asked(one.handler);
     const kept: string[] = [];
-    const remember = replicas.memory.remember.bind(replicas.memory);
-    replicas.memory.remember = (...args) => {
+    const remember = replicas.memory.keys.remember.bind(replicas.memory.keys);
+    replicas.memory.keys.remember = (...args) => {
       kept.push(JSON.stringify(args));
       return remember(...args);
     };

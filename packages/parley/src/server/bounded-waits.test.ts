@@ -15,6 +15,7 @@ import {
 } from '../../../../test/support/engine.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { StorageError } from '../errors/storage-error.js';
+import { interceptedStorage, type StorageCall } from '../store/intercepted-storage.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { Append, TaskStorage } from '../store/task-storage.js';
 import type { AgentExecutor } from './agent-executor.js';
@@ -28,23 +29,16 @@ class BreakableStorage {
   readonly clock = new ManualClock();
   readonly memory = new MemoryStorage({ clock: this.clock });
   readonly #stalled: (() => void)[] = [];
-  #broken: readonly string[] = [];
+  #broken: readonly StorageCall[] = [];
   #how: 'stalls' | 'fails' = 'stalls';
 
-  readonly storage: TaskStorage = new Proxy(this.memory, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      return (...args: unknown[]) => {
-        const run = () => Reflect.apply(member, target, args);
-        if (!this.#broken.includes(String(name))) return run();
-        if (this.#how === 'fails') return Promise.reject(new StorageError('The disk is full'));
-        return new Promise((resolve) => this.#stalled.push(() => resolve(run())));
-      };
-    },
+  readonly storage: TaskStorage = interceptedStorage(this.memory, (call, _args, run) => {
+    if (!this.#broken.includes(call)) return run();
+    if (this.#how === 'fails') return Promise.reject(new StorageError('The disk is full'));
+    return new Promise((resolve) => this.#stalled.push(() => resolve(run())));
   });
 
-  break(how: 'stalls' | 'fails', ...names: string[]): void {
+  break(how: 'stalls' | 'fails', ...names: StorageCall[]): void {
     this.#how = how;
     this.#broken = names;
   }

@@ -2,8 +2,8 @@ import { InvalidParamsError } from '../errors/standard-errors.js';
 import { contentHash } from '../model/content-hash.js';
 import type { JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
+import type { IdempotencyKey, Remembered } from '../store/idempotency-keys.js';
 import type { Scope } from '../store/task-key.js';
-import type { IdempotencyKey, Remembered } from '../store/task-storage.js';
 
 /** Options of idempotent sends. */
 export interface IdempotencyOptions {

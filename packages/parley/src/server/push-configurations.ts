@@ -9,8 +9,9 @@ import type {
   TaskPushNotificationConfig,
 } from '../model/push-notification-config.js';
 import type { IdSource } from '../runtime/id-source.js';
+import type { StoredPushConfig } from '../store/push-storage.js';
 import type { Scope } from '../store/task-key.js';
-import type { StoredPushConfig, TaskStorage } from '../store/task-storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import type { PushRegistration } from './push-registration.js';
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -51,14 +52,14 @@ export class PushConfigurations {
     this.#check(request, '');
     const { taskId = '', id = ids.random() } = request;
     const config = { ...request, taskId, id };
-    const result = await storage.putPushConfig(scope, { ...config, registeredIn: version }, this.limit);
+    const result = await storage.push.putConfig(scope, { ...config, registeredIn: version }, this.limit);
     if (result === 'put') return config;
     throw result === 'full' ? this.noRoom(taskId) : new TaskNotFoundError(taskId);
   }
 
   async get({ scope, request }: ScopedRequest<GetTaskPushNotificationConfigRequest>) {
     const { taskId, id } = request;
-    const config = await this.#options.storage.pushConfig(scope, taskId, id);
+    const config = await this.#options.storage.push.config(scope, taskId, id);
     if (config === undefined) throw new TaskNotFoundError(taskId);
     return published(config);
   }
@@ -70,7 +71,7 @@ export class PushConfigurations {
     const { taskId, pageSize = DEFAULT_PAGE_SIZE, pageToken } = request;
     const cursor = pageToken === undefined ? undefined : decodeToken(pageToken);
     const limit = pageSize + 1;
-    const found = await this.#options.storage.pushConfigs(scope, taskId, { limit, ...(cursor && { cursor }) });
+    const found = await this.#options.storage.push.configs(scope, taskId, { limit, ...(cursor && { cursor }) });
     if (found === undefined) throw new TaskNotFoundError(taskId);
     const configs = found.slice(0, pageSize).map(published);
     const last = found.length > pageSize ? configs.at(-1)?.id : undefined;
@@ -79,7 +80,7 @@ export class PushConfigurations {
 
   /** Removes a webhook. It is no error if the task has no such webhook (Spec §3.1.10). */
   async delete({ scope, request }: ScopedRequest<DeleteTaskPushNotificationConfigRequest>): Promise<undefined> {
-    const isThere = await this.#options.storage.deletePushConfig(scope, request.taskId, request.id);
+    const isThere = await this.#options.storage.push.deleteConfig(scope, request.taskId, request.id);
     if (!isThere) throw new TaskNotFoundError(request.taskId);
   }
 

@@ -14,6 +14,7 @@ import {
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { ScheduledStorage } from '../../../../test/support/scheduled-storage.js';
 import { StorageError } from '../errors/storage-error.js';
+import { interceptedStorage } from '../store/intercepted-storage.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { AgentExecutor } from './agent-executor.js';
 
@@ -63,13 +64,7 @@ describe('limits of time and shutdown', () => {
   ])('closing ends although the storage %s', async (_name, broken) => {
     const memory = new MemoryStorage({ clock: new ManualClock() });
     let isBroken = false;
-    const storage = new Proxy(memory, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== 'function') return member;
-        return (...args: unknown[]) => (isBroken ? broken() : Reflect.apply(member, target, args));
-      },
-    });
+    const storage = interceptedStorage(memory, (_call, _args, run) => (isBroken ? broken() : run()));
     const { handler, clock, logger } = engine(
       async (context, events) => {
         await aborted(context);

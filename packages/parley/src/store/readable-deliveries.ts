@@ -1,8 +1,7 @@
 import { unreadableReason } from '../errors/unreadable-task-error.js';
 import type { LogRecord } from '../task/log-record.js';
-import type { DeliveryClaim, DeliveryOutcome, HeldDelivery } from './push-deliveries.js';
+import type { DeliveryClaim, DeliveryOutcome, HeldDelivery, StoredPushConfig } from './push-storage.js';
 import type { TaskKey } from './task-key.js';
-import type { StoredPushConfig } from './task-storage.js';
 
 /** A claimed queue whose texts are not parsed yet. */
 export interface ClaimedTexts extends Omit<DeliveryClaim, 'config' | 'records'> {

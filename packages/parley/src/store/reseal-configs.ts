@@ -1,6 +1,6 @@
 import { SecretError } from '../errors/secret-error.js';
 import { SecretBox } from '../secrets/secret-box.js';
-import type { DeliveryKey, PlacedPushConfig } from './push-deliveries.js';
+import type { DeliveryKey, PlacedPushConfig } from './push-storage.js';
 import { changedSecrets } from './sealed-configs.js';
 import type { TaskStorage } from './task-storage.js';
 
@@ -42,7 +42,7 @@ export async function resealConfigs(
   const counts = { current: 0, resealed: 0, old: 0, unreadable: 0 };
   let cursor: string | undefined;
   do {
-    const page = await storage.deliveries({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    const page = await storage.push.queues({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
     for (const queue of page.queues) {
       const outcome = await resealed(storage, queue, { box, dryRun });
       if (outcome !== undefined) counts[outcome] += 1;
@@ -58,7 +58,7 @@ async function resealed(
   { box, dryRun }: { readonly box: SecretBox; readonly dryRun: boolean },
 ): Promise<keyof ResealedCounts | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const kept = await storage.pushConfig(key.scope, key.id, configId);
+    const kept = await storage.push.config(key.scope, key.id, configId);
     // It went with its task.
     if (kept === undefined) return undefined;
     const from = kept as PlacedPushConfig;
@@ -66,7 +66,7 @@ async function resealed(
     if (to === undefined) return 'unreadable';
     if (JSON.stringify(from) === JSON.stringify(to)) return 'current';
     if (dryRun) return 'old';
-    if (await storage.rewriteConfig({ key, configId }, { from, to })) return 'resealed';
+    if (await storage.push.rewriteConfig({ key, configId }, { from, to })) return 'resealed';
   }
   return 'old';
 }

@@ -2,7 +2,7 @@ import { SecretError } from '../errors/secret-error.js';
 import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
 import { requirePlain, SecretBox, type SecretPlace } from '../secrets/secret-box.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { ConfigPut, DeliveryClaim, DeliveryClaimRequest, DeliveryClaims } from './push-deliveries.js';
+import type { ConfigPut, DeliveryClaim, DeliveryClaimRequest, DeliveryClaims, PushStorage } from './push-storage.js';
 import type { Scope } from './task-key.js';
 import type { Acceptance, AcceptOutcome, TaskStorage } from './task-storage.js';
 
@@ -37,33 +37,31 @@ export class SealedConfigs {
     });
   }
 
-  async putPushConfig(...[scope, config, limit]: Parameters<TaskStorage['putPushConfig']>): Promise<ConfigPut> {
-    return this.#storage.putPushConfig(scope, await this.#sealed(scope, config), limit);
+  async putConfig(...[scope, config, limit]: Parameters<PushStorage['putConfig']>): Promise<ConfigPut> {
+    return this.#storage.push.putConfig(scope, await this.#sealed(scope, config), limit);
   }
 
-  async rewriteConfig(...[queue, { from, to }]: Parameters<TaskStorage['rewriteConfig']>): Promise<boolean> {
+  async rewriteConfig(...[queue, { from, to }]: Parameters<PushStorage['rewriteConfig']>): Promise<boolean> {
     const { scope } = queue.key;
-    return this.#storage.rewriteConfig(queue, {
+    return this.#storage.push.rewriteConfig(queue, {
       from: await this.#sealed(scope, from),
       to: await this.#sealed(scope, to),
     });
   }
 
-  async pushConfig(
-    ...[scope, taskId, id]: Parameters<TaskStorage['pushConfig']>
-  ): ReturnType<TaskStorage['pushConfig']> {
-    const config = await this.#storage.pushConfig(scope, taskId, id);
+  async config(...[scope, taskId, id]: Parameters<PushStorage['config']>): ReturnType<PushStorage['config']> {
+    const config = await this.#storage.push.config(scope, taskId, id);
     return config && this.#open(scope, config);
   }
 
-  async pushConfigs(...call: Parameters<TaskStorage['pushConfigs']>): ReturnType<TaskStorage['pushConfigs']> {
-    const configs = await this.#storage.pushConfigs(...call);
+  async configs(...call: Parameters<PushStorage['configs']>): ReturnType<PushStorage['configs']> {
+    const configs = await this.#storage.push.configs(...call);
     return configs && Promise.all(configs.map((config) => this.#open(call[0], config)));
   }
 
   /** Parks a queue whose configuration cannot be decrypted. */
-  async claimDeliveries(request: DeliveryClaimRequest): Promise<DeliveryClaims> {
-    const { claims, more } = await this.#storage.claimDeliveries(request);
+  async claim(request: DeliveryClaimRequest): Promise<DeliveryClaims> {
+    const { claims, more } = await this.#storage.push.claim(request);
     const opened = await Promise.all(claims.map((claim) => this.#openClaim(claim)));
     return { claims: opened.filter((claim) => claim !== undefined), more };
   }
@@ -75,7 +73,7 @@ export class SealedConfigs {
       if (!(error instanceof SecretError)) throw error;
       const { key, configId } = claim;
       this.#logger.error('a push delivery is parked', { taskId: key.id, configId, error });
-      await this.#storage.settleDelivery(claim, { kind: 'park', reason: error.message });
+      await this.#storage.push.settle(claim, { kind: 'park', reason: error.message });
       return undefined;
     }
   }

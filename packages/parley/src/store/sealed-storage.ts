@@ -1,9 +1,10 @@
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { PushStorage } from './push-storage.js';
 import type { Acceptance, TaskStorage } from './task-storage.js';
 
-/** The calls that take or give push configurations, beside `accept`. */
-const SEALED_CALLS = ['putPushConfig', 'rewriteConfig', 'pushConfig', 'pushConfigs', 'claimDeliveries'] as const;
+/** The calls of its push storage that take or give configurations. */
+const SEALED_CALLS = ['putConfig', 'rewriteConfig', 'config', 'configs', 'claim'] as const;
 
 /** The keys of a storage with encrypted credentials. */
 export interface SealedStorageOptions {
@@ -22,26 +23,32 @@ export function sealedStorage(storage: TaskStorage, options: SealedStorageOption
     const { SealedConfigs } = await import('./sealed-configs.js');
     return new SealedConfigs(storage, options);
   });
-  const bound = new Map<unknown, unknown>(
-    SEALED_CALLS.map((name) => [
-      name,
-      async (...call: unknown[]) => {
-        const sealing = await configs.get();
-        return Reflect.apply(sealing[name], sealing, call) as unknown;
-      },
-    ]),
-  );
-  bound.set('accept', async (acceptance: Acceptance) =>
-    acceptance.pushConfig === undefined ? storage.accept(acceptance) : (await configs.get()).accept(acceptance),
-  );
-  return new Proxy(storage, {
+  const sealed = SEALED_CALLS.map((name) => {
+    const call = async (...args: unknown[]) => {
+      const sealing = await configs.get();
+      return Reflect.apply(sealing[name], sealing, args) as unknown;
+    };
+    return [name, call] as const;
+  });
+  const accept = async (acceptance: Acceptance) =>
+    acceptance.pushConfig === undefined ? storage.accept(acceptance) : (await configs.get()).accept(acceptance);
+  return withMembers<TaskStorage>(storage, [
+    ['accept', accept],
+    ['push', withMembers<PushStorage>(storage.push, sealed)],
+  ]);
+}
+
+/** The same port with some members replaced. */
+function withMembers<Port extends object>(port: Port, replaced: Iterable<readonly [keyof Port, unknown]>): Port {
+  const members = new Map<unknown, unknown>(replaced);
+  return new Proxy(port, {
     get: (target, name) => {
-      const known = bound.get(name);
+      const known = members.get(name);
       if (known !== undefined) return known;
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
       const method: unknown = value.bind(target);
-      bound.set(name, method);
+      members.set(name, method);
       return method;
     },
   });

@@ -7,6 +7,7 @@ import type { IdSource } from '../runtime/id-source.js';
 import { ShapedTask } from '../task/shaped-task.js';
 import { statusTime } from '../task/status-time.js';
 import type { Logger } from '../telemetry/logger.js';
+import { type Intercept, interceptedStorage } from './intercepted-storage.js';
 import type { Scope, TaskKey } from './task-key.js';
 import type { Acceptance, AcceptOutcome, Append, AppendOutcome, StoredTask, TaskStorage } from './task-storage.js';
 import type { TaskStore } from './task-store.js';
@@ -36,23 +37,15 @@ const RESTARTED = 'The server was restarted before the task had ended';
 export function storeBackedStorage(options: StoreBackedStorageOptions): TaskStorage {
   const { working } = options;
   const tasks = new StoreBackedTasks(options);
-  const replaced: Partial<TaskStorage> = {
+  const intercept: Intercept = (call, args, run) =>
+    call === 'close' ? tasks.settled().then(run) : tasks.inOrder(taskOf(args), async () => run());
+  return interceptedStorage(working, intercept, {
     durability: 'process',
     accept: (acceptance) => tasks.accept(acceptance),
     append: (append) => tasks.append(append),
     create: (scope, task) => tasks.create(scope, task),
     delete: (scope, id) => tasks.delete(scope, id),
     task: (scope, id) => tasks.read(scope, id),
-  };
-  return new Proxy(working, {
-    get(target, name: keyof TaskStorage) {
-      const value: unknown = (name in replaced ? replaced : target)[name];
-      if (typeof value !== 'function') return value;
-      if (name === 'watchCommits') return value.bind(target);
-      if (name === 'close') return async () => tasks.settled().then(() => target.close());
-      return (...args: readonly unknown[]) =>
-        tasks.inOrder(taskOf(args), async () => Reflect.apply(value, target, args) as unknown);
-    },
   });
 }
 

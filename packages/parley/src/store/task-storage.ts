@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
-import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
 import type { Task, TaskStatus } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
 import type { LogRecord } from '../task/log-record.js';
@@ -17,7 +16,8 @@ import type {
   ReleaseHow,
   Renewal,
 } from './held-turn.js';
-import type { ConfigPut, PlacedPushConfig, PushDeliveries } from './push-deliveries.js';
+import type { IdempotencyKey, IdempotencyKeys, Remembered } from './idempotency-keys.js';
+import type { PushStorage, StoredPushConfig } from './push-storage.js';
 import type { RateCounters } from './rate-counters.js';
 import type { Scope, TaskKey } from './task-key.js';
 import type { Wakeups } from './wakeups.js';
@@ -63,12 +63,6 @@ export interface StorageNode extends NodeBeat {
   readonly seenAt: number;
 }
 
-/** A push configuration as it is kept. */
-export interface StoredPushConfig extends TaskPushNotificationConfig {
-  /** The protocol version of its registration, `Major.Minor`. It decides what its webhook gets. */
-  readonly registeredIn?: string;
-}
-
 /** One message with its task, if that is new, its turn, and its push configuration and idempotency key, if any. */
 export interface Acceptance {
   readonly scope: Scope;
@@ -96,28 +90,6 @@ export interface Acceptance {
   /** Messages that may wait on one task, beside the one whose turn runs or is next. */
   readonly waitingLimit: number;
 }
-
-/** Unique within the scope. */
-export interface IdempotencyKey {
-  readonly key: string;
-  /** Hash of the message's content. */
-  readonly digest: string;
-  /** The key expires so long after its commit, by the storage's clock. */
-  readonly ttlMs: number;
-}
-
-/** The outcome of an earlier message with the same key. */
-export interface Remembered {
-  /** Hash of that message's content. */
-  readonly digest: string;
-  readonly outcome: { readonly taskId: string; readonly turn: number } | { readonly reply: Message };
-}
-
-/** The answer to a reservation. `taken`: another node finds out the outcome of a message with this digest. */
-export type Reservation =
-  | { readonly kind: 'reserved' }
-  | { readonly kind: 'known'; readonly first: Remembered }
-  | { readonly kind: 'taken'; readonly digest: string };
 
 /** The outcome of an acceptance. */
 export type AcceptOutcome =
@@ -284,12 +256,13 @@ export interface StorageLoad {
 }
 
 /**
- * Tasks, their logs, executions, push configurations, deliveries and idempotency keys: one port because they change
- * together or not at all. Every method is one transaction, durable when its promise resolves. Concurrent calls may
- * share a commit; one that fails never fails another. Nothing throws for what a caller can cause: outcomes say it.
- * Rejects with StorageError when the storage itself fails; nothing was written then, as far as the storage can know.
+ * Tasks, their logs and executions. Idempotency keys and push configurations are parts of the storage, with calls of
+ * their own, because all of them change together or not at all. Every call is one transaction, durable when its promise
+ * resolves. Concurrent calls may share a commit; one that fails never fails another. Nothing throws for what a caller
+ * can cause: outcomes say it. Rejects with StorageError when the storage itself fails, or is closed. Nothing was
+ * written then, as far as the storage can know.
  */
-export interface TaskStorage extends PushDeliveries {
+export interface TaskStorage {
   /**
    * True if other processes may use the same storage at the same time. If they may not, a process that opens it finds
    * no lease on it: the process that held one has ended.
@@ -308,6 +281,15 @@ export interface TaskStorage extends PushDeliveries {
 
   /** Counters of rates for all processes on the storage. Absent: each process counts by itself. */
   readonly rateCounters?: RateCounters;
+
+  /** Idempotency keys of messages. `accept` decides about the key of its message in its own commit. */
+  readonly keys: IdempotencyKeys;
+
+  /**
+   * Push configurations and their deliveries. `accept` adds the configuration of its message in its own commit. Records
+   * make queues due in the commit of their append.
+   */
+  readonly push: PushStorage;
 
   accept(acceptance: Acceptance): Promise<AcceptOutcome>;
   append(append: Append): Promise<AppendOutcome>;
@@ -347,34 +329,6 @@ export interface TaskStorage extends PushDeliveries {
   create(scope: Scope, task: Task): Promise<boolean>;
   /** Deletes a task with its records and push configurations, unless a turn holds a lease on it. */
   delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'>;
-
-  /**
-   * Reserves a key for the node that processes its message. The node extends the reservation by another call. Other
-   * nodes may reserve the key after the end of the lease.
-   */
-  reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation>;
-  /** Gives a reservation back that led to no outcome. */
-  unreserve(scope: Scope, key: string, node: string): Promise<void>;
-  /**
-   * Keeps a direct reply for repeats of its message. The first outcome of a key wins: resolves to that. A storage of
-   * one process bounds the bytes of all keys, and forgets the oldest ones. A shared storage keeps each key until it
-   * expires.
-   */
-  remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered>;
-  /** The known outcome of a key, unless the key has expired or its task is gone. */
-  recall(scope: Scope, key: string): Promise<Remembered | undefined>;
-
-  /** Adds or replaces by `config.id`. `limit`: the configurations that a task may have. Default: no limit. */
-  putPushConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut>;
-  pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined>;
-  /** The readable ones of a task in order of their ids, after `cursor`; `undefined` if the scope has no such task. */
-  pushConfigs(
-    scope: Scope,
-    taskId: string,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<readonly StoredPushConfig[] | undefined>;
-  /** False if the scope has no such task; a missing configuration is no error (Spec §3.1.10). */
-  deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
 
   /** The storage's time, in ms since the epoch: that of its leases and of all ages it compares. */
   now(): Promise<number>;

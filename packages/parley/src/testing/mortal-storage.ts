@@ -2,6 +2,7 @@ import type { JsonValue } from '../model/json.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import { agentCheckpoint } from '../server/execution/turn-checkpoint.js';
 import type { HeldTurn } from '../store/held-turn.js';
+import { type Intercept, interceptedStorage } from '../store/intercepted-storage.js';
 import type { TaskKey } from '../store/task-key.js';
 import type { Acceptance, Append, AppendOutcome, TaskStorage } from '../store/task-storage.js';
 import type { WakeupListener, Wakeups } from '../store/wakeups.js';
@@ -30,30 +31,23 @@ const never = <T>(): Promise<T> => new Promise<T>(() => {});
 export function mortalStorage(shared: TaskStorage, committed: (commit: Commit) => void): MortalStorage {
   let isDead = false;
   const wakeups = new MortalWakeups(shared.wakeups, () => isDead);
-  const storage = new Proxy(shared, {
-    get(target, name) {
-      if (name === 'shared') return true;
-      if (name === 'wakeups') return wakeups;
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      return async (...args: unknown[]) => {
-        if (isDead) return never();
-        const answer: unknown = await Reflect.apply(member, target, args);
-        if (isDead) return never();
-        if (name === 'append') appended(target, args[0] as Append, answer as AppendOutcome);
-        if (name === 'accept') accepted(args[0] as Acceptance);
-        if (name === 'saveCheckpoint' && answer === true) saved(args[0] as HeldTurn, args[1] as JsonValue);
-        return isDead ? never() : answer;
-      };
-    },
-  });
+  const intercept: Intercept = async (call, args, run) => {
+    if (isDead) return never();
+    const answer: unknown = await run();
+    if (isDead) return never();
+    if (call === 'append') appended(args[0] as Append, answer as AppendOutcome);
+    if (call === 'accept') accepted(args[0] as Acceptance);
+    if (call === 'saveCheckpoint' && answer === true) saved(args[0] as HeldTurn, args[1] as JsonValue);
+    return isDead ? never() : answer;
+  };
+  const storage = interceptedStorage(shared, intercept, { shared: true, wakeups });
 
   /** A storage of one process publishes no appends of turns. A shared one does. */
-  function appended(target: TaskStorage, append: Append, outcome: AppendOutcome): void {
+  function appended(append: Append, outcome: AppendOutcome): void {
     if (outcome.kind !== 'appended') return;
     const { key, records, checkpoint, authority } = append;
     committed({ key, events: records.map(({ event }) => event), checkpoint });
-    if (typeof authority === 'number') target.wakeups.taskChanged(key);
+    if (typeof authority === 'number') shared.wakeups.taskChanged(key);
   }
 
   function saved({ key }: HeldTurn, checkpoint: JsonValue): void {

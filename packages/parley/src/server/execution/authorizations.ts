@@ -7,8 +7,9 @@ import { sha256Hex } from '../../runtime/sha256.js';
 import { Recipient, sealFor } from '../../secrets/recipient.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { Claim, HeldTurn } from '../../store/held-turn.js';
+import type { Remembered } from '../../store/idempotency-keys.js';
 import { type Scope, type TaskKey, taskKeyText } from '../../store/task-key.js';
-import type { Remembered, StoredTask } from '../../store/task-storage.js';
+import type { StoredTask } from '../../store/task-storage.js';
 import {
   type Authorization,
   AuthorizationError,
@@ -159,7 +160,11 @@ export class Authorizations {
   async yieldElsewhere(key: TaskKey, turn: number): Promise<void> {
     const { storage, limits } = this.#context;
     const record = { messageId: String(turn), role: 'ROLE_AGENT' as const, parts: [{ text: '' }] };
-    await storage.remember(key.scope, { key: yieldKey(key, turn), digest: '', ttlMs: limits.waitingExpiryMs }, record);
+    await storage.keys.remember(
+      key.scope,
+      { key: yieldKey(key, turn), digest: '', ttlMs: limits.waitingExpiryMs },
+      record,
+    );
     storage.wakeups.taskChanged(key);
   }
 
@@ -206,7 +211,7 @@ export class Authorizations {
     const { storage } = this.#context;
     const { questionId, turn, agent } = waiting;
     const key = keyOf(turn);
-    const known = await storage.recall(key.scope, usedKey({ questionId }));
+    const known = await storage.keys.recall(key.scope, usedKey({ questionId }));
     const sealed = known && sealedIn(known);
     // The process that has the reply runs the agent again once this turn has left.
     if (known !== undefined && sealed === undefined) return void turn.yieldToMessage();
@@ -216,7 +221,7 @@ export class Authorizations {
       return answered(agent.answer, JSON.parse(text) as AuthorizationReply);
     }
     const number = turn.held?.turn ?? 0;
-    if ((await storage.recall(key.scope, yieldKey(key, number))) !== undefined) turn.yieldToMessage();
+    if ((await storage.keys.recall(key.scope, yieldKey(key, number))) !== undefined) turn.yieldToMessage();
   }
 
   /** Gives the reply to the agent that waits in this process, unless another reply was there before. */
@@ -248,7 +253,7 @@ export class Authorizations {
     const { storage, limits, ids } = this.#context;
     const mark = { messageId: ids.random(), role: 'ROLE_AGENT' as const, parts: [{ text }] };
     const key = { key: usedKey(asked), digest: '', ttlMs: limits.waitingExpiryMs };
-    const { outcome } = await storage.remember(asked.scope, key, mark);
+    const { outcome } = await storage.keys.remember(asked.scope, key, mark);
     return 'reply' in outcome && outcome.reply.messageId === mark.messageId;
   }
 
@@ -331,11 +336,11 @@ export class Authorizations {
       caller: caller as unknown as JsonValue,
     };
     const record = { messageId: hash, role: 'ROLE_AGENT' as const, parts: [{ data: asked }] };
-    await this.#context.storage.remember(this.#scope, { key: askedKey(hash), digest: hash, ttlMs }, record);
+    await this.#context.storage.keys.remember(this.#scope, { key: askedKey(hash), digest: hash, ttlMs }, record);
   }
 
   async #asked(hash: string): Promise<Asked | undefined> {
-    const known = await this.#context.storage.recall(this.#scope, askedKey(hash));
+    const known = await this.#context.storage.keys.recall(this.#scope, askedKey(hash));
     if (known === undefined || !('reply' in known.outcome)) return undefined;
     const [part] = known.outcome.reply.parts;
     if (part === undefined || !('data' in part) || !isObject(part.data)) return undefined;

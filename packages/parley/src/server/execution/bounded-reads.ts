@@ -1,8 +1,9 @@
 import type { EqualTimers } from '../../runtime/equal-timers.js';
+import type { IdempotencyKeys } from '../../store/idempotency-keys.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import { storageStalledError } from './unavailable-errors.js';
 
-const READS: ReadonlySet<string | symbol> = new Set<keyof TaskStorage>([
+const READS: ReadonlySet<string | symbol> = new Set<keyof TaskStorage | keyof IdempotencyKeys>([
   'task',
   'tasks',
   'records',
@@ -16,10 +17,16 @@ const READS: ReadonlySet<string | symbol> = new Set<keyof TaskStorage>([
  */
 export function withBoundedReads(storage: TaskStorage, patience: EqualTimers): TaskStorage {
   if (!storage.shared) return storage;
-  return new Proxy(storage, {
+  const keys = boundedReads(storage.keys, patience, {});
+  return boundedReads(storage, patience, { keys });
+}
+
+/** `parts`: members in place of those of the port. */
+function boundedReads<Port extends object>(port: Port, patience: EqualTimers, parts: Partial<Port>): Port {
+  return new Proxy(port, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
+      if (typeof member !== 'function') return Reflect.get(parts, name) ?? member;
       if (!READS.has(name)) return member.bind(target);
       return (...args: readonly unknown[]) =>
         bounded(Reflect.apply(member, target, args) as Promise<unknown>, patience);

@@ -3,14 +3,10 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { Claim } from '../../store/held-turn.js';
+import type { IdempotencyKey } from '../../store/idempotency-keys.js';
+import type { StoredPushConfig } from '../../store/push-storage.js';
 import type { Scope } from '../../store/task-key.js';
-import type {
-  Acceptance,
-  AcceptOutcome,
-  IdempotencyKey,
-  StoredPushConfig,
-  TaskStorage,
-} from '../../store/task-storage.js';
+import type { Acceptance, AcceptOutcome, TaskStorage } from '../../store/task-storage.js';
 import type { EngineContext } from './engine-context.js';
 
 /** A message whose agent decides if it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */

@@ -15,14 +15,10 @@ import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { CallerContext, CallerUser } from '../../store/caller-context.js';
 import type { Claim } from '../../store/held-turn.js';
+import type { IdempotencyKey, Remembered } from '../../store/idempotency-keys.js';
+import type { StoredPushConfig } from '../../store/push-storage.js';
 import type { Scope, TaskKey } from '../../store/task-key.js';
-import type {
-  Acceptance,
-  AcceptOutcome,
-  IdempotencyKey,
-  Remembered,
-  StoredPushConfig,
-} from '../../store/task-storage.js';
+import type { Acceptance, AcceptOutcome } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
@@ -181,7 +177,7 @@ export class MessageIntake {
     const { storage, turnPlaces } = this.#context;
     const { scope, key, taskId, task } = envelope;
     const waits = task === undefined && this.#turns.runs({ scope, id: taskId });
-    const isRepeat = key !== undefined && (await storage.recall(scope, key.key)) !== undefined;
+    const isRepeat = key !== undefined && (await storage.keys.recall(scope, key.key)) !== undefined;
     if (waits || isRepeat) return this.submit(envelope, true);
     throw tooManyTurns(full, turnPlaces.limits);
   }
@@ -283,7 +279,7 @@ export class MessageIntake {
     const { storage } = this.#context;
     const { scope } = envelope;
     for (;;) {
-      const first = storage.shared ? await this.#reserve(scope, key) : await storage.recall(scope, key.key);
+      const first = storage.shared ? await this.#reserve(scope, key) : await storage.keys.recall(scope, key.key);
       if (first) {
         this.#idempotency.check(first, key);
         return repeat(first);
@@ -292,9 +288,9 @@ export class MessageIntake {
       try {
         const submission = await this.#decide(envelope, task);
         if (submission.kind !== 'reply') return submission;
-        return repeat(await storage.remember(scope, key, submission.message));
+        return repeat(await storage.keys.remember(scope, key, submission.message));
       } catch (error) {
-        if (storage.shared) await storage.unreserve(scope, key.key, this.#context.lease.node).catch(ignore);
+        if (storage.shared) await storage.keys.unreserve(scope, key.key, this.#context.lease.node).catch(ignore);
         if (!(error instanceof OvertakenDraftError)) throw error;
       } finally {
         stopExtending?.();
@@ -306,7 +302,7 @@ export class MessageIntake {
   async #reserve(scope: Scope, key: IdempotencyKey): Promise<Remembered | undefined> {
     const { storage, lease, clock } = this.#context;
     for (;;) {
-      const reservation = await storage.reserve(scope, key, { node: lease.node, leaseMs: lease.leaseMs });
+      const reservation = await storage.keys.reserve(scope, key, { node: lease.node, leaseMs: lease.leaseMs });
       if (reservation.kind === 'known') return reservation.first;
       if (reservation.kind === 'reserved') return undefined;
       this.#idempotency.check(reservation, key);
@@ -322,10 +318,10 @@ export class MessageIntake {
     let stopTimer: (() => void) | undefined;
     const next = () => {
       stopTimer = clock.after(limits.heartbeatMs, () => {
-        storage
+        storage.keys
           .reserve(scope, key, { node: lease.node, leaseMs: lease.leaseMs })
           // The key may have been given back while this call was under way.
-          .then(() => (isOver ? storage.unreserve(scope, key.key, lease.node) : undefined))
+          .then(() => (isOver ? storage.keys.unreserve(scope, key.key, lease.node) : undefined))
           .catch(ignore)
           .finally(() => isOver || next());
       });

@@ -1,5 +1,6 @@
 import type {
   ConfigChange,
+  ConfigRange,
   DeliveryClaim,
   DeliveryClaimRequest,
   DeliveryClaims,
@@ -9,7 +10,8 @@ import type {
   DeliveryQuery,
   DeliveryQueue,
   HeldDelivery,
-} from '../push-deliveries.js';
+  StoredPushConfig,
+} from '../push-storage.js';
 import {
   claimedDelivery,
   type DeliveryHead,
@@ -22,7 +24,6 @@ import {
   settledDelivery,
 } from '../rules/delivery-queue.js';
 import { isSameScope } from '../task-key.js';
-import type { StoredPushConfig } from '../task-storage.js';
 import type { WakeupListener } from '../wakeups.js';
 import { SortedList } from './sorted-list.js';
 import { firstBytes, type TaskEntry } from './task-entry.js';
@@ -196,10 +197,7 @@ export class MemoryDeliveries {
 }
 
 /** A page of the push configurations of a task in order of their ids. */
-export function pushConfigsOf(
-  { pushConfigs }: TaskEntry,
-  { cursor, limit }: { readonly cursor?: string; readonly limit: number },
-): readonly StoredPushConfig[] {
+export function pushConfigsOf({ pushConfigs }: TaskEntry, { cursor, limit }: ConfigRange): readonly StoredPushConfig[] {
   return [...(pushConfigs?.values() ?? [])]
     .map(({ config }) => config)
     .filter(({ id }) => cursor === undefined || id > cursor)

@@ -1,6 +1,4 @@
-import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -15,8 +13,9 @@ import type {
   ReleaseHow,
   Renewal,
 } from '../held-turn.js';
+import type { IdempotencyKeys } from '../idempotency-keys.js';
 import { NodeList } from '../node-list.js';
-import type { ConfigPut, DeliveryKey, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
+import type { PushStorage } from '../push-storage.js';
 import {
   type AcceptDecision,
   type AcceptedTurn,
@@ -26,7 +25,7 @@ import {
 } from '../rules/decide-accept.js';
 import { checkAppend, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
 import { decideCancel, decideDelete, mergedCancel } from '../rules/decide-cancel.js';
-import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
+import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
 import {
   claimedBy,
@@ -36,6 +35,7 @@ import {
   renewedHolder,
 } from '../rules/turn-lease.js';
 import { arrivalAt, nextPlace, waits } from '../rules/turn-place.js';
+import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
   Acceptance,
@@ -43,15 +43,11 @@ import type {
   Append,
   AppendOutcome,
   CancelOutcome,
-  IdempotencyKey,
   NodeBeat,
   RecordPage,
-  Remembered,
-  Reservation,
   Retention,
   StorageLoad,
   StorageNode,
-  StoredPushConfig,
   StoredTask,
   Swept,
   TaskPage,
@@ -60,8 +56,10 @@ import type {
   TaskStorage,
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
-import { type ConfigEntry, MemoryDeliveries, pushConfigsOf } from './memory-deliveries.js';
-import { MemorySpaces, type RememberedKey } from './memory-space.js';
+import { MemoryDeliveries } from './memory-deliveries.js';
+import { MemoryKeys } from './memory-keys.js';
+import { MemoryPush } from './memory-push.js';
+import { MemorySpaces } from './memory-space.js';
 import { MemoryTasks, refusedAccept } from './memory-tasks.js';
 import { RememberedKeys, rememberedOf } from './remembered-keys.js';
 import { claimOf, endsWith, firstBytes, holdingOf, type QueuedTurn, type TaskEntry } from './task-entry.js';
@@ -90,15 +88,16 @@ export class MemoryStorage implements TaskStorage {
   readonly shared = false;
   readonly durability = 'none';
   readonly wakeups = new LocalWakeups();
-  readonly #clock: Clock;
+  readonly keys: IdempotencyKeys;
+  readonly push: PushStorage;
+  readonly #lifetime: ClockedLifetime;
   readonly #spaces = new MemorySpaces();
   readonly #tasks: MemoryTasks;
-  readonly #keys = new RememberedKeys(this.#spaces, { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES });
+  readonly #remembered = new RememberedKeys(this.#spaces, { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES });
   readonly #deliveries = new MemoryDeliveries(this.wakeups);
   readonly #queue = new TurnQueue();
   readonly #nodes = new NodeList();
   #order = 0;
-  #closed = false;
 
   constructor({
     clock,
@@ -106,19 +105,27 @@ export class MemoryStorage implements TaskStorage {
     maxTasks = MAX_TASKS,
     maxBytes = MAX_BYTES,
   }: MemoryStorageOptions) {
-    this.#clock = clock;
-    this.#tasks = new MemoryTasks(this.#spaces, { eventLogBytes, maxTasks, maxBytes, deliveries: this.#deliveries });
+    const lifetime = new ClockedLifetime(clock);
+    const spaces = this.#spaces;
+    const deliveries = this.#deliveries;
+    this.#lifetime = lifetime;
+    this.#tasks = new MemoryTasks(spaces, { eventLogBytes, maxTasks, maxBytes, deliveries });
+    this.keys = new MemoryKeys({ lifetime, spaces, remembered: this.#remembered });
+    this.push = new MemoryPush({ lifetime, tasks: this.#tasks, deliveries });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     const { scope, task, idempotency, pushConfig, pushConfigLimit } = acceptance;
     if (acceptance.again === true) {
       const earlier = this.#acceptedBefore(acceptance);
       if (earlier !== undefined) return earlier;
     }
     if (idempotency !== undefined) {
-      const { standing, kept } = this.#standing(scope, idempotency.key, { node: acceptance.claim?.node, now });
+      const { standing, kept } = this.#remembered.standing(scope, idempotency.key, {
+        node: acceptance.claim?.node,
+        now,
+      });
       if (standing === 'reserved') return { kind: 'reserved' };
       if (standing === 'known' && kept !== undefined) return { kind: 'repeated', first: rememberedOf(kept) };
     }
@@ -145,7 +152,11 @@ export class MemoryStorage implements TaskStorage {
       this.#deliveries.put(entry, config, { position: 'create' in task ? 0 : entry.seq, now });
     }
     if (idempotency !== undefined) {
-      this.#keys.put(entry.space, idempotency, { outcome: { taskId: entry.id, turn }, reservation: undefined, now });
+      this.#remembered.put(entry.space, idempotency, {
+        outcome: { taskId: entry.id, turn },
+        reservation: undefined,
+        now,
+      });
     }
     const { id: taskId, seq } = entry;
     if (accepted.attempts === 0) {
@@ -156,7 +167,7 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async append(append: Append): Promise<AppendOutcome> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     checkAppend(append);
     const entry = this.#tasks.get(append.key);
     const request = {
@@ -187,7 +198,7 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async claim(request: ClaimRequest): Promise<Claims> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     const { limit, maxBytes = Number.POSITIVE_INFINITY } = request;
     const demand = { ...request, limit: limit + 1 };
     const claims: Claim[] = [];
@@ -205,7 +216,7 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async begin(turn: HeldTurn, attempt: number): Promise<Holding> {
-    this.#open();
+    this.#lifetime.check();
     const queued = this.#held(turn);
     if (queued === undefined) return { held: false };
     queued.attempts = attempt;
@@ -213,7 +224,7 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     return request.turns.map((turn) => {
       const entry = this.#tasks.get(turn.key);
       const holder = entry && renewedHolder(entry, turn, now + request.leaseMs);
@@ -224,7 +235,7 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
-    this.#open();
+    this.#lifetime.check();
     const entry = this.#tasks.get(turn.key);
     if (entry === undefined) return { waiting: 0 };
     const queued = this.#held(turn);
@@ -243,14 +254,14 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
-    this.#open();
+    this.#lifetime.check();
     const queued = this.#held(turn);
     if (queued !== undefined) queued.checkpoint = checkpoint;
     return queued !== undefined;
   }
 
   async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     const entry = this.#tasks.find(scope, taskId);
     const decision = decideCancel(entry);
     if (entry === undefined || decision.kind === 'not-found') return { kind: 'not-found' };
@@ -264,18 +275,18 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     const entry = this.#tasks.find(scope, taskId);
     return entry?.stored(entry.content.read(), now);
   }
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     return this.#spaces.find(query.scope)?.lists.page(query, now) ?? { tasks: [], total: 0 };
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
-    this.#open();
+    this.#lifetime.check();
     const entry = this.#tasks.get(key);
     if (entry === undefined) return { records: [], floor: 1, last: 0 };
     const { floor, seq, content } = entry;
@@ -284,7 +295,7 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
-    this.#open();
+    this.#lifetime.check();
     return keys.map((key) => {
       const entry = this.#tasks.get(key);
       return entry && { seq: entry.seq, state: entry.state, lastTurn: entry.began };
@@ -292,19 +303,19 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     return this.#tasks.abandoned(agents, now - waitedMs, limit).map((entry) => entry.stored(entry.content.read(), now));
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     if (this.#tasks.find(scope, task.id) !== undefined) return false;
     this.#tasks.insert(this.#spaces.of(scope), task, now);
     return true;
   }
 
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     const entry = this.#tasks.find(scope, taskId);
     const decision = decideDelete(entry, now);
     if (entry === undefined || decision !== 'deleted') return decision;
@@ -316,91 +327,8 @@ export class MemoryStorage implements TaskStorage {
     return 'deleted';
   }
 
-  async reserve(scope: Scope, key: IdempotencyKey, { node, leaseMs }: Lease): Promise<Reservation> {
-    const now = this.#open();
-    const { standing, kept } = this.#standing(scope, key.key, { node, now });
-    if (standing === 'known' && kept !== undefined) return { kind: 'known', first: rememberedOf(kept) };
-    if (standing === 'reserved' && kept !== undefined) return { kind: 'taken', digest: kept.digest };
-    const reservation = { node, leaseEnd: now + leaseMs };
-    this.#keys.put(this.#spaces.of(scope), key, { outcome: undefined, reservation, now });
-    return { kind: 'reserved' };
-  }
-
-  async unreserve(scope: Scope, key: string, node: string): Promise<void> {
-    this.#open();
-    const kept = this.#keys.find(this.#spaces.find(scope), key);
-    if (kept?.reservation?.node === node) this.#keys.drop(kept);
-  }
-
-  async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
-    const now = this.#open();
-    const { standing, kept } = this.#standing(scope, key.key, { node: undefined, now });
-    if (standing === 'known' && kept !== undefined) return rememberedOf(kept);
-    const outcome = { reply };
-    this.#keys.put(this.#spaces.of(scope), key, { outcome, reservation: undefined, now });
-    return { digest: key.digest, outcome };
-  }
-
-  async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
-    const now = this.#open();
-    const { standing, kept } = this.#standing(scope, key, { node: undefined, now });
-    return standing === 'known' && kept !== undefined ? rememberedOf(kept) : undefined;
-  }
-
-  async putPushConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
-    const now = this.#open();
-    const entry = this.#tasks.find(scope, config.taskId);
-    if (entry === undefined) return 'not-found';
-    if (!this.#deliveries.hasRoom(entry, config.id, limit)) return 'full';
-    this.#deliveries.put(entry, config, { position: entry.seq, now });
-    return 'put';
-  }
-
-  async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
-    this.#open();
-    return this.#tasks.find(scope, taskId)?.pushConfigs?.get(id)?.config;
-  }
-
-  async pushConfigs(
-    scope: Scope,
-    taskId: string,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<readonly StoredPushConfig[] | undefined> {
-    this.#open();
-    const entry = this.#tasks.find(scope, taskId);
-    return entry && pushConfigsOf(entry, page);
-  }
-
-  async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
-    this.#open();
-    const entry = this.#tasks.find(scope, taskId);
-    if (entry !== undefined) this.#deliveries.remove(entry, id);
-    return entry !== undefined;
-  }
-
-  claimDeliveries: PushDeliveries['claimDeliveries'] = async (request) => this.#deliveries.claim(request, this.#open());
-
-  settleDelivery: PushDeliveries['settleDelivery'] = async (held, outcome) =>
-    this.#deliveries.settle(this.#configOf(held), held, { outcome, now: this.#open() });
-
-  deliveries: PushDeliveries['deliveries'] = async (query) => {
-    this.#open();
-    return this.#deliveries.page(query);
-  };
-
-  replayDelivery: PushDeliveries['replayDelivery'] = async (queue, from) =>
-    this.#deliveries.replay(this.#configOf(queue), from, this.#open());
-
-  rewriteConfig: PushDeliveries['rewriteConfig'] = async (queue, change) => {
-    this.#open();
-    return this.#deliveries.rewrite(this.#configOf(queue), change);
-  };
-
-  purgeDelivery: PushDeliveries['purgeDelivery'] = async (queue) =>
-    this.#deliveries.purge(this.#configOf(queue), this.#open());
-
   async check(): Promise<StorageLoad> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     return {
       waiting: this.#queue.waiting,
       pendingDeliveries: this.#deliveries.pending,
@@ -409,24 +337,24 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async now(): Promise<number> {
-    return this.#open();
+    return this.#lifetime.now();
   }
 
   async heartbeat(beat: NodeBeat): Promise<number> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     this.#nodes.note(beat, now);
     return now;
   }
 
   async nodes(): Promise<readonly StorageNode[]> {
-    this.#open();
+    this.#lifetime.check();
     return this.#nodes.all();
   }
 
   async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
-    const now = this.#open();
+    const now = this.#lifetime.now();
     let left = limit;
-    const keys = this.#keys.sweep(now, left);
+    const keys = this.#remembered.sweep(now, left);
     left -= keys;
     const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
     const { tasks, records } = this.#tasks.sweep(times, left);
@@ -435,29 +363,11 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-  }
-
-  /** The time, while the storage is open. */
-  #open(): number {
-    if (this.#closed) throw new StorageError('The storage is closed');
-    return this.#clock.now();
-  }
-
-  #standing(
-    scope: Scope,
-    key: string,
-    { node, now }: { readonly node: string | undefined; readonly now: number },
-  ): { readonly standing: KeyStanding; readonly kept: RememberedKey | undefined } {
-    const kept = this.#keys.find(this.#spaces.find(scope), key);
-    if (kept === undefined) return { standing: 'free', kept };
-    const { outcome, expiresAt, reservation } = kept;
-    const isTaskGone = typeof outcome === 'object' && this.#tasks.find(scope, outcome.taskId) === undefined;
-    return { standing: keyStanding({ expiresAt, reservation, isTaskGone }, node, now), kept };
+    this.#lifetime.end();
   }
 
   #enqueue(entry: TaskEntry, { message, caller }: Acceptance, accepted: AcceptedTurn): QueuedTurn {
-    this.#order = nextPlace(this.#order, this.#clock.now());
+    this.#order = nextPlace(this.#order, this.#lifetime.now());
     const queued: QueuedTurn = {
       order: this.#order,
       turn: accepted.turn,
@@ -491,10 +401,6 @@ export class MemoryStorage implements TaskStorage {
     if (isReady) this.wakeups.workReady(scope.agent);
     const accepted = { kind: 'accepted', taskId, turn, seq: entry.seq } as const;
     return isClaimed ? { ...accepted, claim: claimOf(entry, queued, Math.max(1, queued.attempts)) } : accepted;
-  }
-
-  #configOf({ key, configId }: DeliveryKey): ConfigEntry | undefined {
-    return this.#tasks.get(key)?.pushConfigs?.get(configId);
   }
 
   /** The turn, if it is still held under this epoch. */

@@ -1,6 +1,8 @@
 import type { Message } from '../../model/message.js';
 import { LinkedList } from '../../runtime/linked-list.js';
-import type { IdempotencyKey, Remembered } from '../task-storage.js';
+import type { IdempotencyKey, Remembered } from '../idempotency-keys.js';
+import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
+import type { Scope } from '../task-key.js';
 import type { MemorySpace, MemorySpaces, RememberedKey } from './memory-space.js';
 
 /** The limits of what is kept: count of keys, and bytes with their replies. */
@@ -26,6 +28,19 @@ export class RememberedKeys {
 
   find(space: MemorySpace | undefined, key: string): RememberedKey | undefined {
     return space?.keys.get(key);
+  }
+
+  /** The standing of a key for a node, and the key as it is kept. */
+  standing(
+    scope: Scope,
+    key: string,
+    { node, now }: { readonly node: string | undefined; readonly now: number },
+  ): { readonly standing: KeyStanding; readonly kept: RememberedKey | undefined } {
+    const kept = this.find(this.#spaces.find(scope), key);
+    if (kept === undefined) return { standing: 'free', kept };
+    const { space, outcome, expiresAt, reservation } = kept;
+    const isTaskGone = typeof outcome === 'object' && !space.tasks.has(outcome.taskId);
+    return { standing: keyStanding({ expiresAt, reservation, isTaskGone }, node, now), kept };
   }
 
   put(

@@ -1,6 +1,7 @@
 import type { Lease } from '../held-turn.js';
+import type { Remembered } from '../idempotency-keys.js';
 import { type AcceptDecision, decideAccept, firstTurn, repeatedAccept } from '../rules/decide-accept.js';
-import type { Acceptance, Remembered } from '../task-storage.js';
+import type { Acceptance } from '../task-storage.js';
 import { createTasks, newTaskOf } from './create-tasks.js';
 import { type LockedTask, lockTask, writeQueue } from './locked-task.js';
 import { dropUnusedKey, KEY_IS_FREE, lockKey, writeKey } from './message-keys.js';

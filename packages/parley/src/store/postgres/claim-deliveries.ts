@@ -1,4 +1,4 @@
-import type { DeliveryClaimRequest } from '../push-deliveries.js';
+import type { DeliveryClaimRequest } from '../push-storage.js';
 import type { ClaimedTexts } from '../readable-deliveries.js';
 import { recordOf } from './read-tasks.js';
 import { configIdOf, type KeyColumns, storedKey, textOfName } from './stored-names.js';

@@ -1,7 +1,7 @@
 import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
+import type { IdempotencyKey, Remembered, Reservation } from '../idempotency-keys.js';
 import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
-import type { IdempotencyKey, Remembered, Reservation } from '../task-storage.js';
 import { indexForm, nameOf, type StoredScope, storedName, textOfName } from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
 

@@ -1,6 +1,4 @@
-import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import type {
   CancelRequest,
@@ -13,12 +11,13 @@ import type {
   ReleaseHow,
   Renewal,
 } from '../held-turn.js';
-import type { ConfigPut, PlacedPushConfig, PushDeliveries } from '../push-deliveries.js';
+import type { IdempotencyKeys } from '../idempotency-keys.js';
+import type { PushStorage } from '../push-storage.js';
 import type { RateCounters } from '../rate-counters.js';
-import { readableDeliveries } from '../readable-deliveries.js';
 import { checkAppend } from '../rules/decide-append.js';
 import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
 import { stateOfNumber } from '../state-numbers.js';
+import { StorageLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
   Acceptance,
@@ -26,15 +25,11 @@ import type {
   Append,
   AppendOutcome,
   CancelOutcome,
-  IdempotencyKey,
   NodeBeat,
   RecordPage,
-  Remembered,
-  Reservation,
   Retention,
   StorageLoad,
   StorageNode,
-  StoredPushConfig,
   StoredTask,
   Swept,
   TaskPage,
@@ -47,7 +42,6 @@ import { abandonedTasks } from './abandoned-tasks.js';
 import { type AcceptResult, acceptIdle, acceptLocked, createdResult } from './accept-messages.js';
 import { type Appended, appendLocked, appendPlain, type PreparedAppend, preparedAppend } from './append-records.js';
 import { checkServer } from './check-server.js';
-import { claimDeliveries } from './claim-deliveries.js';
 import { claimOfTask, claimTurns } from './claim-turns.js';
 import { loadPg, PostgresConnections } from './connections.js';
 import { createTasks, type NewTask, newTask, newTaskOf } from './create-tasks.js';
@@ -65,17 +59,16 @@ import {
   renewLeases,
 } from './held-turns.js';
 import { pageOfTasks } from './list-tasks.js';
-import { recall, rememberLocked, rememberPlain, reserveLocked, reservePlain, unreserve } from './message-keys.js';
 import { migrate } from './migrate.js';
 import { noteBeat, readNodes } from './nodes.js';
 import { PostgresError } from './postgres-error.js';
+import { PostgresKeys } from './postgres-keys.js';
 import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js';
+import { PostgresPush } from './postgres-push.js';
 import { PostgresRateCounters } from './postgres-rate-counters.js';
 import { PostgresWakeups } from './postgres-wakeups.js';
-import { deletePushConfig, putPushConfig, readPushConfigs, rewriteConfig } from './push-configs.js';
 import { readLoad } from './read-load.js';
 import { type ReadSources, readHeads, readRecords, readTask, readTasksApart } from './read-tasks.js';
-import { listDeliveries, purgeDelivery, replayDelivery, settleDelivered, settleDelivery } from './settle-deliveries.js';
 import { StoredScopes } from './stored-names.js';
 import { foldCounts, sweepOnce } from './sweep.js';
 import { PostgresTables, type Sql } from './tables.js';
@@ -94,6 +87,9 @@ export class PostgresStorage implements TaskStorage {
   readonly durability: 'power-loss' | 'process';
   readonly wakeups: Wakeups;
   readonly rateCounters: RateCounters;
+  readonly keys: IdempotencyKeys;
+  readonly push: PushStorage;
+  readonly #lifetime = new StorageLifetime();
   readonly #connections: PostgresConnections;
   readonly #tables: PostgresTables;
   readonly #scopes = new StoredScopes();
@@ -104,7 +100,6 @@ export class PostgresStorage implements TaskStorage {
   readonly #unreadable: UnreadableTurns;
   readonly #sources: ReadSources;
   readonly #closeWakeups: () => Promise<void>;
-  #isClosed = false;
 
   private constructor(options: PostgresStorageOptions, connections: PostgresConnections, wakeups: PostgresWakeups) {
     const { clock, logger } = options;
@@ -116,7 +111,12 @@ export class PostgresStorage implements TaskStorage {
     this.durability = connections.plan.durability;
     const tables = new PostgresTables(connections);
     this.#tables = tables;
-    this.#sources = { tables, scopes: this.#scopes, unreadable: this.#unreadable };
+    const scopes = this.#scopes;
+    const sources = { tables, scopes, unreadable: this.#unreadable };
+    this.#sources = sources;
+    const lifetime = this.#lifetime;
+    this.keys = new PostgresKeys({ lifetime, tables, scopes });
+    this.push = new PostgresPush({ lifetime, tables, sources, wakeups });
     const onCommit = (calls: number) => {
       for (const watcher of this.#watchers) watcher(calls);
     };
@@ -157,7 +157,7 @@ export class PostgresStorage implements TaskStorage {
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
-    this.#open();
+    this.#lifetime.check();
     const { scope, task, claim, pushConfig } = acceptance;
     const id = 'create' in task ? task.create.id : task.id;
     const result = await this.#lanes.do({ scope, id }, () => this.#accepted(acceptance));
@@ -210,7 +210,7 @@ export class PostgresStorage implements TaskStorage {
   }
 
   async append(append: Append): Promise<AppendOutcome> {
-    this.#open();
+    this.#lifetime.check();
     checkAppend(append);
     const { key } = append;
     const { outcome, isDue } = await this.#lanes.do(key, () => this.#appended(append));
@@ -230,7 +230,7 @@ export class PostgresStorage implements TaskStorage {
   }
 
   async claim(request: ClaimRequest): Promise<Claims> {
-    this.#open();
+    this.#lifetime.check();
     const { task } = request;
     const { turns, unreadable, more } =
       task === undefined
@@ -255,12 +255,12 @@ export class PostgresStorage implements TaskStorage {
   }
 
   async begin(turn: HeldTurn, attempt: number): Promise<Holding> {
-    this.#open();
+    this.#lifetime.check();
     return beginAttempt(this.#tables, this.#scopes, { turn, attempt });
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
-    this.#open();
+    this.#lifetime.check();
     const { urgent } = this.#tables;
     try {
       return await renewLeases(urgent, this.#scopes, request);
@@ -280,7 +280,7 @@ export class PostgresStorage implements TaskStorage {
   }
 
   async release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
-    this.#open();
+    this.#lifetime.check();
     const scope = this.#scopes.of(turn.key.scope);
     const waiting = await this.#lanes.do(turn.key, async () => {
       const plain = await releaseUnfinished(this.#tables, scope, { turn, how });
@@ -293,12 +293,12 @@ export class PostgresStorage implements TaskStorage {
   }
 
   async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
-    this.#open();
+    this.#lifetime.check();
     return keepCheckpoint(this.#tables, this.#scopes, { turn, checkpoint: JSON.stringify(checkpoint) });
   }
 
   async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
-    this.#open();
+    this.#lifetime.check();
     const stored = this.#scopes.of(scope);
     const key = { scope, id: taskId };
     const cancel = { taskId, request };
@@ -319,37 +319,37 @@ export class PostgresStorage implements TaskStorage {
   }
 
   async task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
-    this.#open();
+    this.#lifetime.check();
     return readTask(this.#sources, { scope, id: taskId });
   }
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
-    this.#open();
+    this.#lifetime.check();
     return pageOfTasks(this.#sources, query);
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
-    this.#open();
+    this.#lifetime.check();
     return readRecords(this.#sources, { key, after, maxBytes });
   }
 
   async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
-    this.#open();
+    this.#lifetime.check();
     return readHeads(this.#tables, this.#scopes, keys);
   }
 
   async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
-    this.#open();
+    this.#lifetime.check();
     return abandonedTasks(this.#sources, { agents, waitedMs, limit });
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
-    this.#open();
+    this.#lifetime.check();
     return this.#lanes.do({ scope, id: task.id }, () => this.#created(newTask(this.#scopes, scope, task)));
   }
 
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
-    this.#open();
+    this.#lifetime.check();
     const stored = this.#scopes.of(scope);
     const key = { scope, id: taskId };
     const outcome = await this.#lanes.do(key, () =>
@@ -359,118 +359,24 @@ export class PostgresStorage implements TaskStorage {
     return outcome;
   }
 
-  async reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
-    this.#open();
-    const stored = this.#scopes.of(scope);
-    const plain = await reservePlain(this.#tables, stored, { key, lease });
-    return plain ?? this.#tables.transaction((tables) => reserveLocked(tables, stored, { key, lease }));
-  }
-
-  async unreserve(scope: Scope, key: string, node: string): Promise<void> {
-    this.#open();
-    await unreserve(this.#tables, this.#scopes.of(scope), { key, node });
-  }
-
-  async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
-    this.#open();
-    const stored = this.#scopes.of(scope);
-    const plain = await rememberPlain(this.#tables, stored, { key, reply });
-    return plain ?? this.#tables.transaction((tables) => rememberLocked(tables, stored, { key, reply }));
-  }
-
-  async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
-    this.#open();
-    return recall(this.#tables, this.#scopes.of(scope), key);
-  }
-
-  async putPushConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
-    this.#open();
-    const stored = this.#scopes.of(scope);
-    const result = await this.#tables.transaction((tables) => putPushConfig(tables, stored, { config, limit }));
-    if (result === 'put') this.wakeups.deliveryReady(scope.agent);
-    return result;
-  }
-
-  async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
-    this.#open();
-    return (await readPushConfigs(this.#sources, { scope, taskId, id, limit: 1 }))?.[0];
-  }
-
-  async pushConfigs(
-    scope: Scope,
-    taskId: string,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<readonly StoredPushConfig[] | undefined> {
-    this.#open();
-    return readPushConfigs(this.#sources, { scope, taskId, ...page });
-  }
-
-  async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
-    this.#open();
-    const stored = this.#scopes.of(scope);
-    return this.#tables.transaction((tables) => deletePushConfig(tables, stored, { taskId, id }));
-  }
-
-  claimDeliveries: PushDeliveries['claimDeliveries'] = async (request) => {
-    this.#open();
-    const { queues, more } = await claimDeliveries(this.#tables, request);
-    const claims = await readableDeliveries(queues, {
-      note: (key, error) => this.#unreadable.note(key, error),
-      settle: this.settleDelivery,
-    });
-    return { claims, more };
-  };
-
-  settleDelivery: PushDeliveries['settleDelivery'] = async (held, outcome) => {
-    this.#open();
-    const settle = { held, outcome };
-    const { isSettled, isReady } =
-      (await settleDelivered(this.#tables, this.#scopes, settle)) ??
-      (await this.#tables.transaction((tables) => settleDelivery(tables, this.#scopes, settle)));
-    if (isReady) this.wakeups.deliveryReady(held.key.scope.agent);
-    return isSettled;
-  };
-
-  deliveries: PushDeliveries['deliveries'] = async (query) => {
-    this.#open();
-    return listDeliveries(this.#tables, this.#scopes, query);
-  };
-
-  replayDelivery: PushDeliveries['replayDelivery'] = async (queue, from) => {
-    this.#open();
-    const outcome = await this.#tables.transaction((tables) => replayDelivery(tables, this.#scopes, { queue, from }));
-    if (outcome === 'replayed') this.wakeups.deliveryReady(queue.key.scope.agent);
-    return outcome;
-  };
-
-  rewriteConfig: PushDeliveries['rewriteConfig'] = async ({ key }, change) => {
-    this.#open();
-    return rewriteConfig(this.#tables, this.#scopes.of(key.scope), change);
-  };
-
-  purgeDelivery: PushDeliveries['purgeDelivery'] = async (queue) => {
-    this.#open();
-    return this.#tables.transaction((tables) => purgeDelivery(tables, this.#scopes, queue));
-  };
-
   async now(): Promise<number> {
-    this.#open();
+    this.#lifetime.check();
     const [row] = await this.#tables.query<{ readonly now: number }>(NOW);
     return row?.now ?? 0;
   }
 
   async heartbeat(beat: NodeBeat): Promise<number> {
-    this.#open();
+    this.#lifetime.check();
     return noteBeat(this.#tables.urgent, beat);
   }
 
   async nodes(): Promise<readonly StorageNode[]> {
-    this.#open();
+    this.#lifetime.check();
     return readNodes(this.#tables);
   }
 
   async check(): Promise<StorageLoad> {
-    this.#open();
+    this.#lifetime.check();
     const load = await readLoad(this.#tables);
     const unreadable = this.#unreadable.count;
     return { ...load, ...(unreadable > 0 && { unreadable }) };
@@ -482,20 +388,16 @@ export class PostgresStorage implements TaskStorage {
   }
 
   async sweep(retention: Retention): Promise<Swept> {
-    this.#open();
+    this.#lifetime.check();
     const { eventLogBytes } = this.#connections.plan;
     for (let isMore = true; isMore; ) isMore = await this.#tables.transaction(foldCounts);
     return this.#tables.transaction((tables) => sweepOnce(tables, retention, eventLogBytes));
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#lifetime.end();
     await this.#lanes.idle();
     await this.#closeWakeups();
     await this.#connections.close();
-  }
-
-  #open(): void {
-    if (this.#isClosed) throw new StorageError('The storage is closed');
   }
 }

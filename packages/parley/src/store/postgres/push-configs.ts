@@ -1,6 +1,5 @@
-import type { ConfigChange, ConfigPut, PlacedPushConfig } from '../push-deliveries.js';
+import type { ConfigChange, ConfigPut, PlacedPushConfig, StoredPushConfig } from '../push-storage.js';
 import type { Scope } from '../task-key.js';
-import type { StoredPushConfig } from '../task-storage.js';
 import { keyFields, lockTask } from './locked-task.js';
 import { hasRoom, putConfig } from './push-queues.js';
 import type { ReadSources } from './read-tasks.js';

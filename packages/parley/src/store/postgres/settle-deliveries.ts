@@ -5,7 +5,7 @@ import type {
   DeliveryQuery,
   DeliveryQueue,
   HeldDelivery,
-} from '../push-deliveries.js';
+} from '../push-storage.js';
 import {
   type DeliveryHead,
   isDeliveryClaimable,

@@ -1,9 +1,10 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
+import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
 import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
 import type { Scope } from '../task-key.js';
-import type { IdempotencyKey, Remembered, Reservation } from '../task-storage.js';
+import type { OpenCalls } from './open-calls.js';
 import type { RedisCalls } from './redis-calls.js';
 import { taskKeyOf } from './redis-keys.js';
 
@@ -38,35 +39,45 @@ export function rememberedOf([, , , digest, task, turn, reply]: KeptKey): Rememb
   return { digest, outcome: { taskId: taskKeyOf(task).id, turn: Number(turn) } };
 }
 
-/** Idempotency keys of messages. */
-export class KeptKeys {
+/** The idempotency keys in Redis. */
+export class KeptKeys implements IdempotencyKeys {
   readonly #calls: RedisCalls;
+  readonly #open: OpenCalls;
 
-  constructor(calls: RedisCalls) {
+  constructor(calls: RedisCalls, open: OpenCalls) {
     this.#calls = calls;
+    this.#open = open;
   }
 
-  async reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
-    const kept = await this.#write(scope, key, { lease, reply: '' });
-    if (kept === undefined) return { kind: 'reserved' };
-    if (kept.standing === 'known') return { kind: 'known', first: rememberedOf(kept.key) };
-    return { kind: 'taken', digest: kept.key[3] };
+  reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
+    return this.#open.run(async () => {
+      const kept = await this.#write(scope, key, { lease, reply: '' });
+      if (kept === undefined) return { kind: 'reserved' };
+      if (kept.standing === 'known') return { kind: 'known', first: rememberedOf(kept.key) };
+      return { kind: 'taken', digest: kept.key[3] };
+    });
   }
 
-  async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
-    const kept = await this.#write(scope, key, { lease: undefined, reply: JSON.stringify(reply) });
-    return kept?.standing === 'known' ? rememberedOf(kept.key) : { digest: key.digest, outcome: { reply } };
+  unreserve(scope: Scope, key: string, node: string): Promise<void> {
+    return this.#open.run(async () => {
+      const place = this.#calls.keys.ofKey(scope, key);
+      await this.#calls.run('unreserve', place, [place.scope, place.text, node]);
+    });
   }
 
-  async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
-    const place = this.#calls.keys.ofKey(scope, key);
-    const [now, kept] = await this.#calls.run<[string, KeptKey | null]>('readKey', place, [place.scope, place.text]);
-    return kept !== null && standingOf(kept, undefined, Number(now)) === 'known' ? rememberedOf(kept) : undefined;
+  remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
+    return this.#open.run(async () => {
+      const kept = await this.#write(scope, key, { lease: undefined, reply: JSON.stringify(reply) });
+      return kept?.standing === 'known' ? rememberedOf(kept.key) : { digest: key.digest, outcome: { reply } };
+    });
   }
 
-  async unreserve(scope: Scope, key: string, node: string): Promise<void> {
-    const place = this.#calls.keys.ofKey(scope, key);
-    await this.#calls.run('unreserve', place, [place.scope, place.text, node]);
+  recall(scope: Scope, key: string): Promise<Remembered | undefined> {
+    return this.#open.run(async () => {
+      const place = this.#calls.keys.ofKey(scope, key);
+      const [now, kept] = await this.#calls.run<[string, KeptKey | null]>('readKey', place, [place.scope, place.text]);
+      return kept !== null && standingOf(kept, undefined, Number(now)) === 'known' ? rememberedOf(kept) : undefined;
+    });
   }
 
   /** Writes a key that is free. A reply overrides a reservation. Otherwise the key as it stands. */

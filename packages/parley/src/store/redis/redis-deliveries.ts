@@ -3,6 +3,7 @@ import { PARTITIONS } from '../partition.js';
 import type {
   ConfigChange,
   ConfigPut,
+  ConfigRange,
   DeliveryClaim,
   DeliveryClaimRequest,
   DeliveryClaims,
@@ -12,7 +13,8 @@ import type {
   DeliveryQuery,
   DeliveryQueue,
   HeldDelivery,
-} from '../push-deliveries.js';
+  StoredPushConfig,
+} from '../push-storage.js';
 import { type ClaimedTexts, readableDeliveries } from '../readable-deliveries.js';
 import {
   type DeliveryHead,
@@ -22,7 +24,6 @@ import {
   settledDelivery,
 } from '../rules/delivery-queue.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import type { StoredPushConfig } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { recordOf } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';
@@ -96,10 +97,7 @@ export class RedisDeliveries {
     return this.#unreadable.required(key, () => JSON.parse(text) as StoredPushConfig);
   }
 
-  async configs(
-    key: TaskKey,
-    { cursor, limit }: { readonly cursor?: string; readonly limit: number },
-  ): Promise<readonly StoredPushConfig[] | undefined> {
+  async configs(key: TaskKey, { cursor, limit }: ConfigRange): Promise<readonly StoredPushConfig[] | undefined> {
     const place = this.#calls.keys.ofTask(key);
     const texts = await this.#calls.run<readonly string[] | null>('readConfigs', place, [place.name, '']);
     return texts

@@ -1,6 +1,4 @@
-import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -14,18 +12,8 @@ import type {
   ReleaseHow,
   Renewal,
 } from '../held-turn.js';
-import type {
-  ConfigChange,
-  ConfigPut,
-  DeliveryClaimRequest,
-  DeliveryClaims,
-  DeliveryKey,
-  DeliveryOutcome,
-  DeliveryPage,
-  DeliveryQuery,
-  HeldDelivery,
-  PlacedPushConfig,
-} from '../push-deliveries.js';
+import type { IdempotencyKeys } from '../idempotency-keys.js';
+import type { PushStorage } from '../push-storage.js';
 import type { RateCounters } from '../rate-counters.js';
 import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -35,15 +23,11 @@ import type {
   Append,
   AppendOutcome,
   CancelOutcome,
-  IdempotencyKey,
   NodeBeat,
   RecordPage,
-  Remembered,
-  Reservation,
   Retention,
   StorageLoad,
   StorageNode,
-  StoredPushConfig,
   StoredTask,
   Swept,
   TaskPage,
@@ -56,11 +40,14 @@ import { acceptMessage } from './accept-messages.js';
 import { appendRecords, type LogLimits } from './append-records.js';
 import { HeldTurns } from './held-turns.js';
 import { KeptKeys } from './kept-keys.js';
+import { OpenCalls } from './open-calls.js';
+import { ReadyWork } from './ready-work.js';
 import { RedisCalls, type ScriptRunner } from './redis-calls.js';
 import { RedisConnection } from './redis-connection.js';
-import { type Changed, RedisDeliveries } from './redis-deliveries.js';
+import { RedisDeliveries } from './redis-deliveries.js';
 import { type RedisOptions, redisSettings } from './redis-options.js';
 import { RedisProcesses } from './redis-processes.js';
+import { RedisPush } from './redis-push.js';
 import { RedisRateCounters } from './redis-rate-counters.js';
 import { RedisRetention } from './redis-retention.js';
 import { type PlacedWakeups, RedisWakeups } from './redis-wakeups.js';
@@ -69,7 +56,6 @@ import { StoredTasks } from './stored-tasks.js';
 import { RedisTaskLists } from './task-lists.js';
 import { TurnClaims } from './turn-claims.js';
 import { UnreadableTasks } from './unreadable-tasks.js';
-import { WorkPlaces } from './work-places.js';
 
 /** The parts of which a storage is made. */
 export interface RedisStorageOptions {
@@ -105,22 +91,20 @@ export class RedisStorage implements TaskStorage {
   readonly warnings: readonly string[];
   readonly wakeups: PlacedWakeups;
   readonly rateCounters?: RateCounters;
+  readonly keys: IdempotencyKeys;
+  readonly push: PushStorage;
+  readonly #open = new OpenCalls();
   readonly #calls: RedisCalls;
   readonly #limits: LogLimits;
   readonly #unreadable: UnreadableTasks;
-  readonly #work: WorkPlaces;
+  readonly #ready: ReadyWork;
   readonly #claims: TurnClaims;
   readonly #turns: HeldTurns;
   readonly #tasks: StoredTasks;
-  readonly #keys: KeptKeys;
-  readonly #due: WorkPlaces;
-  readonly #deliveries: RedisDeliveries;
   readonly #lists: RedisTaskLists;
   readonly #retention: RedisRetention;
   readonly #processes: RedisProcesses;
-  #running = 0;
   #closing: Promise<void> | undefined;
-  #whenIdle: (() => void) | undefined;
 
   constructor({ runner, prefix, time, eventLogBytes = EVENT_LOG_BYTES, scanMs, ...parts }: RedisStorageOptions) {
     this.durability = parts.durability;
@@ -131,19 +115,19 @@ export class RedisStorage implements TaskStorage {
     if (runner.watch !== undefined) this.watchCommits = (watcher) => runner.watch?.(watcher) ?? (() => {});
     this.#limits = { eventLogBytes, logBytes: Math.min(LOG_BYTES, eventLogBytes) };
     this.#unreadable = new UnreadableTasks(this.#calls, parts.logger);
-    this.#work = new WorkPlaces(this.#calls, { peek: 'peek', clock: parts.clock, scanMs });
-    this.#due = new WorkPlaces(this.#calls, { peek: 'peekDeliveries', clock: parts.clock, scanMs });
-    this.#deliveries = new RedisDeliveries(this.#calls, this.#due, this.#unreadable);
+    const { clock } = parts;
+    const ready = new ReadyWork({ calls: this.#calls, wakeups: this.wakeups, clock, scanMs });
+    this.#ready = ready;
+    const open = this.#open;
+    const deliveries = new RedisDeliveries(this.#calls, ready.deliveries, this.#unreadable);
+    this.keys = new KeptKeys(this.#calls, open);
+    this.push = new RedisPush({ open, deliveries, ready });
     this.#lists = new RedisTaskLists(this.#calls, this.#unreadable);
     this.#retention = new RedisRetention(this.#calls);
     this.#processes = new RedisProcesses(this.#calls);
-    this.wakeups.watchPlaces?.((kind, agent, partition) =>
-      (kind === 'workReady' ? this.#work : this.#due).ready(partition, agent),
-    );
-    this.#claims = new TurnClaims(this.#calls, this.#work, this.#unreadable);
+    this.#claims = new TurnClaims(this.#calls, ready.turns, this.#unreadable);
     this.#turns = new HeldTurns(this.#calls);
     this.#tasks = new StoredTasks(this.#calls, this.#unreadable);
-    this.#keys = new KeptKeys(this.#calls);
   }
 
   /**
@@ -166,52 +150,52 @@ export class RedisStorage implements TaskStorage {
   }
 
   accept(acceptance: Acceptance): Promise<AcceptOutcome> {
-    return this.#open(async () => {
+    return this.#open.run(async () => {
       const { scope } = acceptance;
       const { outcome, isDue, isReady } = await acceptMessage(this.#calls, acceptance);
-      if (isDue) this.#deliver(scope);
-      if (isReady) this.#ready(scope);
+      if (isDue) this.#ready.deliveryReady(scope);
+      if (isReady) this.#ready.turnReady(scope);
       return outcome;
     });
   }
 
   append(append: Append): Promise<AppendOutcome> {
-    return this.#open(async () => {
+    return this.#open.run(async () => {
       const { outcome, isDue } = await appendRecords(this.#calls, append, this.#limits);
       if (outcome.kind !== 'appended') return outcome;
       this.wakeups.taskChanged(append.key);
-      if (isReadyAfterAppend(append, outcome.waiting)) this.#ready(append.key.scope);
-      if (isDue) this.#deliver(append.key.scope);
+      if (isReadyAfterAppend(append, outcome.waiting)) this.#ready.turnReady(append.key.scope);
+      if (isDue) this.#ready.deliveryReady(append.key.scope);
       return outcome;
     });
   }
 
   claim(request: ClaimRequest): Promise<Claims> {
-    return this.#open(() => this.#claims.claim(request));
+    return this.#open.run(() => this.#claims.claim(request));
   }
 
   begin(turn: HeldTurn, attempt: number): Promise<Holding> {
-    return this.#open(() => this.#turns.begin(turn, attempt));
+    return this.#open.run(() => this.#turns.begin(turn, attempt));
   }
 
   renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
-    return this.#open(() => this.#turns.renew(request));
+    return this.#open.run(() => this.#turns.renew(request));
   }
 
   release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
-    return this.#open(async () => {
+    return this.#open.run(async () => {
       const waiting = await this.#turns.release(turn, how);
-      if (isReadyAfterRelease(how, waiting)) this.#ready(turn.key.scope);
+      if (isReadyAfterRelease(how, waiting)) this.#ready.turnReady(turn.key.scope);
       return { waiting };
     });
   }
 
   saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
-    return this.#open(() => this.#turns.saveCheckpoint(turn, checkpoint));
+    return this.#open.run(() => this.#turns.saveCheckpoint(turn, checkpoint));
   }
 
   requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
-    return this.#open(async () => {
+    return this.#open.run(async () => {
       const outcome = await this.#turns.requestCancel({ scope, id: taskId }, request);
       if (outcome.kind === 'requested') this.wakeups.cancelAsked({ scope, id: taskId });
       return outcome;
@@ -219,115 +203,51 @@ export class RedisStorage implements TaskStorage {
   }
 
   task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
-    return this.#open(() => this.#tasks.task({ scope, id: taskId }));
+    return this.#open.run(() => this.#tasks.task({ scope, id: taskId }));
   }
 
   tasks(query: TaskQuery): Promise<TaskPage> {
-    return this.#open(() => this.#lists.page(query));
+    return this.#open.run(() => this.#lists.page(query));
   }
 
   records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
-    return this.#open(() => this.#tasks.records(key, after, maxBytes));
+    return this.#open.run(() => this.#tasks.records(key, after, maxBytes));
   }
 
   heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
-    return this.#open(() => this.#tasks.heads(keys));
+    return this.#open.run(() => this.#tasks.heads(keys));
   }
 
   abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
-    return this.#open(() => this.#lists.abandoned(agents, waitedMs, limit));
+    return this.#open.run(() => this.#lists.abandoned(agents, waitedMs, limit));
   }
 
   create(scope: Scope, task: Task): Promise<boolean> {
-    return this.#open(() => this.#tasks.create(scope, task));
+    return this.#open.run(() => this.#tasks.create(scope, task));
   }
 
   delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
-    return this.#open(async () => {
+    return this.#open.run(async () => {
       const outcome = await this.#tasks.delete({ scope, id: taskId });
       if (outcome === 'deleted') this.wakeups.taskChanged({ scope, id: taskId });
       return outcome;
     });
   }
 
-  reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
-    return this.#open(() => this.#keys.reserve(scope, key, lease));
-  }
-
-  unreserve(scope: Scope, key: string, node: string): Promise<void> {
-    return this.#open(() => this.#keys.unreserve(scope, key, node));
-  }
-
-  remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
-    return this.#open(() => this.#keys.remember(scope, key, reply));
-  }
-
-  recall(scope: Scope, key: string): Promise<Remembered | undefined> {
-    return this.#open(() => this.#keys.recall(scope, key));
-  }
-
-  putPushConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
-    return this.#open(async () => {
-      const { result, isDue } = await this.#deliveries.put({ scope, id: config.taskId }, config, limit);
-      if (isDue) this.#deliver(scope);
-      return result;
-    });
-  }
-
-  pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
-    return this.#open(() => this.#deliveries.config({ scope, id: taskId }, id));
-  }
-
-  pushConfigs(
-    scope: Scope,
-    taskId: string,
-    page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<readonly StoredPushConfig[] | undefined> {
-    return this.#open(() => this.#deliveries.configs({ scope, id: taskId }, page));
-  }
-
-  deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
-    return this.#open(() => this.#deliveries.remove({ scope, id: taskId }, id));
-  }
-
-  claimDeliveries(request: DeliveryClaimRequest): Promise<DeliveryClaims> {
-    return this.#open(() => this.#deliveries.claim(request));
-  }
-
-  settleDelivery(held: HeldDelivery, outcome: DeliveryOutcome): Promise<boolean> {
-    return this.#open(() => this.#changed(held, this.#deliveries.settle(held, outcome)));
-  }
-
-  deliveries(query: DeliveryQuery): Promise<DeliveryPage> {
-    return this.#open(() => this.#deliveries.page(query));
-  }
-
-  replayDelivery(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'> {
-    return this.#open(() => this.#changed(queue, this.#deliveries.replay(queue, from)));
-  }
-
-  rewriteConfig({ key }: DeliveryKey, change: ConfigChange): Promise<boolean> {
-    return this.#open(() => this.#deliveries.rewrite(key, change));
-  }
-
-  purgeDelivery(queue: DeliveryKey): Promise<boolean> {
-    return this.#open(() => this.#changed(queue, this.#deliveries.purge(queue)));
-  }
-
   now(): Promise<number> {
-    return this.#open(() => this.#processes.now());
+    return this.#open.run(() => this.#processes.now());
   }
 
   heartbeat(beat: NodeBeat): Promise<number> {
-    return this.#open(() => this.#processes.heartbeat(beat));
+    return this.#open.run(() => this.#processes.heartbeat(beat));
   }
 
   nodes(): Promise<readonly StorageNode[]> {
-    return this.#open(() => this.#processes.nodes());
+    return this.#open.run(() => this.#processes.nodes());
   }
 
   check(): Promise<StorageLoad> {
-    return this.#open(async () => {
+    return this.#open.run(async () => {
       const load = await this.#processes.check();
       const unreadable = this.#unreadable.count;
       return { ...load, ...(unreadable > 0 && { unreadable }) };
@@ -335,7 +255,7 @@ export class RedisStorage implements TaskStorage {
   }
 
   sweep(retention: Retention): Promise<Swept> {
-    return this.#open(() => this.#retention.sweep(retention));
+    return this.#open.run(() => this.#retention.sweep(retention));
   }
 
   close(): Promise<void> {
@@ -344,44 +264,8 @@ export class RedisStorage implements TaskStorage {
   }
 
   async #close(): Promise<void> {
-    if (this.#running > 0) {
-      const idle = Promise.withResolvers<void>();
-      this.#whenIdle = () => idle.resolve();
-      await idle.promise;
-    }
+    await this.#open.end();
     await this.wakeups.close?.();
     await this.#calls.runner.close();
-  }
-
-  /** Runs a call while the storage is open; `close` waits for it. */
-  async #open<R>(call: () => Promise<R>): Promise<R> {
-    if (this.#closing !== undefined) throw new StorageError('The storage is closed');
-    this.#running += 1;
-    try {
-      return await call();
-    } finally {
-      this.#running -= 1;
-      if (this.#running === 0) this.#whenIdle?.();
-    }
-  }
-
-  /** A delivery of this scope can be claimed. */
-  #deliver(scope: Scope): void {
-    const { partition } = this.#calls.keys.ofScope(scope);
-    this.#due.ready(partition, scope.agent);
-    this.wakeups.deliveryReady(scope.agent, partition);
-  }
-
-  async #changed<R>({ key }: DeliveryKey, changed: Promise<Changed<R>>): Promise<R> {
-    const { outcome, isDue } = await changed;
-    if (isDue) this.#deliver(key.scope);
-    return outcome;
-  }
-
-  /** A turn of this scope can be claimed. */
-  #ready(scope: Scope): void {
-    const { partition } = this.#calls.keys.ofScope(scope);
-    this.#work.ready(partition, scope.agent);
-    this.wakeups.workReady(scope.agent, partition);
   }
 }

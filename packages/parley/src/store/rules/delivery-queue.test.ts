@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { DeliveryOutcome } from '../push-deliveries.js';
+import type { DeliveryOutcome } from '../push-storage.js';
 import {
   claimedDelivery,
   type DeliveryHead,

@@ -1,5 +1,5 @@
 import type { Lease } from '../held-turn.js';
-import type { DeliveryOutcome } from '../push-deliveries.js';
+import type { DeliveryOutcome } from '../push-storage.js';
 
 /** The part of a queue of deliveries on which every decision about it rests. Times are ms of the storage's clock. */
 export interface DeliveryHead {

@@ -1,4 +1,4 @@
-import type { ConfigPut } from '../push-deliveries.js';
+import type { ConfigPut } from '../push-storage.js';
 import { hasConfigRoom } from '../rules/delivery-queue.js';
 import { dropQueue, putQueue } from './delivery-queues.js';
 import type { HeadRow } from './task-heads.js';

@@ -1,4 +1,4 @@
-import type { DeliveryPage, DeliveryQuery } from '../push-deliveries.js';
+import type { DeliveryPage, DeliveryQuery } from '../push-storage.js';
 import type { ReadTables } from './read-tables.js';
 
 interface Row {

@@ -1,6 +1,7 @@
 import type { Message } from '../../model/message.js';
+import type { Remembered } from '../idempotency-keys.js';
+import type { StoredPushConfig } from '../push-storage.js';
 import type { Scope } from '../task-key.js';
-import type { Remembered, StoredPushConfig } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 
 interface KeyRow {

@@ -1,16 +1,13 @@
-import type { JsonObject } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
-import { LogRecord } from '../../task/log-record.js';
+import type { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { stateOfNumber } from '../state-numbers.js';
 import type { TaskKey } from '../task-key.js';
 import type { RecordPage, StoredTask, TaskProgress } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 import { AFTER_SEQ } from './record-keys.js';
-import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
+import { type RecordRow, ROW_COLUMNS, recordOf, recordsOf } from './record-rows.js';
 import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TextColumns, taskOf } from './task-texts.js';
-import type { RecordFields } from './write-requests.js';
 
 const OF_KEY = `t.id = ? AND t.scope = (SELECT s.pk FROM scope s JOIN agent a ON a.pk = s.agent
   WHERE a.name = ? AND s.tenant = ? AND s.owner IS ?)`;
@@ -98,11 +95,4 @@ function snapshotOf(
     pk,
   );
   return found && { seq: found.seq, task: parseTask({ ...found, id, contextId }) };
-}
-
-function recordOf([seq, turn, event, history, metadata]: RecordFields): LogRecord {
-  return LogRecord.fromText(seq, turn, event, {
-    ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
-    ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
-  });
 }

@@ -1,4 +1,6 @@
-import type { LogRecord } from '../../task/log-record.js';
+import type { JsonObject } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import { LogRecord } from '../../task/log-record.js';
 import { SEQ_OF_KEY } from './record-keys.js';
 import { textOf } from './task-texts.js';
 import type { RecordFields, RecordRowFields } from './write-requests.js';
@@ -61,6 +63,14 @@ export function* recordsOf(rows: Iterable<RecordRow>, after: number): Generator<
       if (seq > after) yield [seq, turn, text, histories?.[at] || null, metadatas?.[at] || null];
     }
   }
+}
+
+/** The record of its fields. */
+export function recordOf([seq, turn, event, history, metadata]: RecordFields): LogRecord {
+  return LogRecord.fromText(seq, turn, event, {
+    ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
+    ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
+  });
 }
 
 /** The texts as lines; `null` if no record has one. */

@@ -4,7 +4,7 @@ import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import type { HeldTurn } from '../held-turn.js';
-import type { DeliveryKey } from '../push-deliveries.js';
+import type { DeliveryKey } from '../push-storage.js';
 import { checkAppend } from '../rules/decide-append.js';
 import { stateNumber } from '../state-numbers.js';
 import type { Scope } from '../task-key.js';

@@ -1,4 +1,4 @@
-import type { DeliveryPage, DeliveryQuery } from '../push-deliveries.js';
+import type { DeliveryPage, DeliveryQuery } from '../push-storage.js';
 import type { TaskKey } from '../task-key.js';
 import type { RecordPage, TaskQuery } from '../task-storage.js';
 import type { FileOptions } from './open-file.js';

@@ -1,5 +1,5 @@
 import type { HeldTurn, ReleaseHow } from '../held-turn.js';
-import type { ConfigPut, DeliveryOutcome } from '../push-deliveries.js';
+import type { ConfigPut, DeliveryOutcome } from '../push-storage.js';
 import type { StorageLoad, Swept } from '../task-storage.js';
 
 /**

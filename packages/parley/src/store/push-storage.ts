@@ -1,7 +1,13 @@
+import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { Lease } from './held-turn.js';
 import type { Scope, TaskKey } from './task-key.js';
-import type { StoredPushConfig } from './task-storage.js';
+
+/** A push configuration as it is kept. */
+export interface StoredPushConfig extends TaskPushNotificationConfig {
+  /** The protocol version of its registration, `Major.Minor`. It decides what its webhook gets. */
+  readonly registeredIn?: string;
+}
 
 /** A push configuration with its id and its task. */
 export type PlacedPushConfig = StoredPushConfig & { readonly id: string; readonly taskId: string };
@@ -106,10 +112,17 @@ export interface DeliveryPage {
   readonly next?: string;
 }
 
+/** A stretch of the configurations of a task, in the order of their ids. */
+export interface ConfigRange {
+  /** The id behind which it begins. */
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
 /**
- * The deliveries of push: for each push configuration of a task, a queue of the task's records in the order of their
- * sequence numbers. The queue has its position only; its pending records are those of the task's log after it. The
- * caller decides which records it sends.
+ * The push configurations of tasks, and their deliveries: for each configuration a queue of the task's records in the
+ * order of their sequence numbers. The queue has its position only; its pending records are those of the task's log
+ * after it. The caller decides which records it sends.
  *
  * - A configuration that comes with the message of a new task begins with the first record of the task. Any other
  *   begins behind the last record that the task has when the configuration is added.
@@ -117,29 +130,40 @@ export interface DeliveryPage {
  *   replay. An equal one changes nothing.
  * - A queue becomes due in the commit of the first record that it has to deliver.
  * - The queue goes with its configuration or its task.
+ *
+ * The promises of `TaskStorage` hold for each call.
  */
-export interface PushDeliveries {
-  /**
-   * Claims queues that are due and that no node holds, those that became due first before the others. A queue whose
-   * configuration or next record cannot be read is parked, and the log hears of its task.
-   */
-  claimDeliveries(request: DeliveryClaimRequest): Promise<DeliveryClaims>;
-  /**
-   * Settles an attempt. Refused (false) once a claim, a replay or a purge has overtaken the holder, or the queue is
-   * gone. A holder whose lease has ended can settle as long as nothing has overtaken it.
-   */
-  settleDelivery(held: HeldDelivery, outcome: DeliveryOutcome): Promise<boolean>;
-  deliveries(query: DeliveryQuery): Promise<DeliveryPage>;
-  /**
-   * Makes a queue due at once with no failed attempts, also a parked one. `from`: sequence number of the next record to
-   * deliver. `not-kept`: the log does not have that record; nothing changes.
-   */
-  replayDelivery(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'>;
+export interface PushStorage {
+  /** Adds or replaces by `config.id`. `limit`: the configurations that a task may have. Default: no limit. */
+  putConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut>;
+  /** @throws UnreadableTaskError if it cannot be read. */
+  config(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined>;
+  /** The readable ones of a task; `undefined` if the scope has no such task. */
+  configs(scope: Scope, taskId: string, range: ConfigRange): Promise<readonly StoredPushConfig[] | undefined>;
+  /** False if the scope has no such task; a missing configuration is no error (Spec §3.1.10). */
+  deleteConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
   /**
    * Replaces the text of a configuration, such as secrets under a new key. Its queue stays as it is, also a parked one.
    * False if the configuration is no longer `from`.
    */
   rewriteConfig(queue: DeliveryKey, change: ConfigChange): Promise<boolean>;
+
+  /**
+   * Claims queues that are due and that no node holds, those that became due first before the others. A queue whose
+   * configuration or next record cannot be read is parked, and the log hears of its task.
+   */
+  claim(request: DeliveryClaimRequest): Promise<DeliveryClaims>;
+  /**
+   * Settles an attempt. Refused (false) once a claim, a replay or a purge has overtaken the holder, or the queue is
+   * gone. A holder whose lease has ended can settle as long as nothing has overtaken it.
+   */
+  settle(held: HeldDelivery, outcome: DeliveryOutcome): Promise<boolean>;
+  queues(query: DeliveryQuery): Promise<DeliveryPage>;
+  /**
+   * Makes a queue due at once with no failed attempts, also a parked one. `from`: sequence number of the next record to
+   * deliver. `not-kept`: the log does not have that record; nothing changes.
+   */
+  replay(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'>;
   /** Gives up all pending records of a queue. Later records are delivered again. False if there is no such queue. */
-  purgeDelivery(queue: DeliveryKey): Promise<boolean>;
+  purge(queue: DeliveryKey): Promise<boolean>;
 }

@@ -1,0 +1,42 @@
+import type { IdempotencyKeys } from './idempotency-keys.js';
+import type { PushStorage } from './push-storage.js';
+import type { TaskStorage } from './task-storage.js';
+
+type Calls<Port> = {
+  [Name in keyof Port]-?: Port[Name] extends (...args: never) => Promise<unknown> ? Name : never;
+}[keyof Port];
+
+/** The name of a call, behind the name of its part if it has one: `accept`, `keys.recall`, `push.claim`. */
+export type StorageCall = Calls<TaskStorage> | `keys.${Calls<IdempotencyKeys>}` | `push.${Calls<PushStorage>}`;
+
+/** Answers in the place of a storage. `run` makes the call. */
+export type Intercept = (call: StorageCall, args: readonly unknown[], run: () => unknown) => unknown;
+
+/**
+ * A storage whose calls go through a function, those of its parts too. `watchCommits` is no such call: its answer is a
+ * function. `own` has members in place of those of the storage.
+ */
+export function interceptedStorage<Storage extends TaskStorage>(
+  storage: Storage,
+  intercept: Intercept,
+  own: Partial<TaskStorage> = {},
+): Storage {
+  const keys = intercepted(storage.keys, { intercept, part: 'keys.', own: {} });
+  const push = intercepted(storage.push, { intercept, part: 'push.', own: {} });
+  return intercepted(storage, { intercept, part: '', own: { keys, push, ...own } });
+}
+
+function intercepted<Port extends object>(
+  port: Port,
+  { intercept, part, own }: { readonly intercept: Intercept; readonly part: string; readonly own: object },
+): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      const member: unknown = Reflect.get(Object.hasOwn(own, name) ? own : target, name);
+      if (typeof member !== 'function') return member;
+      if (name === 'watchCommits') return member.bind(target);
+      const call = `${part}${String(name)}` as StorageCall;
+      return (...args: readonly unknown[]) => intercept(call, args, () => Reflect.apply(member, target, args));
+    },
+  });
+}

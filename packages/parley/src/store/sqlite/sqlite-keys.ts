@@ -1,0 +1,55 @@
+import type { Message } from '../../model/message.js';
+import type { Lease } from '../held-turn.js';
+import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
+import type { ClockedLifetime } from '../storage-lifetime.js';
+import type { Scope } from '../task-key.js';
+import type { FileReads } from './file-reads.js';
+import type { GroupCommit } from './group-commit.js';
+import { readRemembered, rememberedOf } from './read-keys-and-configs.js';
+import { scopeFields } from './to-write-requests.js';
+
+/** The parts of a storage that its idempotency keys need. */
+export interface SqliteKeysOptions {
+  readonly lifetime: ClockedLifetime;
+  readonly commits: GroupCommit;
+  readonly reads: FileReads;
+}
+
+/** The idempotency keys in a file. */
+export class SqliteKeys implements IdempotencyKeys {
+  readonly #lifetime: ClockedLifetime;
+  readonly #commits: GroupCommit;
+  readonly #reads: FileReads;
+
+  constructor({ lifetime, commits, reads }: SqliteKeysOptions) {
+    this.#lifetime = lifetime;
+    this.#commits = commits;
+    this.#reads = reads;
+  }
+
+  async reserve(scope: Scope, { key, ttlMs, digest }: IdempotencyKey, lease: Lease): Promise<Reservation> {
+    const now = this.#lifetime.now();
+    const { node, leaseMs } = lease;
+    const row = { scope: scopeFields(scope), now, key, expiresAt: now + ttlMs, digest, node, leaseMs };
+    const result = await this.#commits.do(['reserve', row]);
+    if (result.standing === 'free') return { kind: 'reserved' };
+    if (result.standing === 'known') return { kind: 'known', first: rememberedOf(result.row) };
+    return { kind: 'taken', digest: result.row.digest };
+  }
+
+  async unreserve(scope: Scope, key: string, node: string): Promise<void> {
+    this.#lifetime.check();
+    await this.#commits.do(['unreserve', { scope: scopeFields(scope), key, node }]);
+  }
+
+  async remember(scope: Scope, { key, ttlMs, digest }: IdempotencyKey, reply: Message): Promise<Remembered> {
+    const now = this.#lifetime.now();
+    const row = { now, key, expiresAt: now + ttlMs, digest, reply: JSON.stringify(reply) };
+    return rememberedOf(await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]));
+  }
+
+  async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
+    const now = this.#lifetime.now();
+    return this.#reads.here((tables) => readRemembered(tables, { scope, key, now }));
+  }
+}
