@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../../packages/parley/src/errors/storage-error.js';
+import { EVERY_CALL } from './every-call.js';
 import { ALICE, acceptance, claimed, claimsOf, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-/** The contract of health checks. */
+/** The contract of health checks, and of a closed storage. */
 export function checkingContract(open: OpenStorage): void {
   const work = (waiting: number, oldestWaitMs?: number) => ({ waiting, oldestWaitMs, pendingDeliveries: 0 });
   describe('looking whether it works', () => {
@@ -85,10 +86,13 @@ export function checkingContract(open: OpenStorage): void {
       expect(await storage.check()).toEqual(work(0));
     });
 
-    it('rejects once it is closed', async () => {
+    it('refuses every call once it is closed', async () => {
       const { storage } = tested;
       await storage.close();
-      await expect(storage.check()).rejects.toThrow(StorageError);
+      const refused = new StorageError('The storage is closed');
+      for (const [name, call] of Object.entries(EVERY_CALL)) {
+        await expect(call(storage), name).rejects.toThrow(refused);
+      }
     });
   });
 }
