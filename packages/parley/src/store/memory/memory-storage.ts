@@ -111,7 +111,7 @@ export class MemoryStorage implements TaskStorage {
     this.#lifetime = lifetime;
     this.#tasks = new MemoryTasks(spaces, { eventLogBytes, maxTasks, maxBytes, deliveries });
     this.keys = new MemoryKeys({ lifetime, spaces, remembered: this.#remembered });
-    this.push = new MemoryPush({ lifetime, tasks: this.#tasks, deliveries });
+    this.push = new MemoryPush({ lifetime, tasks: this.#tasks, deliveries, wakeups: this.wakeups });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
