@@ -74,6 +74,7 @@ const ON_DEMAND = [
   'upgraded-sockets',
   'server/conversation',
   'server/task-listing',
+  'store/store-backed-tasks',
   'sqlite',
   'typebox',
   'ipaddr.js',

@@ -85,6 +85,20 @@ describe('a task store of an application', () => {
     expect([...store.tasks.values()]).toEqual([task('t', 'TASK_STATE_WORKING')]);
   });
 
+  it('gets the first calls about a task in their order, and a close after them', async () => {
+    const store = new MapTaskStore();
+    const storage = over(store);
+    const answers = [
+      storage.create(ANYBODY, task('t', 'TASK_STATE_COMPLETED')),
+      storage.task(ANYBODY, 't'),
+      storage.delete(ANYBODY, 't'),
+      storage.close(),
+    ];
+    const [created, found, deleted] = await Promise.all(answers);
+    expect([created, found, deleted]).toMatchObject([true, { task: { id: 't' } }, 'deleted']);
+    expect(store.tasks.size).toBe(0);
+  });
+
   it('gets each task as it is stored, and has it after a restart', async () => {
     const store = new MapTaskStore();
     const first = over(store);
