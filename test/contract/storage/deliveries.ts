@@ -319,5 +319,20 @@ export function deliveriesContract(open: OpenStorage): void {
       expect(await storage.sweep(kept)).toMatchObject({ tasks: 3, records: 2 });
       expect(await list()).toEqual({ queues: [] });
     });
+
+    it('keep no log whose task is over: a sweep with a limit takes that of the oldest task first', async () => {
+      const { storage, clock } = tested;
+      for (const play of [await pushed('older'), await TaskPlay.begin(tested, 'newer')]) {
+        await play.write(['TASK_STATE_COMPLETED']);
+        clock.pass(1);
+      }
+      clock.pass(100);
+      const swept = await storage.sweep({ taskRetentionMs: 10, eventLogMs: 10, limit: 1 });
+      expect(swept).toMatchObject({ tasks: 0, records: 1 });
+      const floors = ['older', 'newer'].map(
+        async (id) => (await storage.records({ scope: ALICE, id }, 0, 1_000)).floor,
+      );
+      expect(await Promise.all(floors)).toEqual([2, 1]);
+    });
   });
 }

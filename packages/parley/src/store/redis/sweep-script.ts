@@ -78,13 +78,15 @@ local function drop_records(name)
   return false
 end
 
-for _, name in ipairs(call('ZRANGE', base .. '${KEY.logs}', '-inf', '(' .. logs_before, 'BYSCORE', 'LIMIT', 0,
-  ${LOOKED_AT})) do
+local old = call('ZRANGE', base .. '${KEY.logs}', '-inf', '(' .. logs_before, 'BYSCORE', 'LIMIT', 0, ${LOOKED_AT},
+  'WITHSCORES')
+for at = 1, #old, 2 do
   if left <= 0 then
     break
   end
-  if not has_pending(name) then
-    drop_records(name)
+  -- A pending delivery keeps the log of its task as long as the task stays.
+  if tonumber(old[at + 1]) < tonumber(tasks_before) or not has_pending(old[at]) then
+    drop_records(old[at])
   end
 end
 
