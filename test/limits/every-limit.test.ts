@@ -6,6 +6,7 @@ import { newWebSocketRpcSession } from 'capnweb';
 import { expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_CONCURRENCY } from '../../packages/parley/src/app/limits/concurrency.js';
 import { DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/binding-context.js';
+import { BasicUsers } from '../../packages/parley/src/exports/auth.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../packages/parley/src/server/engine-limits.js';
 import type { LimitName } from '../../packages/parley/src/telemetry/reached-limit.js';
 import type { RemoteEntrance } from '../capnweb/session-world.js';
@@ -20,7 +21,8 @@ import {
   sendMessageBytes,
   TYPE,
 } from '../grpc/raw-http2.js';
-
+import { post } from '../support/raw-connection.js';
+import { CONNECTIONS, FURTHER_CONNECTIONS } from './connection-rows.js';
 import {
   call,
   caller,
@@ -33,8 +35,9 @@ import {
   HOUR,
   logins,
   message,
-  type Options,
   type Refusal,
+  type Row,
+  rawRefusal,
   refusalOf,
   refusedRaw,
   rejected,
@@ -43,16 +46,7 @@ import {
   served,
   socketTo,
   upload,
-  type World,
 } from './limit-world.js';
-
-interface Row extends Options {
-  /** The code of the error, or of the end of the connection. */
-  readonly code: string | number;
-  /** The connection ends, and no error has the name. */
-  readonly endsConnection?: true;
-  readonly reach: (world: World) => Promise<Refusal>;
-}
 
 /** The test that reaches a limit which takes a peer of its own. */
 interface ShownElsewhere {
@@ -368,6 +362,36 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
       return { code };
     },
   },
+  authenticateMs: {
+    sessions: { authenticateMs: 100 },
+    code: 4408,
+    endsConnection: true,
+    reach: (world) => closed(world, () => {}),
+  },
+  batchFrames: {
+    sessions: { batchFrames: 1 },
+    code: 400,
+    reach: (world) =>
+      rawRefusal(
+        world,
+        post('/a2a/capnweb', '["abort"]\n["abort"]', { 'content-type': 'application/x-ndjson', connection: 'close' }),
+      ),
+  },
+  ...CONNECTIONS,
+  waitingPasswords: {
+    server: {
+      authenticator: new BasicUsers([{ subject: 'ada', password: 'pl4nted-s3cret' }]),
+      metrics: { authenticator: logins },
+    },
+    code: EXHAUSTED,
+    reach: async (world) => {
+      const attempts = Array.from({ length: 80 }, (_, at) => {
+        const authorization = `Basic ${Buffer.from(`ada:wrong-${at}`).toString('base64')}`;
+        return send(world, 'hi', {}, { authorization }).then(refusalOf);
+      });
+      return (await Promise.all(attempts)).find(({ code }) => code === EXHAUSTED) ?? { code: 'none' };
+    },
+  },
   outboundBytes: { shownBy: 'test/capnweb/shared-limits.test.ts' },
   unconsumedBytes: { shownBy: 'test/capnweb/raw-attacks.test.ts' },
 };
@@ -378,7 +402,9 @@ it('the tests that are named beside the table set their limit', () => {
   }
 });
 
-const reached = Object.entries(ROWS).flatMap(([limit, row]) => ('reach' in row ? [{ limit, ...row }] : []));
+const reached = Object.entries(ROWS)
+  .flatMap(([limit, row]) => ('reach' in row ? [{ limit, ...row }] : []))
+  .concat(FURTHER_CONNECTIONS);
 
 it.each(reached)('$limit has a code, a name, a metric and a line in the log', { timeout: 60_000 }, async (row) => {
   const { limit, code, endsConnection, reach } = row;

@@ -13,6 +13,7 @@ import type { RemoteEntrance } from '../capnweb/session-world.js';
 import { type Failed, failure, failureOf, GrpcTester, grpc } from '../grpc/grpc-world.js';
 import { answerOf, http2Frame, PREFACE, type rawCall, TYPE } from '../grpc/raw-http2.js';
 import { CapturingLogger } from '../support/engine.js';
+import { RawConnection } from '../support/raw-connection.js';
 
 export const HOUR = 3_600_000;
 const FROM = { 'x-forwarded-for': '192.0.2.1' };
@@ -66,6 +67,15 @@ export interface Refusal {
   readonly limit?: string;
 }
 
+/** The way to a limit, and the answer of the server. */
+export interface Row extends Options {
+  /** The code of the error, or of the end of the connection. */
+  readonly code: string | number;
+  /** The connection ends, and no error has the name. */
+  readonly endsConnection?: true;
+  readonly reach: (world: World) => Promise<Refusal>;
+}
+
 export const message = (text: string, more: object = {}) => ({
   messageId: crypto.randomUUID(),
   role: 'ROLE_USER',
@@ -74,14 +84,14 @@ export const message = (text: string, more: object = {}) => ({
 });
 
 interface RpcAnswer {
-  readonly result?: { readonly task?: { readonly id: string } };
+  readonly result?: { readonly task?: { readonly id: string }; readonly tasks?: readonly { readonly id: string }[] };
   readonly error?: { readonly data: readonly { readonly reason: string; readonly metadata: { limit?: string } }[] };
 }
 
-export async function call({ url }: World, method: string, params: object): Promise<RpcAnswer> {
+export async function call({ url }: World, method: string, params: object, more: object = {}): Promise<RpcAnswer> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...FROM },
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...FROM, ...more },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
   if (response.headers.get('content-type') === 'text/event-stream') {
@@ -97,8 +107,8 @@ export function refusalOf({ error }: RpcAnswer): Refusal {
   return { code: reason, ...metadata };
 }
 
-export const send = (world: World, text: string, more: object = {}) =>
-  call(world, 'SendMessage', { message: message(text, more), configuration: { returnImmediately: true } });
+export const send = (world: World, text: string, more: object = {}, headers: object = {}) =>
+  call(world, 'SendMessage', { message: message(text, more), configuration: { returnImmediately: true } }, headers);
 
 /** Sends the same message so often, and gives the last answer. */
 export async function repeated(times: number, sending: () => Promise<RpcAnswer>): Promise<Refusal> {
@@ -199,4 +209,24 @@ export async function flooded({ port }: World, ...flood: readonly Buffer[]): Pro
   attack();
   await end;
   return { code: 'closed' };
+}
+
+/** A bare connection to the port for HTTP, with these bytes sent on it. */
+export async function rawHttp({ url }: World, bytes: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(Number(new URL(url).port), bytes);
+  onTestFinished(() => connection[Symbol.dispose]());
+  return connection;
+}
+
+/** The last answer to bytes on a connection of HTTP/1.1, which the server then ends. */
+export async function rawRefusal(world: World, bytes: string): Promise<Refusal> {
+  return lastAnswer(await rawHttp(world, bytes));
+}
+
+/** The last answer of a connection that the server ends. */
+export async function lastAnswer(connection: RawConnection): Promise<Refusal> {
+  const text = await connection.untilEnd();
+  const code = Number([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].at(-1)?.[1]);
+  const limit = /"limit": ?"(\w+)"/.exec(text)?.[1];
+  return limit === undefined ? { code } : { code, limit };
 }

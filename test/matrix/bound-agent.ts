@@ -73,7 +73,7 @@ export class BoundAgent {
     const behindGate = (exchange: Exchange, refuse: Access['refuse']) =>
       authenticator === undefined
         ? exchange
-        : gated(exchange, { ...bound, ends, accessOf: () => ({ authenticator, refuse }) });
+        : gated(exchange, { ...bound, ends, limits: bound, accessOf: () => ({ authenticator, refuse }) });
     this.jsonRpc = behindGate(jsonRpcBinding(bound, codecs), refusedJsonRpc);
     const { versionWhenAbsent } = bound;
     const refused = httpJsonRefusals({ codecs, basePath: REST_BASE, versionWhenAbsent });

@@ -1,6 +1,7 @@
 import { anyAuthenticator } from '../auth/any-authenticator.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { addressKeyOf } from '../auth/user.js';
+import type { LimitPorts } from '../bindings/http/answer-call.js';
 import { BodyBudget, DEFAULT_BODY_MEMORY } from '../bindings/http/body-budget.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import { accepted } from '../bindings/http/media-type.js';
@@ -138,7 +139,7 @@ export class AgentHost {
       turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
       services: Object.assign({}, ...options.extensions.map(({ turnPorts }) => turnPorts)),
       addressOf: limitedAddresses(this.#groupOf),
-      limitReached: this.#reached,
+      limitReached: this.limitReached,
     };
     this.#mounts = Object.keys(options.agents).map((path) => {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = agentAt(options.agents, path);
@@ -176,11 +177,11 @@ export class AgentHost {
     const checks = options.extensions.flatMap((extension) => extension.checks ?? []);
     this.#readiness = new Readiness({ ...options, checks, started: () => this.start() });
     this.#metrics = this.#measure(options, { streamPlaces, node });
-    this.exchange = this.#compose(options);
+    this.exchange = this.#compose(options, ports);
   }
 
   /** Puts the middlewares around the agents and around each endpoint of the extensions. */
-  #compose(options: AgentHostOptions): Exchange {
+  #compose(options: AgentHostOptions, limits: LimitPorts): Exchange {
     const { extensions, knownHosts, logger } = options;
     const start = { isStarted: () => this.#started, start: () => this.start(), logger };
     const way = requestWay(
@@ -188,7 +189,7 @@ export class AgentHost {
         ...options,
         knownHosts: knownHosts && { ...knownHosts, isOpen: () => this.#agents.some(({ isOpen }) => isOpen) },
       },
-      { metrics: this.#metrics?.requests, start, loadRates: this.#ratesOf(options), groupOf: this.#groupOf },
+      { metrics: this.#metrics?.requests, start, loadRates: this.#ratesOf(options), groupOf: this.#groupOf, limits },
     );
     const figures = this.#metrics?.endpoint;
     const own = hostAuthenticators(options.authenticator, this.#agents);
@@ -238,6 +239,12 @@ export class AgentHost {
     return routed(this.#endpoints, families.length === 0 ? others : routedItems(families, others));
   }
 
+  /** Counts and logs what a limit refused. The line has the level debug, because floods reach limits. */
+  readonly limitReached = (reached: ReachedLimit): void => {
+    this.#metrics?.requests.limited(reached.limit);
+    this.#logger.debug('A limit was reached', { ...reached });
+  };
+
   /** Opens the sockets of the extensions. */
   async listen(address: ListenAddress): Promise<void> {
     for (const extension of this.#extensions) await extension.listen?.(address);
@@ -283,7 +290,7 @@ export class AgentHost {
         options: rateLimit,
         agentRate,
         groupOf: this.#groupOf,
-        reached: this.#reached,
+        reached: this.limitReached,
         counters: storage.rateCounters,
         clock,
         logger,
@@ -366,12 +373,6 @@ export class AgentHost {
     const load = async () => (await import('./push-delivery.js')).senderOf(push, pushing, options);
     return new HostSender({ load, logger });
   }
-
-  /** Counts and logs a request that a limit refused. The line has the level debug, because floods reach limits. */
-  readonly #reached = (reached: ReachedLimit): void => {
-    this.#metrics?.requests.limited(reached.limit);
-    this.#logger.debug('A limit was reached', { ...reached });
-  };
 
   #measure(
     { metrics, process, extensions, storage, clock }: AgentHostOptions,

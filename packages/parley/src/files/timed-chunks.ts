@@ -15,8 +15,8 @@ export interface ArrivalTimes {
 /** Bytes that came too slowly. */
 export class SlowUploadError extends A2AError {
   override readonly name = 'SlowUploadError';
-  constructor(message: string) {
-    super('INVALID_REQUEST', message);
+  constructor(message: string, limit: 'idleMs' | 'uploadMs') {
+    super('INVALID_REQUEST', message, { metadata: { limit } });
   }
 }
 
@@ -48,12 +48,14 @@ export async function* timedChunks(source: AsyncIterable<Uint8Array>, times: Arr
   const watch = (ms: number) => {
     stopIdle = clock.after(ms, () => {
       const pause = isWaiting ? clock.monotonic() - arrivedAt : 0;
-      if (pause >= idleMs) end(new SlowUploadError(`No bytes came for ${idleMs} ms`));
+      if (pause >= idleMs) end(new SlowUploadError(`No bytes came for ${idleMs} ms`, 'idleMs'));
       else watch(idleMs - pause);
     });
   };
   watch(idleMs);
-  const stopTotal = clock.after(totalMs, () => end(new SlowUploadError(`The file took longer than ${totalMs} ms`)));
+  const stopTotal = clock.after(totalMs, () =>
+    end(new SlowUploadError(`The file took longer than ${totalMs} ms`, 'uploadMs')),
+  );
   const stopEnd = onEnd?.(() => end(new A2AError('UNAUTHENTICATED', 'The credential has ended')));
   let isDone = false;
   try {

@@ -1,8 +1,10 @@
 /** The limits of a single call, by the names of their options. An error that one of them causes names it. */
 export const CALL_LIMITS = [
+  'batchFrames',
   'bodyBytes',
   'bodyMemory',
   'idLength',
+  'idleMs',
   'jsonDepth',
   'listItems',
   'maxBytes',
@@ -13,7 +15,9 @@ export const CALL_LIMITS = [
   'storeBytes',
   'streams',
   'turns',
+  'uploadMs',
   'waitingMessages',
+  'waitingPasswords',
 ] as const;
 
 /** The limits that refuse requests or end connections, by their names in errors, metrics and logs. */
@@ -25,19 +29,25 @@ export type LimitName =
   /** A limit of the agent itself. */
   | 'agent'
   /** Limits of connections. */
+  | 'authenticateMs'
   | 'bytesOfNoUse'
   | 'callbacks'
   | 'capabilities'
+  | 'chunkExtensionBytes'
   | 'connections'
   | 'feeds'
   | 'files'
   | 'frame'
+  | 'headBytes'
+  | 'headersMs'
   | 'maxCalls'
   | 'maxConnections'
   | 'maxMetadataBytes'
   | 'maxStreams'
   | 'outboundBytes'
   | 'pings'
+  | 'pipelined'
+  | 'requestMs'
   | 'resets'
   | 'runningCalls'
   | 'runningLength'

@@ -144,9 +144,9 @@ export class GrpcConnection implements WaitingHolder {
     this.#expel('too_many_bytes_unread', 'waitingBytes');
   }
 
-  /** Tells that the client has taken nothing of an answer for too long. */
-  stalls(): void {
-    this.#limitReached('stallMs', this.peer);
+  /** Tells of a time that the client has used up. */
+  isLate(limit: 'headersMs' | 'requestMs' | 'stallMs'): void {
+    this.#limitReached(limit, this.peer);
   }
 
   /** Ends a connection that has not begun, is idle, or whose client is gone. Called again and again. */
@@ -159,7 +159,10 @@ export class GrpcConnection implements WaitingHolder {
     this.#hasEndedCall = false;
     const silence = now - this.#activeAt;
     this.#weigh(now);
-    if (!this.#hasBegun && silence > headersMs) return this.#session.destroy();
+    if (!this.#hasBegun && silence > headersMs) {
+      if (!this.#session.destroyed) this.isLate('headersMs');
+      return this.#session.destroy();
+    }
     if (this.#streams === 0 && silence > idleMs && !this.#session.closed) this.#session.close();
     if (this.#pingedAt !== undefined && now - this.#pingedAt > keepAliveTimeoutMs) return this.#session.destroy();
     if (this.#pingedAt === undefined && now - this.#heardAt > keepAliveMs) this.#ping(now);

@@ -174,7 +174,7 @@ export class GrpcStream implements GrpcSource {
       return this.end(plainTrailers(GRPC_STATUS.UNIMPLEMENTED, told), READABLE_CODINGS);
     }
     this.#requestTimer = this.#ports.requestTimers.start(() =>
-      this.#giveUp('The message of the call did not arrive in time'),
+      this.#giveUp('The message of the call did not arrive in time', 'requestMs'),
     );
     this.#stream.on('data', onData);
     this.#stream.on('end', onEnd);
@@ -408,8 +408,9 @@ export class GrpcStream implements GrpcSource {
   }
 
   /** Ends the call before its answer. The task goes on. */
-  #giveUp(told: string): void {
+  #giveUp(told: string, limit?: 'requestMs'): void {
     if (this.#isAnswered || this.#isOver) return;
+    if (limit !== undefined) this.connection.isLate(limit);
     this.end(plainTrailers(GRPC_STATUS.DEADLINE_EXCEEDED, told));
     this.#controller?.abort();
     this.#stopReading();
@@ -435,7 +436,7 @@ export class GrpcStream implements GrpcSource {
   #drop(): void {
     const { logger, stallMs } = this.#ports;
     logger.warn('A peer that reads nothing was dropped', { stallMs });
-    this.connection.stalls();
+    this.connection.isLate('stallMs');
     this.cut();
   }
 

@@ -59,7 +59,16 @@ export class AgentServer {
     const { exchange } = this.#host;
     const takeHttp2 = options.extensions.find((extension) => extension.takeHttp2)?.takeHttp2;
     const takesLongBodies = options.extensions.some((extension) => extension.takesLongBodies);
-    this.#http = new HttpServer({ ...options.times, exchange, clock, logger, tls, takeHttp2, takesLongBodies });
+    this.#http = new HttpServer({
+      ...options.times,
+      exchange,
+      limitReached: (limit, caller) => this.#host.limitReached({ limit, caller }),
+      clock,
+      logger,
+      tls,
+      takeHttp2,
+      takesLongBodies,
+    });
   }
 
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { Logger } from '../../telemetry/logger.js';
 
 /** Not imported, for the reason given in `http-server.ts`. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -115,21 +114,19 @@ export function sendRaw({ socket, answer, clock }: RawAnswer): void {
   );
 }
 
-/** An answer that has not yet left, and what happens if it never does. */
-export interface PendingAnswer {
-  readonly response: ServerResponse;
+/** The patience with the peer of an answer that has not yet left. */
+export interface StallOptions {
+  /** The time in which the peer must take something. */
   readonly stallMs: number;
-  readonly logger: Logger;
+  /** Drops the peer. */
+  readonly drop: (response: ServerResponse) => void;
 }
 
 /** Drops a peer that takes nothing of its answer for `stallMs`. */
-export function dropStalled({ response, stallMs, logger }: PendingAnswer): void {
+export function whenStalled({ response, stallMs, drop }: StallOptions & { readonly response: ServerResponse }): void {
   const watch = (socket: Socket) => {
     socket.setTimeout(stallMs);
-    response.once('timeout', () => {
-      logger.warn('A peer that reads nothing was dropped', { stallMs });
-      socket.destroy();
-    });
+    response.once('timeout', () => drop(response));
     // Before node:http sets the time that an idle connection is kept.
     response.prependOnceListener('finish', () => socket.setTimeout(0));
   };

@@ -6,6 +6,7 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LinkedList, type Place } from '../../runtime/linked-list.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { LimitName } from '../../telemetry/reached-limit.js';
 import { closeGently, sendEarly, sendRaw, sendWhole } from './answer.js';
 import { NodeExchangeRequest } from './node-exchange-request.js';
 import { PipelineLimit } from './pipeline-limit.js';
@@ -26,6 +27,8 @@ export interface HttpServerOptions extends HttpServerTimes {
   readonly tls?: ServerTls | undefined;
   /** Takes connections of HTTP/2. Absent: the server answers them with an error. */
   readonly takeHttp2?: ((socket: Socket) => void) | undefined;
+  /** Called for each request and connection that a limit of connections refuses or ends. */
+  readonly limitReached?: (limit: LimitName, peer: string | undefined) => void;
 }
 
 /** Default of `headersMs`. */
@@ -75,11 +78,8 @@ export class HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    const { clock, logger, stallMs } = options;
     this.#responder = new Responder<ServedCall>({
-      clock,
-      logger,
-      stallMs,
+      ...options,
       isLast: (answer) => this.#closed !== undefined || answer === TOO_MANY,
       streamBegins: (stream) => this.#streamBegins(stream),
       done: ({ place }) => this.#callDone(place),
@@ -184,6 +184,7 @@ export class HttpServer {
       if (admission === 'dropped') return;
       const request = new NodeExchangeRequest({ incoming, response, expectsContinue });
       const call = { incoming, response, request, place: this.#calls.add(response) };
+      if (admission === 'refused') this.#options.limitReached?.('pipelined', incoming.socket.remoteAddress);
       const refusal = admission === 'refused' ? TOO_MANY : refusalOf(incoming);
       if (refusal !== undefined) return this.#responder.send(call, refusal);
       if (this.#options.takesLongBodies === true) this.#boundBody(incoming, request);
@@ -231,15 +232,16 @@ export class HttpServer {
   }
 
   #onMalformed({ code }: NodeJS.ErrnoException, socket: Socket): void {
-    const { clock } = this.#options;
+    const { clock, limitReached } = this.#options;
     const streaming = this.#streams.values().some((stream) => stream.isOn(socket));
     const isFirst = !this.#broken.has(socket);
+    const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
+    const { answer, limit } = malformedRequest(code, response?.req.complete === false);
+    if (isFirst && limit !== undefined) limitReached?.(limit, socket.remoteAddress);
     if (streaming || !isMalformed(code) || (code === TIMED_OUT && !isFirst)) return void socket.destroy();
     // Bytes after broken bytes are broken too.
     if (!isFirst) return;
     this.#broken.add(socket);
-    const answer = malformedRequest(code);
-    const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
     if (response === undefined) {
       sendRaw({ socket, answer, clock });
     } else if (response.req.complete) {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { errorAnswer } from '../../app/json-answer.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { LimitName } from '../../telemetry/reached-limit.js';
 
 /** The answer to a valid request that HTTP itself tells servers to refuse; `undefined` for all other requests. */
 export function refusalOf({
@@ -24,18 +25,28 @@ export function refusalOf({
   return errorAnswer({ status: 501, message: 'The only transfer coding that is understood is chunked' });
 }
 
-/** The answer to bytes that are no HTTP request, by the code of the parser's error. */
-export function malformedRequest(code: string | undefined): ExchangeResponse {
+/** The answer to bytes that are no HTTP request, and the limit that they are beyond. */
+export interface MalformedRequest {
+  readonly limit?: LimitName;
+  readonly answer: ExchangeResponse;
+}
+
+/** Reads the code of the parser's error. `hasHead`: the head of the request has arrived. */
+export function malformedRequest(code: string | undefined, hasHead: boolean): MalformedRequest {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return errorAnswer({ status: 431, message: 'The request headers are too large' });
+      return beyond('headBytes', 431, 'The request headers are too large');
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return errorAnswer({ status: 413, message: 'The chunk extensions are too large' });
+      return beyond('chunkExtensionBytes', 413, 'The chunk extensions are too large');
     case TIMED_OUT:
-      return errorAnswer({ status: 408, message: 'The request did not arrive in time' });
+      return beyond(hasHead ? 'requestMs' : 'headersMs', 408, 'The request did not arrive in time');
     default:
-      return errorAnswer({ status: 400, message: 'This is no valid HTTP request' });
+      return { answer: errorAnswer({ status: 400, message: 'This is no valid HTTP request' }) };
   }
+}
+
+function beyond(limit: LimitName, status: number, message: string): MalformedRequest {
+  return { limit, answer: errorAnswer({ status, message }) };
 }
 
 /** The code of the parser for a request that took too long to arrive. */

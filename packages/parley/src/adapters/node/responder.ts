@@ -3,7 +3,8 @@ import { errorAnswer } from '../../app/json-answer.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { dropStalled, headOf, sendEarly, sendWhole } from './answer.js';
+import type { LimitName } from '../../telemetry/reached-limit.js';
+import { headOf, sendEarly, sendWhole, whenStalled } from './answer.js';
 import { ResponseStream } from './response-stream.js';
 
 /** A request of node:http, and the response for its answer. */
@@ -20,6 +21,8 @@ export interface ResponderOptions<Call extends RespondingCall = RespondingCall> 
   readonly logger: Logger;
   /** A peer that takes nothing of its answer for this long is dropped; default 30 s. */
   readonly stallMs?: number | undefined;
+  /** Called for each peer that is dropped. */
+  readonly limitReached?: (limit: LimitName, peer: string | undefined) => void;
   /** True if the connection ends with an answer. Default: never. */
   readonly isLast?: (answer: ExchangeResponse) => boolean;
   /** Called with each stream that begins. It gives the function to call when the stream ends. */
@@ -76,7 +79,7 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     if (response.writableLength === 0 && response.writableEnded) return done?.(call);
     if (done !== undefined) response.once('close', () => done(call));
     // The sessions of HTTP/2 are shared, and not one answer's to end.
-    if (call.incoming.httpVersionMajor === 1) dropStalled({ response, stallMs: this.#stallMs, logger });
+    if (call.incoming.httpVersionMajor === 1) whenStalled({ response, stallMs: this.#stallMs, drop: this.#drop });
   }
 
   #write({ incoming, response, request }: Call, answer: ExchangeResponse): void {
@@ -84,10 +87,10 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     const { bytes } = answer;
     if (bytes !== undefined) {
       const closing = request.leavesBody || (isLast?.(answer) ?? false);
-      const stallMs = this.#stallMs;
+      const times = { clock, stallMs: this.#stallMs, drop: this.#drop };
       // Only servers with files load this code.
       import('./send-bytes.js').then(
-        ({ sendBytes }) => sendBytes({ response, answer: { ...answer, bytes }, closing, clock, logger, stallMs }),
+        ({ sendBytes }) => sendBytes({ response, answer: { ...answer, bytes }, closing, logger, ...times }),
         () => response.destroy(),
       );
       return;
@@ -100,9 +103,25 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     const { clock, logger, isLast, streamBegins } = this.#options;
     response.writeHead(answer.status, headOf({ answer, closing: isLast?.(answer) ?? false }));
     const done = () => ended?.();
-    const stream = new ResponseStream({ response, frames, clock, logger, stallMs: this.#stallMs, done });
+    const stream = new ResponseStream({
+      response,
+      frames,
+      clock,
+      logger,
+      stallMs: this.#stallMs,
+      drop: this.#drop,
+      done,
+    });
     const ended = streamBegins?.(stream);
   }
+
+  /** Drops a peer that has taken nothing of its answer for too long. */
+  readonly #drop = (response: ServerResponse): void => {
+    const { logger, limitReached } = this.#options;
+    logger.warn('A peer that reads nothing was dropped', { stallMs: this.#stallMs });
+    limitReached?.('stallMs', response.req.socket.remoteAddress);
+    response.destroy();
+  };
 }
 
 function framesOf({ body }: ExchangeResponse): AsyncIterable<string> | undefined {

@@ -2,18 +2,17 @@ import type { ServerResponse } from 'node:http';
 import { nextTick } from 'node:process';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { StallOptions } from './answer.js';
 
 /** Frames that are ready go out together, up to about this many characters in one write. */
 const WRITE_SIZE = 65_536;
 
 /** Options of a response stream. */
-export interface ResponseStreamOptions {
+export interface ResponseStreamOptions extends StallOptions {
   readonly response: ServerResponse;
   readonly frames: AsyncIterable<string>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A peer that takes nothing for this long is dropped. */
-  readonly stallMs: number;
   /** Called once, when nothing more will be written. */
   readonly done: () => void;
 }
@@ -93,11 +92,8 @@ export class ResponseStream {
 
   #room(): Promise<void> {
     return new Promise((resolve) => {
-      const { clock, logger, response, stallMs } = this.#options;
-      const cancel = clock.after(stallMs, () => {
-        logger.warn('A peer that reads nothing was dropped', { stallMs });
-        response.destroy();
-      });
+      const { clock, response, stallMs, drop } = this.#options;
+      const cancel = clock.after(stallMs, () => drop(response));
       const unblock = () => {
         cancel();
         resolve();

@@ -2,21 +2,27 @@ import type { ServerResponse } from 'node:http';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { headOf } from './answer.js';
+import { headOf, type StallOptions } from './answer.js';
 
 /** An answer whose body comes as chunks of bytes. */
-export interface BytesAnswer {
+export interface BytesAnswer extends StallOptions {
   readonly response: ServerResponse;
   readonly answer: ExchangeResponse & { readonly bytes: NonNullable<ExchangeResponse['bytes']> };
   readonly closing: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A peer that takes nothing for this long is dropped. */
-  readonly stallMs: number;
 }
 
 /** Writes the chunks as fast as the peer takes them. Releases their source if the peer leaves. */
-export async function sendBytes({ response, answer, closing, clock, logger, stallMs }: BytesAnswer): Promise<void> {
+export async function sendBytes({
+  response,
+  answer,
+  closing,
+  clock,
+  logger,
+  stallMs,
+  drop,
+}: BytesAnswer): Promise<void> {
   const { length, chunks } = answer.bytes;
   response.writeHead(answer.status, headOf({ answer, length, closing }));
   let sent = 0;
@@ -25,7 +31,7 @@ export async function sendBytes({ response, answer, closing, clock, logger, stal
       for await (const chunk of chunks) {
         if (response.destroyed) return;
         sent += chunk.length;
-        await written(response, chunk, { isLast: sent === length, clock, logger, stallMs });
+        await written(response, chunk, { isLast: sent === length, clock, stallMs, drop });
       }
       if (sent !== length) throw new TypeError(`The body has ${sent} bytes, and its head says ${length}`);
     }
@@ -44,13 +50,10 @@ export async function sendBytes({ response, answer, closing, clock, logger, stal
 function written(
   response: ServerResponse,
   chunk: Uint8Array,
-  { isLast, clock, logger, stallMs }: Pick<BytesAnswer, 'clock' | 'logger' | 'stallMs'> & { readonly isLast: boolean },
+  { isLast, clock, stallMs, drop }: Pick<BytesAnswer, 'clock' | keyof StallOptions> & { readonly isLast: boolean },
 ): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = clock.after(stallMs, () => {
-      logger.warn('A peer that reads nothing was dropped', { stallMs });
-      response.destroy();
-    });
+    const cancel = clock.after(stallMs, () => drop(response));
     const done = () => {
       cancel();
       response.off('close', done);

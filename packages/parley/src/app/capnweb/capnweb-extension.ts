@@ -3,10 +3,11 @@ import { type InBandCredential, joinCredential } from '../../auth/in-band-creden
 import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING, CAPNWEB_NAME } from '../../bindings/capnweb/binding-uris.js';
 import type { ServedSession } from '../../bindings/capnweb/serve-session.js';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from '../../bindings/capnweb/session-limits.js';
+import { tellLimit } from '../../bindings/http/answer-call.js';
 import { httpStatus } from '../../bindings/http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { essence } from '../../bindings/http/media-type.js';
-import { toA2AError } from '../../bindings/http/wire-error.js';
+import { errorDetails, toA2AError } from '../../bindings/http/wire-error.js';
 import { missingPackage } from '../../errors/missing-package.js';
 import { UnauthenticatedError } from '../../errors/standard-errors.js';
 import type { AgentExtension, AgentInterface } from '../../model/agent-card.js';
@@ -238,7 +239,9 @@ class Endpoint {
       return { status: 200, headers: { 'content-type': BATCH_TYPE }, body: text };
     } catch (thrown) {
       const error = toA2AError(thrown, options.logger, { operation: 'batch', limits: limits.batchFrames });
-      return errorAnswer({ status: httpStatus(error.code), message: error.message });
+      tellLimit(error, this.#context(request), request);
+      const details = errorDetails(error, error.code);
+      return errorAnswer({ status: httpStatus(error.code), message: error.message, details });
     } finally {
       bodies?.release(request);
     }

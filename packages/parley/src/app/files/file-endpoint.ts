@@ -86,7 +86,6 @@ export class FileEndpoint {
   };
 
   #refused(thrown: unknown, request: ExchangeRequest): ExchangeResponse {
-    if (thrown instanceof SlowUploadError) return errorAnswer({ status: 408, message: thrown.message });
     if (thrown instanceof RefusedTypeError) return errorAnswer({ status: 415, message: thrown.message });
     if (thrown instanceof UploadOffsetError) {
       const headers = { 'upload-offset': String(thrown.offset) };
@@ -96,7 +95,7 @@ export class FileEndpoint {
     const error = toA2AError(thrown, this.#options.host.logger, about);
     tellLimit(error, this.#context(request), request);
     return errorAnswer({
-      status: httpStatus(error.code),
+      status: thrown instanceof SlowUploadError ? 408 : httpStatus(error.code),
       message: error.message,
       details: errorDetails(error, error.code),
       headers: retryHeaders(error),

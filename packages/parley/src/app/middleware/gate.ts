@@ -1,7 +1,7 @@
 import { type Authentication, type Authenticator, admittedUser } from '../../auth/authenticator.js';
 import { PresentedCredentials } from '../../auth/presented-credentials.js';
 import type { User } from '../../auth/user.js';
-import type { RefusedRequest } from '../../bindings/http/answer-call.js';
+import { type LimitPorts, type RefusedRequest, tellLimit } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { toA2AError } from '../../bindings/http/wire-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../../errors/standard-errors.js';
@@ -30,6 +30,8 @@ export interface GateOptions {
   /** Absent: clients are told apart by the addresses of their connections. */
   readonly groupOf?: ClientGroups | undefined;
   readonly ends: CredentialEnds;
+  /** Gets the limits of authenticators. */
+  readonly limits: LimitPorts;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -46,7 +48,7 @@ interface Arrival {
  * refuses a request without a valid credential, unless the authenticator is optional and there is no credential.
  */
 export function gated(next: Exchange, options: GateOptions): Exchange {
-  const { accessOf, groupOf, clock, logger } = options;
+  const { accessOf, groupOf, limits, clock, logger } = options;
   /** Sets the user of a request, or gives the refusal. */
   const admit = (arrival: Arrival, found: Authentication): Promise<ExchangeResponse> | undefined => {
     const { request, credentials } = arrival;
@@ -63,6 +65,7 @@ export function gated(next: Exchange, options: GateOptions): Exchange {
   const refuse = async (arrival: Arrival, thrown: unknown): Promise<ExchangeResponse> => {
     const { request, access } = arrival;
     const error = toA2AError(thrown, logger, { operation: 'authenticate', requestId: request.requestId });
+    tellLimit(error, limits, request);
     const answer = await access.refuse({ request, error, challenges: access.authenticator.challenges });
     return varyingByCredential(answer, arrival);
   };

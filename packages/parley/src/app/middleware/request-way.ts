@@ -1,3 +1,4 @@
+import type { LimitPorts } from '../../bindings/http/answer-call.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -52,6 +53,7 @@ export interface RequestWayPorts {
   readonly loadRates?: LoadRates | undefined;
   /** The addresses that count as one client. */
   readonly groupOf?: ClientGroups | undefined;
+  readonly limits?: LimitPorts;
 }
 
 /** The names of the middlewares of a host. */
@@ -105,7 +107,7 @@ export interface WayPlace extends WayOptions {
  */
 export function requestWay(
   options: RequestWayOptions,
-  { metrics, start, loadRates, groupOf }: RequestWayPorts,
+  { metrics, start, loadRates, groupOf, limits = {} }: RequestWayPorts,
 ): readonly Middleware[] {
   const { knownHosts, forwarding, streams, audit, logRequests, cors, compression, logger, clock, ids } = options;
   const { nosniff, hstsSeconds } = options;
@@ -139,7 +141,8 @@ export function requestWay(
     // Before the version, the route and the body are looked at: a caller without a credential learns nothing of them.
     {
       name: 'gate',
-      around: (next, { accessOf }) => (accessOf ? gated(next, { accessOf, groupOf, ends, clock, logger }) : next),
+      around: (next, { accessOf }) =>
+        accessOf ? gated(next, { accessOf, groupOf, ends, limits, clock, logger }) : next,
     },
     // Inside of the gate, which knows the user.
     { name: 'principalRate', around: loadRates && limitedWhenLoaded(loadRates, 'byPrincipal') },

@@ -126,7 +126,7 @@ export class BasicUsers implements Authenticator {
     return this.#users.replace(users);
   }
 
-  /** @throws A2AError RESOURCE_EXHAUSTED if too many passwords wait for their hash. */
+  /** @throws A2AError RESOURCE_EXHAUSTED (`waitingPasswords`) if too many passwords wait for their hash. */
   authenticate(credentials: Credentials): Authentication | Promise<Authentication> {
     const header = credentials.header('authorization');
     if (header === undefined) return ANONYMOUS;
@@ -165,7 +165,8 @@ export class BasicUsers implements Authenticator {
     const entry = users.byName.get(name);
     if (!(await this.#turns.begin(client))) {
       const message = 'Too many passwords wait for their check';
-      throw new A2AError('RESOURCE_EXHAUSTED', message, { retryAfterMs: BUSY_RETRY_MS });
+      const details = { metadata: { limit: 'waitingPasswords' }, retryAfterMs: BUSY_RETRY_MS };
+      throw new A2AError('RESOURCE_EXHAUSTED', message, details);
     }
     try {
       const hash = entry?.hash ?? users.unknown;

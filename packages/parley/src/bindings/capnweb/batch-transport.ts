@@ -22,7 +22,10 @@ export class BatchTransport {
   constructor(text: string, { limits, frames }: BatchTransportOptions) {
     this.#check = new FrameCheck(limits);
     const lines = text.split('\n', frames + 2).filter((line) => line !== '');
-    if (lines.length > frames) throw new A2AError('INVALID_REQUEST', `A batch has at most ${frames} frames`);
+    if (lines.length > frames) {
+      const details = { metadata: { limit: 'batchFrames' } };
+      throw new A2AError('INVALID_REQUEST', `A batch has at most ${frames} frames`, details);
+    }
     try {
       for (const line of lines) {
         const frame = parsed(line);

@@ -16,6 +16,7 @@ export interface FrameLimits {
 
 /** The limits that end a session, by the names of their options. `frame` is the longest message. */
 export type SessionLimitName =
+  | 'authenticateMs'
   | 'bodyMemory'
   | 'callbacks'
   | 'capabilities'

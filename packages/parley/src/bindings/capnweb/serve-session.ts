@@ -48,7 +48,7 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
   const bornAt = clock.monotonic();
   const lastsMs = limits.ageMs * (0.9 + 0.2 * options.random);
   const stopDeadline = clock.after(limits.authenticateMs, () =>
-    transport.close(CLOSE_CODES.authenticateTimeout, 'No authenticate in time'),
+    transport.close(CLOSE_CODES.authenticateTimeout, 'No authenticate in time', 'authenticateMs'),
   );
   const transport: SocketTransport = new SocketTransport({
     socket,

@@ -202,10 +202,13 @@ export function failureOf(thrown: unknown, { endpoint, request, record, operatio
   return error;
 }
 
+/** The ports of a place that tells which limits refuse its requests. */
+export type LimitPorts = Pick<BindingContext, 'limitReached' | 'addressOf'>;
+
 /** Tells the limit that the error names. Exhausted resources without one of these names are those of the agent. */
 export function tellLimit(
   { code, details }: A2AError,
-  { limitReached, addressOf }: BindingContext,
+  { limitReached, addressOf }: LimitPorts,
   request: ExchangeRequest,
 ): void {
   const known = CALL_LIMITS.find((limit) => limit === details.metadata?.limit);
