@@ -87,6 +87,12 @@ function leaky(storage: TaskStorage): TaskStorage {
   });
 }
 
+/** True if the leak of an operation is tried on a way: all of them on one way, and one of them on every way. */
+function isLeakTried(way: Way, operation: OperationName): boolean {
+  if (!way.has(operation)) return false;
+  return process.env.TEST_LONG !== undefined || way.name === 'JSON-RPC 1.0' || operation === 'getTask';
+}
+
 type Looked = { readonly scope: Scope; readonly id: string } | undefined;
 
 /** The task that a call of a storage names. */
@@ -141,12 +147,15 @@ export function ownerTimes(name: string, open: () => Promise<TaskStorage> | Task
     );
 
     it(
-      'a handler that reads a task before it looks at its owner is found out by every operation',
+      'a handler that reads a task before it looks at its owner is found out on every way',
       async () => {
         const found = await worldOn(leaky(storage));
         const kept: string[] = [];
-        for (const call of CALLS.filter(({ place }) => place === 'task')) {
-          if ((await ratiosFor(found, found.way, call, FEW_ROUNDS)).some(isWithin)) kept.push(call.operation);
+        for (const way of found.ways) {
+          for (const call of CALLS.filter(({ operation, place }) => place === 'task' && isLeakTried(way, operation))) {
+            if ((await ratiosFor(found, way, call, FEW_ROUNDS)).some(isWithin))
+              kept.push(`${way.name} ${call.operation}`);
+          }
         }
         await found[Symbol.asyncDispose]();
         expect(kept).toEqual([]);

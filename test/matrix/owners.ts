@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { OPERATION_NAMES } from '../../packages/parley/src/operations/operations.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { NAMING, said } from '../support/naming-requests.js';
@@ -27,6 +28,60 @@ const CROSSINGS: readonly { readonly name: string; readonly owner: Caller; reado
     other: { user: 'eve', tenant: 'north' },
   },
 ];
+
+/** A call about a task of another caller, beside the same call about a missing one. */
+interface ComparedCall {
+  readonly name: string;
+  /** True if the answers tell the two apart, or the call about the missing task is not refused. */
+  readonly tells: boolean;
+}
+
+/** Calls every operation on every way about tasks that are not the caller's. */
+async function comparedCalls(
+  ways: readonly Way[],
+  caller: Caller,
+  ids: readonly string[],
+): Promise<readonly ComparedCall[]> {
+  const compared: ComparedCall[] = [];
+  for (const way of ways) {
+    for (const operation of OPERATION_NAMES) {
+      const about = NAMING[operation].task;
+      if (about === undefined || !way.has(operation)) continue;
+      for (const id of ids) {
+        const missing = randomUUID();
+        for (const headers of operation === 'subscribeToTask' ? [{}, { 'last-event-id': '1' }] : [{}]) {
+          const call = (named: string) =>
+            way.call(caller, operation, about({ id: named, contextId: '' }) as never, headers);
+          const unknown = await call(missing);
+          const foreign = await call(id);
+          const isSame = isDeepStrictEqual(withoutIds(foreign, id), withoutIds(unknown, missing));
+          compared.push({ name: `${way.name} ${operation}`, tells: !isSame || !isRefused(unknown) });
+        }
+      }
+    }
+  }
+  return compared;
+}
+
+function isRefused({ status, text }: Heard): boolean {
+  return status >= 400 || /"error":/.test(text);
+}
+
+/** A storage that takes every caller for one user. */
+function leaking(storage: TaskStorage, { user }: Caller): TaskStorage {
+  const leaked = (given: unknown): unknown => {
+    if (typeof given !== 'object' || given === null) return given;
+    if ('owner' in given) return { ...given, owner: `test|${user}` };
+    return 'scope' in given ? { ...given, scope: leaked(given.scope) } : given;
+  };
+  return new Proxy(storage, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...args: readonly unknown[]) => Reflect.apply(value, target, args.map(leaked)) as unknown;
+    },
+  });
+}
 
 /** Everything that two callers may not see of each other, over all bindings on a storage. */
 export function owners(store: string, open: () => Promise<TaskStorage> | TaskStorage): void {
@@ -61,7 +116,6 @@ export function owners(store: string, open: () => Promise<TaskStorage> | TaskSto
     }
 
     const read = async (owner: Caller, id: string) => (await first().call(owner, 'getTask', { id })).text;
-    const isRefused = ({ status, text }: Heard) => status >= 400 || /"error":/.test(text);
 
     it.each(CROSSINGS)(
       'answers $name on every operation of every binding as if the task were missing',
@@ -73,39 +127,36 @@ export function owners(store: string, open: () => Promise<TaskStorage> | TaskSto
         const webhook = { taskId: asks?.id ?? '', id: 'c1', url: 'https://hooks.example/a' };
         expect(isRefused(await first().call(owner, 'createTaskPushNotificationConfig', webhook))).toBe(false);
         const before = await Promise.all(tasks.map(({ id }) => read(owner, id)));
-        let compared = 0;
         for (const way of waysFor(crossing)) {
           // A way that refuses every call would show nothing.
-          if (way.has('getTask')) {
-            for (const { id } of tasks) expect((await way.call(owner, 'getTask', { id })).text, way.name).toContain(id);
-          }
-          for (const operation of OPERATION_NAMES) {
-            const about = NAMING[operation].task;
-            if (about === undefined || !way.has(operation)) continue;
-            for (const { id } of tasks) {
-              const missing = randomUUID();
-              for (const headers of operation === 'subscribeToTask' ? [{}, { 'last-event-id': '1' }] : [{}]) {
-                const named = `${way.name} ${operation}`;
-                const unknown = await way.call(
-                  other,
-                  operation,
-                  about({ id: missing, contextId: '' }) as never,
-                  headers,
-                );
-                const foreign = await way.call(other, operation, about({ id, contextId: '' }) as never, headers);
-                expect(isRefused(unknown), named).toBe(true);
-                expect(withoutIds(foreign, id), named).toEqual(withoutIds(unknown, missing));
-                compared += 1;
-              }
-            }
-          }
+          if (!way.has('getTask')) continue;
+          for (const { id } of tasks) expect((await way.call(owner, 'getTask', { id })).text, way.name).toContain(id);
         }
-        expect(compared).toBeGreaterThan(20);
+        const compared = await comparedCalls(
+          waysFor(crossing),
+          other,
+          tasks.map(({ id }) => id),
+        );
+        expect(compared.filter(({ tells }) => tells).map(({ name }) => name)).toEqual([]);
+        expect(compared.length).toBeGreaterThan(20);
         expect(await Promise.all(tasks.map(({ id }) => read(owner, id)))).toEqual(before);
         const kept = await first().call(owner, 'listTaskPushNotificationConfigs', { taskId: webhook.taskId });
         expect(kept.text).toContain(webhook.url);
       },
     );
+
+    it('finds a server that leaks the tasks of another caller, by every operation of every binding', async () => {
+      const [owner, other] = [{ user: 'ann' }, { user: 'bob' }];
+      const { id } = await taskOf(owner, 'done');
+      const leaks = await ownersWorld(leaking(storage, owner));
+      onTestFinished(() => leaks[Symbol.asyncDispose]());
+      for (const way of leaks.ways.filter((one) => one.has('getTask'))) {
+        expect((await way.call(other, 'getTask', { id })).text, way.name).toContain(id);
+      }
+      const compared = await comparedCalls(leaks.ways, other, [id]);
+      expect(compared.filter(({ tells }) => !tells).map(({ name }) => name)).toEqual([]);
+      expect(compared.length).toBeGreaterThan(80);
+    });
 
     const trusted = CROSSINGS.filter(({ other }) => other.user !== 'eve');
 
