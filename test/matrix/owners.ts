@@ -70,6 +70,7 @@ function isRefused({ status, text }: Heard): boolean {
 /** A storage that takes every caller for one user. */
 function leaking(storage: TaskStorage, { user }: Caller): TaskStorage {
   const leaked = (given: unknown): unknown => {
+    if (Array.isArray(given)) return given.map(leaked);
     if (typeof given !== 'object' || given === null) return given;
     if ('owner' in given) return { ...given, owner: `test|${user}` };
     return 'scope' in given ? { ...given, scope: leaked(given.scope) } : given;
