@@ -25,6 +25,7 @@ from a2a.types import (
     TextPart,
 )
 from peer import Json, Peer, outcome_of
+from planted_secrets import planted
 from rest_habits import restored, without_times
 
 
@@ -78,7 +79,7 @@ class Peer03(Peer):
         return self._given(task_json(await self._plain.cancel_task(TaskIdParams(id=task_id))))
 
     async def set_callback(self, task_id: str, url: str) -> TaskPushNotificationConfig:
-        config = PushNotificationConfig(id='a-hook', url=url, token='a-token')
+        config = PushNotificationConfig(id='a-hook', url=url, token=planted('token'))
         return await self._plain.set_task_callback(
             TaskPushNotificationConfig(task_id=task_id, push_notification_config=config)
         )

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from peer import BINDINGS, Json, text
 from peer03 import Peer03, refusal_of
+from planted_secrets import planted
 
 # What a binding says: the number of JSON-RPC or the status of HTTP.
 REFUSED = {
@@ -106,7 +107,7 @@ async def test_history_comes_whole_or_as_the_last_ones(spec: Peer03) -> None:
 
 
 async def test_push_is_refused_where_the_card_does_not_offer_it(spec: Peer03, binding: str) -> None:
-    call = spec.set_callback(str(uuid4()), 'http://127.0.0.1:9/hook')
+    call = spec.set_callback(str(uuid4()), f'http://127.0.0.1:9/hook?key={planted("query")}')
     assert await refusal_of(call) == REFUSED['push not supported'][binding]
 
 

@@ -7,6 +7,8 @@ import socket
 import tempfile
 from pathlib import Path
 
+from planted_secrets import check_output
+
 ROOT = Path(__file__).resolve().parents[3]
 MAIN = ROOT / 'examples' / 'agents' / 'dist' / 'main.js'
 # The example agents, each with a port of gRPC.
@@ -20,10 +22,12 @@ def free_port() -> int:
 
 
 class ExampleServer:
-    """Use it with `async with`; the folder of its data goes with it."""
+    """Use it with `async with`; the folder of its data goes with it. Its output may show no planted secret."""
 
     def __init__(self, program: Path = MAIN) -> None:
         self._program = program
+        self._output = b''
+        self._changed = asyncio.Event()
 
     async def __aenter__(self) -> 'ExampleServer':
         port = free_port()
@@ -37,22 +41,32 @@ class ExampleServer:
                 'HOST': '127.0.0.1',
                 'PORT': str(port),
                 'DATABASE_URL': f'sqlite:{self._folder}/agents.db',
-                'LOG_LEVEL': 'info',
+                'LOG_LEVEL': 'debug',
             },
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
-        printed = b''
-        while f'listening on {self.url}'.encode() not in printed:
-            line = await self._process.stdout.readline()
-            if not line:
-                raise RuntimeError(f'the server ended: {printed.decode()}')
-            printed += line
-        self._drain = asyncio.create_task(self._process.stdout.read())
+        self._reading = asyncio.create_task(self._read())
+        await self.printed(f'listening on {self.url}')
         return self
+
+    async def printed(self, text: str) -> None:
+        """Waits until the server has printed a text."""
+        while text.encode() not in self._output:
+            if self._reading.done():
+                raise RuntimeError(f'the server ended: {self._output.decode()}')
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _read(self) -> None:
+        while chunk := await self._process.stdout.read(65_536):
+            self._output += chunk
+            self._changed.set()
+        asyncio.get_running_loop().call_soon(self._changed.set)
 
     async def __aexit__(self, *_: object) -> None:
         self._process.kill()
         await self._process.wait()
-        await self._drain
+        await self._reading
         shutil.rmtree(self._folder, ignore_errors=True)
+        check_output('the example server', self._output)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
+from planted_secrets import planted
 from scenarios import leak_in
 
 BINDINGS = ['JSONRPC', 'HTTP+JSON', 'GRPC']
@@ -19,7 +20,11 @@ class Peer(ABC):
         # What errors have told that should have stayed inside the server.
         self.leaks: list[str] = []
         self.http = httpx.AsyncClient(
-            timeout=60, limits=httpx.Limits(max_connections=None), event_hooks={'response': [self._look]}
+            # The server asks for none of them, and must not show them either.
+            headers={'x-api-key': planted('api-key'), 'cookie': f'session={planted("cookie")}'},
+            timeout=60,
+            limits=httpx.Limits(max_connections=None),
+            event_hooks={'response': [self._look]},
         )
 
     async def _look(self, response: httpx.Response) -> None:

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from a2a.client.errors import A2AClientError
 from peer import BINDINGS, Json, text
+from planted_secrets import planted
 from python_peer import PythonPeer, refusal_of
 
 
@@ -144,7 +145,11 @@ async def test_the_echo_agent_refuses_streaming(echo: PythonPeer) -> None:
 
 
 async def test_push_is_refused_where_the_card_does_not_offer_it(echo: PythonPeer, spec: PythonPeer) -> None:
-    hook = {'url': 'https://example.com/hook'}
+    hook = {
+        'url': f'https://example.com/hook?key={planted("query")}',
+        'token': planted('token'),
+        'authentication': {'scheme': 'Bearer', 'credentials': planted('credentials')},
+    }
     for peer in (echo, spec):
         call = peer.send(text('x'), taskPushNotificationConfig=hook)
         assert await refusal_of(call) == 'PushNotificationNotSupportedError'
@@ -193,7 +198,7 @@ async def test_lists_filter_by_time(spec: PythonPeer) -> None:
 async def test_the_extended_card_is_for_whoever_has_the_token(spec: PythonPeer) -> None:
     card = await spec.extended_card('Bearer acceptance-token')
     assert [skill['id'] for skill in card['skills']][8:] == ['admin-status']
-    for authorization in (None, 'Bearer wrong'):
+    for authorization in (None, f'Bearer {planted("bearer")}'):
         with pytest.raises(A2AClientError) as refused:
             await spec.extended_card(authorization)
         assert ('UNAUTHENTICATED' if spec.binding == 'GRPC' else '401') in str(refused.value)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from jwt.api_jwk import PyJWK
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from peer import Json
+from planted_secrets import check_output
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -88,7 +89,7 @@ async def ours(tmp_path_factory) -> AsyncIterator[Ours]:
     script = Path(__file__).parent / 'signing-server.mjs'
     ports = {'bare': free_port(), 'described': free_port()}
     process = await asyncio.create_subprocess_exec(
-        NODE, str(script), *map(str, [*ports.values(), *files]), stdin=PIPE, stdout=PIPE
+        NODE, str(script), *map(str, [*ports.values(), *files]), stdin=PIPE, stdout=PIPE, stderr=STDOUT
     )
     try:
         assert await process.stdout.readline() == b'ready\n'
@@ -100,7 +101,8 @@ async def ours(tmp_path_factory) -> AsyncIterator[Ours]:
         yield server
     finally:
         process.kill()
-        await process.wait()
+        output, _ = await process.communicate()
+        check_output('the signing server', output)
 
 
 # Without the header a server answers with the members of all its versions.
@@ -216,6 +218,7 @@ async def tool(home: Path, *args: str) -> tuple[int, Json]:
         NODE, str(TOOL), *args, '-o', 'json', env=env, cwd=home, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
     )
     out, err = await process.communicate()
+    check_output('the command-line tool', out + err)
     assert out, err.decode()
     return process.returncode, json.loads(out)
 
