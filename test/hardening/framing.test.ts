@@ -65,6 +65,7 @@ describe('a request that HTTP does not allow is told so in JSON:', () => {
     ['CONNECT', 501, 'CONNECT x:443 HTTP/1.1\r\nhost: localhost\r\n\r\n'],
     ['a large header', 431, `${GET}host: localhost\r\nx-a: ${long}\r\n\r\n`],
     ['many headers', 431, `${GET}host: localhost\r\n${'a:\r\n'.repeat(9_000)}\r\n`],
+    ['more headers than Node.js reads', 431, `${GET}host: localhost\r\n${'a:\r\n'.repeat(1_100)}\r\n`],
     ['a long target', 431, `${GET.replace('tasks', `tasks/${long}`)}host: localhost\r\n\r\n`],
     ['a length and chunks', 400, `${LINE}${FIELDS}${LENGTH}${CHUNKED}\r\n0\r\n\r\n`],
     ['two lengths', 400, `${LINE}${FIELDS}${LENGTH}${LENGTH}\r\n${LIST}`],

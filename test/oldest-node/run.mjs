@@ -1,10 +1,16 @@
 // Runs the tests that depend most on Node.js with the oldest supported version: the stores, the engine, one row of the
-// matrix, a killed server. That version comes from npm into .cache/ the first time. The last line is `N passed, N
+// matrix, a killed server, odd requests. That version comes from npm into .cache/ the first time. The last line is `N passed, N
 // failed`. Without the package the suite is left out and says so, unless CI is set.
 import { countLine, runVitest } from '../../scripts/suites.mjs';
 import { oldestNode } from './oldest-node.mjs';
 
-const FILES = ['test/contract', 'packages/parley/src/server', 'test/matrix/jsonrpc-envelope', 'test/crash'];
+const FILES = [
+  'test/contract',
+  'test/hardening/framing',
+  'packages/parley/src/server',
+  'test/matrix/jsonrpc-envelope',
+  'test/crash',
+];
 
 const { version, node, output } = await oldestNode();
 if (node === undefined) {

@@ -10,7 +10,7 @@ import type { LimitName } from '../../telemetry/reached-limit.js';
 import { closeGently, sendEarly, sendRaw, sendWhole } from './answer.js';
 import { NodeExchangeRequest } from './node-exchange-request.js';
 import { PipelineLimit } from './pipeline-limit.js';
-import { CUT_OFF, isMalformed, malformedRequest, refusalOf, TIMED_OUT } from './refused-request.js';
+import { CUT_OFF, isMalformed, malformedRequest, refusalOf, TIMED_OUT, TOO_MANY_LINES } from './refused-request.js';
 import { Responder, type RespondingCall } from './responder.js';
 import type { ResponseStream } from './response-stream.js';
 import type { ServerTls } from './server-tls.js';
@@ -80,7 +80,7 @@ export class HttpServer {
     this.#options = options;
     this.#responder = new Responder<ServedCall>({
       ...options,
-      isLast: (answer) => this.#closed !== undefined || answer === TOO_MANY,
+      isLast: (answer) => this.#closed !== undefined || answer === TOO_MANY || answer === TOO_MANY_LINES,
       streamBegins: (stream) => this.#streamBegins(stream),
       done: ({ place }) => this.#callDone(place),
     });
@@ -184,9 +184,12 @@ export class HttpServer {
       if (admission === 'dropped') return;
       const request = new NodeExchangeRequest({ incoming, response, expectsContinue });
       const call = { incoming, response, request, place: this.#calls.add(response) };
-      if (admission === 'refused') this.#options.limitReached?.('pipelined', incoming.socket.remoteAddress);
       const refusal = admission === 'refused' ? TOO_MANY : refusalOf(incoming);
-      if (refusal !== undefined) return this.#responder.send(call, refusal);
+      if (refusal !== undefined) {
+        const limit = refusal === TOO_MANY ? 'pipelined' : refusal === TOO_MANY_LINES ? 'headBytes' : undefined;
+        if (limit !== undefined) this.#options.limitReached?.(limit, incoming.socket.remoteAddress);
+        return this.#responder.send(call, refusal);
+      }
       if (this.#options.takesLongBodies === true) this.#boundBody(incoming, request);
       this.#responder.deliver(call, this.#options.exchange(request));
     };

@@ -3,13 +3,21 @@ import { errorAnswer } from '../../app/json-answer.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { LimitName } from '../../telemetry/reached-limit.js';
 
+/** Header lines of a request. Some versions of Node.js drop later ones, and so the address that a proxy has added. */
+const MOST_HEADER_LINES = 1_000;
+
+/** The answer to a request with too many header lines. The connection ends with it. */
+export const TOO_MANY_LINES = errorAnswer({ status: 431, message: 'The request has too many header lines' });
+
 /** The answer to a valid request that HTTP itself tells servers to refuse; `undefined` for all other requests. */
 export function refusalOf({
   headers,
+  rawHeaders,
   httpVersionMajor,
   httpVersionMinor,
 }: IncomingMessage): ExchangeResponse | undefined {
   if (httpVersionMajor !== 1) return errorAnswer({ status: 505, message: 'This server speaks HTTP/1.1' });
+  if (rawHeaders.length > 2 * MOST_HEADER_LINES) return TOO_MANY_LINES;
   const { host } = headers;
   // Several lines arrive joined. RFC 9112 §3.2.
   if (host === undefined ? httpVersionMinor !== 0 : host.includes(',')) {
