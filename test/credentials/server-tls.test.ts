@@ -14,6 +14,8 @@ import {
 } from '../../packages/parley/src/exports/auth.js';
 import { createAgentHandler, silentLogger } from '../../packages/parley/src/exports/index.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
+import { CapturingLogger } from '../support/engine.js';
+import { RawConnection } from '../support/raw-connection.js';
 import { type Certified, makeAuthority } from './certificates.js';
 
 const authority = makeAuthority('Parley test');
@@ -111,6 +113,16 @@ describe('a server with TLS', () => {
     const authenticator = new ApiKeys([{ key: 'k', subject: 'ada' }]);
     expect(() => createA2AServer({ agent: () => '', authenticator, tls })).toThrow(problem);
   });
+});
+
+it('a connection that does not begin TLS in time ends, and counts as a late head', async () => {
+  const logger = new CapturingLogger();
+  const { url } = await serverOf({ http: { headersMs: 100 }, logger });
+  using connection = await RawConnection.open(Number(new URL(url).port));
+  await connection.untilEnd();
+  expect(logger.lines).toContainEqual(
+    expect.objectContaining({ message: 'A limit was reached', fields: { limit: 'headersMs', caller: '127.0.0.1' } }),
+  );
 });
 
 describe('certificates of clients', () => {

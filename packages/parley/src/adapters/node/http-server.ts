@@ -165,7 +165,9 @@ export class HttpServer {
 
   #secureServer(tls: ServerTls, settings: HttpSettings): Server {
     const protocols = this.#options.takeHttp2 && { ALPNCallback: chosenProtocol };
-    const server = process.getBuiltinModule('node:https').createServer({ ...tls.options, ...settings, ...protocols });
+    const handshakeTimeout = settings.headersTimeout;
+    const all = { ...tls.options, ...settings, ...protocols, handshakeTimeout };
+    const server = process.getBuiltinModule('node:https').createServer(all);
     // A client may not replace its certificate on a connection: it is parsed once.
     server.on('secureConnection', (socket) => socket.disableRenegotiation());
     server.on(

@@ -48,6 +48,8 @@ export function malformedRequest(code: string | undefined, hasHead: boolean): Ma
       return beyond('chunkExtensionBytes', 413, 'The chunk extensions are too large');
     case TIMED_OUT:
       return beyond(hasHead ? 'requestMs' : 'headersMs', 408, 'The request did not arrive in time');
+    case 'ERR_TLS_HANDSHAKE_TIMEOUT':
+      return beyond('headersMs', 408, 'The connection did not begin in time');
     default:
       return { answer: errorAnswer({ status: 400, message: 'This is no valid HTTP request' }) };
   }
