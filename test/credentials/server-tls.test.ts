@@ -125,6 +125,15 @@ it('a connection that does not begin TLS in time ends, and counts as a late head
   );
 });
 
+it('a connection that does not begin TLS holds up no shutdown', async () => {
+  const { url, server } = await serverOf({ http: { headersMs: 100_000 } });
+  using connection = await RawConnection.open(Number(new URL(url).port));
+  // The server has accepted the connection once it has answered a later one.
+  await fetched(url);
+  await server.close({ graceMs: 0 });
+  await connection.untilEnd();
+});
+
 describe('certificates of clients', () => {
   it('tell the user of a request', async () => {
     const { url } = await serverOf();

@@ -3,6 +3,7 @@ import { request } from 'node:https';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { makeAuthority } from '../credentials/certificates.js';
+import { CapturingLogger } from '../support/engine.js';
 import { afterTest, GrpcTester, grpc, message, serve } from './grpc-world.js';
 import { callHeaders, rawSession } from './raw-http2.js';
 
@@ -66,12 +67,24 @@ describe('one port for HTTP and gRPC', () => {
   });
 
   it('drops a client that says nothing, and one that stops in the first bytes', async () => {
-    const { port } = await serve({ http: { headersMs: 200 } }, SHARED);
+    const logger = new CapturingLogger();
+    const { port } = await serve({ http: { headersMs: 200 }, logger }, SHARED);
     const silent = await socketTo(port);
     const stopped = await socketTo(port);
     stopped.socket.write('PRI * HT');
     expect(await silent.ended).toBe('');
     expect(await stopped.ended).toBe('');
+    const limits = logger.lines.filter(({ message: text }) => text === 'A limit was reached');
+    expect(limits.map(({ fields }) => fields?.limit)).toEqual(['headersMs', 'headersMs']);
+  });
+
+  it('closes with the server though a client says nothing', async () => {
+    const { port, server, url } = await serve({ http: { headersMs: 100_000 } }, SHARED);
+    const silent = await socketTo(port);
+    // The server has accepted the connection once it has answered a later one.
+    await fetch(url);
+    await server.close({ graceMs: 0 });
+    expect(await silent.ended).toBe('');
   });
 
   it('has the limits of gRPC, and refuses what is no call', async () => {

@@ -1,6 +1,6 @@
-// Runs the tests that depend most on Node.js with the oldest supported version: the stores, the engine, one row of the
-// matrix, a killed server, odd requests. That version comes from npm into .cache/ the first time. The last line is
-// `N passed, N failed`. Without the package the suite is left out and says so, unless CI is set.
+// Runs the tests that depend most on Node.js with the oldest supported version: the stores, the engine, odd requests, a
+// killed server. That version comes from npm into .cache/ the first time. The last line is `N passed, N failed`.
+// Without the package the suite is left out and says so, unless CI is set.
 import { countLine, runVitest } from '../../scripts/suites.mjs';
 import { oldestNode } from './oldest-node.mjs';
 

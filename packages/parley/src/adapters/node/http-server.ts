@@ -66,6 +66,8 @@ export class HttpServer {
   /** Requests that are being answered. */
   readonly #calls = new LinkedList<ServerResponse>();
   readonly #pipelines = new PipelineLimit();
+  /** All connections of a server with TLS or a shared port: Node.js does not close those that have not begun HTTP. */
+  readonly #accepted = new Set<Socket>();
   #sockets: UpgradedSockets | undefined;
   #isShared = false;
   /** Connections on which nothing more can be understood. */
@@ -110,12 +112,14 @@ export class HttpServer {
 
   /** Gives connections of HTTP/2 away, if that is an option. Only servers with that option load its code. */
   async sharePort(): Promise<void> {
-    const { takeHttp2, clock, headersMs = HEADERS_MS, tls } = this.#options;
+    const { takeHttp2, clock, headersMs = HEADERS_MS, limitReached, tls } = this.#options;
     if (takeHttp2 === undefined || this.#isShared) return;
     const { sharePort } = await import('./shared-port.js');
     this.#isShared = true;
     const event = tls === undefined ? 'connection' : 'secureConnection';
-    sharePort({ server: this.#server, event, takeHttp2, firstBytesMs: headersMs, clock });
+    const isLate = ({ remoteAddress }: Socket) => limitReached?.('headersMs', remoteAddress);
+    sharePort({ server: this.#server, event, takeHttp2, firstBytesMs: headersMs, isLate, clock });
+    if (tls === undefined) this.#server.on('connection', this.#accept);
   }
 
   /** Resolves when connections are accepted. `port` 0 takes a free one. */
@@ -160,6 +164,7 @@ export class HttpServer {
     await this.#within(Math.min(graceMs, 1_000), closed);
     this.#sockets?.terminate();
     this.#server.closeAllConnections();
+    for (const socket of this.#accepted) socket.destroy();
     await closed;
   }
 
@@ -167,7 +172,7 @@ export class HttpServer {
     const protocols = this.#options.takeHttp2 && { ALPNCallback: chosenProtocol };
     const handshakeTimeout = settings.headersTimeout;
     const all = { ...tls.options, ...settings, ...protocols, handshakeTimeout };
-    const server = process.getBuiltinModule('node:https').createServer(all);
+    const server = process.getBuiltinModule('node:https').createServer(all).on('connection', this.#accept);
     // A client may not replace its certificate on a connection: it is parsed once.
     server.on('secureConnection', (socket) => socket.disableRenegotiation());
     server.on(
@@ -176,6 +181,11 @@ export class HttpServer {
     );
     return server;
   }
+
+  readonly #accept = (socket: Socket): void => {
+    this.#accepted.add(socket);
+    socket.once('close', () => this.#accepted.delete(socket));
+  };
 
   /** The listener for requests; `expectsContinue` if they wait for a go-ahead before their body. */
   #serving(expectsContinue: boolean): (incoming: IncomingMessage, response: ServerResponse) => void {

@@ -15,6 +15,8 @@ export interface SharedPort {
   readonly takeHttp2: (socket: Socket) => void;
   /** The longest time for the first bytes, in ms. */
   readonly firstBytesMs: number;
+  /** Called for each connection whose first bytes come too late. */
+  readonly isLate: (socket: Socket) => void;
   readonly clock: Clock;
 }
 
@@ -22,7 +24,7 @@ export interface SharedPort {
  * Tells the connections of a server apart: by ALPN, or else by their first bytes. Those of HTTP/1.1 stay with the
  * server.
  */
-export function sharePort({ server, event, takeHttp2, firstBytesMs, clock }: SharedPort): void {
+export function sharePort({ server, event, takeHttp2, firstBytesMs, isLate, clock }: SharedPort): void {
   const own = server.listeners(event) as ((this: HttpServer, socket: Socket) => void)[];
   const serve = (socket: Socket) => {
     for (const listener of own) listener.call(server, socket);
@@ -44,6 +46,7 @@ export function sharePort({ server, event, takeHttp2, firstBytesMs, clock }: Sha
     });
     const stopTimer = clock.after(firstBytesMs, () => {
       stop();
+      isLate(socket);
       socket.destroy();
     });
     socket.once('close', stopTimer);
