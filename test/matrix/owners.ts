@@ -67,17 +67,18 @@ function isRefused({ status, text }: Heard): boolean {
   return status >= 400 || /"error":/.test(text);
 }
 
-/** A storage that takes every caller for one user. */
-function leaking(storage: TaskStorage, { user }: Caller): TaskStorage {
+/** A storage, or a part of one, that takes every caller for one user. */
+function leaking<Part extends object>(part: Part, caller: Caller): Part {
   const leaked = (given: unknown): unknown => {
     if (Array.isArray(given)) return given.map(leaked);
     if (typeof given !== 'object' || given === null) return given;
-    if ('owner' in given) return { ...given, owner: `test|${user}` };
+    if ('owner' in given) return { ...given, owner: `test|${caller.user}` };
     return 'scope' in given ? { ...given, scope: leaked(given.scope) } : given;
   };
-  return new Proxy(storage, {
+  return new Proxy(part, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
+      if (name === 'push') return leaking(value as object, caller);
       if (typeof value !== 'function') return value;
       return (...args: readonly unknown[]) => Reflect.apply(value, target, args.map(leaked)) as unknown;
     },
