@@ -78,7 +78,7 @@ function leaking<Part extends object>(part: Part, caller: Caller): Part {
   return new Proxy(part, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
-      if (name === 'push') return leaking(value as object, caller);
+      if (name === 'keys' || name === 'push') return leaking(value as object, caller);
       if (typeof value !== 'function') return value;
       return (...args: readonly unknown[]) => Reflect.apply(value, target, args.map(leaked)) as unknown;
     },
