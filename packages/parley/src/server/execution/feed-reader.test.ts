@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
+import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { RecordPage, TaskStorage } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
@@ -23,11 +24,16 @@ function large(seq: number): LogRecord {
 /** A log whose reads are answered when the test says so. */
 class SlowLog {
   readonly reads: { readonly after: number; readonly answer: (page: RecordPage) => void }[] = [];
+  /** The task as it stands, for a reader that cannot go on with the log. */
+  stored: { readonly task: Task; readonly seq: number } | undefined;
   readonly storage: TaskStorage = new Proxy({} as TaskStorage, {
-    get: () => (_key: unknown, after: number) =>
-      new Promise<RecordPage>((answer) => {
-        this.reads.push({ after, answer });
-      }),
+    get: (_storage, call) =>
+      call === 'task'
+        ? async () => this.stored
+        : (_key: unknown, after: number) =>
+            new Promise<RecordPage>((answer) => {
+              this.reads.push({ after, answer });
+            }),
   });
 }
 
@@ -122,6 +128,23 @@ describe('a reader of a task’s log', () => {
     await clock.advance(60_000);
     feeds.publish(KEY, [record(8)], undefined);
     expect((await later).value?.seq).toBe(8);
+  });
+
+  it.each([5, 9])('gives the task in place of records that the log has lost up to %i, and says so', async (seq) => {
+    const { feeds, log, reader: reads } = reader();
+    log.stored = { task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } }, seq };
+    reads.begin(4);
+    feeds.publish(KEY, [record(6)], undefined);
+    const next = reads.next();
+    await settled();
+    log.reads[0]?.answer({ records: [], floor: seq + 1, last: seq });
+    expect((await next).value).toEqual({ event: { task: log.stored.task }, seq, reset: true });
+    const behind = reads.next();
+    await settled();
+    log.reads[1]?.answer({ records: [record(seq + 1)], floor: seq + 1, last: seq + 1 });
+    expect((await behind).value).toMatchObject({ seq: seq + 1 });
+    expect((await behind).value).not.toHaveProperty('reset');
+    expect(log.reads.map(({ after }) => after)).toEqual([4, seq]);
   });
 
   it('ends with a record that its snapshot has shown already', async () => {
