@@ -55,6 +55,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'store/caller-context',
       'store/held-turn',
       'store/idempotency-keys',
+      'store/intercepted-storage',
       'store/push-storage',
       'store/task-key',
       'store/task-storage',

@@ -10,7 +10,15 @@ import type { LimitName } from '../../telemetry/reached-limit.js';
 import { closeGently, sendEarly, sendRaw, sendWhole } from './answer.js';
 import { NodeExchangeRequest } from './node-exchange-request.js';
 import { PipelineLimit } from './pipeline-limit.js';
-import { CUT_OFF, isMalformed, malformedRequest, refusalOf, TIMED_OUT, TOO_MANY_LINES } from './refused-request.js';
+import {
+  CUT_OFF,
+  isMalformed,
+  malformedRequest,
+  refusalOf,
+  TIMED_OUT,
+  TLS_TIMED_OUT,
+  TOO_MANY_LINES,
+} from './refused-request.js';
 import { Responder, type RespondingCall } from './responder.js';
 import type { ResponseStream } from './response-stream.js';
 import type { ServerTls } from './server-tls.js';
@@ -248,14 +256,17 @@ export class HttpServer {
 
   #onMalformed({ code }: NodeJS.ErrnoException, socket: Socket): void {
     const { clock, limitReached } = this.#options;
+    if (!isMalformed(code)) {
+      if (code === TLS_TIMED_OUT) limitReached?.('headersMs', socket.remoteAddress);
+      return void socket.destroy();
+    }
     const streaming = this.#streams.values().some((stream) => stream.isOn(socket));
-    const isFirst = !this.#broken.has(socket);
+    // Bytes after broken bytes are broken too.
+    if (this.#broken.has(socket)) return streaming || code === TIMED_OUT ? void socket.destroy() : undefined;
     const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
     const { answer, limit } = malformedRequest(code, response?.req.complete === false);
-    if (isFirst && limit !== undefined) limitReached?.(limit, socket.remoteAddress);
-    if (streaming || !isMalformed(code) || (code === TIMED_OUT && !isFirst)) return void socket.destroy();
-    // Bytes after broken bytes are broken too.
-    if (!isFirst) return;
+    if (limit !== undefined) limitReached?.(limit, socket.remoteAddress);
+    if (streaming) return void socket.destroy();
     this.#broken.add(socket);
     if (response === undefined) {
       sendRaw({ socket, answer, clock });

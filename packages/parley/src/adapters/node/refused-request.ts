@@ -48,8 +48,6 @@ export function malformedRequest(code: string | undefined, hasHead: boolean): Ma
       return beyond('chunkExtensionBytes', 413, 'The chunk extensions are too large');
     case TIMED_OUT:
       return beyond(hasHead ? 'requestMs' : 'headersMs', 408, 'The request did not arrive in time');
-    case 'ERR_TLS_HANDSHAKE_TIMEOUT':
-      return beyond('headersMs', 408, 'The connection did not begin in time');
     default:
       return { answer: errorAnswer({ status: 400, message: 'This is no valid HTTP request' }) };
   }
@@ -61,6 +59,9 @@ function beyond(limit: LimitName, status: number, message: string): MalformedReq
 
 /** The code of the parser for a request that took too long to arrive. */
 export const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+/** The code of a connection that took too long to begin TLS. It gets no answer. */
+export const TLS_TIMED_OUT = 'ERR_TLS_HANDSHAKE_TIMEOUT';
 
 /** The code of the parser if the peer ended its side of the connection within a request. */
 export const CUT_OFF = 'HPE_INVALID_EOF_STATE';

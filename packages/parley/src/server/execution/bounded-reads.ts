@@ -1,15 +1,9 @@
 import type { EqualTimers } from '../../runtime/equal-timers.js';
-import type { IdempotencyKeys } from '../../store/idempotency-keys.js';
+import { interceptedStorage, type StorageCall } from '../../store/intercepted-storage.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import { storageStalledError } from './unavailable-errors.js';
 
-const READS: ReadonlySet<string | symbol> = new Set<keyof TaskStorage | keyof IdempotencyKeys>([
-  'task',
-  'tasks',
-  'records',
-  'recall',
-  'abandoned',
-]);
+const READS: ReadonlySet<StorageCall> = new Set(['task', 'tasks', 'records', 'abandoned', 'keys.recall']);
 
 /**
  * A shared storage whose reads have a bound: callers hear UNAVAILABLE when the network between process and storage
@@ -17,21 +11,9 @@ const READS: ReadonlySet<string | symbol> = new Set<keyof TaskStorage | keyof Id
  */
 export function withBoundedReads(storage: TaskStorage, patience: EqualTimers): TaskStorage {
   if (!storage.shared) return storage;
-  const keys = boundedReads(storage.keys, patience, {});
-  return boundedReads(storage, patience, { keys });
-}
-
-/** `parts`: members in place of those of the port. */
-function boundedReads<Port extends object>(port: Port, patience: EqualTimers, parts: Partial<Port>): Port {
-  return new Proxy(port, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return Reflect.get(parts, name) ?? member;
-      if (!READS.has(name)) return member.bind(target);
-      return (...args: readonly unknown[]) =>
-        bounded(Reflect.apply(member, target, args) as Promise<unknown>, patience);
-    },
-  });
+  return interceptedStorage(storage, (call, _args, run) =>
+    READS.has(call) ? bounded(run() as Promise<unknown>, patience) : run(),
+  );
 }
 
 function bounded<T>(read: Promise<T>, patience: EqualTimers): Promise<T> {

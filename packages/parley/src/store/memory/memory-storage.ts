@@ -13,7 +13,6 @@ import type {
   ReleaseHow,
   Renewal,
 } from '../held-turn.js';
-import type { IdempotencyKeys } from '../idempotency-keys.js';
 import { NodeList } from '../node-list.js';
 import type { PushStorage } from '../push-storage.js';
 import {
@@ -57,7 +56,6 @@ import type {
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
 import { MemoryDeliveries } from './memory-deliveries.js';
-import { MemoryKeys } from './memory-keys.js';
 import { MemoryPush } from './memory-push.js';
 import { MemorySpaces } from './memory-space.js';
 import { MemoryTasks, refusedAccept } from './memory-tasks.js';
@@ -88,12 +86,11 @@ export class MemoryStorage implements TaskStorage {
   readonly shared = false;
   readonly durability = 'none';
   readonly wakeups = new LocalWakeups();
-  readonly keys: IdempotencyKeys;
+  readonly keys: RememberedKeys;
   readonly push: PushStorage;
   readonly #lifetime: ClockedLifetime;
   readonly #spaces = new MemorySpaces();
   readonly #tasks: MemoryTasks;
-  readonly #remembered = new RememberedKeys(this.#spaces, { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES });
   readonly #deliveries = new MemoryDeliveries(this.wakeups);
   readonly #queue = new TurnQueue();
   readonly #nodes = new NodeList();
@@ -110,7 +107,8 @@ export class MemoryStorage implements TaskStorage {
     const deliveries = this.#deliveries;
     this.#lifetime = lifetime;
     this.#tasks = new MemoryTasks(spaces, { eventLogBytes, maxTasks, maxBytes, deliveries });
-    this.keys = new MemoryKeys({ lifetime, spaces, remembered: this.#remembered });
+    const limits = { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES };
+    this.keys = new RememberedKeys({ lifetime, spaces, limits });
     this.push = new MemoryPush({ lifetime, tasks: this.#tasks, deliveries, wakeups: this.wakeups });
   }
 
@@ -122,7 +120,7 @@ export class MemoryStorage implements TaskStorage {
       if (earlier !== undefined) return earlier;
     }
     if (idempotency !== undefined) {
-      const { standing, kept } = this.#remembered.standing(scope, idempotency.key, {
+      const { standing, kept } = this.keys.standing(scope, idempotency.key, {
         node: acceptance.claim?.node,
         now,
       });
@@ -152,7 +150,7 @@ export class MemoryStorage implements TaskStorage {
       this.#deliveries.put(entry, config, { position: 'create' in task ? 0 : entry.seq, now });
     }
     if (idempotency !== undefined) {
-      this.#remembered.put(entry.space, idempotency, {
+      this.keys.put(entry.space, idempotency, {
         outcome: { taskId: entry.id, turn },
         reservation: undefined,
         now,
@@ -248,9 +246,10 @@ export class MemoryStorage implements TaskStorage {
         queued.handOvers += counts.addedHandOvers;
       }
       this.#queue.update(entry);
-      if (isReadyAfterRelease(how, waitingIn(entry))) this.wakeups.workReady(turn.key.scope.agent);
     }
-    return { waiting: waitingIn(entry) };
+    const waiting = waitingIn(entry);
+    if (queued !== undefined && isReadyAfterRelease(how, waiting)) this.wakeups.workReady(turn.key.scope.agent);
+    return { waiting };
   }
 
   async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
@@ -354,7 +353,7 @@ export class MemoryStorage implements TaskStorage {
   async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
     const now = this.#lifetime.now();
     let left = limit;
-    const keys = this.#remembered.sweep(now, left);
+    const keys = this.keys.sweep(now, left);
     left -= keys;
     const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
     const { tasks, records } = this.#tasks.sweep(times, left);

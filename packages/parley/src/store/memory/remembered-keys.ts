@@ -1,29 +1,66 @@
 import type { Message } from '../../model/message.js';
 import { LinkedList } from '../../runtime/linked-list.js';
-import type { IdempotencyKey, Remembered } from '../idempotency-keys.js';
+import type { Lease } from '../held-turn.js';
+import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
 import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
+import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { MemorySpace, MemorySpaces, RememberedKey } from './memory-space.js';
 
-/** The limits of what is kept: count of keys, and bytes with their replies. */
-export interface RememberedLimits {
-  readonly keys: number;
-  readonly bytes: number;
+/** The parts of a storage that its idempotency keys need. */
+export interface RememberedKeysOptions {
+  readonly lifetime: ClockedLifetime;
+  readonly spaces: MemorySpaces;
+  /** The limits of what is kept: count of keys, and bytes with their replies. */
+  readonly limits: { readonly keys: number; readonly bytes: number };
 }
 
 /** Objects and places of a key. */
 const FRAME = 300;
 
-/** Outcomes of earlier messages by the key of the message. Over a limit the oldest are dropped. */
-export class RememberedKeys {
+/** The idempotency keys of a storage in memory. Over a limit the oldest are dropped. */
+export class RememberedKeys implements IdempotencyKeys {
+  readonly #lifetime: ClockedLifetime;
   readonly #spaces: MemorySpaces;
-  readonly #limits: RememberedLimits;
+  readonly #limits: RememberedKeysOptions['limits'];
   readonly #oldestFirst = new LinkedList<RememberedKey>();
   #bytes = 0;
 
-  constructor(spaces: MemorySpaces, limits: RememberedLimits) {
+  constructor({ lifetime, spaces, limits }: RememberedKeysOptions) {
+    this.#lifetime = lifetime;
     this.#spaces = spaces;
     this.#limits = limits;
+  }
+
+  async reserve(scope: Scope, key: IdempotencyKey, { node, leaseMs }: Lease): Promise<Reservation> {
+    const now = this.#lifetime.now();
+    const { standing, kept } = this.standing(scope, key.key, { node, now });
+    if (standing === 'known' && kept !== undefined) return { kind: 'known', first: rememberedOf(kept) };
+    if (standing === 'reserved' && kept !== undefined) return { kind: 'taken', digest: kept.digest };
+    const reservation = { node, leaseEnd: now + leaseMs };
+    this.put(this.#spaces.of(scope), key, { outcome: undefined, reservation, now });
+    return { kind: 'reserved' };
+  }
+
+  async unreserve(scope: Scope, key: string, node: string): Promise<void> {
+    this.#lifetime.check();
+    const kept = this.find(this.#spaces.find(scope), key);
+    if (kept?.reservation?.node === node) this.#drop(kept);
+  }
+
+  async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
+    const now = this.#lifetime.now();
+    const { standing, kept } = this.standing(scope, key.key, { node: undefined, now });
+    if (standing === 'known' && kept !== undefined) return rememberedOf(kept);
+    const outcome = { reply };
+    this.put(this.#spaces.of(scope), key, { outcome, reservation: undefined, now });
+    return { digest: key.digest, outcome };
+  }
+
+  async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
+    const now = this.#lifetime.now();
+    const { standing, kept } = this.standing(scope, key, { node: undefined, now });
+    return standing === 'known' && kept !== undefined ? rememberedOf(kept) : undefined;
   }
 
   find(space: MemorySpace | undefined, key: string): RememberedKey | undefined {
@@ -67,7 +104,7 @@ export class RememberedKeys {
     while (this.#oldestFirst.size > this.#limits.keys || this.#bytes > this.#limits.bytes) {
       const oldest = this.#oldestFirst.first?.value;
       if (oldest === undefined) return;
-      this.drop(oldest);
+      this.#drop(oldest);
     }
   }
 
@@ -77,7 +114,7 @@ export class RememberedKeys {
     for (let place = this.#oldestFirst.first; place !== undefined && dropped < limit; ) {
       const { value: entry, after } = place;
       if (entry !== undefined && entry.expiresAt <= now) {
-        this.drop(entry);
+        this.#drop(entry);
         dropped += 1;
       }
       place = after;
@@ -85,7 +122,7 @@ export class RememberedKeys {
     return dropped;
   }
 
-  drop(entry: RememberedKey): void {
+  #drop(entry: RememberedKey): void {
     this.#forget(entry);
     this.#spaces.release(entry.space);
   }

@@ -1,14 +1,14 @@
-import { StorageError } from '../../errors/storage-error.js';
+import { StorageLifetime } from '../storage-lifetime.js';
 
 /** The calls of a storage while it is open. Its close waits for those that run. */
 export class OpenCalls {
+  readonly #lifetime = new StorageLifetime();
   #running = 0;
-  #isOver = false;
   #whenIdle: (() => void) | undefined;
 
   /** @throws StorageError if the storage is closed. */
   async run<R>(call: () => Promise<R>): Promise<R> {
-    if (this.#isOver) throw new StorageError('The storage is closed');
+    this.#lifetime.check();
     this.#running += 1;
     try {
       return await call();
@@ -20,7 +20,7 @@ export class OpenCalls {
 
   /** Refuses all calls from now on. Resolves when none runs. */
   async end(): Promise<void> {
-    this.#isOver = true;
+    this.#lifetime.end();
     if (this.#running === 0) return;
     const idle = Promise.withResolvers<void>();
     this.#whenIdle = idle.resolve;
