@@ -28,9 +28,10 @@ export class Idempotency {
   /** The key of a message within its scope; `undefined` if it is not remembered. */
   keyOf(scope: Scope, message: Message): IdempotencyKey | undefined {
     if (scope.owner === null && !this.#anonymous) return undefined;
-    const place = message.taskId ? `t:${message.taskId}` : message.contextId ? `c:${message.contextId}` : 'n';
+    const { taskId, contextId, messageId } = message;
+    const place = taskId ? placed('t', taskId) : contextId ? placed('c', contextId) : '';
     return {
-      key: JSON.stringify([place, message.messageId]),
+      key: `${place} ${messageId}`,
       digest: contentHash(message as unknown as JsonValue),
       ttlMs: this.#windowMs,
     };
@@ -45,4 +46,9 @@ export class Idempotency {
       { field: 'message.messageId', description: 'was used before for a message with other content' },
     ]);
   }
+}
+
+/** The length tells the end of the id, whatever the id of the message begins with. */
+function placed(kind: 't' | 'c', id: string): string {
+  return `${kind}${id.length}:${id}`;
 }

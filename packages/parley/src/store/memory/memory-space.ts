@@ -1,23 +1,7 @@
-import type { Place } from '../../runtime/linked-list.js';
 import type { Scope } from '../task-key.js';
+import type { RememberedKey } from './remembered-keys.js';
 import type { TaskEntry } from './task-entry.js';
 import { TaskLists } from './task-lists.js';
-
-/** A kept key, with its outcome or its reservation. */
-export interface RememberedKey {
-  readonly space: MemorySpace;
-  readonly key: string;
-  readonly expiresAt: number;
-  readonly digest: string;
-  /** The turn that the message started, or the direct reply as JSON: text costs less to keep. */
-  readonly outcome: { readonly taskId: string; readonly turn: number } | string | undefined;
-  /** The node that finds out the outcome, and the end of its lease. */
-  readonly reservation: { readonly node: string; readonly leaseEnd: number } | undefined;
-  /** About how much it takes. */
-  readonly bytes: number;
-  /** Its place among all keys. */
-  place: Place<RememberedKey> | undefined;
-}
 
 /** The tasks, lists and keys of one scope. */
 export class MemorySpace {

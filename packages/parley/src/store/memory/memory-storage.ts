@@ -59,7 +59,7 @@ import { MemoryDeliveries } from './memory-deliveries.js';
 import { MemoryPush } from './memory-push.js';
 import { MemorySpaces } from './memory-space.js';
 import { MemoryTasks, refusedAccept } from './memory-tasks.js';
-import { RememberedKeys, rememberedOf } from './remembered-keys.js';
+import { type RememberedKey, RememberedKeys, rememberedOf } from './remembered-keys.js';
 import { claimOf, endsWith, firstBytes, holdingOf, type QueuedTurn, type TaskEntry } from './task-entry.js';
 import { type Demand, mayClaim, TurnQueue } from './turn-queue.js';
 
@@ -119,6 +119,7 @@ export class MemoryStorage implements TaskStorage {
       const earlier = this.#acceptedBefore(acceptance);
       if (earlier !== undefined) return earlier;
     }
+    let keyBefore: RememberedKey | undefined;
     if (idempotency !== undefined) {
       const { standing, kept } = this.keys.standing(scope, idempotency.key, {
         node: acceptance.claim?.node,
@@ -126,6 +127,7 @@ export class MemoryStorage implements TaskStorage {
       });
       if (standing === 'reserved') return { kind: 'reserved' };
       if (standing === 'known' && kept !== undefined) return { kind: 'repeated', first: rememberedOf(kept) };
+      keyBefore = kept;
     }
     let entry: TaskEntry | undefined;
     let accepted: AcceptDecision;
@@ -150,11 +152,7 @@ export class MemoryStorage implements TaskStorage {
       this.#deliveries.put(entry, config, { position: 'create' in task ? 0 : entry.seq, now });
     }
     if (idempotency !== undefined) {
-      this.keys.put(entry.space, idempotency, {
-        outcome: { taskId: entry.id, turn },
-        reservation: undefined,
-        now,
-      });
+      this.keys.put(entry.space, idempotency, { outcome: { taskId: entry.id, turn }, now, before: keyBefore });
     }
     const { id: taskId, seq } = entry;
     if (accepted.attempts === 0) {

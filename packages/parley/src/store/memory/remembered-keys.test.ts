@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import { MemorySpaces } from './memory-space.js';
-import { RememberedKeys } from './remembered-keys.js';
+import { type PutKey, RememberedKeys } from './remembered-keys.js';
 
 function keys(limits: { readonly keys: number; readonly bytes: number }) {
   const spaces = new MemorySpaces();
   const space = spaces.of({ agent: 'a', tenant: '', owner: 'ann' });
   const kept = new RememberedKeys({ lifetime: new ClockedLifetime(new ManualClock()), spaces, limits });
-  const put = (key: string, outcome: Parameters<RememberedKeys['put']>[2]['outcome'] = { taskId: 't', turn: 1 }) =>
-    kept.put(space, { key, digest: `of ${key}`, ttlMs: 10 }, { outcome, reservation: undefined, now: 0 });
+  const put = (key: string, outcome: PutKey['outcome'] = { taskId: 't', turn: 1 }) =>
+    kept.put(space, { key, digest: `of ${key}`, ttlMs: 10 }, { outcome, now: 0, before: kept.find(space, key) });
   const found = (...names: string[]) => names.filter((name) => kept.find(space, name) !== undefined);
   return { kept, space, put, found };
 }

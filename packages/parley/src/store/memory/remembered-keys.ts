@@ -1,11 +1,11 @@
 import type { Message } from '../../model/message.js';
-import { LinkedList } from '../../runtime/linked-list.js';
+import { LinkedList, Place } from '../../runtime/linked-list.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
 import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
-import type { MemorySpace, MemorySpaces, RememberedKey } from './memory-space.js';
+import type { MemorySpace, MemorySpaces } from './memory-space.js';
 
 /** The parts of a storage that its idempotency keys need. */
 export interface RememberedKeysOptions {
@@ -17,6 +17,46 @@ export interface RememberedKeysOptions {
 
 /** Objects and places of a key. */
 const FRAME = 300;
+
+/** The turn that a message started, or the direct reply as JSON: text costs less to keep. */
+type KeptOutcome = { readonly taskId: string; readonly turn: number } | string;
+
+/** A kept key. It is its own place among all keys, so that a key takes one object. */
+export class RememberedKey extends Place<RememberedKey> {
+  readonly space: MemorySpace;
+  readonly key: string;
+  readonly digest: string;
+  readonly expiresAt: number;
+  /** Absent while the key is reserved. */
+  readonly outcome: KeptOutcome | undefined;
+  /** The node that finds out the outcome, and the end of its lease. */
+  readonly reservation: { readonly node: string; readonly leaseEnd: number } | undefined;
+
+  constructor(space: MemorySpace, { key, digest, ttlMs }: IdempotencyKey, { outcome, reservation, now }: PutKey) {
+    super();
+    this.value = this;
+    this.space = space;
+    this.key = key;
+    this.digest = digest;
+    this.expiresAt = now + ttlMs;
+    this.outcome = outcome !== undefined && 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome;
+    this.reservation = reservation;
+  }
+
+  /** About how much it takes. */
+  get bytes(): number {
+    const { key, outcome } = this;
+    return FRAME + 2 * (key.length + (typeof outcome === 'string' ? outcome.length : (outcome?.taskId.length ?? 0)));
+  }
+}
+
+/** The part of a key that a storage finds out: its outcome or its reservation, and what is kept for it until then. */
+export interface PutKey extends Partial<Pick<RememberedKey, 'reservation'>> {
+  readonly outcome: Remembered['outcome'] | undefined;
+  /** By the storage's clock, in ms. */
+  readonly now: number;
+  readonly before: RememberedKey | undefined;
+}
 
 /** The idempotency keys of a storage in memory. Over a limit the oldest are dropped. */
 export class RememberedKeys implements IdempotencyKeys {
@@ -38,7 +78,7 @@ export class RememberedKeys implements IdempotencyKeys {
     if (standing === 'known' && kept !== undefined) return { kind: 'known', first: rememberedOf(kept) };
     if (standing === 'reserved' && kept !== undefined) return { kind: 'taken', digest: kept.digest };
     const reservation = { node, leaseEnd: now + leaseMs };
-    this.put(this.#spaces.of(scope), key, { outcome: undefined, reservation, now });
+    this.put(this.#spaces.of(scope), key, { outcome: undefined, reservation, now, before: kept });
     return { kind: 'reserved' };
   }
 
@@ -53,7 +93,7 @@ export class RememberedKeys implements IdempotencyKeys {
     const { standing, kept } = this.standing(scope, key.key, { node: undefined, now });
     if (standing === 'known' && kept !== undefined) return rememberedOf(kept);
     const outcome = { reply };
-    this.put(this.#spaces.of(scope), key, { outcome, reservation: undefined, now });
+    this.put(this.#spaces.of(scope), key, { outcome, now, before: kept });
     return { digest: key.digest, outcome };
   }
 
@@ -80,27 +120,14 @@ export class RememberedKeys implements IdempotencyKeys {
     return { standing: keyStanding({ expiresAt, reservation, isTaskGone }, node, now), kept };
   }
 
-  put(
-    space: MemorySpace,
-    { key, digest, ttlMs }: IdempotencyKey,
-    {
-      outcome,
-      reservation,
-      now,
-    }: Pick<RememberedKey, 'reservation'> & {
-      readonly outcome: Remembered['outcome'] | undefined;
-      readonly now: number;
-    },
-  ): void {
-    const expiresAt = now + ttlMs;
-    const before = space.keys.get(key);
+  /** Keeps a key in the place of the one `before`. */
+  put(space: MemorySpace, key: IdempotencyKey, put: PutKey): void {
+    const { before } = put;
     if (before !== undefined) this.#forget(before);
-    const kept = outcome !== undefined && 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome;
-    const bytes = FRAME + 2 * (key.length + (typeof kept === 'string' ? kept.length : (kept?.taskId.length ?? 0)));
-    const added: RememberedKey = { space, key, expiresAt, digest, outcome: kept, reservation, bytes, place: undefined };
-    added.place = this.#oldestFirst.add(added);
-    space.keys.set(key, added);
-    this.#bytes += bytes;
+    const added = new RememberedKey(space, key, put);
+    this.#oldestFirst.append(added);
+    space.keys.set(added.key, added);
+    this.#bytes += added.bytes;
     while (this.#oldestFirst.size > this.#limits.keys || this.#bytes > this.#limits.bytes) {
       const oldest = this.#oldestFirst.first?.value;
       if (oldest === undefined) return;
@@ -128,8 +155,8 @@ export class RememberedKeys implements IdempotencyKeys {
   }
 
   #forget(entry: RememberedKey): void {
-    if (entry.place !== undefined) this.#oldestFirst.remove(entry.place);
-    entry.place = undefined;
+    if (entry.value === undefined) return;
+    this.#oldestFirst.remove(entry);
     entry.space.keys.delete(entry.key);
     this.#bytes -= entry.bytes;
   }
