@@ -1,8 +1,12 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
 /** The index of the quote that ends a quoted text, in which a backslash takes a character; `-1` if it has no end. */
 export function quotedEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === '\\') at++;
-    else if (text[at] === '"') return at;
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at++;
+    else if (code === QUOTE) return at;
   }
   return -1;
 }

@@ -33,7 +33,11 @@ export function subjectOf(id: string): string {
   return id.slice(id.lastIndexOf('|') + 1);
 }
 
+/** Most issuers and subjects. The expression with classes of Unicode takes several times as long. */
+const PLAIN = /^[\w.:/@-]*$/;
+
 function escaped(part: string): string {
+  if (PLAIN.test(part)) return part;
   return part.replace(/[%|\p{Cc}\p{Cs}]/gu, (char) => `%${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

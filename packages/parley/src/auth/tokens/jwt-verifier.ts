@@ -36,6 +36,8 @@ class EarlyFault extends Error {}
 export class JwtVerifier {
   readonly #options: JwtVerifierOptions;
   readonly #rules: Jose.JWTVerifyOptions;
+  /** The first part of the last valid token. The tokens of an issuer mostly share it. */
+  #validHeader = '';
 
   constructor(options: JwtVerifierOptions) {
     this.#options = options;
@@ -51,47 +53,52 @@ export class JwtVerifier {
 
   /** @throws A2AError with the code UNAVAILABLE if the keys cannot be read now. */
   async verify(token: string): Promise<TokenVerdict> {
+    const parts = token.split('.', 4);
     // Padding is not part of a JWT (RFC 7515 §2): with it, one token would have many spellings.
-    if (token.split('.', 4).length !== 3 || token.endsWith('=')) return { fault: 'the token is no signed JWT' };
-    const rules = { ...this.#rules, currentDate: new Date(this.#options.clock.now()) };
+    if (parts.length !== 3 || token.endsWith('=')) return { fault: 'the token is no signed JWT' };
+    const [header = '', payload = ''] = parts;
+    const isHeaderKnown = header === this.#validHeader;
     let others: readonly Jose.CryptoKey[] = [];
     const take = ([key, ...rest]: FoundKeys): Jose.CryptoKey => {
       if (key === undefined) throw new EarlyFault(NO_KEY);
       others = rest;
       return key;
     };
-    const first = await this.#verdict(token, rules, (header) => {
-      const found = this.#candidates(header, token);
+    const first = await this.#verdict(token, (members) => {
+      const fault = isHeaderKnown ? undefined : headerFault(members, this.#options.types);
+      if (fault !== undefined) throw new EarlyFault(fault);
+      // A token that no key could make valid costs no request.
+      const found = this.#options.keys.find(members, () => this.#isOfIssuer(token));
       return found instanceof Promise ? found.then(take) : take(found);
     });
-    if ('claims' in first) return withoutRepeats(token, first);
+    let verdict = first;
     // A token that names no key.
     for (const key of others) {
-      const verdict = await this.#verdict(token, rules, () => key);
-      if ('claims' in verdict) return withoutRepeats(token, verdict);
+      if ('claims' in verdict) break;
+      verdict = await this.#verdict(token, () => key);
     }
-    return first;
+    if ('fault' in verdict) return first;
+    // Two readers could read two different tokens (RFC 7519 §4, RFC 7515 §4).
+    if ((!isHeaderKnown && hasRepeatedMember(textOf(header))) || hasRepeatedMember(textOf(payload))) {
+      return { fault: 'the token has a member twice' };
+    }
+    this.#validHeader = header;
+    return verdict;
   }
 
   async #verdict(
     token: string,
-    rules: Jose.JWTVerifyOptions,
     key: (header: Jose.ProtectedHeaderParameters) => Promise<Jose.CryptoKey> | Jose.CryptoKey,
   ): Promise<TokenVerdict> {
+    const { library, clock } = this.#options;
     try {
-      const { payload } = await this.#options.library.jwtVerify(token, key, rules);
+      const rules = { ...this.#rules, currentDate: new Date(clock.now()) };
+      const { payload } = await library.jwtVerify(token, key, rules);
       return { claims: payload };
     } catch (error) {
       if (error instanceof A2AError) throw error;
       return { fault: faultOf(error) };
     }
-  }
-
-  /** The keys for a token. A token that no key could make valid costs no request. */
-  #candidates(header: Jose.ProtectedHeaderParameters, token: string): FoundKeys | Promise<FoundKeys> {
-    const fault = headerFault(header, this.#options.types);
-    if (fault !== undefined) throw new EarlyFault(fault);
-    return this.#options.keys.find(header, () => this.#isOfIssuer(token));
   }
 
   #isOfIssuer(token: string): boolean {
@@ -101,13 +108,6 @@ export class JwtVerifier {
       return false;
     }
   }
-}
-
-/** Refuses a token with a member twice: two readers could read two different tokens (RFC 7519 §4, RFC 7515 §4). */
-function withoutRepeats(token: string, verdict: TokenVerdict): TokenVerdict {
-  return token.split('.', 2).some((part) => hasRepeatedMember(textOf(part)))
-    ? { fault: 'the token has a member twice' }
-    : verdict;
 }
 
 /** A text of ASCII is its own UTF-8. */

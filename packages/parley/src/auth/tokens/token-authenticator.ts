@@ -1,4 +1,5 @@
 import type { SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
+import { TransientMap } from '../../runtime/transient-map.js';
 import {
   ANONYMOUS,
   type Authentication,
@@ -28,6 +29,12 @@ export interface TokenSchemeSetup {
 /** A verified token, or its refusal. */
 type CheckedToken = VerifiedUser | Refusal;
 
+/** A check of a token. Calls of a later generation do not wait for it. */
+interface RunningCheck {
+  readonly generation: number;
+  readonly found: Promise<CheckedToken>;
+}
+
 const LONGEST_TOKEN = 8_192;
 
 /**
@@ -41,13 +48,15 @@ export class TokenAuthenticator implements Authenticator {
   readonly optional: boolean;
   readonly protectedResource: ProtectedResource;
   readonly #setup: TokenSchemeSetup;
+  /** The names of the schemes. */
+  readonly #schemes: readonly string[];
   readonly #required: readonly string[];
   readonly #maxTokenBytes: number;
   readonly #check: (token: string) => Promise<TokenVerdict>;
   readonly #verified: VerifiedTokens;
   readonly #hashes = new RecentHashes();
   readonly #revocations = new Revocations();
-  readonly #checks = new Map<string, Promise<CheckedToken>>();
+  readonly #checks = new TransientMap<string, RunningCheck>();
   readonly #binding: CertificateBinding;
 
   constructor(setup: TokenSchemeSetup) {
@@ -60,7 +69,8 @@ export class TokenAuthenticator implements Authenticator {
     this.#check = setup.check(() => this.#verified.clear());
     this.challenges = [this.#required.length === 0 ? 'Bearer' : `Bearer scope="${this.#required.join(' ')}"`];
     this.securitySchemes = securitySchemes;
-    this.securityRequirements = Object.keys(securitySchemes).map((name) => ({
+    this.#schemes = Object.keys(securitySchemes);
+    this.securityRequirements = this.#schemes.map((name) => ({
       schemes: { [name]: { list: this.#required } },
     }));
     this.optional = options.optional ?? false;
@@ -82,7 +92,9 @@ export class TokenAuthenticator implements Authenticator {
   #found(token: string, hash: string, credentials: Credentials): Authentication | Promise<Authentication> {
     const known = this.#verified.get(hash);
     if (known !== undefined) return this.#bound(known, credentials);
-    return this.#checked(token, hash).then((found) => this.#bound(found, credentials));
+    const checked = this.#checked(token, hash);
+    if (!(checked instanceof Promise)) return checked;
+    return checked.then((found) => this.#bound(found, credentials));
   }
 
   /** The certificate is checked for each call: another client may have sent the token first. */
@@ -100,40 +112,43 @@ export class TokenAuthenticator implements Authenticator {
     this.#revocations.revoke(userId);
   }
 
-  #checked(token: string, hash: string): Promise<CheckedToken> {
-    const key = `${this.#verified.generation} ${hash}`;
-    const running = this.#checks.get(key);
-    if (running !== undefined) return running;
-    const check = this.#authentication(token, hash);
-    this.#checks.set(key, check);
-    const ended = () => void this.#checks.delete(key);
-    check.then(ended, ended);
-    return check;
+  #checked(token: string, hash: string): CheckedToken | Promise<CheckedToken> {
+    if (!isToken(token)) return invalidToken('malformed');
+    const { generation } = this.#verified;
+    const running = this.#checks.get(hash);
+    if (running?.generation === generation) return running.found;
+    const found = this.#authentication(token, { hash, generation });
+    this.#checks.set(hash, { generation, found });
+    return found;
   }
 
-  async #authentication(token: string, hash: string): Promise<CheckedToken> {
-    if (!isToken(token)) return invalidToken('malformed');
+  async #authentication(
+    token: string,
+    { hash, generation }: { readonly hash: string; readonly generation: number },
+  ): Promise<CheckedToken> {
     const { options, toleranceSeconds, runtime } = this.#setup;
-    const { generation } = this.#verified;
     const checkedAt = runtime.clock.now();
-    const verdict = await this.#check(token);
-    if ('fault' in verdict) return invalidToken(verdict.fault);
-    const binding = bindingOf(verdict.claims.cnf);
-    if (binding !== undefined && 'fault' in binding) return invalidToken(binding.fault);
-    const { issuer, claims: mapping = {} } = options;
-    const schemes = Object.keys(this.securitySchemes);
-    const user = userOfClaims(verdict.claims, { issuer, schemes, mapping, toleranceSeconds });
-    if (user === undefined) return invalidToken('the token names no subject');
-    if (options.isRevoked !== undefined && (await this.#isRevoked(verdict.claims))) return invalidToken('revoked');
-    const missing = missingScopes(user, this.#required);
-    if (missing.length > 0) return insufficientScope(missing, this.#required);
-    // A check that began before a revocation must not outlive it.
-    if (generation !== this.#verified.generation) return await this.#checked(token, hash);
-    const askAgainAt = checkedAt + this.#verified.maxAgeMs;
-    const revoked = this.#revocations.signalOf(user.id);
-    const found = { kind: 'user', user, revoked, askAgainAt, ...binding } as const;
-    this.#verified.add(hash, found, generation);
-    return found;
+    try {
+      const verdict = await this.#check(token);
+      if ('fault' in verdict) return invalidToken(verdict.fault);
+      const binding = bindingOf(verdict.claims.cnf);
+      if (binding !== undefined && 'fault' in binding) return invalidToken(binding.fault);
+      const { issuer, claims: mapping = {} } = options;
+      const user = userOfClaims(verdict.claims, { issuer, schemes: this.#schemes, mapping, toleranceSeconds });
+      if (user === undefined) return invalidToken('the token names no subject');
+      if (options.isRevoked !== undefined && (await this.#isRevoked(verdict.claims))) return invalidToken('revoked');
+      const missing = missingScopes(user, this.#required);
+      if (missing.length > 0) return insufficientScope(missing, this.#required);
+      // A check that began before a revocation must not outlive it.
+      if (generation !== this.#verified.generation) return await this.#checked(token, hash);
+      const askAgainAt = checkedAt + this.#verified.maxAgeMs;
+      const revoked = this.#revocations.signalOf(user.id);
+      const found = { kind: 'user', user, revoked, askAgainAt, ...binding } as const;
+      this.#verified.add(hash, found, generation);
+      return found;
+    } finally {
+      if (this.#checks.get(hash)?.generation === generation) this.#checks.delete(hash);
+    }
   }
 
   async #isRevoked(claims: TokenClaims): Promise<boolean> {

@@ -49,20 +49,27 @@ export function userOfClaims(claims: TokenClaims, options: UserOfClaimsOptions):
   const { issuer, schemes, mapping, toleranceSeconds } = options;
   const id = idOf(claims, { issuer, claim: mapping.subject });
   if (id === undefined) return undefined;
-  const name = (mapping.name === undefined ? NAMES : [mapping.name])
-    .map((claim) => claimOf(claims, claim))
-    .find((value) => typeof value === 'string' && value !== '');
   const { exp } = claims;
-  return {
+  const user: { -readonly [Member in keyof User]: User[Member] } = {
     id,
-    ...(typeof name === 'string' && { name }),
     scopes: scopesOf(claims, mapping.scopes),
     schemes,
-    ...(mapping.permissions !== undefined && { permissions: words(claimOf(claims, mapping.permissions)) }),
-    ...(typeof exp === 'number' && { expiresAt: Math.min((exp + toleranceSeconds) * 1000, LAST_TIME) }),
-    ...(mapping.tenants !== undefined && { tenants: texts(claimOf(claims, mapping.tenants)) }),
-    ...(mapping.metadata !== undefined && { metadata: picked(claims, mapping.metadata) }),
   };
+  const name = nameOf(claims, mapping.name === undefined ? NAMES : [mapping.name]);
+  if (name !== undefined) user.name = name;
+  if (mapping.permissions !== undefined) user.permissions = words(claimOf(claims, mapping.permissions));
+  if (typeof exp === 'number') user.expiresAt = Math.min((exp + toleranceSeconds) * 1000, LAST_TIME);
+  if (mapping.tenants !== undefined) user.tenants = texts(claimOf(claims, mapping.tenants));
+  if (mapping.metadata !== undefined) user.metadata = picked(claims, mapping.metadata);
+  return user;
+}
+
+function nameOf(claims: TokenClaims, names: readonly string[]): string | undefined {
+  for (const claim of names) {
+    const value = claimOf(claims, claim);
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return undefined;
 }
 
 function idOf(
