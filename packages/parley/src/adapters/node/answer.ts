@@ -134,6 +134,29 @@ export function whenStalled({ response, stallMs, drop }: StallOptions & { readon
   else watch(response.socket);
 }
 
+/** An answer of which the peer has to take something. */
+export interface AwaitedAnswer extends StallOptions {
+  readonly response: ServerResponse;
+  readonly clock: Clock;
+}
+
+/**
+ * Drops a peer that does not take what waits for it within `stallMs`. The time begins when all earlier answers of the
+ * connection have left: until then the peer can take nothing of this one. The returned function ends the watch.
+ */
+export function dropUnlessTaken({ response, clock, stallMs, drop }: AwaitedAnswer): () => void {
+  let cancel: (() => void) | undefined;
+  const watch = () => {
+    cancel = clock.after(stallMs, () => drop(response));
+  };
+  if (response.socket === null) response.once('socket', watch);
+  else watch();
+  return () => {
+    response.off('socket', watch);
+    cancel?.();
+  };
+}
+
 /** 204 and 304 have no content, and so no length (RFC 9110 §8.6). */
 function lengthOf(status: number, body: string | Uint8Array | undefined): number | undefined {
   if (typeof body === 'string') return Buffer.byteLength(body);
