@@ -6,7 +6,7 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LinkedList, type Place } from '../../runtime/linked-list.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { LimitName } from '../../telemetry/reached-limit.js';
+import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { closeGently, sendEarly, sendRaw, sendWhole } from './answer.js';
 import { NodeExchangeRequest } from './node-exchange-request.js';
 import { PipelineLimit } from './pipeline-limit.js';
@@ -36,7 +36,7 @@ export interface HttpServerOptions extends HttpServerTimes {
   /** Takes connections of HTTP/2. Absent: the server answers them with an error. */
   readonly takeHttp2?: ((socket: Socket) => void) | undefined;
   /** Called for each request and connection that a limit of connections refuses or ends. */
-  readonly limitReached?: (limit: LimitName, peer: string | undefined) => void;
+  readonly limitReached?: (reached: ReachedLimit) => void;
 }
 
 /** Default of `headersMs`. */
@@ -125,7 +125,7 @@ export class HttpServer {
     const { sharePort } = await import('./shared-port.js');
     this.#isShared = true;
     const event = tls === undefined ? 'connection' : 'secureConnection';
-    const isLate = ({ remoteAddress }: Socket) => limitReached?.('headersMs', remoteAddress);
+    const isLate = ({ remoteAddress: caller }: Socket) => limitReached?.({ limit: 'headersMs', caller });
     sharePort({ server: this.#server, event, takeHttp2, firstBytesMs: headersMs, isLate, clock });
     if (tls === undefined) this.#server.on('connection', this.#accept);
   }
@@ -207,7 +207,7 @@ export class HttpServer {
       const refusal = admission === 'refused' ? TOO_MANY : refusalOf(incoming);
       if (refusal !== undefined) {
         const limit = refusal === TOO_MANY ? 'pipelined' : refusal === TOO_MANY_LINES ? 'headBytes' : undefined;
-        if (limit !== undefined) this.#options.limitReached?.(limit, incoming.socket.remoteAddress);
+        if (limit !== undefined) this.#options.limitReached?.({ limit, caller: incoming.socket.remoteAddress });
         return this.#responder.send(call, refusal);
       }
       if (this.#options.takesLongBodies === true) this.#boundBody(incoming, request);
@@ -256,8 +256,9 @@ export class HttpServer {
 
   #onMalformed({ code }: NodeJS.ErrnoException, socket: Socket): void {
     const { clock, limitReached } = this.#options;
+    const caller = socket.remoteAddress;
     if (!isMalformed(code)) {
-      if (code === TLS_TIMED_OUT) limitReached?.('headersMs', socket.remoteAddress);
+      if (code === TLS_TIMED_OUT) limitReached?.({ limit: 'headersMs', caller });
       return void socket.destroy();
     }
     const streaming = this.#streams.values().some((stream) => stream.isOn(socket));
@@ -265,7 +266,7 @@ export class HttpServer {
     if (this.#broken.has(socket)) return streaming || code === TIMED_OUT ? void socket.destroy() : undefined;
     const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
     const { answer, limit } = malformedRequest(code, response?.req.complete === false);
-    if (limit !== undefined) limitReached?.(limit, socket.remoteAddress);
+    if (limit !== undefined) limitReached?.({ limit, caller });
     if (streaming) return void socket.destroy();
     this.#broken.add(socket);
     if (response === undefined) {
