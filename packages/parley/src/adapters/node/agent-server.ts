@@ -55,13 +55,14 @@ export class AgentServer {
       knownHosts: { isPublicHost, publicUrl, boundHost: () => this.#bound?.host },
     });
     const tls = options.tls && serverTls({ tls: options.tls, clock, logger });
-    const { exchange, limitReached } = this.#host;
+    const { exchange, limitReached, refused } = this.#host;
     const takeHttp2 = options.extensions.find((extension) => extension.takeHttp2)?.takeHttp2;
     const takesLongBodies = options.extensions.some((extension) => extension.takesLongBodies);
     this.#http = new HttpServer({
       ...options.times,
       exchange,
       limitReached,
+      refused,
       clock,
       logger,
       tls,

@@ -98,12 +98,15 @@ export interface RawAnswer {
   readonly socket: Socket;
   readonly answer: ExchangeResponse;
   readonly clock: Clock;
+  /** Called with the status of an answer that is sent. Absent: the exchange has counted it. */
+  readonly refused?: ((status: number) => void) | undefined;
 }
 
 /** Answers bytes that are no request, if the socket still takes an answer, and ends the connection after a moment. */
-export function sendRaw({ socket, answer, clock }: RawAnswer): void {
+export function sendRaw({ socket, answer, clock, refused }: RawAnswer): void {
   if (!socket.writable) return;
   const { status, body } = answer;
+  refused?.(status);
   const head = headOf({ answer, length: lengthOf(status, body as string), closing: true });
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (let at = 0; at < head.length; at += 2) text += `${head[at]}: ${head[at + 1]}\r\n`;

@@ -37,6 +37,8 @@ export interface HttpServerOptions extends HttpServerTimes {
   readonly takeHttp2?: ((socket: Socket) => void) | undefined;
   /** Called for each request and connection that a limit of connections refuses or ends. */
   readonly limitReached?: (reached: ReachedLimit) => void;
+  /** Called with the status of each answer that the server gives in the place of the exchange. */
+  readonly refused?: (status: number) => void;
 }
 
 /** Default of `headersMs`. */
@@ -113,7 +115,7 @@ export class HttpServer {
     this.#server.on(connection, (socket: Socket) => closeGently(socket, options.clock));
     this.#server.on('connect', (_incoming, socket: Socket) => {
       socket.on('error', () => {}).resume();
-      sendRaw({ socket, answer: NO_PROXY, clock: options.clock });
+      sendRaw({ socket, answer: NO_PROXY, ...options });
     });
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onMalformed(error, socket));
   }
@@ -208,6 +210,7 @@ export class HttpServer {
       if (refusal !== undefined) {
         const limit = refusal === TOO_MANY ? 'pipelined' : refusal === TOO_MANY_LINES ? 'headBytes' : undefined;
         if (limit !== undefined) this.#options.limitReached?.({ limit, caller: incoming.socket.remoteAddress });
+        this.#options.refused?.(refusal.status);
         return this.#responder.send(call, refusal);
       }
       if (this.#options.takesLongBodies === true) this.#boundBody(incoming, request);
@@ -255,7 +258,7 @@ export class HttpServer {
   }
 
   #onMalformed({ code }: NodeJS.ErrnoException, socket: Socket): void {
-    const { clock, limitReached } = this.#options;
+    const { clock, limitReached, refused } = this.#options;
     const caller = socket.remoteAddress;
     if (!isMalformed(code)) {
       if (code === TLS_TIMED_OUT) limitReached?.({ limit: 'headersMs', caller });
@@ -270,13 +273,13 @@ export class HttpServer {
     if (streaming) return void socket.destroy();
     this.#broken.add(socket);
     if (response === undefined) {
-      sendRaw({ socket, answer, clock });
+      sendRaw({ socket, answer, clock, refused });
     } else if (response.req.complete) {
       if (code === TIMED_OUT) return void socket.destroy();
       // Whole requests that came before get their answers first.
-      response.once('finish', () => sendRaw({ socket, answer, clock }));
+      response.once('finish', () => sendRaw({ socket, answer, clock, refused }));
     } else if (!response.headersSent) {
-      // The request will never be whole. Its readers get an error once the answer is out.
+      // The request will never be whole. Its readers get an error once the answer is out. Its exchange counts it.
       response.once('close', () => response.req.destroy());
       if (code === CUT_OFF) sendWhole({ response, answer, closing: true });
       else sendEarly({ incoming: response.req, response, answer, clock });
