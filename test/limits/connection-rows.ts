@@ -3,7 +3,7 @@ import type { LimitName } from '../../packages/parley/src/telemetry/reached-limi
 import { grpc } from '../grpc/grpc-world.js';
 import { answerOf, rawCall, rawSession } from '../grpc/raw-http2.js';
 import { get, post, RawConnection } from '../support/raw-connection.js';
-import { call, files, lastAnswer, message, type Row, rawHttp, rawRefusal } from './limit-world.js';
+import { call, files, lastAnswer, message, type Row, rawHttp, rawRefusal, type World } from './limit-world.js';
 
 /** The text of a call of JSON-RPC. */
 function rpcText(method: string, params: object): string {
@@ -56,6 +56,39 @@ export const CONNECTIONS = {
   uploadMs: { server: files({ uploadMs: 100 }), code: 408, reach: (world) => rawRefusal(world, UPLOAD) },
 } satisfies { readonly [Name in LimitName]?: Row };
 
+/** Sends requests whose answers are more than the buffers of the system take. */
+type Asking = (world: World, connection: RawConnection) => Promise<unknown>;
+
+const forTasks: Asking = async (world, { socket }) => {
+  const { result } = await call(world, 'SendMessage', { message: message('long') });
+  socket.write(rpcText('GetTask', { id: result?.task?.id }).repeat(20));
+};
+
+const forStream: Asking = async (_, { socket }) =>
+  socket.write(rpcText('SendStreamingMessage', { message: message('endless') }));
+
+/** A peer that reads none of its answers. */
+function stalledReader(ask: Asking): Pick<Row, 'code' | 'endsConnection' | 'reach'> {
+  return {
+    code: 'closed',
+    endsConnection: true,
+    reach: async (world) => {
+      const connection = await rawHttp(world, '');
+      connection.socket.pause();
+      await ask(world, connection);
+      await expect.poll(world.figures, { timeout: 30_000 }).toMatch(/limit="stallMs"\} 1\n/);
+      connection.socket.resume();
+      await connection.untilEnd();
+      return { code: 'closed' };
+    },
+  };
+}
+
+/** The same peer at a server that mounts the agent. */
+function stalledMount(on: NonNullable<Row['mount']>['on'], ask: Asking): Row & { readonly limit: 'stallMs' } {
+  return { limit: 'stallMs', mount: { on, stallMs: 500 }, ...stalledReader(ask) };
+}
+
 /** Limits that several kinds of connections have. */
 export const FURTHER_CONNECTIONS: readonly (Row & { readonly limit: LimitName })[] = [
   {
@@ -65,23 +98,11 @@ export const FURTHER_CONNECTIONS: readonly (Row & { readonly limit: LimitName })
     endsConnection: true,
     reach: (world) => rawRefusal(world, CHUNKED),
   },
-  {
-    limit: 'stallMs',
-    server: { http: { stallMs: 200 } },
-    code: 'closed',
-    endsConnection: true,
-    reach: async (world) => {
-      const { result } = await call(world, 'SendMessage', { message: message('long') });
-      const connection = await rawHttp(world, '');
-      connection.socket.pause();
-      // More than the buffers of the system take.
-      connection.socket.write(rpcText('GetTask', { id: result?.task?.id }).repeat(20));
-      await expect.poll(world.figures, { timeout: 30_000 }).toContain('limit="stallMs"');
-      connection.socket.resume();
-      await connection.untilEnd();
-      return { code: 'closed' };
-    },
-  },
+  { limit: 'stallMs', server: { http: { stallMs: 500 } }, ...stalledReader(forTasks) },
+  { limit: 'stallMs', server: { http: { stallMs: 500 } }, ...stalledReader(forStream) },
+  // Hosts with `Request` and `Response` write whole answers themselves.
+  ...(['Express', 'Fastify'] as const).map((on) => stalledMount(on, forTasks)),
+  ...(['Express', 'Fastify', 'Hono', 'a web handler'] as const).map((on) => stalledMount(on, forStream)),
   {
     limit: 'headersMs',
     grpc: { headersMs: 100 },

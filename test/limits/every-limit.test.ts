@@ -404,9 +404,10 @@ it('the tests that are named beside the table set their limit', () => {
 
 const reached = Object.entries(ROWS)
   .flatMap(([limit, row]) => ('reach' in row ? [{ limit, ...row }] : []))
-  .concat(FURTHER_CONNECTIONS);
+  .concat(FURTHER_CONNECTIONS)
+  .map((row) => ({ ...row, name: row.mount === undefined ? row.limit : `${row.limit} on ${row.mount.on}` }));
 
-it.each(reached)('$limit has a code, a name, a metric and a line in the log', { timeout: 60_000 }, async (row) => {
+it.each(reached)('$name has a code, a name, a metric and a line in the log', { timeout: 60_000 }, async (row) => {
   const { limit, code, endsConnection, reach } = row;
   const world = await served(row);
   expect(await reach(world)).toEqual(endsConnection ? { code } : expect.objectContaining({ code, limit }));

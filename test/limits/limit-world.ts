@@ -8,18 +8,22 @@ import { A2AError } from '../../packages/parley/src/exports/everywhere.js';
 import { fileTransfer, memoryFileStore } from '../../packages/parley/src/exports/files.js';
 import { type GrpcBindingOptions, grpcBinding } from '../../packages/parley/src/exports/grpc.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
-import type { AgentExecutor } from '../../packages/parley/src/exports/server.js';
+import { type AgentExecutor, createAgentHandler } from '../../packages/parley/src/exports/server.js';
 import type { RemoteEntrance } from '../capnweb/session-world.js';
 import { type Failed, failure, failureOf, GrpcTester, grpc } from '../grpc/grpc-world.js';
 import { answerOf, http2Frame, PREFACE, type rawCall, TYPE } from '../grpc/raw-http2.js';
 import { CapturingLogger } from '../support/engine.js';
 import { RawConnection } from '../support/raw-connection.js';
+import { MOUNTS } from './mounted-agents.js';
 
 export const HOUR = 3_600_000;
 const FROM = { 'x-forwarded-for': '192.0.2.1' };
 export const HELLO = { parameters: { 'A2A-Version': '1.0' } };
 
-/** An agent that works until it is told to stop; `long` makes a long task, `out` is out of its own resources. */
+/**
+ * An agent that works until it is told to stop. `long` makes a long task, `endless` a long stream, and `out` is out of
+ * its own resources.
+ */
 const agent: AgentExecutor = {
   replies: 'either',
   async execute({ text, signal }, events) {
@@ -30,6 +34,10 @@ const agent: AgentExecutor = {
       await events.append(id, 'x'.repeat(1_000_000));
       return void (await events.complete());
     }
+    // More than the buffers of the system take.
+    for (let left = text === 'endless' ? 30 : 0; left > 0; left--) {
+      await events.artifact('x'.repeat(1_000_000), { artifactId: 'a' });
+    }
     await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   },
 };
@@ -38,11 +46,14 @@ export interface Options {
   readonly server?: object;
   readonly grpc?: GrpcBindingOptions;
   readonly sessions?: Partial<SessionLimits>;
+  /** The adapter that serves the agent in the place of our own server, and the patience with its readers. */
+  readonly mount?: { readonly on: keyof typeof MOUNTS; readonly stallMs: number };
 }
 
-/** A server with all bindings. */
-export async function served({ server: options, grpc, sessions }: Options) {
+/** A server with all bindings, or an agent on another server. */
+export async function served({ server: options, grpc, sessions, mount }: Options) {
   const logger = new CapturingLogger();
+  if (mount !== undefined) return { ...(await mounted(mount, logger)), address: '', port: 0, logger };
   const server = createA2AServer({
     agent,
     trustProxy: ['loopback'],
@@ -54,9 +65,21 @@ export async function served({ server: options, grpc, sessions }: Options) {
   const { url } = await server.listen(0);
   const { url: address = '' } =
     server.agentCard.supportedInterfaces.find((one) => one.protocolBinding === 'GRPC') ?? {};
-  const figures = async () =>
-    (await fetch(`${url}/metrics`, { headers: { accept: 'text/plain;version=0.0.4' } })).text();
-  return { url, address, port: Number(address.split(':').at(-1)), logger, figures };
+  return { url, address, port: Number(address.split(':').at(-1)), logger, figures: () => figuresOf(url) };
+}
+
+async function mounted({ on, stallMs }: NonNullable<Options['mount']>, logger: CapturingLogger) {
+  const handler = createAgentHandler({ agent, metrics: true, logger, url: 'https://agents.example' });
+  const { url, close } = await MOUNTS[on](handler, stallMs);
+  onTestFinished(async () => {
+    await handler.close({ graceMs: 0 });
+    await close();
+  });
+  return { url, figures: () => figuresOf(url) };
+}
+
+async function figuresOf(url: string): Promise<string> {
+  return (await fetch(`${url}/metrics`, { headers: { accept: 'text/plain;version=0.0.4' } })).text();
 }
 
 export type World = Awaited<ReturnType<typeof served>>;

@@ -76,7 +76,7 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
   /** The host names of a server with a socket of its own. Absent: all host names. */
-  readonly knownHosts?: Omit<KnownHostsOptions, 'isOpen'> | undefined;
+  readonly knownHosts?: Omit<KnownHostsOptions, 'isOpen' | 'refused'> | undefined;
   readonly cardMaxAgeSeconds: number;
   readonly bodyMemory?: number | undefined;
   /** The proxies whose forwarded headers tell the addresses of clients. */
@@ -187,7 +187,11 @@ export class AgentHost {
     const way = requestWay(
       {
         ...options,
-        knownHosts: knownHosts && { ...knownHosts, isOpen: () => this.#agents.some(({ isOpen }) => isOpen) },
+        knownHosts: knownHosts && {
+          ...knownHosts,
+          isOpen: () => this.#agents.some(({ isOpen }) => isOpen),
+          refused: this.refused,
+        },
       },
       { metrics: this.#metrics?.requests, start, loadRates: this.#ratesOf(options), groupOf: this.#groupOf, limits },
     );
@@ -244,6 +248,9 @@ export class AgentHost {
     this.#metrics?.requests.limited(reached.limit);
     this.#logger.debug('A limit was reached', { ...reached });
   };
+
+  /** Counts a request that was refused with a status before its exchange. */
+  readonly refused = (status: number): void => this.#metrics?.requests.refused(status);
 
   /** Opens the sockets of the extensions. */
   async listen(address: ListenAddress): Promise<void> {

@@ -13,9 +13,10 @@ export type { HonoContext } from '../adapters/hono/to-hono.js';
 export function toHono({
   exchange,
   url,
-}: Pick<AgentHandler, 'exchange' | 'url'>): (context: HonoContext) => Promise<Response> {
+  limitReached,
+}: Pick<AgentHandler, 'exchange' | 'url' | 'limitReached'>): (context: HonoContext) => Promise<Response> {
   if (url === undefined) {
     throw new OptionsError('toHono', ['the agent needs a url, such as "https://example.com/agents/echo"']);
   }
-  return honoOf({ exchange, clock: systemClock });
+  return honoOf({ exchange, limitReached, clock: systemClock });
 }

@@ -218,7 +218,7 @@ function callsOf(
   return {
     listen: (port = 8080, host = '127.0.0.1') => server.listen({ host, port }),
     close: ({ graceMs = 5_000, drainMs = 0 } = {}) => server.close({ graceMs, drainMs }),
-    fetch: toFetch(server.exchange, systemClock),
+    fetch: toFetch({ ...server.host, clock: systemClock }),
     [IN_PROCESS]: (place) => inProcess.way(place),
   };
 }

@@ -14,6 +14,7 @@ import type { AgentCard } from '../model/agent-card.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
+import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import { hostSetup } from './host-setup.js';
 import { systemClock } from './runtime.js';
 
@@ -85,6 +86,7 @@ export type {
   Observation,
   Observe,
 } from '../telemetry/meter.js';
+export type { LimitName, ReachedLimit } from '../telemetry/reached-limit.js';
 export { systemClock, systemIds } from './runtime.js';
 
 /**
@@ -108,6 +110,8 @@ export interface AgentHandler extends InProcessAgent {
   readonly exchange: Exchange;
   /** Gets the errors that adapters do not send to clients. */
   readonly logger: Logger;
+  /** Counts and logs a limit by which an adapter has ended a connection. */
+  readonly limitReached: (reached: ReachedLimit) => void;
   /** The tasks of anonymous callers, or of the owner given. */
   tasks(owner?: TaskOwner): ServedTasks;
   /** The push deliveries of all tasks: listed, replayed, purged. */
@@ -144,12 +148,13 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     forwarding: forwardingOf(baseUrl),
     streams,
   });
-  const { exchange } = host;
+  const { exchange, limitReached } = host;
   const handler = {
     agentCard: host.cards[path] as AgentCard,
     url,
     exchange,
     logger,
+    limitReached,
     tasks: (owner: TaskOwner = {}) => host.tasks(path, owner),
     deliveries: () => host.deliveries(path),
     [IN_PROCESS]: inProcess.way.bind(inProcess),
@@ -160,7 +165,8 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     },
   };
   const needsCertificate = options.authenticator?.needsClientCertificate === true;
-  if (url !== undefined && !needsCertificate) return { ...handler, fetch: fetchOf(exchange, systemClock) };
+  const fetched = { exchange, limitReached, clock: systemClock };
+  if (url !== undefined && !needsCertificate) return { ...handler, fetch: fetchOf(fetched) };
   // Not enumerable: a copy of the handler for Express or Fastify must not fail.
   return Object.defineProperty(handler, 'fetch', {
     get: needsCertificate ? refuseCertificates : refuseFetch,
@@ -185,9 +191,15 @@ export function inProcess(server: InProcessAgent, { path, user }: InProcessOptio
   };
 }
 
-/** An exchange as a function from a web Request to a Response. The `fetch` of `createAgentHandler` is one already. */
-export function toFetch(exchange: Exchange): (request: Request) => Promise<Response> {
-  return fetchOf(exchange, systemClock);
+/**
+ * An exchange as a function from a web Request to a Response. The `fetch` of `createAgentHandler` is one already.
+ * `limitReached` of the handler counts readers that are dropped.
+ */
+export function toFetch(
+  exchange: Exchange,
+  limitReached: AgentHandler['limitReached'] = () => {},
+): (request: Request) => Promise<Response> {
+  return fetchOf({ exchange, limitReached, clock: systemClock });
 }
 
 /** A web request has no certificate of its connection. */

@@ -89,6 +89,16 @@ export class RequestMetrics implements RequestFigures {
     for (const histogram of this.#durations) histogram.record(seconds, timed);
   }
 
+  /** Counts a request that was refused with a status before its exchange. It has no duration. */
+  refused(status: number): void {
+    const code = String(status);
+    this.requests++;
+    const attributes = { operation: UNKNOWN, binding: UNKNOWN, version: UNKNOWN, code };
+    for (const counter of this.#counters) counter.add(1, attributes);
+    this.told({ kind: 'http', code });
+    if (status === 500) this.failed();
+  }
+
   /** Counts an error by its code. */
   told({ kind, code, reason = UNKNOWN }: ToldError): void {
     const counts = this.errorsByCode[kind];

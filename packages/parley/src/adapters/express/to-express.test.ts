@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const ports = { clock: systemClock, logger: silentLogger };
+const ports = { clock: systemClock, logger: silentLogger, limitReached: () => {} };
 
 /** Tells what it was asked. */
 const mirror: Exchange = async (request) => {
@@ -75,6 +75,23 @@ describe('a mount', () => {
     });
     expect((await send(`${url}/agents/echo?x`)).json).toMatchObject({ path: '/', query: 'x', mount: '/agents/echo' });
     expect((await fetch(`${url}/agents/echoes`)).status).toBe(404);
+  });
+
+  it('tells the exchange the status that the application has answered with', async () => {
+    const told: (number | undefined)[] = [];
+    const exchange: Exchange = async ({ toldStatus }) => {
+      told.push(toldStatus);
+      return { status: 200, headers: {} };
+    };
+    const url = await serve((app) => {
+      app.use('/late', (_request, response, next) => {
+        response.status(503).json({});
+        next();
+      });
+      app.use(toExpress({ ...ports, exchange }));
+    });
+    expect([(await fetch(`${url}/late`)).status, (await fetch(url)).status]).toEqual([503, 200]);
+    expect(told).toEqual([503, undefined]);
   });
 
   it('may be at the root, and in routers', async () => {

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const ports = { clock: systemClock, logger: silentLogger };
+const ports = { clock: systemClock, logger: silentLogger, limitReached: () => {} };
 
 /** Tells what it was asked. */
 const mirror: Exchange = async (request) => {

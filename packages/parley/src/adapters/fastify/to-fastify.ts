@@ -6,9 +6,10 @@ import { MountedRequest } from '../node/mounted-request.js';
 import { NodeExchangeRequest } from '../node/node-exchange-request.js';
 import { Responder, type ResponderOptions } from '../node/responder.js';
 
-/** An exchange, and the ports that write its answers. */
+/** An exchange, and the ports that write its answers and report its limits. */
 export interface FastifyAdapterOptions extends ResponderOptions {
   readonly exchange: Exchange;
+  readonly limitReached: NonNullable<ResponderOptions['limitReached']>;
 }
 
 /** The codes of errors by which Fastify refuses a body begin like this. */

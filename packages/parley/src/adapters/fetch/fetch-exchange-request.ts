@@ -13,6 +13,7 @@ export class FetchExchangeRequest implements ExchangeRequest {
   readonly path: string;
   readonly query: string;
   readonly mount: string | undefined;
+  requestId?: string | undefined;
   readonly #request: Request;
   #body: Promise<Uint8Array> | undefined;
 

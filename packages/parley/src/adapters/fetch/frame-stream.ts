@@ -1,8 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
 
-/** A peer that takes nothing for this long is dropped. */
-const STALL_MS = 30_000;
-
 const encoder = new TextEncoder();
 
 /** Options of a stream of frames. */
@@ -11,6 +8,10 @@ export interface FrameStreamOptions {
   /** Aborted when the peer goes; not every host cancels the stream then. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** A reader that takes nothing for this long is dropped. */
+  readonly stallMs: number;
+  /** Called if the reader is dropped. */
+  readonly dropped: () => void;
 }
 
 /**
@@ -25,15 +26,19 @@ class FrameSource {
   readonly #frames: AsyncIterator<string | Uint8Array>;
   readonly #signal: AbortSignal;
   readonly #clock: Clock;
+  readonly #stallMs: number;
+  readonly #dropped: () => void;
   /** When the reader was given its last string; `undefined` while it waits for one. */
   #givenAt: number | undefined;
   #stopTimer: (() => void) | undefined;
   #drop: (() => void) | undefined;
 
-  constructor({ frames, signal, clock }: FrameStreamOptions) {
+  constructor({ frames, signal, clock, stallMs, dropped }: FrameStreamOptions) {
     this.#frames = frames[Symbol.asyncIterator]();
     this.#signal = signal;
     this.#clock = clock;
+    this.#stallMs = stallMs;
+    this.#dropped = dropped;
     this.#givenAt = clock.monotonic();
   }
 
@@ -47,9 +52,10 @@ class FrameSource {
     const drop = () => {
       controller.error(new Error('The reader took nothing for too long'));
       this.#release();
+      this.#dropped();
     };
     this.#drop = drop;
-    this.#watch(STALL_MS);
+    this.#watch(this.#stallMs);
   }
 
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -91,8 +97,8 @@ class FrameSource {
   #watch(ms: number): void {
     this.#stopTimer = this.#clock.after(ms, () => {
       const quiet = this.#givenAt === undefined ? 0 : this.#clock.monotonic() - this.#givenAt;
-      if (quiet >= STALL_MS) this.#drop?.();
-      else this.#watch(STALL_MS - quiet);
+      if (quiet >= this.#stallMs) this.#drop?.();
+      else this.#watch(this.#stallMs - quiet);
     });
   }
 }

@@ -1,20 +1,25 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
-import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { A2AError } from '../../errors/a2a-error.js';
+import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { toFetch } from './to-fetch.js';
 
 const clock = new ManualClock();
 
-const answering = (answer: ExchangeResponse) => toFetch(async () => answer, clock);
+const reached: ReachedLimit[] = [];
+const limitReached = (limit: ReachedLimit) => reached.push(limit);
+
+const answering = (answer: ExchangeResponse) => toFetch({ exchange: async () => answer, clock, limitReached });
 
 /** The result of `look` at a request. */
 async function seen<T>(request: Request, look: (request: ExchangeRequest) => Promise<T> | T): Promise<T> {
   let result: T | undefined;
-  await toFetch(async (exchanged) => {
+  const exchange: Exchange = async (exchanged) => {
     result = await look(exchanged);
     return { status: 204, headers: {} };
-  }, clock)(request);
+  };
+  await toFetch({ exchange, clock, limitReached })(request);
   return result as T;
 }
 
@@ -175,9 +180,9 @@ it('a reader that takes nothing for a while is dropped, one that takes something
   await clock.advance(29_000);
   await reader?.read();
   await clock.advance(29_000);
-  expect(source.released).toBe(false);
+  expect([source.released, reached]).toEqual([false, []]);
   await clock.advance(2_000);
-  expect(source.released).toBe(true);
+  expect([source.released, reached]).toEqual([true, [{ limit: 'stallMs', requestId: undefined }]]);
   await expect(reader?.read()).rejects.toThrow('took nothing');
   expect(clock.pendingTimers).toBe(0);
 });

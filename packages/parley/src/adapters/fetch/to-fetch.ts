@@ -1,38 +1,57 @@
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { FetchExchangeRequest } from './fetch-exchange-request.js';
-import { frameStream } from './frame-stream.js';
+import { type FrameStreamOptions, frameStream } from './frame-stream.js';
 import { upgradedResponse } from './web-socket-pair.js';
 
+/** An exchange, and the ports that drop stalled readers. */
+export interface FetchAdapterOptions {
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  /** A reader that takes nothing of a stream for this long is dropped; default 30 s. */
+  readonly stallMs?: number | undefined;
+  /** Called for each reader that is dropped. */
+  readonly limitReached: (reached: ReachedLimit) => void;
+}
+
 /** An exchange as a web handler: for Hono, Next.js, Workers, Bun, Deno, and tests without sockets. */
-export function toFetch(exchange: Exchange, clock: Clock): (request: Request) => Promise<Response> {
-  return (raw) => fetchAnswer({ exchange, clock, request: new FetchExchangeRequest(raw), raw });
+export function toFetch(options: FetchAdapterOptions): (request: Request) => Promise<Response> {
+  return (raw) => fetchAnswer({ ...options, request: new FetchExchangeRequest(raw), raw });
 }
 
 /** A web request on its way through an exchange. */
-export interface FetchedExchange {
-  readonly exchange: Exchange;
-  readonly clock: Clock;
+export interface FetchedExchange extends FetchAdapterOptions {
   readonly request: FetchExchangeRequest;
   readonly raw: Request;
 }
 
 /** The answer of an exchange as a web response. */
-export async function fetchAnswer({ exchange, clock, request, raw }: FetchedExchange): Promise<Response> {
-  const answer = await exchange(request);
+export async function fetchAnswer(fetched: FetchedExchange): Promise<Response> {
+  const { request, raw } = fetched;
+  const answer = await fetched.exchange(request);
   await request.discard();
   const { status, headers, upgrade, bytes } = answer;
   if (upgrade !== undefined) return upgradedResponse(upgrade);
   if (bytes !== undefined) {
-    const body = raw.method === 'HEAD' ? null : frameStream({ frames: bytes.chunks, signal: raw.signal, clock });
+    const body = raw.method === 'HEAD' ? null : streamOf(bytes.chunks, fetched);
     return new Response(body, { status, headers: { ...headers, 'content-length': String(bytes.length) } });
   }
-  return new Response(raw.method === 'HEAD' ? null : bodyOf(answer, raw, clock), { status, headers });
+  return new Response(raw.method === 'HEAD' ? null : bodyOf(answer, fetched), { status, headers });
 }
 
-function bodyOf({ body, status }: ExchangeResponse, request: Request, clock: Clock) {
+function bodyOf({ body, status }: ExchangeResponse, fetched: FetchedExchange) {
   if (body === undefined || status === 204 || status === 304) return null;
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>;
-  return frameStream({ frames: body, signal: request.signal, clock });
+  return streamOf(body, fetched);
+}
+
+function streamOf(
+  frames: FrameStreamOptions['frames'],
+  { raw: { signal }, request, clock, stallMs = 30_000, limitReached }: FetchedExchange,
+): ReadableStream<Uint8Array> {
+  // These hosts do not tell the address of the peer.
+  const dropped = () => limitReached({ limit: 'stallMs', requestId: request.requestId });
+  return frameStream({ frames, signal, clock, stallMs, dropped });
 }

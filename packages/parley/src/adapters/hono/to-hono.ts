@@ -1,7 +1,5 @@
-import type { Exchange } from '../../bindings/http/exchange.js';
-import type { Clock } from '../../runtime/clock.js';
 import { FetchExchangeRequest } from '../fetch/fetch-exchange-request.js';
-import { fetchAnswer } from '../fetch/to-fetch.js';
+import { type FetchAdapterOptions, fetchAnswer } from '../fetch/to-fetch.js';
 
 /** A request as Hono hands it to its handlers, as far as the adapter reads it. */
 export interface HonoContext {
@@ -12,17 +10,11 @@ export interface HonoContext {
   };
 }
 
-/** The exchange, and the clock that drops stalled readers. */
-export interface HonoAdapterOptions {
-  readonly exchange: Exchange;
-  readonly clock: Clock;
-}
-
 /** An exchange as a handler of Hono. It answers everything below the path of its route. */
-export function toHono({ exchange, clock }: HonoAdapterOptions): (context: HonoContext) => Promise<Response> {
+export function toHono(options: FetchAdapterOptions): (context: HonoContext) => Promise<Response> {
   return ({ req: { raw, routePath } }) => {
     const request = new FetchExchangeRequest(raw, mountOf(raw, routePath));
-    return fetchAnswer({ exchange, clock, request, raw });
+    return fetchAnswer({ ...options, request, raw });
   };
 }
 

@@ -2,7 +2,6 @@ import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
 import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
 import { checkExposure, type HttpServerTimes } from '../../app/options/server-options.js';
 import type { TlsOptions } from '../../app/options/tls-options.js';
-import type { Exchange } from '../../bindings/http/exchange.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { type BoundAddress, HttpServer } from './http-server.js';
 import { NodeProcessFigures } from './process-figures.js';
@@ -56,13 +55,14 @@ export class AgentServer {
       knownHosts: { isPublicHost, publicUrl, boundHost: () => this.#bound?.host },
     });
     const tls = options.tls && serverTls({ tls: options.tls, clock, logger });
-    const { exchange } = this.#host;
+    const { exchange, limitReached, refused } = this.#host;
     const takeHttp2 = options.extensions.find((extension) => extension.takeHttp2)?.takeHttp2;
     const takesLongBodies = options.extensions.some((extension) => extension.takesLongBodies);
     this.#http = new HttpServer({
       ...options.times,
       exchange,
-      limitReached: (limit, caller) => this.#host.limitReached({ limit, caller }),
+      limitReached,
+      refused,
       clock,
       logger,
       tls,
@@ -86,9 +86,9 @@ export class AgentServer {
     return this.#host.deliveries(path);
   }
 
-  /** The exchange without a socket. */
-  get exchange(): Exchange {
-    return this.#host.exchange;
+  /** The exchange without a socket, and the way to report limits of its readers. */
+  get host(): Pick<AgentHost, 'exchange' | 'limitReached'> {
+    return this.#host;
   }
 
   /** The base url that clients are told; "" until the server listens, unless it is configured. */

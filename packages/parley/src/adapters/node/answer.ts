@@ -98,12 +98,15 @@ export interface RawAnswer {
   readonly socket: Socket;
   readonly answer: ExchangeResponse;
   readonly clock: Clock;
+  /** Called with the status of an answer that is sent. Absent: the exchange has counted it. */
+  readonly refused?: ((status: number) => void) | undefined;
 }
 
 /** Answers bytes that are no request, if the socket still takes an answer, and ends the connection after a moment. */
-export function sendRaw({ socket, answer, clock }: RawAnswer): void {
+export function sendRaw({ socket, answer, clock, refused }: RawAnswer): void {
   if (!socket.writable) return;
   const { status, body } = answer;
+  refused?.(status);
   const head = headOf({ answer, length: lengthOf(status, body as string), closing: true });
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (let at = 0; at < head.length; at += 2) text += `${head[at]}: ${head[at + 1]}\r\n`;
@@ -132,6 +135,29 @@ export function whenStalled({ response, stallMs, drop }: StallOptions & { readon
   };
   if (response.socket === null) response.once('socket', watch);
   else watch(response.socket);
+}
+
+/** An answer of which the peer has to take something. */
+export interface AwaitedAnswer extends StallOptions {
+  readonly response: ServerResponse;
+  readonly clock: Clock;
+}
+
+/**
+ * Drops a peer that does not take what waits for it within `stallMs`. The time begins when all earlier answers of the
+ * connection have left: until then the peer can take nothing of this one. The returned function ends the watch.
+ */
+export function dropUnlessTaken({ response, clock, stallMs, drop }: AwaitedAnswer): () => void {
+  let cancel: (() => void) | undefined;
+  const watch = () => {
+    cancel = clock.after(stallMs, () => drop(response));
+  };
+  if (response.socket === null) response.once('socket', watch);
+  else watch();
+  return () => {
+    response.off('socket', watch);
+    cancel?.();
+  };
 }
 
 /** 204 and 304 have no content, and so no length (RFC 9110 §8.6). */

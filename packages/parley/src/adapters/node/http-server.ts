@@ -6,7 +6,7 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LinkedList, type Place } from '../../runtime/linked-list.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { LimitName } from '../../telemetry/reached-limit.js';
+import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { closeGently, sendEarly, sendRaw, sendWhole } from './answer.js';
 import { NodeExchangeRequest } from './node-exchange-request.js';
 import { PipelineLimit } from './pipeline-limit.js';
@@ -36,7 +36,9 @@ export interface HttpServerOptions extends HttpServerTimes {
   /** Takes connections of HTTP/2. Absent: the server answers them with an error. */
   readonly takeHttp2?: ((socket: Socket) => void) | undefined;
   /** Called for each request and connection that a limit of connections refuses or ends. */
-  readonly limitReached?: (limit: LimitName, peer: string | undefined) => void;
+  readonly limitReached?: (reached: ReachedLimit) => void;
+  /** Called with the status of each answer that the server gives in the place of the exchange. */
+  readonly refused?: (status: number) => void;
 }
 
 /** Default of `headersMs`. */
@@ -113,7 +115,7 @@ export class HttpServer {
     this.#server.on(connection, (socket: Socket) => closeGently(socket, options.clock));
     this.#server.on('connect', (_incoming, socket: Socket) => {
       socket.on('error', () => {}).resume();
-      sendRaw({ socket, answer: NO_PROXY, clock: options.clock });
+      sendRaw({ socket, answer: NO_PROXY, ...options });
     });
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onMalformed(error, socket));
   }
@@ -125,7 +127,7 @@ export class HttpServer {
     const { sharePort } = await import('./shared-port.js');
     this.#isShared = true;
     const event = tls === undefined ? 'connection' : 'secureConnection';
-    const isLate = ({ remoteAddress }: Socket) => limitReached?.('headersMs', remoteAddress);
+    const isLate = ({ remoteAddress: caller }: Socket) => limitReached?.({ limit: 'headersMs', caller });
     sharePort({ server: this.#server, event, takeHttp2, firstBytesMs: headersMs, isLate, clock });
     if (tls === undefined) this.#server.on('connection', this.#accept);
   }
@@ -207,7 +209,8 @@ export class HttpServer {
       const refusal = admission === 'refused' ? TOO_MANY : refusalOf(incoming);
       if (refusal !== undefined) {
         const limit = refusal === TOO_MANY ? 'pipelined' : refusal === TOO_MANY_LINES ? 'headBytes' : undefined;
-        if (limit !== undefined) this.#options.limitReached?.(limit, incoming.socket.remoteAddress);
+        if (limit !== undefined) this.#options.limitReached?.({ limit, caller: incoming.socket.remoteAddress });
+        this.#options.refused?.(refusal.status);
         return this.#responder.send(call, refusal);
       }
       if (this.#options.takesLongBodies === true) this.#boundBody(incoming, request);
@@ -255,9 +258,10 @@ export class HttpServer {
   }
 
   #onMalformed({ code }: NodeJS.ErrnoException, socket: Socket): void {
-    const { clock, limitReached } = this.#options;
+    const { clock, limitReached, refused } = this.#options;
+    const caller = socket.remoteAddress;
     if (!isMalformed(code)) {
-      if (code === TLS_TIMED_OUT) limitReached?.('headersMs', socket.remoteAddress);
+      if (code === TLS_TIMED_OUT) limitReached?.({ limit: 'headersMs', caller });
       return void socket.destroy();
     }
     const streaming = this.#streams.values().some((stream) => stream.isOn(socket));
@@ -265,17 +269,17 @@ export class HttpServer {
     if (this.#broken.has(socket)) return streaming || code === TIMED_OUT ? void socket.destroy() : undefined;
     const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
     const { answer, limit } = malformedRequest(code, response?.req.complete === false);
-    if (limit !== undefined) limitReached?.(limit, socket.remoteAddress);
+    if (limit !== undefined) limitReached?.({ limit, caller });
     if (streaming) return void socket.destroy();
     this.#broken.add(socket);
     if (response === undefined) {
-      sendRaw({ socket, answer, clock });
+      sendRaw({ socket, answer, clock, refused });
     } else if (response.req.complete) {
       if (code === TIMED_OUT) return void socket.destroy();
       // Whole requests that came before get their answers first.
-      response.once('finish', () => sendRaw({ socket, answer, clock }));
+      response.once('finish', () => sendRaw({ socket, answer, clock, refused }));
     } else if (!response.headersSent) {
-      // The request will never be whole. Its readers get an error once the answer is out.
+      // The request will never be whole. Its readers get an error once the answer is out. Its exchange counts it.
       response.once('close', () => response.req.destroy());
       if (code === CUT_OFF) sendWhole({ response, answer, closing: true });
       else sendEarly({ incoming: response.req, response, answer, clock });

@@ -57,6 +57,10 @@ export class MountedRequest implements ExchangeRequest {
     return this.#arrived.signal;
   }
 
+  get toldStatus(): number | undefined {
+    return this.#arrived.toldStatus;
+  }
+
   /** True if an unread body is too large to drain. The connection cannot be used again. */
   get leavesBody(): boolean {
     return this.#arrived.leavesBody;

@@ -63,6 +63,10 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return isSecure(socket) ? connectionCertificate(socket) : undefined;
   }
 
+  get toldStatus(): number | undefined {
+    return this.#response.headersSent ? this.#response.statusCode : undefined;
+  }
+
   header(name: string): string | undefined {
     const value = this.#incoming.headers[name];
     return typeof value === 'object' ? value.join(', ') : value;

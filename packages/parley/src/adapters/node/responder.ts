@@ -3,7 +3,7 @@ import { errorAnswer } from '../../app/json-answer.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { LimitName } from '../../telemetry/reached-limit.js';
+import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { headOf, sendEarly, sendWhole, whenStalled } from './answer.js';
 import { ResponseStream } from './response-stream.js';
 
@@ -22,7 +22,7 @@ export interface ResponderOptions<Call extends RespondingCall = RespondingCall> 
   /** A peer that takes nothing of its answer for this long is dropped; default 30 s. */
   readonly stallMs?: number | undefined;
   /** Called for each peer that is dropped. */
-  readonly limitReached?: (limit: LimitName, peer: string | undefined) => void;
+  readonly limitReached?: (reached: ReachedLimit) => void;
   /** True if the connection ends with an answer. Default: never. */
   readonly isLast?: (answer: ExchangeResponse) => boolean;
   /** Called with each stream that begins. It gives the function to call when the stream ends. */
@@ -119,7 +119,7 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
   readonly #drop = (response: ServerResponse): void => {
     const { logger, limitReached } = this.#options;
     logger.warn('A peer that reads nothing was dropped', { stallMs: this.#stallMs });
-    limitReached?.('stallMs', response.req.socket.remoteAddress);
+    limitReached?.({ limit: 'stallMs', caller: response.req.socket.remoteAddress });
     response.destroy();
   };
 }

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
 import { get, RawConnection } from '../../../../../test/support/raw-connection.js';
+import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import { HttpServer } from './http-server.js';
 
@@ -43,12 +44,16 @@ class Source implements AsyncIterable<string>, AsyncIterator<string> {
   }
 }
 
-async function stream(body: AsyncIterable<string>, headers = '') {
+function stream(body: AsyncIterable<string>, headers = '') {
+  return served(async () => ({ status: 200, headers: { 'x-kind': 'stream' }, body }), get('/', headers));
+}
+
+/** A server with a clock, and a connection to it that has sent these requests. */
+async function served(exchange: Exchange, requests: string) {
   const clock = new ManualClock();
-  const exchange = async () => ({ status: 200, headers: { 'x-kind': 'stream' }, body });
   const server = new HttpServer({ exchange, clock, logger: silentLogger, stallMs: 30_000 });
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
-  const connection = await RawConnection.open(port, get('/', headers));
+  const connection = await RawConnection.open(port, requests);
   closers.push(async () => {
     connection[Symbol.dispose]();
     const closed = server.close(0);
@@ -139,6 +144,38 @@ it('a peer that takes nothing is dropped after a while, one that takes something
   expect(returned).toBe(false);
   await clock.advance(2_000);
   while (!returned) await turn();
+});
+
+/** An answer of 300,000 characters, more than a connection buffers. Counts the pieces that are asked for. */
+const LONG: Readonly<Record<string, (count: () => void) => Partial<ExchangeResponse>>> = {
+  'a stream': (count) => ({ body: threeTimes('x'.repeat(100_000), count) }),
+  bytes: (count) => ({ bytes: { length: 300_000, chunks: threeTimes(Buffer.alloc(100_000, 'x'), count) } }),
+};
+
+async function* threeTimes<T>(piece: T, count: () => void) {
+  for (let piecesGiven = 0; piecesGiven < 3; piecesGiven++) {
+    count();
+    yield piece;
+  }
+}
+
+it.each(Object.entries(LONG))('a peer that reads is not dropped while %s waits behind a stream', async (_, long) => {
+  const first = new Source();
+  let pulled = 0;
+  const exchange: Exchange = async ({ path }) => ({
+    status: 200,
+    headers: {},
+    ...(path === '/first' ? { body: first } : long(() => pulled++)),
+  });
+  const { clock, connection } = await served(exchange, get('/first') + get('/second', 'connection: close\r\n'));
+  while (pulled === 0) await turn();
+  first.give('one\n');
+  await connection.until(/one/);
+  await clock.advance(60_000);
+  first.give('two\n', undefined);
+  const all = await connection.untilEnd();
+  expect(all).toContain('two\n');
+  expect(all.match(/x+/g)?.join('')).toHaveLength(300_000);
 });
 
 it('the frames are let go at once when the peer goes away, even while one is awaited', async () => {

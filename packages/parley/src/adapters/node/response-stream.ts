@@ -1,17 +1,13 @@
-import type { ServerResponse } from 'node:http';
 import { nextTick } from 'node:process';
-import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { StallOptions } from './answer.js';
+import { type AwaitedAnswer, dropUnlessTaken } from './answer.js';
 
 /** Frames that are ready go out together, up to about this many characters in one write. */
 const WRITE_SIZE = 65_536;
 
 /** Options of a response stream. */
-export interface ResponseStreamOptions extends StallOptions {
-  readonly response: ServerResponse;
+export interface ResponseStreamOptions extends AwaitedAnswer {
   readonly frames: AsyncIterable<string>;
-  readonly clock: Clock;
   readonly logger: Logger;
   /** Called once, when nothing more will be written. */
   readonly done: () => void;
@@ -92,8 +88,7 @@ export class ResponseStream {
 
   #room(): Promise<void> {
     return new Promise((resolve) => {
-      const { clock, response, stallMs, drop } = this.#options;
-      const cancel = clock.after(stallMs, () => drop(response));
+      const cancel = dropUnlessTaken(this.#options);
       const unblock = () => {
         cancel();
         resolve();

@@ -1,39 +1,28 @@
-import type { ServerResponse } from 'node:http';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { headOf, type StallOptions } from './answer.js';
+import { type AwaitedAnswer, dropUnlessTaken, headOf } from './answer.js';
 
 /** An answer whose body comes as chunks of bytes. */
-export interface BytesAnswer extends StallOptions {
-  readonly response: ServerResponse;
+export interface BytesAnswer extends AwaitedAnswer {
   readonly answer: ExchangeResponse & { readonly bytes: NonNullable<ExchangeResponse['bytes']> };
   readonly closing: boolean;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** Writes the chunks as fast as the peer takes them. Releases their source if the peer leaves. */
-export async function sendBytes({
-  response,
-  answer,
-  closing,
-  clock,
-  logger,
-  stallMs,
-  drop,
-}: BytesAnswer): Promise<void> {
+export async function sendBytes(sent: BytesAnswer): Promise<void> {
+  const { response, answer, closing, logger } = sent;
   const { length, chunks } = answer.bytes;
   response.writeHead(answer.status, headOf({ answer, length, closing }));
-  let sent = 0;
+  let written = 0;
   try {
     if (response.req.method !== 'HEAD') {
       for await (const chunk of chunks) {
         if (response.destroyed) return;
-        sent += chunk.length;
-        await written(response, chunk, { isLast: sent === length, clock, stallMs, drop });
+        written += chunk.length;
+        await write(chunk, written === length, sent);
       }
-      if (sent !== length) throw new TypeError(`The body has ${sent} bytes, and its head says ${length}`);
+      if (written !== length) throw new TypeError(`The body has ${written} bytes, and its head says ${length}`);
     }
     if (!response.writableEnded) response.end();
   } catch (error) {
@@ -47,13 +36,10 @@ export async function sendBytes({
  * Writes a chunk. Resolves when the peer has taken it, because its source may use the memory again, or has left. The
  * answer ends with its last chunk: a peer that has all bytes may close the connection at once.
  */
-function written(
-  response: ServerResponse,
-  chunk: Uint8Array,
-  { isLast, clock, stallMs, drop }: Pick<BytesAnswer, 'clock' | keyof StallOptions> & { readonly isLast: boolean },
-): Promise<void> {
+function write(chunk: Uint8Array, isLast: boolean, answer: AwaitedAnswer): Promise<void> {
+  const { response } = answer;
   return new Promise((resolve) => {
-    const cancel = clock.after(stallMs, () => drop(response));
+    const cancel = dropUnlessTaken(answer);
     const done = () => {
       cancel();
       response.off('close', done);

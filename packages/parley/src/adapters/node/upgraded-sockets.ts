@@ -19,6 +19,8 @@ export interface UpgradedSocketsOptions {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called with the status of each answer in the place of the exchange. */
+  readonly refused?: ((status: number) => void) | undefined;
 }
 
 /** The longest message of any WebSocket, in bytes. Its endpoint may set a lower limit. */
@@ -71,10 +73,7 @@ export class UpgradedSockets {
   readonly #acceptor = new LoadedOnDemand<WebSocketServer>(async () => {
     const { WebSocketServer } = await import('ws').catch(missingPackage('WebSockets need', 'ws'));
     const acceptor = new WebSocketServer(ACCEPTOR);
-    const { clock } = this.#options;
-    return acceptor.on('wsClientError', (_error, socket) =>
-      sendRaw({ socket: socket as Socket, answer: NOT_UPGRADED, clock }),
-    );
+    return acceptor.on('wsClientError', (_error, socket) => this.#refuse(socket as Socket, NOT_UPGRADED));
   });
 
   constructor(options: UpgradedSocketsOptions) {
@@ -84,9 +83,9 @@ export class UpgradedSockets {
   /** Answers an upgrade request. */
   take(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
     socket.on('error', () => {});
-    const { exchange, clock, logger } = this.#options;
+    const { exchange, logger } = this.#options;
     const refusal = refusalOf(incoming);
-    if (refusal !== undefined) return sendRaw({ socket, answer: refusal, clock });
+    if (refusal !== undefined) return this.#refuse(socket, refusal);
     const response = { destroyed: socket.destroyed, writableFinished: false, once: socket.once.bind(socket) };
     const request = new NodeExchangeRequest({
       incoming,
@@ -98,13 +97,18 @@ export class UpgradedSockets {
       .then((answer) => this.#answer(answer, { incoming, socket, head }))
       .catch((error: unknown) => {
         logger.error('A connection could not be upgraded', { error });
-        sendRaw({ socket, answer: FAILED, clock });
+        this.#refuse(socket, FAILED);
       });
   }
 
   /** Cuts all connections. */
   terminate(): void {
     for (const port of this.#ports.values()) port.terminate();
+  }
+
+  #refuse(socket: Socket, answer: ExchangeResponse): void {
+    const { clock, refused } = this.#options;
+    sendRaw({ socket, answer, clock, refused });
   }
 
   async #answer(answer: ExchangeResponse, { incoming, socket, head }: Upgrade): Promise<void> {

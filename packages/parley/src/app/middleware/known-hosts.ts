@@ -18,6 +18,8 @@ export interface KnownHostsOptions {
   readonly boundHost: () => string | undefined;
   /** True if an agent takes calls without a credential. */
   readonly isOpen: () => boolean;
+  /** Called with the status of each refusal. */
+  readonly refused?: (status: number) => void;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface KnownHostsOptions {
  * read every answer.
  */
 export function forKnownHosts(exchange: Exchange, options: KnownHostsOptions): Exchange {
-  const { isPublicHost, publicUrl, boundHost, isOpen } = options;
+  const { isPublicHost, publicUrl, boundHost, isOpen, refused } = options;
   const own = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.host;
   const isKnown = (host: string): boolean =>
     host === own || isLocalHost(host) || isPublicHost?.(host) === true || !isOpen() || !isLoopback(boundHost() ?? '');
@@ -36,7 +38,10 @@ export function forKnownHosts(exchange: Exchange, options: KnownHostsOptions): E
     const host = request.header('host');
     // No browser leaves it out or empty.
     if (host !== last && host !== undefined && host !== '') {
-      if (!isKnown(host)) return Promise.resolve(FOREIGN_HOST);
+      if (!isKnown(host)) {
+        refused?.(FOREIGN_HOST.status);
+        return Promise.resolve(FOREIGN_HOST);
+      }
       last = host;
     }
     return exchange(request);

@@ -30,8 +30,10 @@ export function observed(exchange: Exchange, { metrics, logger, clock, ids, head
     request.requestId = requestId;
     return exchange(request).then((answer) => {
       const ms = clock.monotonic() - began;
-      if (metrics !== undefined) count(metrics, answer, ms);
-      if (logger !== undefined) tell(logger, { request, answer, ms });
+      const { toldStatus } = request;
+      const told = toldStatus === undefined ? answer : { status: toldStatus };
+      if (metrics !== undefined) count(metrics, told, ms);
+      if (logger !== undefined) tell(logger, { request, answer: told, ms });
       const all = allHeaders(headers, { request, answer });
       all['x-request-id'] = requestId;
       return { ...answer, headers: all };
@@ -50,7 +52,10 @@ function broughtId(request: ExchangeRequest): string | undefined {
   return trace === undefined ? undefined : TRACEPARENT.exec(trace)?.[1];
 }
 
-function count(metrics: RequestMetrics, { call, status }: ExchangeResponse, ms: number): void {
+/** The parts of an answer that its caller gets to know. */
+type ToldAnswer = Pick<ExchangeResponse, 'call' | 'status'>;
+
+function count(metrics: RequestMetrics, { call, status }: ToldAnswer, ms: number): void {
   metrics.answered({
     operation: call?.operation,
     binding: call?.binding,
@@ -74,7 +79,7 @@ export function countBrokenStream(metrics: RequestMetrics, code: ErrorCode): voi
 
 interface Told {
   readonly request: ExchangeRequest;
-  readonly answer: ExchangeResponse;
+  readonly answer: ToldAnswer;
   readonly ms: number;
 }
 

@@ -33,6 +33,11 @@ export interface ExchangeRequest {
   readonly peer?: string | undefined;
   /** Scheme, address and port at which the request arrived, if the host knows them; never taken from the request. */
   readonly local?: string | undefined;
+  /**
+   * The status that the host has sent in the place of this exchange's answer, such as 408 for a body that did not
+   * arrive. Absent: none.
+   */
+  readonly toldStatus?: number | undefined;
   /** The path at which the host has mounted the exchange, as sent; `path` follows it. Absent at the root. */
   readonly mount?: string | undefined;
   /** Stands for the connection, if the host knows it. Requests of several callers may share one. */
