@@ -88,3 +88,21 @@ it('a server with the smallest agent loads 108 kB, and the rest on demand', asyn
   expect(compressed).toBeLessThanOrEqual(108 * 1024);
   expect(inputs.filter((path) => ON_DEMAND.some((name) => path.includes(name)))).toEqual([]);
 });
+
+it('a bundle in one file has the parts of jose that sign, and no encryption', async () => {
+  const { metafile } = await build({
+    stdin: { contents: "export { createAgentHandler } from 'parley-a2a/server';", resolveDir: root },
+    alias: { 'parley-a2a/server': `${exportsFolder}server.ts` },
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    external: ['node:*'],
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  });
+  const ofJose = Object.keys(metafile.inputs).filter((path) => path.includes('node_modules/jose/'));
+  expect(ofJose.filter((path) => path.includes('/jws/flattened/sign'))).toHaveLength(1);
+  expect(ofJose.filter((path) => /jwe\/|jwe_(?:en|de)crypt|jwks\//.test(path))).toEqual([]);
+});

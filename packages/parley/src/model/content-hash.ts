@@ -91,6 +91,8 @@ class Hash {
   }
 }
 
+const DIGITS = '0123456789abcdef';
+
 function mixed(lane: number, other: number): number {
   const mix = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
   return mix ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
@@ -98,19 +100,6 @@ function mixed(lane: number, other: number): number {
 
 /** 8 digits. `toString(16)` takes five times as long for numbers of 32 bits. */
 function hexOf(lane: number): string {
-  return String.fromCharCode(
-    digit(lane >>> 28),
-    digit(lane >>> 24),
-    digit(lane >>> 20),
-    digit(lane >>> 16),
-    digit(lane >>> 12),
-    digit(lane >>> 8),
-    digit(lane >>> 4),
-    digit(lane),
-  );
-}
-
-function digit(number: number): number {
-  const low = number & 15;
-  return low < 10 ? 0x30 + low : 0x57 + low;
+  const digit = (shift: number) => DIGITS.charCodeAt((lane >>> shift) & 15);
+  return String.fromCharCode(digit(28), digit(24), digit(20), digit(16), digit(12), digit(8), digit(4), digit(0));
 }

@@ -1,16 +1,15 @@
-import type * as Jose from 'jose';
 import { missingPackage } from '../../errors/missing-package.js';
 import type { AgentCardSignature } from '../../model/agent-card.js';
 import type { CardSigningOptions } from './card-signing-options.js';
-import { type SignerKeys, signerKeys } from './private-keys.js';
+import { type SignerKeys, type SigningLibrary, signerKeys } from './private-keys.js';
 
 /** Signs agent cards (Spec §8.4; JWS, RFC 7515), and publishes its public keys. */
 export class CardSigner {
-  readonly #library: typeof Jose;
+  readonly #library: SigningLibrary;
   readonly #keys: SignerKeys;
   readonly #jku: { readonly jku?: string };
 
-  private constructor(library: typeof Jose, keys: SignerKeys, jku: { readonly jku?: string }) {
+  private constructor(library: SigningLibrary, keys: SignerKeys, jku: { readonly jku?: string }) {
     this.#library = library;
     this.#keys = keys;
     this.#jku = jku;
@@ -22,7 +21,7 @@ export class CardSigner {
    * @throws OptionsError naming every key that cannot be used.
    */
   static async of({ keys }: CardSigningOptions, jwksUrl: string): Promise<CardSigner> {
-    const library = await import('jose').catch(missingPackage('Signatures of agent cards need', 'jose'));
+    const library = await signingLibrary();
     const own = await signerKeys(keys, { library, place: 'cardSigning.keys', subject: 'Card signing' });
     return new CardSigner(library, own, jwksUrl.startsWith('https:') ? { jku: jwksUrl } : {});
   }
@@ -45,4 +44,15 @@ export class CardSigner {
     }
     return signatures;
   }
+}
+
+/** A bundle has only these parts of the package. */
+async function signingLibrary(): Promise<SigningLibrary> {
+  const missing = missingPackage('Signatures of agent cards need', 'jose');
+  const [signing, keys, thumbprints] = await Promise.all([
+    import('jose/jws/flattened/sign').catch(missing),
+    import('jose/key/import').catch(missing),
+    import('jose/jwk/thumbprint').catch(missing),
+  ]);
+  return { ...signing, ...keys, ...thumbprints };
 }

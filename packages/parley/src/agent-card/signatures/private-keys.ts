@@ -9,6 +9,9 @@ export interface PrivateKey {
   readonly alg: string;
 }
 
+/** The parts of `jose` that sign. */
+export type SigningLibrary = Pick<typeof Jose, 'FlattenedSign' | 'importJWK' | 'calculateJwkThumbprint'>;
+
 /** A key as a member of the published set. */
 export type PublishedJwk = Jose.JWK & { readonly kid: string; readonly alg: string };
 
@@ -42,7 +45,7 @@ const ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
  */
 export async function signerKeys(
   keys: readonly CardJwk[],
-  { library, place, subject }: { readonly library: typeof Jose; readonly place: string; readonly subject: string },
+  { library, place, subject }: { readonly library: SigningLibrary; readonly place: string; readonly subject: string },
 ): Promise<SignerKeys> {
   const problems: string[] = [];
   const published: PublishedJwk[] = [];
@@ -66,7 +69,7 @@ export async function signerKeys(
   return { signing, published };
 }
 
-async function publicPart(jwk: CardJwk, library: typeof Jose): Promise<PublishedJwk> {
+async function publicPart(jwk: CardJwk, library: SigningLibrary): Promise<PublishedJwk> {
   const members = PUBLIC_MEMBERS[jwk.kty];
   const known = ALGORITHMS[jwk.kty] ?? ALGORITHMS[`${jwk.kty} ${jwk.crv}`];
   if (members === undefined || known === undefined) throw new Error('is no EC, Ed25519 or RSA key');
