@@ -9,7 +9,7 @@ import { isAttachedCrossSite } from '../cross-site.js';
 import { type CredentialOwner, ownerProblems } from './api-key.js';
 import { type BasicCredentials, readBasicCredentials } from './basic-credentials.js';
 import { ownerAsUser } from './credential-users.js';
-import { FairTurns } from './fair-turns.js';
+import { FairPlaces } from './fair-places.js';
 import type { KnownUser } from './key-table.js';
 import {
   DEFAULT_ITERATIONS,
@@ -99,7 +99,7 @@ export class BasicUsers implements Authenticator {
   readonly #pepper: string;
   /** Checks that run or wait, by the same keyed hash. */
   readonly #checks = new Map<string, Promise<Authentication>>();
-  readonly #turns = new FairTurns({ running: RUNNING, waiting: WAITING });
+  readonly #places = new FairPlaces({ running: RUNNING, waiting: WAITING });
 
   /** @throws OptionsError naming the subjects with an invalid name or hash. */
   constructor(setup: BasicUsersSetup) {
@@ -163,7 +163,7 @@ export class BasicUsers implements Authenticator {
     { users, key }: { readonly users: Users; readonly key: string },
   ): Promise<Authentication> {
     const entry = users.byName.get(name);
-    if (!(await this.#turns.begin(client))) {
+    if (!(await this.#places.take(client))) {
       const message = 'Too many passwords wait for their check';
       const details = { metadata: { limit: 'waitingPasswords' }, retryAfterMs: BUSY_RETRY_MS };
       throw new A2AError('RESOURCE_EXHAUSTED', message, details);
@@ -178,7 +178,7 @@ export class BasicUsers implements Authenticator {
         return { kind: 'refused', reason: 'unknown name or wrong password' };
       }
     } finally {
-      this.#turns.end();
+      this.#places.give();
     }
     const now = this.#setup.clock.now();
     remember(users.verified, key, { answer: entry.answer, until: now + (this.#setup.verifiedMs ?? 300_000) });

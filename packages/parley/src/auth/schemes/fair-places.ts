@@ -1,34 +1,35 @@
-/** Limits of turns. */
-export interface TurnLimits {
-  /** Turns at once. */
+/** Numbers of callers. */
+export interface FairPlacesOptions {
+  /** Callers with a place. */
   readonly running: number;
-  /** Callers that wait for a turn. */
+  /** Callers that wait for one. */
   readonly waiting: number;
 }
 
-/** A caller that waits. `begin`: its turn has come. `refuse`: another caller has taken its place. */
+/** A caller that waits. `begin`: it has a place now. `refuse`: it had to go. */
 interface Waiter {
   begin(): void;
   refuse(): void;
 }
 
 /**
- * Turns for slow work, fair between groups of callers: each group in turn gets one. If too many callers wait, the
- * newest one of the largest group has to go. A group with many callers therefore holds up another group for one turn.
+ * Places for slow work, fair between groups of callers: the groups get the next places one after the other. If too many
+ * callers wait, the newest one of the largest group has to go. So a group with many callers holds up another group for
+ * one place.
  */
-export class FairTurns {
-  readonly #limits: TurnLimits;
-  /** Groups with waiting callers, in the order of their next turns. */
+export class FairPlaces {
+  readonly #limits: FairPlacesOptions;
+  /** Groups with waiting callers. The first one gets the next place. */
   readonly #groups = new Map<string, Waiter[]>();
   #running = 0;
   #waiting = 0;
 
-  constructor(limits: TurnLimits) {
+  constructor(limits: FairPlacesOptions) {
     this.#limits = limits;
   }
 
-  /** Resolves with true at the caller's turn, which `end` ends. Resolves with false if too many callers wait. */
-  begin(group: string): Promise<boolean> {
+  /** Resolves with true when the caller has a place, to be given back. With false if too many callers wait. */
+  take(group: string): Promise<boolean> {
     if (this.#running < this.#limits.running) {
       this.#running += 1;
       return Promise.resolve(true);
@@ -40,8 +41,8 @@ export class FairTurns {
     return new Promise((resolve) => waiters.push({ begin: () => resolve(true), refuse: () => resolve(false) }));
   }
 
-  /** Ends a turn, and begins the next one. */
-  end(): void {
+  /** Gives a place back, for the next caller. */
+  give(): void {
     const [next] = this.#groups;
     if (next === undefined) {
       this.#running -= 1;
