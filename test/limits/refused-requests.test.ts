@@ -79,6 +79,13 @@ it.each(REFUSED)(
   },
 );
 
+it('a connection that says nothing reaches a limit, and is no request', async () => {
+  const world = await served({ server: { http: SLOW } });
+  expect(await (await rawHttp(world, '')).untilEnd()).toBe('');
+  await expect.poll(() => world.figures()).toContain('a2a_server_limits_reached_total{limit="headersMs"} 1');
+  expect(await counted(world)).toEqual([]);
+});
+
 it('a request too many on a connection is one request and one error', async () => {
   const world = await served({});
   const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };

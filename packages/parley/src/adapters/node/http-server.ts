@@ -270,7 +270,9 @@ export class HttpServer {
     const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
     const { answer, limit } = malformedRequest(code, response?.req.complete === false);
     if (limit !== undefined) limitReached?.({ limit, caller });
-    if (streaming) return void socket.destroy();
+    // Without a byte there is no request to answer. One that is on its way now would take the answer for its own.
+    const isSilent = code === TIMED_OUT && socket.bytesRead === 0;
+    if (streaming || isSilent) return void socket.destroy();
     this.#broken.add(socket);
     if (response === undefined) {
       sendRaw({ socket, answer, clock, refused });
