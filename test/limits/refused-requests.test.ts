@@ -86,6 +86,18 @@ it('a connection that says nothing reaches a limit, and is no request', async ()
   expect(await counted(world)).toEqual([]);
 });
 
+it('a request that waits on a silent connection of a server that was held up is served', async () => {
+  const world = await served({ server: { http: SLOW } });
+  const last = get('/healthz', 'connection: close\r\n');
+  const silent = await rawHttp(world, '');
+  // The server has accepted a later connection, so that it has this one too.
+  await (await rawHttp(world, last)).untilEnd();
+  silent.socket.write(last);
+  // As after a pause of the process: the time of the connection is over, and nothing was read.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5 * SLOW.headersMs);
+  expect(await silent.untilEnd()).toContain('HTTP/1.1 200 ');
+});
+
 it('a request too many on a connection is one request and one error', async () => {
   const world = await served({});
   const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };

@@ -114,8 +114,9 @@ export class HttpServer {
     const connection = options.tls === undefined ? 'connection' : 'secureConnection';
     this.#server.on(connection, (socket: Socket) => closeGently(socket, options.clock));
     this.#server.on('connect', (_incoming, socket: Socket) => {
+      const { clock, refused } = options;
       socket.on('error', () => {}).resume();
-      sendRaw({ socket, answer: NO_PROXY, ...options });
+      sendRaw({ socket, answer: NO_PROXY, clock, refused });
     });
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onMalformed(error, socket));
   }
@@ -257,6 +258,19 @@ export class HttpServer {
     });
   }
 
+  /**
+   * Ends a connection that has sent nothing in its time, without an answer: a request on its way would take it for its
+   * own. A process that was held up first reads what has arrived meanwhile.
+   */
+  #endSilent(socket: Socket): void {
+    const { clock, limitReached } = this.#options;
+    clock.soon(() => {
+      if (socket.destroyed || socket.bytesRead > 0) return;
+      limitReached?.({ limit: 'headersMs', caller: socket.remoteAddress });
+      socket.destroy();
+    });
+  }
+
   #onMalformed({ code }: NodeJS.ErrnoException, socket: Socket): void {
     const { clock, limitReached, refused } = this.#options;
     const caller = socket.remoteAddress;
@@ -264,15 +278,14 @@ export class HttpServer {
       if (code === TLS_TIMED_OUT) limitReached?.({ limit: 'headersMs', caller });
       return void socket.destroy();
     }
+    if (code === TIMED_OUT && socket.bytesRead === 0) return this.#endSilent(socket);
     const streaming = this.#streams.values().some((stream) => stream.isOn(socket));
     // Bytes after broken bytes are broken too.
     if (this.#broken.has(socket)) return streaming || code === TIMED_OUT ? void socket.destroy() : undefined;
     const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
     const { answer, limit } = malformedRequest(code, response?.req.complete === false);
     if (limit !== undefined) limitReached?.({ limit, caller });
-    // Without a byte there is no request to answer. One that is on its way now would take the answer for its own.
-    const isSilent = code === TIMED_OUT && socket.bytesRead === 0;
-    if (streaming || isSilent) return void socket.destroy();
+    if (streaming) return void socket.destroy();
     this.#broken.add(socket);
     if (response === undefined) {
       sendRaw({ socket, answer, clock, refused });
