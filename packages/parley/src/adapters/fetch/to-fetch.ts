@@ -5,6 +5,9 @@ import { FetchExchangeRequest } from './fetch-exchange-request.js';
 import { type FrameStreamOptions, frameStream } from './frame-stream.js';
 import { upgradedResponse } from './web-socket-pair.js';
 
+/** Default of `stallMs`. */
+const STALL_MS = 30_000;
+
 /** An exchange, and the ports that drop stalled readers. */
 export interface FetchAdapterOptions {
   readonly exchange: Exchange;
@@ -49,7 +52,7 @@ function bodyOf({ body, status }: ExchangeResponse, fetched: FetchedExchange) {
 
 function streamOf(
   frames: FrameStreamOptions['frames'],
-  { raw: { signal }, request, clock, stallMs = 30_000, limitReached }: FetchedExchange,
+  { raw: { signal }, request, clock, stallMs = STALL_MS, limitReached }: FetchedExchange,
 ): ReadableStream<Uint8Array> {
   // These hosts do not tell the address of the peer.
   const dropped = () => limitReached({ limit: 'stallMs', requestId: request.requestId });

@@ -92,9 +92,7 @@ export class TokenAuthenticator implements Authenticator {
   #found(token: string, hash: string, credentials: Credentials): Authentication | Promise<Authentication> {
     const known = this.#verified.get(hash);
     if (known !== undefined) return this.#bound(known, credentials);
-    const checked = this.#checked(token, hash);
-    if (!(checked instanceof Promise)) return checked;
-    return checked.then((found) => this.#bound(found, credentials));
+    return this.#checked(token, hash).then((found) => this.#bound(found, credentials));
   }
 
   /** The certificate is checked for each call: another client may have sent the token first. */
@@ -112,43 +110,41 @@ export class TokenAuthenticator implements Authenticator {
     this.#revocations.revoke(userId);
   }
 
-  #checked(token: string, hash: string): CheckedToken | Promise<CheckedToken> {
-    if (!isToken(token)) return invalidToken('malformed');
+  #checked(token: string, hash: string): Promise<CheckedToken> {
     const { generation } = this.#verified;
     const running = this.#checks.get(hash);
     if (running?.generation === generation) return running.found;
-    const found = this.#authentication(token, { hash, generation });
-    this.#checks.set(hash, { generation, found });
-    return found;
+    const check = { generation, found: this.#authentication(token, hash) };
+    this.#checks.set(hash, check);
+    const ended = () => {
+      if (this.#checks.get(hash) === check) this.#checks.delete(hash);
+    };
+    check.found.then(ended, ended);
+    return check.found;
   }
 
-  async #authentication(
-    token: string,
-    { hash, generation }: { readonly hash: string; readonly generation: number },
-  ): Promise<CheckedToken> {
+  async #authentication(token: string, hash: string): Promise<CheckedToken> {
+    if (!isToken(token)) return invalidToken('malformed');
     const { options, toleranceSeconds, runtime } = this.#setup;
+    const { generation } = this.#verified;
     const checkedAt = runtime.clock.now();
-    try {
-      const verdict = await this.#check(token);
-      if ('fault' in verdict) return invalidToken(verdict.fault);
-      const binding = bindingOf(verdict.claims.cnf);
-      if (binding !== undefined && 'fault' in binding) return invalidToken(binding.fault);
-      const { issuer, claims: mapping = {} } = options;
-      const user = userOfClaims(verdict.claims, { issuer, schemes: this.#schemes, mapping, toleranceSeconds });
-      if (user === undefined) return invalidToken('the token names no subject');
-      if (options.isRevoked !== undefined && (await this.#isRevoked(verdict.claims))) return invalidToken('revoked');
-      const missing = missingScopes(user, this.#required);
-      if (missing.length > 0) return insufficientScope(missing, this.#required);
-      // A check that began before a revocation must not outlive it.
-      if (generation !== this.#verified.generation) return await this.#checked(token, hash);
-      const askAgainAt = checkedAt + this.#verified.maxAgeMs;
-      const revoked = this.#revocations.signalOf(user.id);
-      const found = { kind: 'user', user, revoked, askAgainAt, ...binding } as const;
-      this.#verified.add(hash, found, generation);
-      return found;
-    } finally {
-      if (this.#checks.get(hash)?.generation === generation) this.#checks.delete(hash);
-    }
+    const verdict = await this.#check(token);
+    if ('fault' in verdict) return invalidToken(verdict.fault);
+    const binding = bindingOf(verdict.claims.cnf);
+    if (binding !== undefined && 'fault' in binding) return invalidToken(binding.fault);
+    const { issuer, claims: mapping = {} } = options;
+    const user = userOfClaims(verdict.claims, { issuer, schemes: this.#schemes, mapping, toleranceSeconds });
+    if (user === undefined) return invalidToken('the token names no subject');
+    if (options.isRevoked !== undefined && (await this.#isRevoked(verdict.claims))) return invalidToken('revoked');
+    const missing = missingScopes(user, this.#required);
+    if (missing.length > 0) return insufficientScope(missing, this.#required);
+    // A check that began before a revocation must not outlive it.
+    if (generation !== this.#verified.generation) return await this.#checked(token, hash);
+    const askAgainAt = checkedAt + this.#verified.maxAgeMs;
+    const revoked = this.#revocations.signalOf(user.id);
+    const found = { kind: 'user', user, revoked, askAgainAt, ...binding } as const;
+    this.#verified.add(hash, found, generation);
+    return found;
   }
 
   async #isRevoked(claims: TokenClaims): Promise<boolean> {

@@ -50,11 +50,12 @@ export class RememberedKey extends Place<RememberedKey> {
   }
 }
 
-/** The part of a key that a storage finds out: its outcome or its reservation, and what is kept for it until then. */
+/** The part of a key that its storage knows. */
 export interface PutKey extends Partial<Pick<RememberedKey, 'reservation'>> {
   readonly outcome: Remembered['outcome'] | undefined;
   /** By the storage's clock, in ms. */
   readonly now: number;
+  /** The kept key with the same name. The new one replaces it. */
   readonly before: RememberedKey | undefined;
 }
 
@@ -120,7 +121,7 @@ export class RememberedKeys implements IdempotencyKeys {
     return { standing: keyStanding({ expiresAt, reservation, isTaskGone }, node, now), kept };
   }
 
-  /** Keeps a key in the place of the one `before`. */
+  /** Keeps a key. The oldest keys make room. */
   put(space: MemorySpace, key: IdempotencyKey, put: PutKey): void {
     const { before } = put;
     if (before !== undefined) this.#forget(before);
