@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 /** One request as the listener got it. */
 export interface WatchedRequest {
@@ -22,8 +23,9 @@ export class WatchedListener implements AsyncDisposable {
 
   private constructor(tls: { readonly cert: string; readonly key: string } | undefined) {
     const listener: RequestListener = async (request, response) => {
-      let body = '';
-      for await (const chunk of request.setEncoding('utf8')) body += chunk;
+      const body = await text(request).catch(() => undefined);
+      // A sender that was killed leaves half a request.
+      if (body === undefined) return;
       const { method = '', url: path = '', headers } = request;
       this.requests.push({ method, path, headers, body });
       this.answer(request, response);
