@@ -43,7 +43,11 @@ const REFUSED: readonly Refused[] = [
     name: 'an upgrade that is no WebSocket',
     bytes: `${UPGRADE}host: localhost\r\nsec-websocket-key: short\r\n\r\n`,
     status: 400,
-    alsoCounted: [101],
+  },
+  {
+    name: 'an upgrade of another version',
+    bytes: `${UPGRADE.replace('13', '12')}host: localhost\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
+    status: 400,
   },
   { name: 'a request for a proxy', bytes: 'CONNECT a.example:443 HTTP/1.1\r\nhost: a.example\r\n\r\n', status: 501 },
   {

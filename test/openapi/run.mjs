@@ -9,6 +9,7 @@ import { root, run } from '../../scripts/processes.mjs';
 import { pythonWith } from '../../scripts/python-environment.mjs';
 import { countLine, sum } from '../../scripts/suites.mjs';
 import { startExampleServer } from '../support/example-server.mjs';
+import { planted } from '../support/planted-secrets.ts';
 
 const folder = join(root, 'test/openapi');
 const long = process.env.TEST_LONG !== undefined;
@@ -49,6 +50,7 @@ async function schemathesis({ python, url, report }) {
     ...['--seed', String(seed), '--phases', 'coverage,fuzzing', '--continue-on-failure'],
     // The credential for the extended card. Without it all answers would be refusals.
     ...['--header', 'Authorization: Bearer acceptance-token'],
+    ...['--header', `X-API-Key: ${planted('header')}`, '--header', `Cookie: session=${planted('cookie')}`],
     ...['--report', 'junit', '--report-junit-path', report, ...CASES],
   ];
   const { code } = await run(join(dirname(python), 'schemathesis'), args, {

@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CapturingLogger } from '../support/engine.js';
+import { startExampleServer } from '../support/example-server.mjs';
 import { leakIn, outputs, PLANTED, planted } from '../support/planted-secrets.js';
 
 const SECRET = planted('of this test');
@@ -35,6 +39,22 @@ it.each(SHOWN)('a secret that a process shows %s is found, on stdout and stderr'
     await once(child, 'close');
     expect(outputs.take()).toMatchObject([{ source: expect.stringMatching(`^${stream} of process`) }]);
   }
+});
+
+it.each(['stdout', 'stderr'])('a server that shows a secret on %s fails the suite that runs it', async (stream) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-secrets-'));
+  const main = join(folder, 'leaking.mjs');
+  writeFileSync(
+    main,
+    `process.${stream}.write(process.env.A2A_SECRET_KEYS + '\\n');
+process.stdout.write('"msg":"listening on"\\n');
+setInterval(() => {}, 1000);`,
+  );
+  const server = await startExampleServer(main);
+  await expect(server.stop()).rejects.toThrow(`A planted secret is shown:\n${stream} of the example server`);
+  // The search of this file's own processes finds it too.
+  expect(outputs.take()).not.toEqual([]);
+  rmSync(folder, { recursive: true });
 });
 
 it('a secret that is cut into pieces is found, once', () => {

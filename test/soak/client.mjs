@@ -1,5 +1,6 @@
 // Speaks both HTTP bindings by hand, and reads event streams frame by frame.
 import { Agent, request } from 'node:http';
+import { planted } from '../support/planted-secrets.ts';
 
 /** An answer that is not what the call has to lead to. */
 export class Unexpected extends Error {}
@@ -73,6 +74,7 @@ export class Client {
           path,
           headers: {
             'a2a-version': '1.0',
+            authorization: `Bearer ${planted('token')}`,
             ...(text !== undefined && { 'content-type': 'application/json' }),
             ...headers,
           },

@@ -4,14 +4,31 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { root } from '../../scripts/processes.mjs';
+import { planted } from './planted-secrets.ts';
+import { secretsOf } from './shown-secrets.mjs';
 
-/** The example agents as `npm start` serves them, on a free port and in memory. */
-export async function startExampleServer() {
+const MAIN = join(root, 'examples/agents/dist/main.js');
+const SECRET_KEY = Buffer.from(planted('key').padEnd(32)).toString('base64');
+
+/**
+ * The example agents as `npm start` serves them, on a free port and in memory. `stop` throws if the server has shown a
+ * planted secret.
+ */
+export async function startExampleServer(main = MAIN) {
   const port = await freePort();
-  const child = spawn(process.execPath, [join(root, 'examples/agents/dist/main.js')], {
-    env: { PATH: process.env.PATH, PORT: String(port), HOST: '127.0.0.1', DATABASE_URL: 'memory:', LOG_LEVEL: 'info' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawn(process.execPath, [main], {
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATABASE_URL: 'memory:',
+      LOG_LEVEL: 'info',
+      A2A_SECRET_KEYS: SECRET_KEY,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const checkSecrets = secretsOf(child, 'the example server');
+  child.stderr.pipe(process.stderr);
   // No server outlives the suite.
   process.once('exit', () => child.kill('SIGKILL'));
   let said = '';
@@ -23,10 +40,11 @@ export async function startExampleServer() {
     });
     child.once('exit', (code) => failed(new Error(`The server ended with ${code}:\n${said}`)));
   });
+  const closed = once(child, 'close');
   const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
-    await once(child, 'exit');
+    await closed;
+    checkSecrets();
   };
   return { url: `http://127.0.0.1:${port}`, stop };
 }

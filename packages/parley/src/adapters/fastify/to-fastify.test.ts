@@ -10,7 +10,7 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import { systemClock } from '../../exports/runtime.js';
 import { silentLogger } from '../../telemetry/logger.js';
-import { toFastify } from './to-fastify.js';
+import { type FastifyAdapterOptions, toFastify } from './to-fastify.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -162,9 +162,9 @@ describe('over HTTP/2', () => {
     return { status: head[':status'], text };
   }
 
-  async function serveHttp2(exchange: Exchange): Promise<string> {
+  async function serveHttp2(exchange: Exchange, options: Partial<FastifyAdapterOptions> = {}): Promise<string> {
     const app = Fastify({ http2: true });
-    app.register(toFastify({ ...ports, exchange }), { prefix: '/agents' });
+    app.register(toFastify({ ...ports, ...options, exchange }), { prefix: '/agents' });
     closers.push(() => app.close());
     return app.listen({ port: 0, host: '127.0.0.1' });
   }
@@ -193,6 +193,30 @@ describe('over HTTP/2', () => {
     }
     const url = await serveHttp2(async () => ({ status: 200, headers: { 'x-a': 'b' }, body: frames() }));
     expect(await ask(url, {})).toEqual({ status: 200, text: 'one two' });
+  });
+
+  it('a reader that takes nothing of a whole answer is dropped, and the connection goes on', async () => {
+    const reached: string[] = [];
+    const url = await serveHttp2(async () => ({ status: 200, headers: {}, body: 'x'.repeat(500_000) }), {
+      stallMs: 200,
+      limitReached: ({ limit }) => reached.push(limit),
+    });
+    const session = connect(url);
+    closers.push(() => session.destroy());
+    const stalled = session.request({ ':path': '/agents/x' });
+    const ended = once(stalled, 'close');
+    stalled.on('error', () => {}).pause();
+    await expect.poll(() => reached).toEqual(['stallMs']);
+    stalled.resume();
+    await ended;
+    // A slow reader is not dropped while it reads.
+    const slow = session.request({ ':path': '/agents/x' });
+    let bytes = 0;
+    for await (const chunk of slow) {
+      bytes += (chunk as Buffer).length;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    expect([bytes, reached]).toEqual([500_000, ['stallMs']]);
   });
 });
 

@@ -78,8 +78,9 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     // Until the answer has left, a shutdown must not take the connection for an idle one.
     if (response.writableLength === 0 && response.writableEnded) return done?.(call);
     if (done !== undefined) response.once('close', () => done(call));
-    // The sessions of HTTP/2 are shared, and not one answer's to end.
     if (call.incoming.httpVersionMajor === 1) whenStalled({ response, stallMs: this.#stallMs, drop: this.#drop });
+    // Other answers share the connection of HTTP/2: the time is that of this answer's stream.
+    else response.setTimeout(this.#stallMs, () => this.#drop(response));
   }
 
   #write({ incoming, response, request }: Call, answer: ExchangeResponse): void {

@@ -38,6 +38,11 @@ const ACCEPTOR = {
 const FAILED = errorAnswer({ status: 500, message: 'The connection could not be upgraded' });
 const NOT_UPGRADED = errorAnswer({ status: 400, message: 'This is no valid WebSocket request' });
 
+/** 16 bytes in base64 (RFC 6455 §4.1). */
+const HANDSHAKE_KEY = /^[+/\dA-Za-z]{22}==$/;
+/** 8 is the last draft of version 13, and has the same frames. */
+const HANDSHAKE_VERSIONS = ['13', '8'];
+
 /** True if a request asks for a WebSocket, and for no other protocol. */
 export function isWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
@@ -65,6 +70,12 @@ function withoutToken(connection: string): string {
   return tokens.filter((token) => !/^upgrade$/i.test(token)).join(', ');
 }
 
+/** The refusal of a request whose handshake no server of WebSockets accepts. Its exchange would answer 101. */
+function handshakeRefusal({ headers }: IncomingMessage): ExchangeResponse | undefined {
+  const { 'sec-websocket-key': key = '', 'sec-websocket-version': version = '' } = headers;
+  return HANDSHAKE_KEY.test(key) && HANDSHAKE_VERSIONS.includes(version) ? undefined : NOT_UPGRADED;
+}
+
 /** The WebSockets of a server, from their upgrade requests to their ends. */
 export class UpgradedSockets {
   readonly #options: UpgradedSocketsOptions;
@@ -73,7 +84,10 @@ export class UpgradedSockets {
   readonly #acceptor = new LoadedOnDemand<WebSocketServer>(async () => {
     const { WebSocketServer } = await import('ws').catch(missingPackage('WebSockets need', 'ws'));
     const acceptor = new WebSocketServer(ACCEPTOR);
-    return acceptor.on('wsClientError', (_error, socket) => this.#refuse(socket as Socket, NOT_UPGRADED));
+    // The exchange has counted the request.
+    return acceptor.on('wsClientError', (_error, socket) => {
+      sendRaw({ socket: socket as Socket, answer: NOT_UPGRADED, clock: this.#options.clock });
+    });
   });
 
   constructor(options: UpgradedSocketsOptions) {
@@ -84,7 +98,7 @@ export class UpgradedSockets {
   take(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
     socket.on('error', () => {});
     const { exchange, logger } = this.#options;
-    const refusal = refusalOf(incoming);
+    const refusal = refusalOf(incoming) ?? handshakeRefusal(incoming);
     if (refusal !== undefined) return this.#refuse(socket, refusal);
     const response = { destroyed: socket.destroyed, writableFinished: false, once: socket.once.bind(socket) };
     const request = new NodeExchangeRequest({

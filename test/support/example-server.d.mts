@@ -1,0 +1,3 @@
+export function startExampleServer(
+  main?: string,
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }>;
