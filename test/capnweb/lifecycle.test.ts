@@ -84,16 +84,14 @@ describe('a server that closes', () => {
 
 describe('the path of a session', () => {
   const get = 'GET /a2a/capnweb HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n';
+  const upgrade = `${get.replace('close', 'Upgrade')}Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n`;
   it.each([
     ['without an upgrade', `${get}\r\n`, 426],
-    ['with a broken handshake', `${get.replace('close', 'Upgrade')}Upgrade: websocket\r\n\r\n`, 400],
-    [
-      'for pages of other origins',
-      `${get.replace('close', 'Upgrade')}Upgrade: websocket\r\nOrigin: https://evil.example\r\n\r\n`,
-      403,
-    ],
+    ['with a broken handshake', `${get.replace('close', 'close, Upgrade')}Upgrade: websocket\r\n\r\n`, 426],
+    ['of another version', `${upgrade.replace('13', '12').replace('Upgrade', 'close, Upgrade')}\r\n`, 426],
+    ['for pages of other origins', `${upgrade}Origin: https://evil.example\r\n\r\n`, 403],
     ['with another method', `${get.replace('GET', 'PUT')}\r\n`, 405],
-    ['elsewhere', `${get.replace('close', 'Upgrade').replace('capnweb', 'nothing')}Upgrade: websocket\r\n\r\n`, 404],
+    ['elsewhere', `${upgrade.replace('capnweb', 'nothing')}\r\n`, 404],
   ])('answers a request %s in plain HTTP', async (_, request, status) => {
     const { url } = await servedAgent();
     const answer = await exchanged(new URL(url).port, request);

@@ -43,14 +43,16 @@ const HANDSHAKE_KEY = /^[+/\dA-Za-z]{22}==$/;
 /** 8 is the last draft of version 13, and has the same frames. */
 const HANDSHAKE_VERSIONS = ['13', '8'];
 
-/** True if a request asks for a WebSocket, and for no other protocol. */
+/** True if a request asks for a WebSocket, and for no other protocol, with a handshake that a server may accept. */
 export function isWebSocket({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+  const { upgrade, 'sec-websocket-key': key = '', 'sec-websocket-version': version = '' } = headers;
+  const isAsked = method === 'GET' && upgrade?.toLowerCase() === 'websocket';
+  return isAsked && HANDSHAKE_KEY.test(key) && HANDSHAKE_VERSIONS.includes(version);
 }
 
 /**
- * A connection whose client offers another protocol, such as `h2c`, as it was before its request. The request comes
- * again without the offer, which a server may ignore (RFC 9110 §7.8).
+ * A connection whose client offers another protocol, such as `h2c`, or a WebSocket by a wrong handshake, as it was
+ * before its request. The request comes again without the offer, which a server may ignore (RFC 9110 §7.8).
  */
 export function withoutUpgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): Socket {
   const { method, url, httpVersion, rawHeaders } = incoming;
@@ -68,12 +70,6 @@ export function withoutUpgrade(incoming: IncomingMessage, socket: Socket, head: 
 function withoutToken(connection: string): string {
   const tokens = connection.split(',').map((token) => token.trim());
   return tokens.filter((token) => !/^upgrade$/i.test(token)).join(', ');
-}
-
-/** The refusal of a request whose handshake no server of WebSockets accepts. Its exchange would answer 101. */
-function handshakeRefusal({ headers }: IncomingMessage): ExchangeResponse | undefined {
-  const { 'sec-websocket-key': key = '', 'sec-websocket-version': version = '' } = headers;
-  return HANDSHAKE_KEY.test(key) && HANDSHAKE_VERSIONS.includes(version) ? undefined : NOT_UPGRADED;
 }
 
 /** The WebSockets of a server, from their upgrade requests to their ends. */
@@ -98,7 +94,7 @@ export class UpgradedSockets {
   take(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
     socket.on('error', () => {});
     const { exchange, logger } = this.#options;
-    const refusal = refusalOf(incoming) ?? handshakeRefusal(incoming);
+    const refusal = refusalOf(incoming);
     if (refusal !== undefined) return this.#refuse(socket, refusal);
     const response = { destroyed: socket.destroyed, writableFinished: false, once: socket.once.bind(socket) };
     const request = new NodeExchangeRequest({
