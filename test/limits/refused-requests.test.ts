@@ -44,6 +44,12 @@ const REFUSED: readonly Refused[] = [
     bytes: `${UPGRADE}host: localhost\r\nsec-websocket-key: short\r\n\r\n`,
     status: 426,
   },
+  {
+    name: 'an upgrade with a broken subprotocol',
+    bytes: `${UPGRADE}host: localhost\r\nsec-websocket-key: ${'A'.repeat(22)}==\r\nsec-websocket-protocol: ,\r\n\r\n`,
+    status: 400,
+    alsoCounted: [101],
+  },
   { name: 'a request for a proxy', bytes: 'CONNECT a.example:443 HTTP/1.1\r\nhost: a.example\r\n\r\n', status: 501 },
   {
     name: 'a request for a foreign host',

@@ -80,10 +80,7 @@ export class UpgradedSockets {
   readonly #acceptor = new LoadedOnDemand<WebSocketServer>(async () => {
     const { WebSocketServer } = await import('ws').catch(missingPackage('WebSockets need', 'ws'));
     const acceptor = new WebSocketServer(ACCEPTOR);
-    // The exchange has counted the request.
-    return acceptor.on('wsClientError', (_error, socket) => {
-      sendRaw({ socket: socket as Socket, answer: NOT_UPGRADED, clock: this.#options.clock });
-    });
+    return acceptor.on('wsClientError', (_error, socket) => this.#refuse(socket as Socket, NOT_UPGRADED));
   });
 
   constructor(options: UpgradedSocketsOptions) {
