@@ -1,11 +1,11 @@
 // The server of the soak: two agents on SQLite at its default durability, with a short retention so that sweeps are
 // part of the run. Usage: node --expose-gc soak-server.mjs DATABASE_URL FINISHED_MS EVENT_LOG_MS. Its parent asks for
-// figures over IPC. SOAK_PLANTED names a fault that the checks must find: heap, socket, slow, wrong, stuck,
-// secret.
+// figures over IPC. SOAK_PLANTED names a fault that the checks must find: heap, socket, slow, wrong, stuck, secret.
 import { connect } from 'node:net';
 import { createA2AHost } from 'parley-a2a/node';
 import { agent } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
+import { PLANTED } from '../support/planted-secrets.ts';
 
 const [, , databaseUrl, taskRetentionMs, eventLogMs] = process.argv;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -18,7 +18,7 @@ const planted = {
   slow: () => pause(process.uptime() ** 3 / 50),
   wrong: (events) => (++calls === 1000 ? events.fail('planted') : undefined),
   stuck: () => (++calls === 1000 ? new Promise(() => {}) : undefined),
-  secret: () => void (++calls === 1000 && console.log('pl4nted-s3cret')),
+  secret: () => void (++calls === 1000 && console.log(PLANTED)),
 }[process.env.SOAK_PLANTED];
 
 const worker = {

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { root } from '../../scripts/processes.mjs';
 import { planted } from './planted-secrets.ts';
-import { secretsOf } from './shown-secrets.mjs';
+import { watchedOutputs } from './shown-secrets.mjs';
 
 const MAIN = join(root, 'examples/agents/dist/main.js');
 const SECRET_KEY = Buffer.from(planted('key').padEnd(32)).toString('base64');
@@ -27,7 +27,7 @@ export async function startExampleServer(main = MAIN) {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const checkSecrets = secretsOf(child, 'the example server');
+  const outputs = watchedOutputs(child, 'the example server');
   child.stderr.pipe(process.stderr);
   // No server outlives the suite.
   process.once('exit', () => child.kill('SIGKILL'));
@@ -44,7 +44,7 @@ export async function startExampleServer(main = MAIN) {
   const stop = async () => {
     child.kill('SIGTERM');
     await closed;
-    checkSecrets();
+    outputs.check();
   };
   return { url: `http://127.0.0.1:${port}`, stop };
 }

@@ -55,6 +55,14 @@ export class SecretWatch {
     this.#leaks = [];
     return leaks;
   }
+
+  /** @throws Error with the leaks since the last call. */
+  check(): void {
+    const leaks = this.take();
+    if (leaks.length === 0) return;
+    const told = leaks.map(({ source, text }) => `${source}: …${text}…`).join('\n');
+    throw new Error(`A planted secret is shown:\n${told}`);
+  }
 }
 
 /** The outputs of this test file: its own, those of its processes, and its captured logs. */
