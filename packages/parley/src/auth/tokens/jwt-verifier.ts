@@ -5,7 +5,7 @@ import { fromBase64Url } from '../../runtime/base64-bytes.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { FoundKeys, TokenKeys } from './key-set.js';
 import { hasRepeatedMember } from './repeated-members.js';
-import type { TokenVerdict } from './token-claims.js';
+import type { TokenClaims, TokenVerdict } from './token-claims.js';
 
 /** Rules of a verifier, complete. */
 export interface JwtVerifierOptions {
@@ -79,26 +79,20 @@ export class JwtVerifier {
     }
     if ('fault' in verdict) return first;
     // Two readers could read two different tokens (RFC 7519 §4, RFC 7515 §4).
-    if ((!isHeaderKnown && hasRepeatedMember(textOf(header))) || hasRepeatedMember(textOf(payload))) {
+    if ((!isHeaderKnown && hasRepeatedMember(textOf(header))) || isAmbiguous(textOf(payload), verdict.claims)) {
       return { fault: 'the token has a member twice' };
     }
     this.#validHeader = header;
     return verdict;
   }
 
-  async #verdict(
+  #verdict(
     token: string,
     key: (header: Jose.ProtectedHeaderParameters) => Promise<Jose.CryptoKey> | Jose.CryptoKey,
   ): Promise<TokenVerdict> {
     const { library, clock } = this.#options;
-    try {
-      const rules = { ...this.#rules, currentDate: new Date(clock.now()) };
-      const { payload } = await library.jwtVerify(token, key, rules);
-      return { claims: payload };
-    } catch (error) {
-      if (error instanceof A2AError) throw error;
-      return { fault: faultOf(error) };
-    }
+    const rules = { ...this.#rules, currentDate: new Date(clock.now()) };
+    return library.jwtVerify(token, key, rules).then(claimsOf, faultOf);
   }
 
   #isOfIssuer(token: string): boolean {
@@ -108,6 +102,11 @@ export class JwtVerifier {
       return false;
     }
   }
+}
+
+/** A text that is written again as it was has no member twice. That is quicker to see than a repeated member. */
+function isAmbiguous(json: string, claims: TokenClaims): boolean {
+  return JSON.stringify(claims) !== json && hasRepeatedMember(json);
 }
 
 /** A text of ASCII is its own UTF-8. */
@@ -131,9 +130,15 @@ function mediaTypeOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value.toLowerCase().replace(/^application\//, '') : undefined;
 }
 
+function claimsOf({ payload }: Jose.JWTVerifyResult): TokenVerdict {
+  return { claims: payload };
+}
+
 /** The texts of the library are fixed. They hold nothing of the token. */
-function faultOf(error: unknown): string {
-  if (error instanceof EarlyFault) return error.message;
+function faultOf(error: unknown): TokenVerdict {
+  if (error instanceof A2AError) throw error;
+  if (error instanceof EarlyFault) return { fault: error.message };
   const { code, message } = isObject(error) ? error : {};
-  return typeof code === 'string' && code.startsWith('ERR_J') ? String(message) : 'the key cannot check the token';
+  const isOfLibrary = typeof code === 'string' && code.startsWith('ERR_J');
+  return { fault: isOfLibrary ? String(message) : 'the key cannot check the token' };
 }

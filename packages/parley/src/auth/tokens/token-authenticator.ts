@@ -92,6 +92,7 @@ export class TokenAuthenticator implements Authenticator {
   #found(token: string, hash: string, credentials: Credentials): Authentication | Promise<Authentication> {
     const known = this.#verified.get(hash);
     if (known !== undefined) return this.#bound(known, credentials);
+    if (!isToken(token)) return invalidToken('malformed');
     return this.#checked(token, hash).then((found) => this.#bound(found, credentials));
   }
 
@@ -114,37 +115,43 @@ export class TokenAuthenticator implements Authenticator {
     const { generation } = this.#verified;
     const running = this.#checks.get(hash);
     if (running?.generation === generation) return running.found;
-    const check = { generation, found: this.#authentication(token, hash) };
-    this.#checks.set(hash, check);
-    const ended = () => {
-      if (this.#checks.get(hash) === check) this.#checks.delete(hash);
-    };
-    check.found.then(ended, ended);
-    return check.found;
+    const found = this.#authentication(token, hash, generation);
+    this.#checks.set(hash, { generation, found });
+    return found;
   }
 
-  async #authentication(token: string, hash: string): Promise<CheckedToken> {
-    if (!isToken(token)) return invalidToken('malformed');
-    const { options, toleranceSeconds, runtime } = this.#setup;
-    const { generation } = this.#verified;
-    const checkedAt = runtime.clock.now();
-    const verdict = await this.#check(token);
-    if ('fault' in verdict) return invalidToken(verdict.fault);
-    const binding = bindingOf(verdict.claims.cnf);
+  /** Awaits the check first, so that its end finds it among the running ones. */
+  async #authentication(token: string, hash: string, generation: number): Promise<CheckedToken> {
+    try {
+      const checkedAt = this.#setup.runtime.clock.now();
+      const verdict = await this.#check(token);
+      if ('fault' in verdict) return invalidToken(verdict.fault);
+      const found = this.#userOf(verdict.claims, checkedAt);
+      if (found.kind !== 'user') return found;
+      if (this.#setup.options.isRevoked !== undefined && (await this.#isRevoked(verdict.claims)))
+        return invalidToken('revoked');
+      const missing = missingScopes(found.user, this.#required);
+      if (missing.length > 0) return insufficientScope(missing, this.#required);
+      // A check that began before a revocation must not outlive it.
+      if (generation !== this.#verified.generation) return await this.#checked(token, hash);
+      this.#verified.add(hash, found, generation);
+      return found;
+    } finally {
+      if (this.#checks.get(hash)?.generation === generation) this.#checks.delete(hash);
+    }
+  }
+
+  /** The user of a valid token, or the refusal of a token without a subject or with a binding that is not known. */
+  #userOf(claims: TokenClaims, checkedAt: number): CheckedToken {
+    const binding = bindingOf(claims.cnf);
     if (binding !== undefined && 'fault' in binding) return invalidToken(binding.fault);
+    const { options, toleranceSeconds } = this.#setup;
     const { issuer, claims: mapping = {} } = options;
-    const user = userOfClaims(verdict.claims, { issuer, schemes: this.#schemes, mapping, toleranceSeconds });
+    const user = userOfClaims(claims, { issuer, schemes: this.#schemes, mapping, toleranceSeconds });
     if (user === undefined) return invalidToken('the token names no subject');
-    if (options.isRevoked !== undefined && (await this.#isRevoked(verdict.claims))) return invalidToken('revoked');
-    const missing = missingScopes(user, this.#required);
-    if (missing.length > 0) return insufficientScope(missing, this.#required);
-    // A check that began before a revocation must not outlive it.
-    if (generation !== this.#verified.generation) return await this.#checked(token, hash);
     const askAgainAt = checkedAt + this.#verified.maxAgeMs;
     const revoked = this.#revocations.signalOf(user.id);
-    const found = { kind: 'user', user, revoked, askAgainAt, ...binding } as const;
-    this.#verified.add(hash, found, generation);
-    return found;
+    return { kind: 'user', user, revoked, askAgainAt, ...binding };
   }
 
   async #isRevoked(claims: TokenClaims): Promise<boolean> {

@@ -14,11 +14,8 @@ export type VerifiedUser = Extract<Authentication, { readonly kind: 'user' }> & 
 
 interface Entry {
   readonly verified: VerifiedUser;
-  readonly userId: string;
   /** In ms of the monotonic clock. */
   readonly checkedAt: number;
-  /** In ms since the epoch. */
-  readonly expiresAt: number;
 }
 
 /** The longest time in which a revoked token may still count. */
@@ -64,20 +61,21 @@ export class VerifiedTokens {
   /** Adds a result, unless the cache was cleared since the check began in `generation`. */
   add(hash: string, verified: VerifiedUser, generation: number): void {
     if (generation !== this.#generation || this.#half === 0) return;
-    const { id: userId, expiresAt = Number.POSITIVE_INFINITY } = verified.user;
-    this.#put(hash, { verified, userId, checkedAt: this.#clock.monotonic(), expiresAt });
+    this.#put(hash, { verified, checkedAt: this.#clock.monotonic() });
   }
 
   /** Removes the tokens of a user, or all tokens. */
   clear(userId?: string): void {
     this.#generation += 1;
     for (const half of [this.#recent, this.#earlier]) {
-      for (const [hash, entry] of half) if (userId === undefined || entry.userId === userId) half.delete(hash);
+      for (const [hash, { verified }] of half) {
+        if (userId === undefined || verified.user.id === userId) half.delete(hash);
+      }
     }
   }
 
+  /** The earlier half may still have an older entry. It is not read as long as the recent one has the token. */
   #put(hash: string, entry: Entry): void {
-    this.#earlier.delete(hash);
     if (this.#recent.size >= this.#half) {
       this.#earlier = this.#recent;
       this.#recent = new Map();
@@ -85,7 +83,9 @@ export class VerifiedTokens {
     this.#recent.set(hash, entry);
   }
 
-  #isCurrent({ checkedAt, expiresAt }: Entry): boolean {
-    return this.#clock.monotonic() - checkedAt < this.maxAgeMs && this.#clock.now() < expiresAt;
+  #isCurrent({ verified, checkedAt }: Entry): boolean {
+    const { expiresAt } = verified.user;
+    if (expiresAt !== undefined && this.#clock.now() >= expiresAt) return false;
+    return this.#clock.monotonic() - checkedAt < this.maxAgeMs;
   }
 }
