@@ -2,7 +2,12 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect, memoryCardCache } from '../../packages/parley/src/exports/client.js';
-import { apiKey, bearerToken, clientCredentials } from '../../packages/parley/src/exports/credentials.js';
+import {
+  apiKey,
+  bearerToken,
+  clientCredentials,
+  credentialedFetch,
+} from '../../packages/parley/src/exports/credentials.js';
 import { type AuthorizationServer, CLIENT_SECRET, closed, startAuthorizationServer } from './authorization-server.js';
 
 /** A server that writes down what it is sent, and answers as told. */
@@ -103,6 +108,42 @@ describe('credentials of an agent', () => {
     await expect(client.sendMessage('hello')).rejects.toThrow('redirects');
     expect(home.requests.at(-1)?.headers.authorization).toBe('Bearer s3cret');
     expect(other.requests).toEqual([]);
+  });
+
+  it.each([301, 302, 307, 308])('stay at home when a request beside the protocol is redirected: %d', async (status) => {
+    const other = await listener(() => ({ status: 200, body: { it: 'is another' } }));
+    const schemes = { key: { apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' } } };
+    const home = await listener((path, self) => {
+      if (isCard(path)) return { status: 200, body: cardOf([self], schemes) };
+      if (path === '/own') return { status, headers: { location: '/report' } };
+      return path === '/report' ? { status: 200 } : { status, headers: { location: `${other.url}/report` } };
+    });
+    const credentials = apiKey('s3cret');
+    const headers = { 'x-client-token': 's3cret', 'x-team': 'of-s3cret' };
+    const client = await connect(home.url, { credentials, headers, cardCache: memoryCardCache() });
+    const send = credentialedFetch(credentials, { card: client.card, trustedOrigins: [home.url] });
+    for (const fetched of [client.request.bind(client), (url: string) => send(url, { headers })]) {
+      expect((await fetched(`${home.url}/own`)).status).toBe(200);
+      expect(home.requests.at(-1)).toMatchObject({ url: '/report', headers: { 'x-api-key': 's3cret' } });
+      // All listeners have loopback names, which are one origin for each port.
+      const found = await fetched(`${home.url}/elsewhere`);
+      expect(await found.json()).toEqual({ it: 'is another' });
+      expect(told(other)).not.toContain('s3cret');
+    }
+    expect(other.requests).toHaveLength(2);
+    const posted = await client.request(`${home.url}/elsewhere`, { method: 'POST', body: 's3cret' });
+    expect([posted.status, other.requests.length]).toEqual([status, 2]);
+    await expect(client.request(`${home.url}/own`, { redirect: 'error' })).rejects.toThrow();
+    expect((await client.request(`${home.url}/own`, { redirect: 'manual' })).status).toBe(status);
+  });
+
+  it('go round no circle of redirects', async () => {
+    const home = await listener((path, self) =>
+      isCard(path) ? { status: 200, body: cardOf([self], BEARER) } : { status: 302, headers: { location: '/again' } },
+    );
+    const client = await connect(home.url, { credentials: bearerToken('s3cret'), cardCache: memoryCardCache() });
+    await expect(client.request(`${home.url}/first`)).rejects.toThrow('redirects more than 3 times');
+    expect(home.requests.filter(({ url }) => url === '/again')).toHaveLength(3);
   });
 
   it('are not for whoever the address of the card redirects to', async () => {

@@ -48,7 +48,7 @@ export class CredentialGuard {
   async credentials(url: string, signal: AbortSignal | undefined): Promise<RequestCredentials> {
     const { provider } = this.#options;
     if (provider === undefined) return NO_CREDENTIALS;
-    if (this.#isTrusted(url)) return provider.credentials(this.#target(url, signal));
+    if (this.isTrusted(url)) return provider.credentials(this.#target(url, signal));
     this.#warn(url);
     return NO_CREDENTIALS;
   }
@@ -57,7 +57,7 @@ export class CredentialGuard {
   allowed(url: string, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     const names = Object.keys(headers);
     const kept = names.filter((name) => !CREDENTIAL_NAME.test(name));
-    if (kept.length === names.length || this.#isTrusted(url)) return headers;
+    if (kept.length === names.length || this.isTrusted(url)) return headers;
     this.#warn(url);
     return Object.fromEntries(kept.map((name) => [name, headers[name] as string]));
   }
@@ -66,7 +66,7 @@ export class CredentialGuard {
   async renews(error: unknown, { url, signal, credentials }: ChallengedRequest): Promise<boolean> {
     const { provider } = this.#options;
     const challenges = challengesOf(error);
-    if (challenges === undefined || provider?.refused === undefined || !this.#isTrusted(url)) return false;
+    if (challenges === undefined || provider?.refused === undefined || !this.isTrusted(url)) return false;
     return provider.refused(this.#target(url, signal), { credentials, challenges });
   }
 
@@ -74,7 +74,8 @@ export class CredentialGuard {
     this.#options.logger.warn('no credentials are sent to an origin that is not trusted', { origin: originOf(url) });
   }
 
-  #isTrusted(url: string): boolean {
+  /** True if the origin of a URL may get credentials. */
+  isTrusted(url: string): boolean {
     return this.#options.trusted.has(originOf(url));
   }
 

@@ -1,8 +1,8 @@
-import { RefusedAddressError } from '../errors/refused-address-error.js';
 import type { Clock } from '../runtime/clock.js';
 import { type BodyBounds, boundedBody } from './bounded-body.js';
 import type { DocumentFetch } from './bounded-fetch.js';
 import { type Destination, type DestinationOptions, Destinations, destinationOf } from './destinations.js';
+import { followsRedirects, harmlessHeaders, isRedirect, parsedUrl, redirectTarget, refused } from './redirects.js';
 
 /** True if a connection may be opened to an address. */
 export type AddressCheck = (destination: Destination, address: string) => boolean;
@@ -22,9 +22,6 @@ export interface GuardedFetchOptions extends DestinationOptions, Partial<BodyBou
   readonly uncheckedFetch?: DocumentFetch | undefined;
 }
 
-/** Headers that are sent to the target of a redirect on another origin. Any other header may hold a credential. */
-const HARMLESS = new Set(['accept', 'accept-language', 'user-agent', 'a2a-version', 'a2a-extensions']);
-const MOST_REDIRECTS = 3;
 const DEFAULT_BOUNDS: BodyBounds = { bytes: 1024 * 1024, ms: 30_000 };
 
 /**
@@ -50,21 +47,16 @@ export function guardedFetch({ clock, connections, uncheckedFetch, ...options }:
   };
 
   return async (address, init) => {
-    const method = (init.method ?? 'GET').toUpperCase();
-    const follows = (method === 'GET' || method === 'HEAD') && (init.redirect ?? 'follow') === 'follow';
+    const follows = followsRedirects(init);
     return boundedBody(bounds, { clock, signal: init.signal ?? undefined }, async (signal) => {
       let url = parsedUrl(address);
-      let request: RequestInit = { ...init, method, signal, redirect: 'manual' };
+      let request: RequestInit = { ...init, method: (init.method ?? 'GET').toUpperCase(), signal, redirect: 'manual' };
       for (let redirects = 0; ; redirects++) {
         const response = await sendOne(url, request);
-        const location = isRedirect(response) ? response.headers.get('location') : null;
-        if (location !== null && init.redirect === 'error') throw refused(url, 'it redirects');
-        if (location === null || !follows) return response;
-        response.body?.cancel().catch(() => {});
-        if (redirects === MOST_REDIRECTS) throw refused(url, `it redirects more than ${MOST_REDIRECTS} times`);
-        const target = parsedUrl(location, url);
-        if (url.protocol === 'https:' && target.protocol !== 'https:') throw refused(url, 'it redirects to plain http');
-        if (target.origin !== url.origin) request = { ...request, headers: harmlessOf(request.headers) };
+        if (init.redirect === 'error' && isRedirect(response)) throw refused(url, 'it redirects');
+        const target = follows ? redirectTarget(response, url, redirects) : undefined;
+        if (target === undefined) return response;
+        if (target.origin !== url.origin) request = { ...request, headers: harmlessHeaders(request.headers) };
         url = target;
       }
     });
@@ -73,24 +65,4 @@ export function guardedFetch({ clock, connections, uncheckedFetch, ...options }:
 
 function definedBounds({ bytes, ms }: Partial<BodyBounds>): Partial<BodyBounds> {
   return { ...(bytes !== undefined && { bytes }), ...(ms !== undefined && { ms }) };
-}
-
-function parsedUrl(text: string, base?: URL): URL {
-  const url = URL.parse(text, base?.href);
-  if (url === null) throw new RefusedAddressError('A request is not sent: its address is no url');
-  return url;
-}
-
-function isRedirect({ status, type }: Response): boolean {
-  return type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
-}
-
-function harmlessOf(headers: RequestInit['headers']): Record<string, string> {
-  return Object.fromEntries([...new Headers(headers)].filter(([name]) => HARMLESS.has(name)));
-}
-
-/** Names the origin only: path and query may hold secrets. */
-function refused(url: URL, reason: string): RefusedAddressError {
-  const place = /^https?:$/.test(url.protocol) ? `${url.protocol}//${url.host}` : 'The address';
-  return new RefusedAddressError(`${place} is not called: ${reason}`);
 }

@@ -1,10 +1,9 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
 import { RefusedAddressError } from '../../errors/refused-address-error.js';
+import { redirectTarget } from '../../net/redirects.js';
 import type { PlainFetch } from '../credentialed-fetch.js';
 import { type FileAgent, fileUrl, isOwnUrl } from './file-agent.js';
-
-const MOST_REDIRECTS = 3;
 
 /** A request for a file. */
 export interface FileRequest {
@@ -23,15 +22,9 @@ export async function requestFile(agent: FileAgent, { url, init, otherOrigins }:
   let at = fileUrl(url);
   for (let redirects = 0; ; redirects++) {
     const response = await sent(isOwnUrl(agent, at) ? (to, how) => agent.request(to, how) : otherOrigins, at, init);
-    const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null;
-    if (location === null && response.type !== 'opaqueredirect') return response;
-    response.body?.cancel().catch(() => {});
-    if (location === null || redirects === MOST_REDIRECTS)
-      throw new A2AError('INVALID_AGENT_RESPONSE', 'The url of a file redirects too often, or to no url');
-    const target = fileUrl(location, at);
-    if (at.startsWith('https:') && !target.startsWith('https:'))
-      throw new RefusedAddressError(`${new URL(at).origin} redirects to plain http`);
-    at = target;
+    const target = redirectTarget(response, new URL(at), redirects);
+    if (target === undefined) return response;
+    at = fileUrl(target.href);
   }
 }
 
