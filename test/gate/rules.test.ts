@@ -1,9 +1,10 @@
-import { BasicUsers, BearerTokens, ClientCertificates } from 'parley-a2a/auth';
+import { allOf, anyOf, BasicUsers, BearerTokens, ClientCertificates } from 'parley-a2a/auth';
 import { createA2AHost, createA2AServer } from 'parley-a2a/node';
 import { type Authenticator, createAgentHandler } from 'parley-a2a/server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AgentHost } from '../../packages/parley/src/app/agent-host.js';
 import type { HostExtension } from '../../packages/parley/src/app/host-extension.js';
+import { ANONYMOUS } from '../../packages/parley/src/auth/authenticator.js';
 import { PresentedCredentials } from '../../packages/parley/src/auth/presented-credentials.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
@@ -276,6 +277,56 @@ describe('HTTP Basic and certificates, which a browser sends for every page,', (
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example' };
     expect(await may(authenticators.basic, headers)).toBe(true);
     expect(await may(authenticators.certificates, headers)).toBe(true);
+  });
+
+  it('say nothing about a cookie beside them', async () => {
+    const session: Authenticator = {
+      challenges: ['Session'],
+      authenticate: (credentials) =>
+        credentials.header('cookie') === 'sid=1' ? { kind: 'user', user: { id: 'sid|ada' } } : { kind: 'anonymous' },
+    };
+    const evil = { cookie: 'sid=1', 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+    const trusted = { ...evil, origin: 'https://app.example' };
+    for (const first of [authenticators.basic, authenticators.certificates]) {
+      expect(await may(anyOf(first, session), evil)).toBe(false);
+      expect(await may(anyOf(session, first), evil)).toBe(false);
+      expect(await may(anyOf(first, session), trusted)).toBe(true);
+    }
+    const wrong = { ...trusted, authorization: 'Basic YWRhOndyb25n' };
+    expect(await may(anyOf(authenticators.basic, session), wrong)).toBe(false);
+    expect(await may(allOf(authenticators.basic, session, { differentUsers: true }), trusted)).toBe(false);
+  });
+
+  it.each(['user-agent', 'referer', 'accept-language', 'x-forwarded-for', 'sec-ch-ua'])(
+    'are not chosen by a page because %s was read too',
+    async (name) => {
+      const reading: Authenticator = {
+        ...own,
+        authenticate: (credentials) => (credentials.header(name) === 'x' ? own.authenticate(credentials) : ANONYMOUS),
+      };
+      const headers = { [name]: 'x', 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+      expect(await may(reading, headers)).toBe(false);
+    },
+  );
+
+  it('are taken with a header that no page of another site can add, and from pages that the authenticator allows', async () => {
+    const cross = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+    const withToken: Authenticator = {
+      ...own,
+      authenticate: (credentials) =>
+        credentials.header('x-csrf-token') === 't' ? own.authenticate(credentials) : ANONYMOUS,
+    };
+    expect(await may(withToken, { ...cross, 'x-csrf-token': 't' })).toBe(true);
+    const allowing: Authenticator = {
+      ...own,
+      authenticate: (credentials) => {
+        credentials.allowPage?.('authorization');
+        return credentials.header('authorization') === undefined
+          ? ANONYMOUS
+          : { kind: 'user', user: { id: 'test|ada' } };
+      },
+    };
+    expect(await may(allowing, cross)).toBe(true);
   });
 
   it('reach no agent from a page of another site', async () => {

@@ -30,7 +30,15 @@ export interface Credentials {
   readonly connection?: object | undefined;
   /** The certificate of the TLS connection. `undefined` if the client sent none, or the host cannot tell. */
   readonly clientCertificate?: ClientCertificate | undefined;
+  /**
+   * Allows the page that made a browser send a credential. The gate refuses such a credential from the pages of other
+   * sites otherwise, if the request may change something. Call it after a check of `Origin`.
+   */
+  allowPage?(credential: AttachedCredential): void;
 }
+
+/** A credential that a browser sends by itself for the page of any site: two headers, or a certificate. */
+export type AttachedCredential = 'authorization' | 'cookie' | 'certificate';
 
 /** The answer of an authenticator. */
 export type Authentication =

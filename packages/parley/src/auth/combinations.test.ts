@@ -163,6 +163,20 @@ describe('scopes', () => {
     expect(asking.securityRequirements).toEqual([{ schemes: { a: { list: ['read', 'write'] } } }]);
   });
 
+  it.each<[string, Authenticator]>([
+    ['optional()', optional(inHeader('a'))],
+    ['the option', { ...inHeader('a'), optional: true }],
+  ])('an authenticator that is optional by %s asks its users too', async (_, authenticator) => {
+    const asked = requireScopes(authenticator, 'write');
+    expect(await asked.authenticate(request({ a: 'ada read' }))).toMatchObject({ missingScopes: ['write'] });
+    expect(await asked.authenticate(request({ a: 'ada write' }))).toMatchObject({ kind: 'user' });
+    expect(await asked.authenticate(request({}))).toEqual({ kind: 'anonymous' });
+    expect([asked.optional, asked.securityRequirements]).toEqual([
+      true,
+      [{ schemes: { a: { list: ['write'] } } }, { schemes: {} }],
+    ]);
+  });
+
   it('a missing scope comes before a wrong credential of another member', async () => {
     const any = anyOf(inHeader('b'), asking);
     expect(await any.authenticate(request({ a: 'ada read', b: 'wrong' }))).toMatchObject({ missingScopes: ['write'] });

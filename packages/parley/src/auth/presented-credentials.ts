@@ -1,5 +1,5 @@
 import type { ClientGroups } from '../net/client-address.js';
-import type { Credentials } from './authenticator.js';
+import type { AttachedCredential, Credentials } from './authenticator.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { isAttached, isFromOtherSite, SAFE_METHODS } from './cross-site.js';
 import { withoutQuoted } from './quoted-text.js';
@@ -18,11 +18,18 @@ const COMMA_IN_TOKEN = /^(?:basic|bearer)\s[^,]*,/i;
 /** A scheme and its credential after a comma. */
 const SECOND_SCHEME = /,\s*[a-z][\w-]*\s+[^\s,=]/i;
 
+const ATTACHED: readonly AttachedCredential[] = ['authorization', 'cookie', 'certificate'];
+/** Headers that a browser or a proxy adds by itself. They do not show that a page could choose its headers. */
+const BY_ITSELF =
+  /^(?:accept|accept-.*|cf-.*|content-.*|cookie|forwarded|host|origin|referer|sec-.*|trace.*|user-agent|via|x-(?:forwarded|real|request|client)-.*)$/;
+
 /** The credentials of one request. It notes the headers that the authenticator reads. */
 export class PresentedCredentials implements Credentials {
   readonly #source: CredentialSource;
   readonly #groupOf: ClientGroups | undefined;
   #isCertificateRead = false;
+  #allowed: readonly AttachedCredential[] = [];
+  #ofProxies: readonly string[] = [];
   /** The first header that was read and came twice. */
   repeated: string | undefined;
   /** The headers that were read, without repeats: the answer depends on them. */
@@ -68,7 +75,12 @@ export class PresentedCredentials implements Credentials {
   }
 
   proxyHeader(name: string): string | undefined {
+    if (!this.#ofProxies.includes(name)) this.#ofProxies = [...this.#ofProxies, name];
     return this.header(name, this.#source.upgrade);
+  }
+
+  allowPage(credential: AttachedCredential): void {
+    this.#allowed = [...this.#allowed, credential];
   }
 
   /**
@@ -79,15 +91,24 @@ export class PresentedCredentials implements Credentials {
    */
   get isCrossSite(): boolean {
     if (SAFE_METHODS.includes(this.method)) return false;
-    const present = this.read.filter((name) => this.#source.header(name) !== undefined);
-    const attached = present.filter((name) => this.#isAttached(name));
-    const isAmbient = attached.length > 0 || this.#isCertificateRead;
-    if (!isAmbient || attached.length < present.length) return false;
+    const attached = ATTACHED.filter((one) => this.#isAttached(one) && !this.#allowed.includes(one));
+    if (attached.length === 0 || this.read.some((name) => this.#isChosen(name))) return false;
     return isFromOtherSite((name) => this.#source.header(name)) ?? attached.includes('cookie');
   }
 
-  #isAttached(name: string): boolean {
-    return name === 'cookie' || (name === 'authorization' && isAttached(this.#source.header(name) ?? ''));
+  /** True if a credential was read that a browser may have sent by itself. */
+  #isAttached(credential: AttachedCredential): boolean {
+    if (credential === 'certificate') return this.#isCertificateRead;
+    if (!this.read.includes(credential)) return false;
+    const value = this.#source.header(credential);
+    return value !== undefined && (credential === 'cookie' || isAttached(value));
+  }
+
+  /** True for a header that its sender must have chosen. */
+  #isChosen(name: string): boolean {
+    if (BY_ITSELF.test(name) || this.#ofProxies.includes(name)) return false;
+    const value = this.#source.header(name);
+    return value !== undefined && !(name === 'authorization' && isAttached(value));
   }
 }
 

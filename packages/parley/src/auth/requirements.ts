@@ -87,7 +87,7 @@ export function requiring(
 
 /**
  * The authenticator that also asks each user for these scopes. The card says so, and a user who lacks one gets 403 with
- * its name.
+ * its name. Anonymous callers of an optional authenticator are not asked.
  */
 export function requireScopes(authenticator: Authenticator, ...scopes: readonly string[]): Authenticator {
   const requirements = requirementsOf(authenticator).map(({ schemes = {} }) => ({
@@ -95,10 +95,13 @@ export function requireScopes(authenticator: Authenticator, ...scopes: readonly 
       Object.entries(schemes).map(([name, { list = [] }]) => [name, { list: [...new Set([...list, ...scopes])] }]),
     ),
   }));
-  if (requirements.some((one) => !isOpen(one))) return requiring(authenticator, requirements);
+  const closed = requirements.filter((one) => !isOpen(one));
   // Without schemes the card has no place for scopes.
-  const asked = requiring(authenticator, [{ schemes: { '': { list: scopes } } }]);
-  return derived(authenticator, { authenticate: (credentials) => asked.authenticate(credentials) });
+  const asked = requiring(authenticator, closed.length > 0 ? closed : [{ schemes: { '': { list: scopes } } }]);
+  return derived(authenticator, {
+    ...(closed.length > 0 && { securityRequirements: requirements }),
+    authenticate: (credentials) => asked.authenticate(credentials),
+  });
 }
 
 /** The authenticator with which callers without a credential are anonymous. A wrong credential is still refused. */

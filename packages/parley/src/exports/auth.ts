@@ -23,7 +23,13 @@ import {
 } from '../auth/schemes/client-certificates.js';
 import { systemClock } from './runtime.js';
 
-export { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../auth/authenticator.js';
+export {
+  ANONYMOUS,
+  type AttachedCredential,
+  type Authentication,
+  type Authenticator,
+  type Credentials,
+} from '../auth/authenticator.js';
 export type { ClientCertificate } from '../auth/client-certificate.js';
 export type { AllOfOptions } from '../auth/combinations.js';
 export { allOf, anyOf } from '../auth/combinations.js';

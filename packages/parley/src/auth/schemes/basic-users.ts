@@ -133,6 +133,7 @@ export class BasicUsers implements Authenticator {
     const presented = readBasicCredentials(header);
     if (typeof presented === 'string') return { kind: 'refused', reason: presented };
     if (isAttachedCrossSite(credentials, this.#setup.trustedOrigins)) return CROSS_SITE;
+    credentials.allowPage?.('authorization');
     const attempt = { ...presented, client: credentials.clientGroup ?? credentials.peer ?? '' };
     const key = sha256Hex(JSON.stringify([this.#pepper, presented.name, presented.password]));
     const users = this.#users.current;

@@ -110,6 +110,7 @@ export class ClientCertificates implements Authenticator {
     const certificate = this.#forwarded === undefined ? credentials.clientCertificate : this.#forwarded(credentials);
     if (certificate === undefined) return ANONYMOUS;
     if (isAttachedCrossSite(credentials, this.#trustedOrigins)) return CROSS_SITE;
+    credentials.allowPage?.('certificate');
     if (certificate.problem !== undefined) return { kind: 'refused', reason: certificate.problem };
     const { answers } = this.#rules;
     const now = this.#clock.now();

@@ -150,6 +150,7 @@ function cookieReader(name: string, { trustedOrigins }: PlacedKeysOptions): Plac
     }
     if (found === undefined) return ANONYMOUS;
     if (!isSameSite(credentials, trustedOrigins)) return CROSS_SITE;
+    credentials.allowPage?.('cookie');
     return keyOr(found, MALFORMED);
   };
 }
