@@ -17,7 +17,7 @@ export function followsRedirects({ method = 'GET', redirect = 'follow' }: Reques
 /**
  * The target of an answer from `url`, after `earlier` redirects; `undefined` for an answer that does not redirect.
  * Cancels the body of an answer that does.
- * @throws RefusedAddressError for a target that is no url, for one in plain http after https, and after three redirects.
+ * @throws RefusedAddressError for a target that is no url, for plain http after https, and after three redirects.
  */
 export function redirectTarget(response: Response, url: URL, earlier: number): URL | undefined {
   const location = isRedirect(response) ? response.headers.get('location') : null;
