@@ -4,7 +4,7 @@ import { measureFanOut } from './probes/fan-out.js';
 import { measureHeap } from './probes/heap.js';
 import { measureOperationsCost } from './probes/operations-cost.js';
 import type { Measured, ProbedServer } from './probes/probed-server.js';
-import { measureIdlePush, measureProtection, measureToken } from './probes/protection-cost.js';
+import { measureFirstToken, measureIdlePush, measureProtection, measureToken } from './probes/protection-cost.js';
 import { measurePush } from './probes/push.js';
 import { measureStalledReader } from './probes/stalled-reader.js';
 import { measureStart } from './probes/start.js';
@@ -22,6 +22,7 @@ export const PROBE_NAMES = [
   'protection',
   'protection-sqlite',
   'token',
+  'first-token',
   'push-idle',
   'client',
   'client-stream',
@@ -134,6 +135,13 @@ export const PROBES: { readonly [Name in ProbeName]: Probe } = {
     subjects: ['memory'],
     measure: { alone: (core) => measureToken('memory', core) },
     targets: { memory: { atMost: 1.2 } },
+  },
+  'first-token': {
+    title: 'a JWT that nobody has seen, beyond the check of its library with the same rules: CPU time',
+    unit: 'µs',
+    subjects: ['memory'],
+    measure: { alone: measureFirstToken },
+    targets: { memory: { atMost: 10 } },
   },
   'push-idle': {
     title: 'push notifications that no task has, against a server without them: CPU time per task',

@@ -10,6 +10,8 @@ const SLICES = 12;
 const SLICE_SECONDS = 1;
 const WARM_UP_SECONDS = 4;
 const CONNECTIONS = 32;
+/** It takes 20 s on a slow machine. */
+const FIRST_TOKENS_MS = 120_000;
 /** A setting of the server, with the header lines of its callers. */
 type Setting = readonly [name: string, headers: readonly string[]];
 
@@ -30,6 +32,15 @@ export async function measureToken(storage: Storage, core: number | undefined): 
   const headers = [`Authorization: Bearer ${benchmarkToken()}`];
   const [idempotent = 0, token = 0] = await costsOf([IDEMPOTENT, ['token', headers]], { storage, core });
   return { value: token / idempotent, detail: `${idempotent.toFixed(1)} → ${token.toFixed(1)} µs of CPU` };
+}
+
+/** Measures the cost of a JWT that the server sees for the first time: CPU time beyond the check of the library. */
+export async function measureFirstToken(core: number | undefined): Promise<Measured> {
+  await using child = new ChildProgram<SubjectMessage>({ program: 'subjects/first-tokens', core });
+  const { figures } = await child.next('told', FIRST_TOKENS_MS);
+  const { bare = Number.NaN, library = Number.NaN, whole = Number.NaN } = figures;
+  const detail = `${bare.toFixed(1)} µs of CPU for the bare check, ${library.toFixed(1)} for the library with its rules, ${whole.toFixed(1)} for the whole`;
+  return { value: whole - library, detail };
 }
 
 /** Measures the cost of push notifications that no task has: CPU time per task, against a server without push. */
