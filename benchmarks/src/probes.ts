@@ -137,7 +137,7 @@ export const PROBES: { readonly [Name in ProbeName]: Probe } = {
     targets: { memory: { atMost: 1.2 } },
   },
   'first-token': {
-    title: 'a JWT that nobody has seen, beyond the check of its library with the same rules: CPU time',
+    title: 'a new JWT, beyond the check of its library with the same rules: CPU time',
     unit: 'µs',
     subjects: ['memory'],
     measure: { alone: measureFirstToken },
