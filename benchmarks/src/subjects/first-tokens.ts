@@ -1,5 +1,5 @@
-// Checks new tokens, each of another user: by Web Crypto alone, by the library with its rules, and by our authenticator.
-// They take turns, one token at a time.
+// Checks new tokens, each of another user: by Web Crypto alone, by the library with its rules, and by our
+// authenticator. They take turns, one token at a time.
 import { jwtVerify } from 'jose';
 import { JwtBearer } from 'parley-a2a/auth';
 import { median } from '../report/summary.js';
