@@ -89,28 +89,9 @@ function withFields(
   { limit, rate, decision }: Pick<Decided, 'rate' | 'decision'> & Pick<RateRule, 'limit'>,
 ): ExchangeRequest['addedHeaders'] {
   const state = `"${limit}";r=${Math.max(0, decision.remaining)};t=${seconds(decision.resetMs)}`;
-  return {
-    ratelimit: outer === undefined ? state : `${outer.ratelimit}, ${state}`,
-    'ratelimit-policy': policyOf(rate, { limit, outer: outer?.['ratelimit-policy'] }),
-  };
-}
-
-interface Policy {
-  readonly limit: RateRule['limit'];
-  /** The policy of the outer limit. */
-  readonly outer: string | undefined;
-}
-
-/** The last policy of each rate. Node.js checks a text that it has seen before in a third of the time. */
-const policies = new WeakMap<Rate, Policy & { readonly text: string }>();
-
-function policyOf(rate: Rate, { limit, outer }: Policy): string {
-  const known = policies.get(rate);
-  if (known !== undefined && known.limit === limit && known.outer === outer) return known.text;
-  const own = `"${limit}";q=${rate.requests};w=${seconds(rate.windowMs)}`;
-  const text = outer === undefined ? own : `${outer}, ${own}`;
-  policies.set(rate, { limit, outer, text });
-  return text;
+  const policy = `"${limit}";q=${rate.requests};w=${seconds(rate.windowMs)}`;
+  if (outer === undefined) return { ratelimit: state, 'ratelimit-policy': policy };
+  return { ratelimit: `${outer.ratelimit}, ${state}`, 'ratelimit-policy': `${outer['ratelimit-policy']}, ${policy}` };
 }
 
 function seconds(ms: number): number {
