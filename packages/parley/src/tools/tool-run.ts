@@ -5,8 +5,9 @@ import type { Message } from '../model/message.js';
 import { ignoreRejection, SETTLED } from '../runtime/settled.js';
 import type { EventQueue } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
-import { type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
+import { waitingCalls } from './approval-decisions.js';
 import { CallContext } from './call-context.js';
+import { type FirstChange, RunCalls } from './run-calls.js';
 import {
   AnswerNeededError,
   ApprovalNeededError,
@@ -30,23 +31,8 @@ import {
   type ToolLimits,
   type ToolResult,
 } from './tool-execution.js';
-import { answersIn, questionMessage, type WaitingQuestion } from './tool-questions.js';
-import {
-  type CallChange,
-  changedCall,
-  firstCall,
-  isFinished,
-  isSameCall,
-  isSameJson,
-  type OwnCall,
-  openQuestion,
-  outcomeOf,
-  ownRecordPart,
-  type RecordedCall,
-  recordedCalls,
-  TOOLS_ARTIFACT,
-  toldCall,
-} from './tool-records.js';
+import { questionMessage, type WaitingQuestion } from './tool-questions.js';
+import { isFinished, isSameCall, isSameJson, openQuestion, outcomeOf, toldCall } from './tool-records.js';
 import type { ToolRegistry } from './tool-registry.js';
 import { untrustedSchema } from './untrusted-schema.js';
 
@@ -84,50 +70,30 @@ interface ToolRunSources {
 export class ToolRun {
   readonly #sources: ToolRunSources;
   readonly #limits: ToolLimits;
-  readonly #calls: Map<string, OwnCall>;
-  readonly #number: number;
-  readonly #messageIds: readonly string[];
+  readonly #calls: RunCalls;
   readonly #active = new Map<string, ActiveCall>();
   readonly #places: (() => void)[] = [];
   #running = 0;
   #made = 0;
   /** Calls of the task so far. */
   #begun: number;
-  #hasArtifact: boolean;
-  /** True if the task records a call of this run. */
-  #isBegun = true;
-  /** Why the message answers no question of a call, by the id of the call. */
-  readonly #faults = new Map<string, string>();
-  /** The message that began the run: the prompt, also if this turn has the answer to a question for approval. */
-  readonly message: Message;
-  /** True if the message only answers calls that do not wait, while others do. The question stays open. */
-  readonly isStray: boolean;
 
   constructor(sources: ToolRunSources) {
     this.#sources = sources;
-    this.#limits = { ...DEFAULT_TOOL_LIMITS, ...sources.options.limits };
-    const { context } = sources;
-    const { message } = context;
-    const recorded = recordedCalls(context.task);
-    this.#calls = recorded;
-    this.#begun = recorded.size;
-    this.#hasArtifact = recorded.size > 0;
-    const calls = [...recorded.values()];
-    const last = Math.max(0, ...calls.map(({ run }) => run));
-    const repeated = calls.find(({ messageIds }) => messageIds.includes(message.messageId));
-    const kind =
-      repeated === undefined
-        ? this.#decide(
-            message,
-            calls.filter(({ run }) => run === last),
-          )
-        : 'answer';
-    this.isStray = kind === 'stray';
-    this.#number = repeated?.run ?? (kind === 'other' ? last + 1 : last);
-    const firstId = this.#own()[0]?.messageIds?.[0];
-    this.#isBegun = firstId !== undefined;
-    this.message = context.history.find(({ messageId }) => messageId === firstId) ?? message;
-    this.#messageIds = [this.message.messageId];
+    const { context, events, options } = sources;
+    this.#limits = { ...DEFAULT_TOOL_LIMITS, ...options.limits };
+    this.#calls = new RunCalls({ context, events, limits: this.#limits, onEvent: options.onEvent });
+    this.#begun = this.#calls.earlier;
+  }
+
+  /** The message that began the run: the prompt, also if this turn has the answer to a question for approval. */
+  get message(): Message {
+    return this.#calls.message;
+  }
+
+  /** True if the message only answers calls that do not wait, while others do. The question stays open. */
+  get isStray(): boolean {
+    return this.#calls.isStray;
   }
 
   /** The texts of the message that began the run, joined by a newline. */
@@ -137,12 +103,12 @@ export class ToolRun {
 
   /** The calls of this run so far, also those of earlier turns and attempts. */
   get calls(): readonly ToolCall[] {
-    return this.#own().map(toldCall);
+    return this.#calls.own().map(toldCall);
   }
 
   /** The calls that wait for an approval. */
   get waiting(): readonly ToolCall[] {
-    return waitingCalls(this.#own()).map(toldCall);
+    return waitingCalls(this.#calls.own()).map(toldCall);
   }
 
   /**
@@ -152,7 +118,7 @@ export class ToolRun {
   call<Input, Output>(tool: Tool<Input, Output>, input: Input, options?: CallOptions): Promise<Output>;
   call(tool: string, input: unknown, options?: CallOptions): Promise<JsonValue>;
   call(named: Tool | string, input: unknown, options: CallOptions = {}): Promise<unknown> {
-    const id = options.id ?? `${this.#number}.${++this.#made}`;
+    const id = options.id ?? `${this.#calls.number}.${++this.#made}`;
     const name = typeof named === 'string' ? named : named.name;
     const read = this.#read(name, input);
     const active = this.#active.get(id);
@@ -175,7 +141,7 @@ export class ToolRun {
    * @throws ApprovalNeededError if a call still waits.
    */
   async resume(): Promise<readonly ToolCall[]> {
-    const open = this.#own().filter((call) => !isFinished(call));
+    const open = this.#calls.own().filter((call) => !isFinished(call));
     const results = await Promise.allSettled(open.map(({ id, tool, input }) => this.call(tool, input, { id })));
     for (const result of results) {
       if (result.status === 'rejected' && !(result.reason instanceof ToolError)) throw result.reason;
@@ -193,60 +159,17 @@ export class ToolRun {
     await this.settled();
     const approvals: ToolApproval[] = [];
     const questions: WaitingQuestion[] = [];
-    for (const call of waitingCalls(this.#own())) {
+    for (const call of waitingCalls(this.#calls.own())) {
       const { id: callId, tool, input = null, expiresAt = '' } = call;
       const question = openQuestion(call);
       if (question === undefined) approvals.push({ callId, tool, input, expiresAt });
       else questions.push({ callId, tool, ...question, expiresAt });
     }
     const asked = approvals.length > 0 ? [approvalQuestion(approvals)] : [];
-    const messages = questions.length > 0 ? [...asked, questionMessage(questions, this.#faults)] : asked;
+    const messages = questions.length > 0 ? [...asked, questionMessage(questions, this.#calls.faults)] : asked;
     const [first] = messages;
     if (first === undefined) return;
     await this.#sources.events.inputRequired({ ...first, parts: messages.flatMap(({ parts }) => parts) });
-  }
-
-  #own(): readonly OwnCall[] {
-    return [...this.#calls.values()].filter(({ run }) => run === this.#number);
-  }
-
-  /** Records the answers of the message to the waiting calls of a run. `other`: the message begins a new run. */
-  #decide(message: Message, calls: readonly RecordedCall[]): DecidedCalls['kind'] {
-    const waiting = waitingCalls(calls);
-    const approvals = waiting.filter((call) => openQuestion(call) === undefined);
-    const isAsked = approvals.length < waiting.length;
-    if (isAsked) this.#answer(message, waiting);
-    const { changes, kind } = decidedCalls(message, approvals, this.#sources.context.clock.now());
-    // While a tool waits for an answer, every message goes to its question.
-    if (isAsked && kind !== 'answer') return 'answer';
-    for (const change of changes) ignoreRejection(this.#record(change));
-    return kind;
-  }
-
-  /** Records the answers of the message to questions of calls. Questions without an answer are asked again. */
-  #answer({ messageId, parts }: Message, waiting: readonly RecordedCall[]): void {
-    const questions = new Map(
-      waiting.flatMap((call) => {
-        const question = openQuestion(call);
-        return question === undefined ? [] : [[call.id, question] as const];
-      }),
-    );
-    for (const [id, read] of answersIn(parts, questions, waiting.length === 1)) {
-      const call = waiting.find((one) => one.id === id);
-      const question = questions.get(id);
-      if (call === undefined || question === undefined) continue;
-      const { tool, expiresAt, asked = [] } = call;
-      const messageIds = [...call.messageIds, messageId];
-      if (isExpired(expiresAt, this.#sources.context.clock.now())) {
-        const failure = { reason: 'expired', message: 'The answer came too late.' } as const;
-        ignoreRejection(this.#record({ id, tool, state: 'refused', messageIds, failure }));
-      } else if ('fault' in read) this.#faults.set(id, read.fault);
-      else if (isLarger(read.answer, this.#limits.inputBytes)) this.#faults.set(id, 'it is too large');
-      else {
-        const answered = [...asked.slice(0, -1), { question, answer: read.answer }];
-        ignoreRejection(this.#record({ id, tool, state: 'approved', messageIds, asked: answered }));
-      }
-    }
   }
 
   /** The answers of earlier runs of a call to the same questions of a new run. Each counts once. */
@@ -305,7 +228,7 @@ export class ToolRun {
       const callContext = new CallContext(call.id, context, () => this.#asker(call.id, call.name));
       if (call.isKnown || tool.needsApproval || isPromise(value))
         return this.#decided({ tool, value, callContext, ...call }, read.input).then(outputIn, failed);
-      const result = this.#run({ tool, value, callContext }, this.#first(read.input));
+      const result = this.#run({ tool, value, callContext }, this.#calls.first(read.input));
       return result instanceof Promise ? result.then(outputIn, failed) : Promise.resolve(result.value);
     } catch (error) {
       return failed(error);
@@ -319,9 +242,9 @@ export class ToolRun {
   ): Promise<ToolResult> {
     const run = { tool, callContext: checked.callContext, value: await checked.value };
     if (!isKnown) {
-      const first = this.#first(input);
+      const first = this.#calls.first(input);
       if (!tool.needsApproval || !(await asks(tool, run.value, run.callContext))) return this.#run(run, first);
-      ignoreRejection(this.#record({ id, tool: name, state: 'requested', ...first, expiresAt: this.#expiry() }));
+      this.#calls.waitForApproval({ id, tool: name }, first);
     }
     const call = this.#calls.get(id);
     if (call?.state === 'requested') throw new ApprovalNeededError(toldCall(call));
@@ -337,8 +260,8 @@ export class ToolRun {
     const { reason, message } = error;
     // Arguments that are no JSON, or too large, are not recorded.
     const input = read.input === undefined ? {} : { input: read.input };
-    const first = this.#calls.has(id) ? {} : { run: this.#number, ...input };
-    await this.#record({ id, tool: name, state: 'failed', ...first, failure: { reason, message } });
+    const first = this.#calls.get(id) === undefined ? { run: this.#calls.number, ...input } : {};
+    await this.#calls.record({ id, tool: name, state: 'failed', ...first, failure: { reason, message } });
     throw error;
   }
 
@@ -358,7 +281,7 @@ export class ToolRun {
       left(NO_RESULT);
       if (!(error instanceof AnswerNeededError) || callContext.signal.aborted) throw error;
       const call = { id: callContext.callId, tool: tool.name };
-      throw this.#waitFor(call, error.question, this.#calls.has(call.id) ? undefined : first);
+      throw this.#calls.waitForAnswer(call, error.question, this.#calls.get(call.id) === undefined ? first : undefined);
     };
     try {
       const result = tool.idempotent ? this.#runIdempotent(checked, first) : this.#runOnce(checked, first);
@@ -372,12 +295,12 @@ export class ToolRun {
   async #runOnce({ tool, value, callContext }: CheckedCall, first: FirstChange | undefined): Promise<ToolResult> {
     const { context, events } = this.#sources;
     const call = { id: callContext.callId, tool: tool.name };
-    ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
+    ignoreRejection(this.#calls.record({ ...call, state: 'running', ...first }));
     await events.flush();
     const mostBytes = this.#limits.outputBytes;
     const result = await runTool({ tool, input: value, context: callContext, mostBytes, clock: context.clock });
     // The next commit brings the result: if the process dies before, the outcome is not known.
-    await this.#record({ ...call, state: 'succeeded', output: result.copy });
+    await this.#calls.record({ ...call, state: 'succeeded', output: result.copy });
     return result;
   }
 
@@ -387,12 +310,12 @@ export class ToolRun {
     let isRecorded = false;
     const tell = () => {
       isRecorded = true;
-      ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
+      ignoreRejection(this.#calls.record({ ...call, state: 'running', ...first }));
     };
     const ended = (result: ToolResult): ToolResult | Promise<ToolResult> => {
       const end = { state: 'succeeded', output: result.copy } as const;
       // Spreads of several objects take longer than most tools.
-      const room = this.#record(
+      const room = this.#calls.record(
         first === undefined || isRecorded
           ? { ...call, ...end }
           : { id: call.id, tool: call.tool, state: end.state, run: first.run, input: first.input, output: end.output },
@@ -404,49 +327,7 @@ export class ToolRun {
     const result = runTool({ tool, input: value, context: callContext, mostBytes, clock, whenSlow });
     return result instanceof Promise ? result.then(ended) : ended(result);
   }
-
-  /** Records the question of a call. The call runs again on the answer. */
-  #waitFor(
-    call: Pick<ToolCall, 'id' | 'tool'>,
-    question: ToolQuestion,
-    first: FirstChange | undefined,
-  ): ApprovalNeededError {
-    const asked = [...(this.#calls.get(call.id)?.asked ?? []), { question }];
-    ignoreRejection(this.#record({ ...call, state: 'requested', ...first, asked, expiresAt: this.#expiry() }));
-    const waiting = this.#calls.get(call.id);
-    return new ApprovalNeededError(toldCall(waiting ?? { ...call, state: 'requested' }));
-  }
-
-  #expiry(): string {
-    return new Date(this.#sources.context.clock.now() + this.#limits.approvalMs).toISOString();
-  }
-
-  #first(input: JsonValue): FirstChange {
-    return { run: this.#number, input };
-  }
-
-  /** Records a change. Its arguments and its result are objects that no other code has. */
-  #record(change: CallChange): Promise<void> {
-    const known = this.#calls.get(change.id);
-    // Only the first call of a run tells the message that began it.
-    const isFirst = known === undefined && !this.#isBegun;
-    const told = isFirst ? { ...change, messageIds: this.#messageIds } : change;
-    this.#isBegun = true;
-    const call = known === undefined ? firstCall(told) : changedCall(known, told);
-    if (call === undefined) throw new Error(`The call ${change.id} cannot become ${change.state}`);
-    this.#calls.set(call.id, call);
-    const { events, context, options } = this.#sources;
-    const { taskId, contextId } = context;
-    options.onEvent?.({ taskId, contextId, call: toldCall(call) });
-    const part = ownRecordPart(told);
-    if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part);
-    this.#hasArtifact = true;
-    return events.artifact(part, TOOLS_ARTIFACT).then(() => {});
-  }
 }
-
-/** Members of the first change of a call, beside its state. */
-type FirstChange = Required<Pick<CallChange, 'run' | 'input'>>;
 
 const NO_RESULT: ToolResult = { value: null, copy: null };
 

@@ -1,0 +1,186 @@
+import type { JsonValue } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import { ignoreRejection } from '../runtime/settled.js';
+import type { EventQueue } from '../server/event-queue.js';
+import type { RequestContext } from '../server/request-context.js';
+import { type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
+import { ApprovalNeededError, type ToolCall, type ToolListener, type ToolQuestion } from './tool.js';
+import { isLarger, type ToolLimits } from './tool-execution.js';
+import { answersIn } from './tool-questions.js';
+import {
+  type CallChange,
+  changedCall,
+  firstCall,
+  type OwnCall,
+  openQuestion,
+  ownRecordPart,
+  type RecordedCall,
+  recordedCalls,
+  TOOLS_ARTIFACT,
+  toldCall,
+} from './tool-records.js';
+
+/** The task of a run, and the limits of its calls. */
+export interface RunCallsOptions {
+  readonly context: RequestContext;
+  readonly events: EventQueue;
+  readonly limits: ToolLimits;
+  /** Hears each change of a call in this process. */
+  readonly onEvent: ToolListener | undefined;
+}
+
+/** Members of the first change of a call, beside its state. */
+export type FirstChange = Required<Pick<CallChange, 'run' | 'input'>>;
+
+/**
+ * The calls of one run as its task records them. The message of the turn begins a run, or answers calls of the last
+ * one.
+ */
+export class RunCalls {
+  readonly #options: RunCallsOptions;
+  readonly #calls: Map<string, OwnCall>;
+  readonly #messageIds: readonly string[];
+  #hasArtifact: boolean;
+  /** True if the task records a call of this run. */
+  #isBegun: boolean;
+  /** The number of the run in its task. */
+  readonly number: number;
+  /** Calls of the task before this turn. */
+  readonly earlier: number;
+  /** The message that began the run: the prompt, also if this turn has the answer to a question for approval. */
+  readonly message: Message;
+  /** True if the message only answers calls that do not wait, while others do. The question stays open. */
+  readonly isStray: boolean;
+  /** Why the message answers no question of a call, by the id of the call. */
+  readonly faults: ReadonlyMap<string, string>;
+
+  constructor(options: RunCallsOptions) {
+    this.#options = options;
+    const { message, history, task } = options.context;
+    const recorded = recordedCalls(task);
+    this.#calls = recorded;
+    this.earlier = recorded.size;
+    this.#hasArtifact = recorded.size > 0;
+    const calls = [...recorded.values()];
+    const last = Math.max(0, ...calls.map(({ run }) => run));
+    const lastCalls = calls.filter(({ run }) => run === last);
+    const repeated = calls.find(({ messageIds }) => messageIds.includes(message.messageId));
+    this.#isBegun = true;
+    const { kind, faults } = repeated === undefined ? this.#decide(message, lastCalls) : REPEATED;
+    this.faults = faults;
+    this.isStray = kind === 'stray';
+    this.number = repeated?.run ?? (kind === 'other' ? last + 1 : last);
+    const firstId = this.own()[0]?.messageIds?.[0];
+    this.#isBegun = firstId !== undefined;
+    this.message = history.find(({ messageId }) => messageId === firstId) ?? message;
+    this.#messageIds = [this.message.messageId];
+  }
+
+  /** A call of the task. */
+  get(id: string): OwnCall | undefined {
+    return this.#calls.get(id);
+  }
+
+  /** The calls of this run so far, also those of earlier turns and attempts. */
+  own(): readonly OwnCall[] {
+    return [...this.#calls.values()].filter(({ run }) => run === this.number);
+  }
+
+  /** The first change of a call, beside its state. */
+  first(input: JsonValue): FirstChange {
+    return { run: this.number, input };
+  }
+
+  /** Records a change. Its arguments and its result are objects that no other code has. */
+  record(change: CallChange): Promise<void> {
+    const known = this.#calls.get(change.id);
+    // Only the first call of a run tells the message that began it.
+    const isFirst = known === undefined && !this.#isBegun;
+    const told = isFirst ? { ...change, messageIds: this.#messageIds } : change;
+    this.#isBegun = true;
+    const call = known === undefined ? firstCall(told) : changedCall(known, told);
+    if (call === undefined) throw new Error(`The call ${change.id} cannot become ${change.state}`);
+    this.#calls.set(call.id, call);
+    const { events, context, onEvent } = this.#options;
+    const { taskId, contextId } = context;
+    onEvent?.({ taskId, contextId, call: toldCall(call) });
+    const part = ownRecordPart(told);
+    if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part);
+    this.#hasArtifact = true;
+    return events.artifact(part, TOOLS_ARTIFACT).then(() => {});
+  }
+
+  /** Records that a call waits for an approval. `first`: its first change, if it has none yet. */
+  waitForApproval(call: Pick<ToolCall, 'id' | 'tool'>, first: FirstChange): void {
+    ignoreRejection(this.record({ ...call, state: 'requested', ...first, expiresAt: this.#expiry() }));
+  }
+
+  /** Records the question of a call. The call runs again on the answer. */
+  waitForAnswer(
+    call: Pick<ToolCall, 'id' | 'tool'>,
+    question: ToolQuestion,
+    first: FirstChange | undefined,
+  ): ApprovalNeededError {
+    const asked = [...(this.#calls.get(call.id)?.asked ?? []), { question }];
+    ignoreRejection(this.record({ ...call, state: 'requested', ...first, asked, expiresAt: this.#expiry() }));
+    const waiting = this.#calls.get(call.id);
+    return new ApprovalNeededError(toldCall(waiting ?? { ...call, state: 'requested' }));
+  }
+
+  #expiry(): string {
+    const { context, limits } = this.#options;
+    return new Date(context.clock.now() + limits.approvalMs).toISOString();
+  }
+
+  /** Records the answers of the message to the waiting calls of a run. `other`: the message begins a new run. */
+  #decide(message: Message, calls: readonly RecordedCall[]): Decided {
+    const waiting = waitingCalls(calls);
+    const approvals = waiting.filter((call) => openQuestion(call) === undefined);
+    const isAsked = approvals.length < waiting.length;
+    const faults = isAsked ? this.#answer(message, waiting) : NO_FAULTS;
+    const { changes, kind } = decidedCalls(message, approvals, this.#options.context.clock.now());
+    // While a tool waits for an answer, every message goes to its question.
+    if (isAsked && kind !== 'answer') return { kind: 'answer', faults };
+    for (const change of changes) ignoreRejection(this.record(change));
+    return { kind, faults };
+  }
+
+  /** Records the answers of the message to questions of calls. Questions without an answer are asked again. */
+  #answer({ messageId, parts }: Message, waiting: readonly RecordedCall[]): ReadonlyMap<string, string> {
+    const { context, limits } = this.#options;
+    const faults = new Map<string, string>();
+    const questions = new Map(
+      waiting.flatMap((call) => {
+        const question = openQuestion(call);
+        return question === undefined ? [] : [[call.id, question] as const];
+      }),
+    );
+    for (const [id, read] of answersIn(parts, questions, waiting.length === 1)) {
+      const call = waiting.find((one) => one.id === id);
+      const question = questions.get(id);
+      if (call === undefined || question === undefined) continue;
+      const { tool, expiresAt, asked = [] } = call;
+      const messageIds = [...call.messageIds, messageId];
+      if (isExpired(expiresAt, context.clock.now())) {
+        const failure = { reason: 'expired', message: 'The answer came too late.' } as const;
+        ignoreRejection(this.record({ id, tool, state: 'refused', messageIds, failure }));
+      } else if ('fault' in read) faults.set(id, read.fault);
+      else if (isLarger(read.answer, limits.inputBytes)) faults.set(id, 'it is too large');
+      else {
+        const answered = [...asked.slice(0, -1), { question, answer: read.answer }];
+        ignoreRejection(this.record({ id, tool, state: 'approved', messageIds, asked: answered }));
+      }
+    }
+    return faults;
+  }
+}
+
+/** The part of a message in the waiting calls, and why it answers no question of a call. */
+interface Decided {
+  readonly kind: DecidedCalls['kind'];
+  readonly faults: ReadonlyMap<string, string>;
+}
+
+const NO_FAULTS: ReadonlyMap<string, string> = new Map();
+/** A message that was seen before answers as it did then. */
+const REPEATED: Decided = { kind: 'answer', faults: NO_FAULTS };
