@@ -1,8 +1,10 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ApiKeys } from 'parley-a2a/auth';
 import { connect } from 'parley-a2a/client';
 import { apiKey } from 'parley-a2a/credentials';
 import { createA2AServer } from 'parley-a2a/node';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CredentialEnds } from '../../packages/parley/src/app/middleware/credential-ends.js';
 import type { Authentication } from '../../packages/parley/src/auth/authenticator.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
@@ -10,6 +12,9 @@ import { BoundAgent, HELLO } from '../matrix/bound-agent.js';
 import { EVENTS } from '../matrix/recording-handler.js';
 import { jsonOf, textOf } from '../support/exchange-request.js';
 import { ManualClock } from '../support/manual-clock.js';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 
 const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 type Binding = (typeof BINDINGS)[number];
@@ -184,4 +189,36 @@ it('a removed API key ends the streams of its user, and no other', async () => {
   expect(await ended).toBe('UNAUTHENTICATED');
   held.resolve();
   expect(JSON.stringify(await toEnd(ofBob))).toContain('TASK_STATE_COMPLETED');
+});
+
+describe('a signal that several credentials have together', () => {
+  /** Node.js keeps a joined signal for ever while it has a listener. */
+  it('is released after its calls', async () => {
+    const ends = new CredentialEnds(new ManualClock());
+    const member = new AbortController();
+    const watched = Array.from({ length: 1_000 }, () => {
+      const joined = AbortSignal.any([member.signal]);
+      ends.watch({ revoked: joined }, () => {})();
+      return new WeakRef(joined);
+    });
+    await vi.waitFor(() => {
+      collect();
+      // The last ones are released when others come.
+      expect(watched.filter((one) => one.deref() !== undefined).length).toBeLessThan(100);
+    });
+  });
+
+  it('ends the calls that run, however many others have come and gone', () => {
+    const ends = new CredentialEnds(new ManualClock());
+    const member = new AbortController();
+    const ended: string[] = [];
+    ends.watch({ revoked: AbortSignal.any([member.signal]) }, () => ended.push('first'));
+    const own = new AbortController();
+    for (let call = 0; call < 1_000; call++) ends.watch({ revoked: new AbortController().signal }, () => {})();
+    ends.watch({ revoked: own.signal }, () => ended.push('own'))();
+    ends.watch({ revoked: own.signal }, () => ended.push('again'));
+    member.abort();
+    own.abort();
+    expect(ended).toEqual(['first', 'again']);
+  });
 });

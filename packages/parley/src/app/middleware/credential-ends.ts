@@ -13,16 +13,28 @@ type Listener = () => void;
 /** The longest time between two looks at the clock, because an operator may set it. */
 const LOOK_MS = 60_000;
 const SECOND_MS = 1000;
+/** The fewest signals after which those without a call are looked for. */
+const LEAST_SIGNALS = 64;
+
+/** The calls of the credentials that end with a signal. */
+interface Revocable {
+  readonly calls: LinkedList<Listener>;
+  /** The listener of the signal. */
+  readonly revoked: () => void;
+}
 
 /**
  * The ends of the credentials of running calls. One timer serves all of them, and each signal has one listener. A
- * credential ends at most a second after its expiry.
+ * credential ends at most a second after its expiry. A signal keeps its listener after its last call: the next call of
+ * the same credential mostly follows soon. Once there are twice as many signals as had calls before, those without one
+ * go.
  */
 export class CredentialEnds {
   readonly #clock: Clock;
   /** By the second in which they end. */
   readonly #expiring = new Map<number, LinkedList<Listener>>();
-  readonly #revocable = new WeakMap<AbortSignal, LinkedList<Listener>>();
+  readonly #revocable = new Map<AbortSignal, Revocable>();
+  #mostSignals = LEAST_SIGNALS;
   /** The second of the next look. */
   #next = Number.POSITIVE_INFINITY;
   #stopTimer: (() => void) | undefined;
@@ -69,16 +81,32 @@ export class CredentialEnds {
   }
 
   #addSignal(signal: AbortSignal, listener: Listener): () => void {
-    let listeners = this.#revocable.get(signal);
-    if (listeners === undefined) {
-      listeners = new LinkedList();
-      this.#revocable.set(signal, listeners);
-      const all = listeners;
-      signal.addEventListener('abort', () => runAll(all), { once: true });
+    const { calls } = this.#revocable.get(signal) ?? this.#listenTo(signal);
+    const place = calls.add(listener);
+    return () => calls.remove(place);
+  }
+
+  #listenTo(signal: AbortSignal): Revocable {
+    if (this.#revocable.size >= this.#mostSignals) this.#forgetIdleSignals();
+    const calls = new LinkedList<Listener>();
+    const revoked = () => {
+      this.#revocable.delete(signal);
+      runAll(calls);
+    };
+    const revocable = { calls, revoked };
+    signal.addEventListener('abort', revoked, { once: true });
+    this.#revocable.set(signal, revocable);
+    return revocable;
+  }
+
+  /** Node.js keeps a signal of `AbortSignal.any` as long as it has a listener. */
+  #forgetIdleSignals(): void {
+    for (const [signal, { calls, revoked }] of this.#revocable) {
+      if (calls.size > 0) continue;
+      signal.removeEventListener('abort', revoked);
+      this.#revocable.delete(signal);
     }
-    const all = listeners;
-    const place = all.add(listener);
-    return () => all.remove(place);
+    this.#mostSignals = Math.max(LEAST_SIGNALS, 2 * this.#revocable.size);
   }
 
   #arm(second: number): void {
