@@ -265,7 +265,7 @@ export class DeliverySender {
         ...(error !== undefined && { error }),
       });
     } else if (outcome.kind === 'retry') {
-      this.#tally.waits(queue, clock.monotonic());
+      this.#tally.waits(queue, { now: clock.monotonic(), inMs: outcome.inMs });
       this.#due.add(outcome.inMs);
       logger.info('push notification failed, trying again', {
         ...named(claim),

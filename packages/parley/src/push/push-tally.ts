@@ -1,16 +1,38 @@
 import type { PushFigures } from '../telemetry/server-figures.js';
 
+/** A queue whose last attempt failed, in ms of the monotonic clock. */
+interface Waiting {
+  readonly since: number;
+  /** Time of the next attempt. */
+  readonly dueAt: number;
+}
+
+/** An attempt that is later than this does not come: the queue was deleted, or another process has it. */
+const LATE_MS = 60_000;
+/** The fewest queues after which those without a further attempt are looked for. */
+const LEAST_QUEUES = 256;
+
 /** Counts what a sender does. */
 export class PushTally {
   delivered = 0;
   failed = 0;
   parked = 0;
-  /** Queues that wait for another attempt, with the monotonic time of their first failure, the oldest first. */
-  readonly #waiting = new Map<string, number>();
+  /** Queues that wait for another attempt, the one that has failed for longest first. */
+  readonly #waiting = new Map<string, Waiting>();
+  #mostQueues = LEAST_QUEUES;
 
-  /** A queue whose last attempt failed. */
-  waits(queue: string, now: number): void {
-    if (!this.#waiting.has(queue)) this.#waiting.set(queue, now);
+  /** The number of queues that wait for another attempt. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** A queue whose last attempt failed. The next one is due in `inMs`. */
+  waits(queue: string, { now, inMs }: { readonly now: number; readonly inMs: number }): void {
+    const { since = now } = this.#waiting.get(queue) ?? {};
+    this.#waiting.set(queue, { since, dueAt: now + inMs });
+    if (this.#waiting.size <= this.#mostQueues) return;
+    this.#forgetGone(now);
+    this.#mostQueues = Math.max(LEAST_QUEUES, 2 * this.#waiting.size);
   }
 
   /** A queue that goes on, or is parked. */
@@ -20,8 +42,13 @@ export class PushTally {
 
   /** The figures at a monotonic time. */
   figures(inFlight: number, now: number): PushFigures {
+    this.#forgetGone(now);
     const { delivered, failed, parked } = this;
-    const [oldest = now] = this.#waiting.values();
-    return { delivered, failed, parked, inFlight, oldestWaitMs: now - oldest };
+    const [oldest] = this.#waiting.values();
+    return { delivered, failed, parked, inFlight, oldestWaitMs: oldest === undefined ? 0 : now - oldest.since };
+  }
+
+  #forgetGone(now: number): void {
+    for (const [queue, { dueAt }] of this.#waiting) if (now - dueAt > LATE_MS) this.#waiting.delete(queue);
   }
 }
