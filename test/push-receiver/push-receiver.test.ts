@@ -173,6 +173,16 @@ describe('a request that is refused', () => {
     expect((await open.fetch(new Request('https://app.example/', request))).status).toBe(204);
   });
 
+  it.each<[string, Partial<PushReceiverOptions>]>([
+    ['token', { token: '' }],
+    ['token', { token: ['pl4nted-s3cret-token', ''] }],
+    ['token', { token: '', allowAnonymous: true }],
+    ['authentication', { authentication: { scheme: 'Bearer', credentials: '' } }],
+    ['authentication', { authentication: { scheme: '', credentials: 'pl4nted-s3cret' } }],
+  ])('for an empty %s, which everybody knows: %j', (name, secrets) => {
+    expect(() => new PushReceiver({ onNotification: () => {}, ...secrets })).toThrow(`${name} must not be empty`);
+  });
+
   it('but not for one of several tokens', async () => {
     const { post } = keeping({ token: ['old', 'pl4nted-s3cret-token'] });
     expect((await post(statusUpdate())).status).toBe(204);
@@ -308,4 +318,16 @@ describe('the listener for node:http', () => {
     while (refusals.length < 2) await new Promise((resolve) => setImmediate(resolve));
     expect(refusals).toEqual([408, 400]);
   });
+});
+
+it('answers although the listener for refusals fails', async () => {
+  const receiver = new PushReceiver({
+    token: 'pl4nted-s3cret-token',
+    onNotification: () => {},
+    onRefusal: () => {
+      throw new Error('of the application');
+    },
+  });
+  const request = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(statusUpdate()) };
+  expect((await receiver.fetch(new Request('https://app.example/', request))).status).toBe(401);
 });

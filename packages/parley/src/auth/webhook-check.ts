@@ -54,11 +54,18 @@ export class WebhookCheck {
   readonly #tokens: readonly string[];
   readonly #verify: ReturnType<ReturnType<typeof jwtCheck>> | undefined;
 
-  /** @throws OptionsError for a signature whose rules are wrong. */
+  /** @throws OptionsError for an empty secret, and for a signature whose rules are wrong. */
   constructor(secrets: WebhookSecrets, runtime: TokenRuntime) {
-    const { token, signature } = secrets;
+    const { token, authentication, signature } = secrets;
     this.#secrets = secrets;
     this.#tokens = token === undefined ? [] : [token].flat();
+    const problems = [
+      ...(this.#tokens.includes('') ? ['token must not be empty'] : []),
+      ...(authentication?.scheme === '' || authentication?.credentials === ''
+        ? ['authentication must not be empty']
+        : []),
+    ];
+    if (problems.length > 0) throw new OptionsError('PushReceiver', problems);
     this.#verify = signature && verifierOf(signature, runtime);
   }
 

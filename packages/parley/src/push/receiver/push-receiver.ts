@@ -96,7 +96,7 @@ export class PushReceiver {
 
   /** Answers a request. Never rejects. */
   async answer(request: PushRequest): Promise<PushAnswer> {
-    const { logger = silentLogger, onRefusal } = this.#options;
+    const { logger = silentLogger } = this.#options;
     let refusal: Refusal | undefined;
     try {
       refusal = await this.#refusal(request);
@@ -109,12 +109,21 @@ export class PushReceiver {
     }
     if (refusal === undefined) return { status: 204, headers: {}, body: '' };
     const { status, reason, headers } = refusal;
-    onRefusal?.({ status, reason });
+    this.#tell({ status, reason });
     return {
       status,
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ error: reason }),
     };
+  }
+
+  #tell(refusal: Pick<Refusal, 'status' | 'reason'>): void {
+    const { onRefusal, logger = silentLogger } = this.#options;
+    try {
+      onRefusal?.(refusal);
+    } catch (error) {
+      logger.error('the listener for refused push notifications failed', { error });
+    }
   }
 
   async #refusal(request: PushRequest): Promise<Refusal | undefined> {
