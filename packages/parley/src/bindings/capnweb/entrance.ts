@@ -50,7 +50,7 @@ export class Entrance extends RpcTarget {
   #grant(): Promise<Grant> {
     this.#anonymous ??= this.#session.authenticate(ANONYMOUS_HELLO, true).then(
       (grant) => {
-        grant.hold();
+        this.#session.hold(grant);
         return grant;
       },
       (error: unknown) => {
@@ -80,7 +80,7 @@ export class Agent extends RpcTarget {
     super();
     this.#session = session;
     this.#grant = grant;
-    grant.hold();
+    session.hold(grant);
   }
 
   /** The object of one task. Rejects for a task that the principal does not own. */
@@ -98,7 +98,7 @@ export class Agent extends RpcTarget {
   }
 
   [Symbol.dispose](): void {
-    this.#session.released(this.#grant);
+    this.#session.release(this.#grant);
   }
 
   #perform(operation: OperationName, request: unknown, options: unknown): Promise<unknown> {

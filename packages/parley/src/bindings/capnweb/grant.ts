@@ -60,9 +60,11 @@ export class Grant {
   readonly #watchers = new Set<() => void>();
   #credential: RequestFields | undefined;
   #user: User | undefined;
+  /** Watches the credential. Absent: it has no end. */
+  #watch: ((ended: () => void) => () => void) | undefined;
   #stopWatching: (() => void) | undefined;
   #holders = 0;
-  #hasEnd = false;
+  #isClosed = false;
   isEnded = false;
 
   constructor(options: GrantOptions) {
@@ -81,7 +83,7 @@ export class Grant {
     return user?.id !== this.#user?.id;
   }
 
-  /** True while an object uses the grant. */
+  /** True while an object, a feed or a call uses the grant. */
   get isHeld(): boolean {
     return this.#holders > 0;
   }
@@ -93,11 +95,11 @@ export class Grant {
 
   /** Watches the credential of a request that the gate has admitted. */
   admit(request: GrantedRequest, credential: RequestFields | undefined): void {
-    this.#stopWatching?.();
+    this.#stop();
     this.#credential = credential;
     this.#user = request.user;
-    this.#hasEnd = request.credentialEnd !== undefined;
-    this.#stopWatching = request.credentialEnd?.(() => this.#end());
+    this.#watch = request.credentialEnd;
+    this.#start();
   }
 
   /** A request of this principal. Without a call it asks whether the principal is admitted. */
@@ -108,26 +110,37 @@ export class Grant {
 
   /** Calls `ended` when the grant ends. Absent: it has no end. */
   get onEnd(): ((ended: () => void) => () => void) | undefined {
-    if (!this.#hasEnd) return undefined;
+    if (this.#watch === undefined) return undefined;
     return (ended) => {
       this.#watchers.add(ended);
       return () => this.#watchers.delete(ended);
     };
   }
 
-  /** Counts an object that uses the grant. */
+  /** Counts an object, a feed or a call that uses the grant. The first one of them watches the credential again. */
   hold(): void {
     this.#holders += 1;
+    this.#start();
   }
 
-  /** Forgets the credential with its last object. */
+  /** Stops watching the credential with the last of them. */
   release(): void {
     this.#holders -= 1;
-    if (this.#holders === 0) this.close();
+    if (this.#holders === 0) this.#stop();
   }
 
-  /** Stops watching the credential. */
+  /** Stops watching the credential for good. */
   close(): void {
+    this.#isClosed = true;
+    this.#stop();
+  }
+
+  #start(): void {
+    if (this.#isClosed || this.isEnded) return;
+    this.#stopWatching ??= this.#watch?.(() => this.#end());
+  }
+
+  #stop(): void {
     this.#stopWatching?.();
     this.#stopWatching = undefined;
   }

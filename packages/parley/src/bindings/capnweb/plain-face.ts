@@ -123,7 +123,7 @@ export class AuthenticatedA2AService extends RpcTarget {
     this.#session = session;
     this.#grant = grant;
     this.#face = new PlainFace(session, async () => grant);
-    grant.hold();
+    session.hold(grant);
   }
 
   getAgentCard(): Promise<unknown> {
@@ -131,7 +131,7 @@ export class AuthenticatedA2AService extends RpcTarget {
   }
 
   [Symbol.dispose](): void {
-    this.#session.released(this.#grant);
+    this.#session.release(this.#grant);
   }
 }
 

@@ -145,11 +145,16 @@ export class ServerSession {
   /** Calls a unary operation, and returns its response for the peer. */
   call(call: SessionCall): Promise<unknown> {
     return this.run(async () => {
-      const { answer } = await this.#reply(call);
-      if (answer.kind === 'error') throw answer.error;
-      if (answer.kind === 'stream') throw new UnsupportedOperationError();
-      const { codec = v1_0, operation } = call;
-      return toWireFromText(codec.encode(operation as UnaryOperationName, answer.response as never));
+      const { codec = v1_0, operation, grant } = call;
+      this.hold(grant);
+      try {
+        const { answer } = await this.#reply(call);
+        if (answer.kind === 'error') throw answer.error;
+        if (answer.kind === 'stream') throw new UnsupportedOperationError();
+        return toWireFromText(codec.encode(operation as UnaryOperationName, answer.response as never));
+      } finally {
+        this.release(grant);
+      }
     });
   }
 
@@ -162,6 +167,7 @@ export class ServerSession {
         throw this.#tooMany('feeds', `${limits.feeds} feeds of this connection are open`);
       // Taken before the stream is open: many calls may open streams at the same time.
       this.#feedPlaces += 1;
+      this.hold(call.grant);
       try {
         const { answer } = await this.#reply(call);
         if (answer.kind === 'response') throw new UnsupportedOperationError();
@@ -171,6 +177,7 @@ export class ServerSession {
         return this.#opened(NO_ITEMS, call);
       } catch (error) {
         this.#feedPlaces -= 1;
+        this.release(call.grant);
         throw error;
       }
     });
@@ -196,8 +203,14 @@ export class ServerSession {
     }
   }
 
-  /** Forgets a grant with its last object. */
-  released(grant: Grant): void {
+  /** Keeps a grant for an object, a feed or a call. */
+  hold(grant: Grant): void {
+    if (!this.#isClosed && !grant.isEnded) this.#grants.add(grant);
+    grant.hold();
+  }
+
+  /** Forgets a grant with the last of them. */
+  release(grant: Grant): void {
     grant.release();
     if (!grant.isHeld) this.#grants.delete(grant);
   }
@@ -234,7 +247,7 @@ export class ServerSession {
     this.#grants.clear();
   }
 
-  #opened(items: ItemSource, { operation, codec = v1_0 }: SessionCall): FeedSource {
+  #opened(items: ItemSource, { grant, operation, codec = v1_0 }: SessionCall): FeedSource {
     const feed: FeedSource = new FeedSource({
       items,
       textOf: codec.encodeEvent,
@@ -245,6 +258,7 @@ export class ServerSession {
       ended: () => {
         this.#feeds.delete(feed);
         this.#feedPlaces -= 1;
+        this.release(grant);
         this.#used();
         if (this.#feeds.size === 0) this.#lastFeedEnded?.();
       },

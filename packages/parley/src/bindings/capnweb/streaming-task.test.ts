@@ -13,11 +13,12 @@ function taskOfStream(clock: ManualClock) {
       return state.isUsed;
     },
     taskId: 't',
-    grant: { hold() {} },
+    grant: {},
     session: {
       options: { clock },
       run: async <T>(task: () => T) => task(),
-      released: () => {
+      hold: () => {},
+      release: () => {
         state.released += 1;
       },
     },

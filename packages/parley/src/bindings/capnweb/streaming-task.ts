@@ -24,7 +24,7 @@ export class StreamingTask extends RpcTarget {
   constructor(callbacks: TaskCallbacks) {
     super();
     this.#callbacks = callbacks;
-    callbacks.grant.hold();
+    callbacks.session.hold(callbacks.grant);
     this.#use();
   }
 
@@ -68,7 +68,7 @@ export class StreamingTask extends RpcTarget {
     this.#stopTimer?.();
     const { session, grant } = this.#callbacks;
     this.#callbacks.closeAll();
-    session.released(grant);
+    session.release(grant);
   }
 
   async #read(historyLength: unknown): Promise<unknown> {

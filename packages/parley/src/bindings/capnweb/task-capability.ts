@@ -44,7 +44,7 @@ export class TaskCapability extends RpcTarget {
   private constructor(access: TaskAccess) {
     super();
     this.#access = access;
-    access.grant.hold();
+    access.session.hold(access.grant);
   }
 
   /** Checks that the principal owns the task. */
@@ -103,7 +103,7 @@ export class TaskCapability extends RpcTarget {
   }
 
   [Symbol.dispose](): void {
-    this.#access.session.released(this.#access.grant);
+    this.#access.session.release(this.#access.grant);
   }
 }
 
@@ -114,7 +114,7 @@ export class TaskView extends RpcTarget {
   constructor(access: TaskAccess) {
     super();
     this.#access = access;
-    access.grant.hold();
+    access.session.hold(access.grant);
   }
 
   get(options?: unknown): Promise<unknown> {
@@ -126,7 +126,7 @@ export class TaskView extends RpcTarget {
   }
 
   [Symbol.dispose](): void {
-    this.#access.session.released(this.#access.grant);
+    this.#access.session.release(this.#access.grant);
   }
 }
 
