@@ -97,6 +97,7 @@ describe('the path of a session', () => {
     const answer = await exchanged(new URL(url).port, request);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toContain('"message"');
+    expect(/^sec-websocket-version: 13\r$/im.test(answer)).toBe(status === 426);
   });
 
   it('takes pages of the origins that CORS allows, and of its own', async () => {

@@ -60,6 +60,9 @@ export const message = (text: string, more: object = {}) => ({
   ...more,
 });
 
+/** The certificate of a client, and the authority of the server. */
+type TlsOptions = Pick<WebSocket.ClientOptions, 'cert' | 'key' | 'ca'>;
+
 /** A server with the binding, and the stock client. */
 export async function servedAgent(
   options: Partial<A2AServerOptions> = {},
@@ -68,7 +71,10 @@ export async function servedAgent(
   readonly url: string;
   readonly socketUrl: string;
   readonly server: ReturnType<typeof createA2AServer>;
-  open(headers?: Record<string, string>): { readonly socket: WebSocket; readonly entrance: RemoteEntrance };
+  open(
+    headers?: Record<string, string>,
+    tls?: TlsOptions,
+  ): { readonly socket: WebSocket; readonly entrance: RemoteEntrance };
   agent(): RemoteAgent;
 }> {
   const server = createA2AServer({
@@ -80,8 +86,8 @@ export async function servedAgent(
   onTestFinished(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
   const socketUrl = `${url.replace('http', 'ws')}/a2a/capnweb`;
-  const open = (headers: Record<string, string> = {}) => {
-    const socket = new WebSocket(socketUrl, { headers });
+  const open = (headers: Record<string, string> = {}, tls: TlsOptions = {}) => {
+    const socket = new WebSocket(socketUrl, { headers, ...tls });
     socket.on('error', () => {});
     onTestFinished(() => socket.terminate());
     const entrance = newWebSocketRpcSession(socket as unknown as globalThis.WebSocket) as unknown as RemoteEntrance;

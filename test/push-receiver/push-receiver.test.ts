@@ -179,6 +179,11 @@ describe('a request that is refused', () => {
     ['token', { token: '', allowAnonymous: true }],
     ['authentication', { authentication: { scheme: 'Bearer', credentials: '' } }],
     ['authentication', { authentication: { scheme: '', credentials: 'pl4nted-s3cret' } }],
+    // An environment variable that is not set, behind a cast.
+    ['token', { token: [undefined as never] }],
+    ['token', { token: null as never }],
+    ['authentication', { authentication: { scheme: 'Bearer', credentials: undefined as never } }],
+    ['authentication', { authentication: null as never }],
   ])('for an empty %s, which everybody knows: %j', (name, secrets) => {
     expect(() => new PushReceiver({ onNotification: () => {}, ...secrets })).toThrow(`${name} must not be empty`);
   });

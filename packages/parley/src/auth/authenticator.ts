@@ -30,15 +30,7 @@ export interface Credentials {
   readonly connection?: object | undefined;
   /** The certificate of the TLS connection. `undefined` if the client sent none, or the host cannot tell. */
   readonly clientCertificate?: ClientCertificate | undefined;
-  /**
-   * Allows the page that made a browser send a credential. The gate refuses such a credential from the pages of other
-   * sites otherwise, if the request may change something. Call it after a check of `Origin`.
-   */
-  allowPage?(credential: AttachedCredential): void;
 }
-
-/** A credential that a browser sends by itself for the page of any site: two headers, or a certificate. */
-export type AttachedCredential = 'authorization' | 'cookie' | 'certificate';
 
 /** The answer of an authenticator. */
 export type Authentication =
@@ -54,6 +46,11 @@ export type Authentication =
        * again then, and end if the credential no longer proves the same user. Absent: the answer stays right.
        */
       readonly askAgainAt?: number;
+      /**
+       * True if the authenticator allows the page that made a browser send the credential, or if no browser sends it by
+       * itself. Absent: the gate refuses a cookie, HTTP Basic or a certificate from the page of another site.
+       */
+      readonly pageAllowed?: true;
     }
   /** The request has a credential, and it is wrong, malformed or expired. */
   | {
@@ -90,6 +87,14 @@ export interface Authenticator {
   readonly needsClientCertificate?: boolean;
   /** Resolves for everything that a caller can send. Rejects if it cannot tell now. */
   authenticate(credentials: Credentials): Authentication | Promise<Authentication>;
+}
+
+/** Reads a header by its lower-case name. */
+export type HeaderReader = (name: string) => string | undefined;
+
+/** Reads headers of the request that opened the connection, which a session of Cap'n Web cannot choose. */
+export function openingHeaders(credentials: Credentials): HeaderReader {
+  return (name) => (credentials.proxyHeader === undefined ? credentials.header(name) : credentials.proxyHeader(name));
 }
 
 /** The answer for a request without credentials. */

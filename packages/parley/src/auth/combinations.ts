@@ -233,6 +233,7 @@ function joinedUsers(): (known: readonly Known[]) => Known {
       ),
       ...(signals.length > 0 && { revoked: AbortSignal.any(signals) }),
       ...(times.length > 0 && { askAgainAt: Math.min(...times) }),
+      ...(known.every(({ pageAllowed }) => pageAllowed) && { pageAllowed: true }),
     };
     last.set(first.user, { known, answer });
     return answer;

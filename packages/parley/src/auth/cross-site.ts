@@ -1,4 +1,4 @@
-import type { Credentials } from './authenticator.js';
+import type { Credentials, HeaderReader } from './authenticator.js';
 
 /** Methods that change nothing. */
 export const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -15,7 +15,7 @@ export function isAttached(authorization: string): boolean {
  * True if `Sec-Fetch-Site` and `Origin` say that a page of another site made the request. `undefined` if the request
  * has neither: it comes from no browser of today, or from a very old one.
  */
-export function isFromOtherSite(header: (name: string) => string | undefined): boolean | undefined {
+export function isFromOtherSite(header: HeaderReader): boolean | undefined {
   const site = header('sec-fetch-site');
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   const origin = header('origin');
@@ -24,11 +24,16 @@ export function isFromOtherSite(header: (name: string) => string | undefined): b
 
 /**
  * True if a page of another site may have made a browser send a credential with a request that may change something.
- * For credentials that also callers without a browser send, and which a browser attaches by itself.
+ * For credentials that also callers without a browser send, and which a browser attaches by itself. `header` reads the
+ * request to which the browser attached it.
  */
-export function isAttachedCrossSite(credentials: Credentials, trustedOrigins: readonly string[] = []): boolean {
+export function isAttachedCrossSite(
+  credentials: Credentials,
+  trustedOrigins: readonly string[] = [],
+  header: HeaderReader = (name) => credentials.header(name),
+): boolean {
   if (credentials.method === undefined || SAFE_METHODS.includes(credentials.method)) return false;
-  const origin = credentials.header('origin');
+  const origin = header('origin');
   if (origin !== undefined && trustedOrigins.includes(origin)) return false;
-  return isFromOtherSite((name) => credentials.header(name)) === true;
+  return isFromOtherSite(header) === true;
 }

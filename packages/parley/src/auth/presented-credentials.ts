@@ -1,5 +1,5 @@
 import type { ClientGroups } from '../net/client-address.js';
-import type { AttachedCredential, Credentials } from './authenticator.js';
+import type { Credentials } from './authenticator.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { isAttached, isFromOtherSite, SAFE_METHODS } from './cross-site.js';
 import { withoutQuoted } from './quoted-text.js';
@@ -18,7 +18,8 @@ const COMMA_IN_TOKEN = /^(?:basic|bearer)\s[^,]*,/i;
 /** A scheme and its credential after a comma. */
 const SECOND_SCHEME = /,\s*[a-z][\w-]*\s+[^\s,=]/i;
 
-const ATTACHED: readonly AttachedCredential[] = ['authorization', 'cookie', 'certificate'];
+/** The credentials that a browser sends by itself for the page of any site: two headers, or a certificate. */
+const ATTACHED = ['authorization', 'cookie', 'certificate'] as const;
 /** Headers that a browser or a proxy adds by itself. They do not show that a page could choose its headers. */
 const BY_ITSELF =
   /^(?:accept|accept-.*|cf-.*|content-.*|cookie|forwarded|host|origin|referer|sec-.*|trace.*|user-agent|via|x-(?:forwarded|real|request|client)-.*)$/;
@@ -28,7 +29,6 @@ export class PresentedCredentials implements Credentials {
   readonly #source: CredentialSource;
   readonly #groupOf: ClientGroups | undefined;
   #isCertificateRead = false;
-  #allowed: readonly AttachedCredential[] = [];
   #ofProxies: readonly string[] = [];
   /** The first header that was read and came twice. */
   repeated: string | undefined;
@@ -79,10 +79,6 @@ export class PresentedCredentials implements Credentials {
     return this.header(name, this.#source.upgrade);
   }
 
-  allowPage(credential: AttachedCredential): void {
-    this.#allowed = [...this.#allowed, credential];
-  }
-
   /**
    * True if a page of another site may have made a browser send a credential that was read: a cookie, HTTP Basic, or a
    * certificate. Only requests that may change something count. No such page can add another header that was read,
@@ -91,17 +87,25 @@ export class PresentedCredentials implements Credentials {
    */
   get isCrossSite(): boolean {
     if (SAFE_METHODS.includes(this.method)) return false;
-    const attached = ATTACHED.filter((one) => this.#isAttached(one) && !this.#allowed.includes(one));
-    if (attached.length === 0 || this.read.some((name) => this.#isChosen(name))) return false;
-    return isFromOtherSite((name) => this.#source.header(name)) ?? attached.includes('cookie');
+    const attached = ATTACHED.filter((credential) => this.#isAttached(credential));
+    return attached.some((credential) => this.#isOfOtherSite(credential));
   }
 
   /** True if a credential was read that a browser may have sent by itself. */
-  #isAttached(credential: AttachedCredential): boolean {
+  #isAttached(credential: (typeof ATTACHED)[number]): boolean {
     if (credential === 'certificate') return this.#isCertificateRead;
     if (!this.read.includes(credential)) return false;
     const value = this.#source.header(credential);
     return value !== undefined && (credential === 'cookie' || isAttached(value));
+  }
+
+  #isOfOtherSite(credential: (typeof ATTACHED)[number]): boolean {
+    const { upgrade } = this.#source;
+    // The certificate of a session came with the request that opened it, whatever the session chooses.
+    if (credential === 'certificate' && upgrade !== undefined)
+      return isFromOtherSite((name) => upgrade.header(name)) === true;
+    if (this.read.some((name) => this.#isChosen(name))) return false;
+    return isFromOtherSite((name) => this.#source.header(name)) ?? credential === 'cookie';
   }
 
   /** True for a header that its sender must have chosen. */

@@ -1,5 +1,6 @@
 import { OptionsError } from '../errors/options-error.js';
 import { sha256Hex } from '../runtime/sha256.js';
+import type { HeaderReader } from './authenticator.js';
 import { isSameText } from './same-text.js';
 import { JWT_TYPES, jwtCheck } from './tokens/jwt-check.js';
 import {
@@ -38,9 +39,6 @@ export interface SignedFacts {
   readonly id: string | undefined;
 }
 
-/** Headers by lower-case name. */
-export type HeaderReader = (name: string) => string | undefined;
-
 /** Some agents leave out the prefix. */
 const TOKEN_HEADERS = [NOTIFICATION_TOKEN, 'a2a-notification-token'];
 const SIGNATURE_HEADER = 'x-a2a-notification-signature';
@@ -54,16 +52,16 @@ export class WebhookCheck {
   readonly #tokens: readonly string[];
   readonly #verify: ReturnType<ReturnType<typeof jwtCheck>> | undefined;
 
-  /** @throws OptionsError for an empty secret, and for a signature whose rules are wrong. */
+  /** @throws OptionsError for an empty or missing secret, and for a signature whose rules are wrong. */
   constructor(secrets: WebhookSecrets, runtime: TokenRuntime) {
     const { token, authentication, signature } = secrets;
     this.#secrets = secrets;
     this.#tokens = token === undefined ? [] : [token].flat();
     const problems = [
-      ...(this.#tokens.includes('') ? ['token must not be empty'] : []),
-      ...(authentication?.scheme === '' || authentication?.credentials === ''
-        ? ['authentication must not be empty']
-        : []),
+      ...(this.#tokens.every(isText) ? [] : ['token must not be empty']),
+      ...(authentication === undefined || [authentication?.scheme, authentication?.credentials].every(isText)
+        ? []
+        : ['authentication must not be empty']),
     ];
     if (problems.length > 0) throw new OptionsError('PushReceiver', problems);
     this.#verify = signature && verifierOf(signature, runtime);
@@ -111,6 +109,11 @@ export class WebhookCheck {
     const credentials = header('authorization');
     return credentials !== undefined && BEARER.test(credentials) ? credentials.replace(BEARER, '') : undefined;
   }
+}
+
+/** False also for a value that only a cast makes a text, such as an environment variable that is not set. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 function verifierOf(signature: WebhookSignature, runtime: TokenRuntime) {

@@ -23,13 +23,7 @@ import {
 } from '../auth/schemes/client-certificates.js';
 import { systemClock } from './runtime.js';
 
-export {
-  ANONYMOUS,
-  type AttachedCredential,
-  type Authentication,
-  type Authenticator,
-  type Credentials,
-} from '../auth/authenticator.js';
+export { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../auth/authenticator.js';
 export type { ClientCertificate } from '../auth/client-certificate.js';
 export type { AllOfOptions } from '../auth/combinations.js';
 export { allOf, anyOf } from '../auth/combinations.js';
@@ -86,7 +80,7 @@ export class BasicUsers extends BasicUsersScheme {
 
 /**
  * The hash of a password for `passwordHash` of a user: PBKDF2 with HMAC-SHA-256. Default: 600,000 iterations.
- * Cloudflare Workers allow 100,000.
+ * Cloudflare Workers allow 100,000. Rejects with OptionsError for an empty password.
  */
 export function hashPassword(password: string, { iterations }: { readonly iterations?: number } = {}): Promise<string> {
   return newPasswordHash(password, { salt: random(16), ...(iterations !== undefined && { iterations }) });

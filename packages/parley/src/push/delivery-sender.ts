@@ -75,7 +75,7 @@ export class DeliverySender {
   readonly #node: string;
   readonly #leaseMs: number;
   readonly #lanes: HostLanes;
-  readonly #tally = new PushTally();
+  readonly #tally: PushTally;
   readonly #due: DueTimes;
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
@@ -93,6 +93,8 @@ export class DeliverySender {
     this.#node = ids.random();
     this.#leaseMs = policy.timeoutMs + FRESH_MS + LEASE_SPARE_MS;
     this.#lanes = new HostLanes(limits);
+    // A claimed queue that this process still has is settled or put off within a lease.
+    this.#tally = new PushTally(this.#leaseMs);
     this.#due = new DueTimes(clock, () => this.#ask());
   }
 
@@ -211,7 +213,7 @@ export class DeliverySender {
       this.#note(claim, end);
     } catch (error) {
       logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
-      this.#due.add(this.#leaseMs);
+      this.#putOff(claim, this.#leaseMs);
     } finally {
       this.#lanes.end(delivery, isAnswered, clock.monotonic());
       if (this.#isWanted) this.#ask();
@@ -246,7 +248,7 @@ export class DeliverySender {
   /** Counts and tells the end of a delivery. The log names the host of a webhook: its url may hold a secret. */
   #note(claim: DeliveryClaim, { delivered, failure, lost, held }: DeliveryEnd): void {
     const { logger, clock } = this.#options;
-    const queue = `${taskKeyText(claim.key)} ${claim.configId}`;
+    const queue = queueOf(claim);
     this.#tally.delivered += delivered;
     if (lost > 0)
       logger.warn('push notifications are lost: the log no longer has their events', { ...named(claim), lost });
@@ -281,11 +283,17 @@ export class DeliverySender {
     const { storage, logger } = this.#options;
     try {
       await storage.push.settle(claim, { kind: 'defer', inMs });
-      this.#due.add(inMs);
+      this.#putOff(claim, inMs);
     } catch (error) {
       logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
-      this.#due.add(this.#leaseMs);
+      this.#putOff(claim, this.#leaseMs);
     }
+  }
+
+  /** Notes a queue without an attempt, or with one that was not settled. The next one is due in `inMs`. */
+  #putOff(claim: DeliveryClaim, inMs: number): void {
+    this.#tally.putOff(queueOf(claim), { now: this.#options.clock.monotonic(), inMs });
+    this.#due.add(inMs);
   }
 
   /** Makes room, if hosts that answer nothing have taken it. */
@@ -323,6 +331,10 @@ export class DeliverySender {
       this.#keepLooking();
     });
   }
+}
+
+function queueOf({ key, configId }: DeliveryClaim): string {
+  return `${taskKeyText(key)} ${configId}`;
 }
 
 function named({ key, configId, config }: DeliveryClaim) {

@@ -5,7 +5,7 @@ import { PushTally } from './push-tally.js';
 const oldest = (tally: PushTally, now: number) => tally.figures(0, now).oldestWaitMs;
 
 it('tells the time since the first failure of the queue that has failed for longest', () => {
-  const tally = new PushTally();
+  const tally = new PushTally(60_000);
   tally.waits('a', { now: 1_000, inMs: 5_000 });
   tally.waits('b', { now: 2_000, inMs: 5_000 });
   tally.waits('a', { now: 6_000, inMs: 60_000 });
@@ -15,7 +15,7 @@ it('tells the time since the first failure of the queue that has failed for long
 });
 
 it('forgets a queue whose next attempt does not come: it was deleted, or another process has it', () => {
-  const tally = new PushTally();
+  const tally = new PushTally(60_000);
   tally.waits('deleted', { now: 0, inMs: 1_000 });
   tally.waits('later', { now: 500, inMs: 3_600_000 });
   tally.waits('deleted too', { now: 600, inMs: 1_000 });
@@ -28,7 +28,7 @@ it('forgets a queue whose next attempt does not come: it was deleted, or another
 });
 
 it('keeps no queue for ever, also if nobody reads the figures', () => {
-  const tally = new PushTally();
+  const tally = new PushTally(60_000);
   for (let at = 0; at < 100_000; at++) tally.waits(`queue ${at}`, { now: at * 1_000, inMs: 1_000 });
   expect(tally.waiting).toBeLessThan(1_000);
 });

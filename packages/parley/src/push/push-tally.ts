@@ -7,8 +7,6 @@ interface Waiting {
   readonly dueAt: number;
 }
 
-/** An attempt that is later than this does not come: the queue was deleted, or another process has it. */
-const LATE_MS = 60_000;
 /** The fewest queues after which those without a further attempt are looked for. */
 const LEAST_QUEUES = 256;
 
@@ -19,7 +17,13 @@ export class PushTally {
   parked = 0;
   /** Queues that wait for another attempt, the one that has failed for longest first. */
   readonly #waiting = new Map<string, Waiting>();
+  readonly #lateMs: number;
   #mostQueues = LEAST_QUEUES;
+
+  /** `lateMs`: a queue whose next attempt is late by more than this was deleted, or another process has it. */
+  constructor(lateMs: number) {
+    this.#lateMs = lateMs;
+  }
 
   /** The number of queues that wait for another attempt. */
   get waiting(): number {
@@ -33,6 +37,12 @@ export class PushTally {
     if (this.#waiting.size <= this.#mostQueues) return;
     this.#forgetGone(now);
     this.#mostQueues = Math.max(LEAST_QUEUES, 2 * this.#waiting.size);
+  }
+
+  /** A queue whose next attempt is put off: it is due in `inMs`. Nothing changes for a queue that has not failed. */
+  putOff(queue: string, { now, inMs }: { readonly now: number; readonly inMs: number }): void {
+    const waiting = this.#waiting.get(queue);
+    if (waiting !== undefined) this.#waiting.set(queue, { ...waiting, dueAt: now + inMs });
   }
 
   /** A queue that goes on, or is parked. */
@@ -49,6 +59,6 @@ export class PushTally {
   }
 
   #forgetGone(now: number): void {
-    for (const [queue, { dueAt }] of this.#waiting) if (now - dueAt > LATE_MS) this.#waiting.delete(queue);
+    for (const [queue, { dueAt }] of this.#waiting) if (now - dueAt > this.#lateMs) this.#waiting.delete(queue);
   }
 }

@@ -49,7 +49,8 @@ const BATCH_TYPE = 'application/x-ndjson';
 const NO_UPGRADE = errorAnswer({
   status: 426,
   message: 'WebSockets are served here',
-  headers: { upgrade: 'websocket' },
+  // The only version (RFC 6455 §4.2.2).
+  headers: { upgrade: 'websocket', 'sec-websocket-version': '13' },
 });
 const FOREIGN_PAGE = errorAnswer({
   status: 403,

@@ -14,7 +14,7 @@ type Listener = () => void;
 const LOOK_MS = 60_000;
 const SECOND_MS = 1000;
 /** The fewest signals after which those without a call are looked for. */
-const LEAST_SIGNALS = 64;
+const LEAST_SIGNALS = 1_024;
 
 /** The calls of the credentials that end with a signal. */
 interface Revocable {

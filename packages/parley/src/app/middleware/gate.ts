@@ -103,7 +103,7 @@ function userOf(found: Authentication, { access, credentials }: Arrival, clock: 
   if (found.kind === 'user' ? isOver(found, clock) : required === true) {
     throw new UnauthenticatedError(authenticator.challenges);
   }
-  if (user !== undefined && credentials.isCrossSite) {
+  if (found.kind === 'user' && found.pageAllowed !== true && credentials.isCrossSite) {
     throw new PermissionDeniedError('This credential needs the Origin or Sec-Fetch-Site of a page of this server');
   }
   return user;

@@ -96,6 +96,10 @@ it.each([
   await expect(users.replace([user])).rejects.toThrow(problem);
 });
 
+it('an empty password has no hash: everybody knows it', async () => {
+  await expect(cheap('')).rejects.toThrow('the password must not be empty');
+});
+
 it('two users of one name are a mistake', async () => {
   const { users } = await usersOf();
   const passwordHash = await cheap('p');

@@ -133,7 +133,6 @@ export class BasicUsers implements Authenticator {
     const presented = readBasicCredentials(header);
     if (typeof presented === 'string') return { kind: 'refused', reason: presented };
     if (isAttachedCrossSite(credentials, this.#setup.trustedOrigins)) return CROSS_SITE;
-    credentials.allowPage?.('authorization');
     const attempt = { ...presented, client: credentials.clientGroup ?? credentials.peer ?? '' };
     const key = sha256Hex(JSON.stringify([this.#pepper, presented.name, presented.password]));
     const users = this.#users.current;
@@ -219,16 +218,20 @@ export class BasicUsers implements Authenticator {
       hash,
       identity,
       revocation,
-      answer: Object.freeze({ kind: 'user', user: known, revoked: revocation.signal }),
+      answer: Object.freeze({ kind: 'user', user: known, revoked: revocation.signal, pageAllowed: true }),
     };
   }
 }
 
-/** The hash of a password for `passwordHash`. */
+/**
+ * The hash of a password for `passwordHash`.
+ * @throws OptionsError for an empty password.
+ */
 export async function newPasswordHash(
   password: string,
   { salt, iterations = DEFAULT_ITERATIONS }: { readonly salt: Uint8Array<ArrayBuffer>; readonly iterations?: number },
 ): Promise<string> {
+  if (password === '') throw new OptionsError('hashPassword', ['the password must not be empty']);
   return writePasswordHash(await derivedHash(password, { salt, iterations }));
 }
 

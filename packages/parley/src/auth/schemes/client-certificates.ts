@@ -1,7 +1,13 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import type { Clock } from '../../runtime/clock.js';
-import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../authenticator.js';
+import {
+  ANONYMOUS,
+  type Authentication,
+  type Authenticator,
+  type Credentials,
+  openingHeaders,
+} from '../authenticator.js';
 import type { ClientCertificate } from '../client-certificate.js';
 import { isAttachedCrossSite } from '../cross-site.js';
 import { type CredentialOwner, ownerProblems, timeOf } from './api-key.js';
@@ -109,8 +115,8 @@ export class ClientCertificates implements Authenticator {
   authenticate(credentials: Credentials): Authentication {
     const certificate = this.#forwarded === undefined ? credentials.clientCertificate : this.#forwarded(credentials);
     if (certificate === undefined) return ANONYMOUS;
-    if (isAttachedCrossSite(credentials, this.#trustedOrigins)) return CROSS_SITE;
-    credentials.allowPage?.('certificate');
+    const ofConnection = openingHeaders(credentials);
+    if (isAttachedCrossSite(credentials, this.#trustedOrigins, ofConnection)) return CROSS_SITE;
     if (certificate.problem !== undefined) return { kind: 'refused', reason: certificate.problem };
     const { answers } = this.#rules;
     const now = this.#clock.now();
@@ -144,6 +150,7 @@ export class ClientCertificates implements Authenticator {
     return {
       kind: 'user',
       user: ownerAsUser(end < Number.POSITIVE_INFINITY ? { ...owner, expiresAt: end } : owner, source),
+      pageAllowed: true,
     };
   }
 }

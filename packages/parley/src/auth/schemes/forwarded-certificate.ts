@@ -1,7 +1,7 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { isBase64 } from '../../model/base64.js';
 import { type TrustedProxies, trustedProxies } from '../../net/trusted-proxy.js';
-import type { Credentials } from '../authenticator.js';
+import { type Credentials, openingHeaders } from '../authenticator.js';
 import type { ClientCertificate } from '../client-certificate.js';
 import { clientCertificateOf, type X509Like, x509Parser } from '../x509-certificate.js';
 
@@ -57,8 +57,7 @@ export function forwardedCertificate(options: ForwardedCertificates): ForwardedC
   };
   return (credentials) => {
     if (!isTrusted(credentials.peer)) return undefined;
-    const written = (name: string) =>
-      credentials.proxyHeader === undefined ? credentials.header(name) : credentials.proxyHeader(name);
+    const written = openingHeaders(credentials);
     const text = written(header)?.trim();
     if (text === undefined || text === '') return undefined;
     const verified = verifyHeader === undefined ? 'SUCCESS' : written(verifyHeader);

@@ -150,7 +150,6 @@ function cookieReader(name: string, { trustedOrigins }: PlacedKeysOptions): Plac
     }
     if (found === undefined) return ANONYMOUS;
     if (!isSameSite(credentials, trustedOrigins)) return CROSS_SITE;
-    credentials.allowPage?.('cookie');
     return keyOr(found, MALFORMED);
   };
 }

@@ -67,7 +67,11 @@ export class KeyTable {
 
 function entryOf({ user, ...entry }: Pick<Entry, 'sha256' | 'owner'> & { readonly user: User }): Entry {
   const revocation = new AbortController();
-  return { ...entry, revocation, answer: Object.freeze({ kind: 'user', user, revoked: revocation.signal }) };
+  return {
+    ...entry,
+    revocation,
+    answer: Object.freeze({ kind: 'user', user, revoked: revocation.signal, pageAllowed: true }),
+  };
 }
 
 /** The problems of keys that stand for two owners: a look-up could find only one of them. */

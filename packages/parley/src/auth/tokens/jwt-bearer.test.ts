@@ -86,6 +86,7 @@ describe('a valid token', () => {
       kind: 'user',
       revoked: expect.any(AbortSignal),
       askAgainAt: expect.any(Number),
+      pageAllowed: true,
       user: {
         id: 'https://id.example|ada',
         name: 'Ada',

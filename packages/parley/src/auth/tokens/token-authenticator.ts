@@ -151,7 +151,7 @@ export class TokenAuthenticator implements Authenticator {
     if (user === undefined) return invalidToken('the token names no subject');
     const askAgainAt = checkedAt + this.#verified.maxAgeMs;
     const revoked = this.#revocations.signalOf(user.id);
-    return { kind: 'user', user, revoked, askAgainAt, ...binding };
+    return { kind: 'user', user, revoked, askAgainAt, pageAllowed: true, ...binding };
   }
 
   async #isRevoked(claims: TokenClaims): Promise<boolean> {

@@ -1,6 +1,7 @@
+import type { HeaderReader } from '../../auth/authenticator.js';
 import { CHALLENGE_HEADER } from '../../auth/challenge.js';
 import type { TokenRuntime } from '../../auth/tokens/token-options.js';
-import { type HeaderReader, WebhookCheck, type WebhookSecrets } from '../../auth/webhook-check.js';
+import { WebhookCheck, type WebhookSecrets } from '../../auth/webhook-check.js';
 import { OptionsError } from '../../errors/options-error.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import { publicHosts } from '../../net/public-hosts.js';
