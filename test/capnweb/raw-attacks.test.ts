@@ -140,7 +140,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
     const chunk = JSON.stringify(['push', ['pipeline', 0, ['ping'], ['x'.repeat(1_000_000)]]]);
     for (let sent = 0; sent < 300 && !raw.socket.destroyed; sent++) {
       if (!raw.frame(OPCODE.text, chunk)) await raw.room();
-      // What has just arrived is there for a moment.
+      // Bytes that have just arrived are there for a moment.
       if (sent % 20 === 19) await expect.poll(async () => (await server.memory()) - before).toBeLessThan(30 * MB);
     }
     // A server that has read everything ends its half of the connection only.
