@@ -22,7 +22,7 @@ const SECOND_SCHEME = /,\s*[a-z][\w-]*\s+[^\s,=]/i;
 const ATTACHED = ['authorization', 'cookie', 'certificate'] as const;
 /** Headers that a browser or a proxy adds by itself. They do not show that a page could choose its headers. */
 const BY_ITSELF =
-  /^(?:accept|accept-.*|cf-.*|content-.*|cookie|forwarded|host|origin|referer|sec-.*|trace.*|user-agent|via|x-(?:forwarded|real|request|client)-.*)$/;
+  /^(?:accept|accept-.*|content-.*|cookie|forwarded|host|origin|referer|sec-.*|traceparent|user-agent|via|x-(?:forwarded-.*|real-ip|request-id))$/;
 
 /** The credentials of one request. It notes the headers that the authenticator reads. */
 export class PresentedCredentials implements Credentials {
