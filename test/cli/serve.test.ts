@@ -158,6 +158,18 @@ describe('parley serve --exec', () => {
     expect(text).toContain('A2A_MESSAGE={"');
   });
 
+  it.each([
+    ['DB_PASSWORD=pl4nted /opt/pl4nted/agent.sh --token pl4nted', 'agent.sh'],
+    ['"cat" -u', 'cat'],
+  ])('shows only the name of the program: %s', async (command, name) => {
+    await using agent = await ServedAgent.start(['serve', '--exec', command]);
+    const card = await (await fetch(new URL('/.well-known/agent-card.json', agent.url))).text();
+    expect(JSON.parse(card)).toMatchObject({ name, description: 'Runs a program.' });
+    expect(card + (await (await fetch(agent.url, { headers: { accept: 'text/html' } })).text())).not.toContain(
+      'pl4nted',
+    );
+  });
+
   it('a long message is on stdin, and whole in a file that is gone afterwards', async () => {
     const path = join(folder.path, 'path');
     await using agent = await ServedAgent.start([

@@ -79,10 +79,18 @@ async function source({ args, settings }: Invocation, chosen: FlagName | undefin
   const { execAgent } = await import('../serve/exec-agent.js');
   const chunk = settings.text('chunk')?.replaceAll('\\n', '\n').replaceAll('\\t', '\t');
   if (chunk === '') throw usageError('--chunk needs a text to cut at');
-  const description = `Runs: ${command}`;
   return {
-    agent: { agent: execAgent({ command, chunk }), name: command.trim().split(/\s+/)[0] || 'Program', description },
+    agent: { agent: execAgent({ command, chunk }), name: programName(command), description: 'Runs a program.' },
   };
+}
+
+/** The name of a program for the public card. Arguments, variables and folders of a command may be secrets. */
+function programName(command: string): string {
+  const program = command
+    .trim()
+    .split(/\s+/)
+    .find((word) => !word.includes('='));
+  return program?.split('/').at(-1)?.replace(/["']/g, '') || 'Program';
 }
 
 const echoAgent: AgentOptions = {

@@ -56,6 +56,16 @@ export class LinkedList<Value> {
     this.#size -= 1;
   }
 
+  /** Makes the oldest value the newest one. */
+  rotate(): void {
+    const place = this.#first;
+    if (place === undefined) return;
+    const { value } = place;
+    this.remove(place);
+    place.value = value;
+    this.append(place);
+  }
+
   /** All values, oldest first. */
   values(): Value[] {
     const values: Value[] = [];

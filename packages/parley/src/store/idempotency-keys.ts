@@ -9,6 +9,8 @@ export interface IdempotencyKey {
   readonly digest: string;
   /** The key expires so long after its commit, by the storage's clock. */
   readonly ttlMs: number;
+  /** True for a key that the limits of messages do not touch: a message of another caller must not push it out. */
+  readonly isLasting?: boolean;
 }
 
 /** The outcome of an earlier message with the same key. */

@@ -162,7 +162,7 @@ export class Authorizations {
     const record = { messageId: String(turn), role: 'ROLE_AGENT' as const, parts: [{ text: '' }] };
     await storage.keys.remember(
       key.scope,
-      { key: yieldKey(key, turn), digest: '', ttlMs: limits.waitingExpiryMs },
+      { key: yieldKey(key, turn), digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true },
       record,
     );
     storage.wakeups.taskChanged(key);
@@ -252,7 +252,7 @@ export class Authorizations {
   async #use(asked: Asked, text: string): Promise<boolean> {
     const { storage, limits, ids } = this.#context;
     const mark = { messageId: ids.random(), role: 'ROLE_AGENT' as const, parts: [{ text }] };
-    const key = { key: usedKey(asked), digest: '', ttlMs: limits.waitingExpiryMs };
+    const key = { key: usedKey(asked), digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true } as const;
     const { outcome } = await storage.keys.remember(asked.scope, key, mark);
     return 'reply' in outcome && outcome.reply.messageId === mark.messageId;
   }
@@ -298,7 +298,7 @@ export class Authorizations {
         caller: { ...caller, resumes: true, ...(sealedReply !== undefined && { sealedReply }) },
         task: { id: taskId },
         claim: lease,
-        idempotency: { key: usedAs, digest: '', ttlMs: limits.waitingExpiryMs },
+        idempotency: { key: usedAs, digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true },
         waitingLimit: limits.waitingMessages,
       });
       if (outcome.kind !== 'accepted') return undefined;
@@ -336,7 +336,8 @@ export class Authorizations {
       caller: caller as unknown as JsonValue,
     };
     const record = { messageId: hash, role: 'ROLE_AGENT' as const, parts: [{ data: asked }] };
-    await this.#context.storage.keys.remember(this.#scope, { key: askedKey(hash), digest: hash, ttlMs }, record);
+    const key = { key: askedKey(hash), digest: hash, ttlMs, isLasting: true } as const;
+    await this.#context.storage.keys.remember(this.#scope, key, record);
   }
 
   async #asked(hash: string): Promise<Asked | undefined> {

@@ -8,6 +8,9 @@ export class MemorySpace {
   readonly scope: Scope;
   readonly tasks = new Map<string, TaskEntry>();
   readonly keys = new Map<string, RememberedKey>();
+  /** The keys that the limits of messages count, and about how many bytes they take. */
+  countedKeys = 0;
+  keyBytes = 0;
   #lists: TaskLists | undefined;
 
   constructor(scope: Scope) {

@@ -17,6 +17,8 @@ export interface RememberedKeysOptions {
 
 /** Objects and places of a key. */
 const FRAME = 300;
+/** A scope with more than such a part of the limits loses its own keys before those of others go. */
+const SHARES = 8;
 
 /** The turn that a message started, or the direct reply as JSON: text costs less to keep. */
 type KeptOutcome = { readonly taskId: string; readonly turn: number } | string;
@@ -27,18 +29,24 @@ export class RememberedKey extends Place<RememberedKey> {
   readonly key: string;
   readonly digest: string;
   readonly expiresAt: number;
+  readonly isLasting: boolean;
   /** Absent while the key is reserved. */
   readonly outcome: KeptOutcome | undefined;
   /** The node that finds out the outcome, and the end of its lease. */
   readonly reservation: { readonly node: string; readonly leaseEnd: number } | undefined;
 
-  constructor(space: MemorySpace, { key, digest, ttlMs }: IdempotencyKey, { outcome, reservation, now }: PutKey) {
+  constructor(
+    space: MemorySpace,
+    { key, digest, ttlMs, isLasting = false }: IdempotencyKey,
+    { outcome, reservation, now }: PutKey,
+  ) {
     super();
     this.value = this;
     this.space = space;
     this.key = key;
     this.digest = digest;
     this.expiresAt = now + ttlMs;
+    this.isLasting = isLasting;
     this.outcome = outcome !== undefined && 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome;
     this.reservation = reservation;
   }
@@ -59,13 +67,24 @@ export interface PutKey extends Partial<Pick<RememberedKey, 'reservation'>> {
   readonly before: RememberedKey | undefined;
 }
 
-/** The idempotency keys of a storage in memory. Over a limit the oldest are dropped. */
+/** Keys with limits of their own, oldest first. */
+interface Shelf {
+  readonly list: LinkedList<RememberedKey>;
+  bytes: number;
+}
+
+/**
+ * The idempotency keys of a storage in memory. Over a limit the oldest are dropped, first those of a scope that takes
+ * much of the room. Lasting keys have the same limits for themselves.
+ */
 export class RememberedKeys implements IdempotencyKeys {
   readonly #lifetime: ClockedLifetime;
   readonly #spaces: MemorySpaces;
   readonly #limits: RememberedKeysOptions['limits'];
-  readonly #oldestFirst = new LinkedList<RememberedKey>();
-  #bytes = 0;
+  readonly #passing: Shelf = { list: new LinkedList(), bytes: 0 };
+  readonly #lasting: Shelf = { list: new LinkedList(), bytes: 0 };
+  /** The scope that had the most bytes when it got its last key. */
+  #largest: MemorySpace | undefined;
 
   constructor({ lifetime, spaces, limits }: RememberedKeysOptions) {
     this.#lifetime = lifetime;
@@ -126,28 +145,54 @@ export class RememberedKeys implements IdempotencyKeys {
     const { before } = put;
     if (before !== undefined) this.#forget(before);
     const added = new RememberedKey(space, key, put);
-    this.#oldestFirst.append(added);
+    const shelf = added.isLasting ? this.#lasting : this.#passing;
+    shelf.list.append(added);
     space.keys.set(added.key, added);
-    this.#bytes += added.bytes;
-    while (this.#oldestFirst.size > this.#limits.keys || this.#bytes > this.#limits.bytes) {
-      const oldest = this.#oldestFirst.first?.value;
-      if (oldest === undefined) return;
-      this.#drop(oldest);
+    this.#count(added, 1);
+    if (this.#largest === undefined || space.keyBytes > this.#largest.keyBytes) this.#largest = space;
+    while (shelf.list.size > this.#limits.keys || shelf.bytes > this.#limits.bytes) {
+      const dropped = this.#nextToGo(shelf, space);
+      if (dropped === undefined) return;
+      this.#drop(dropped);
     }
   }
 
   /** Forgets at most so many that have expired; how many went. */
   sweep(now: number, limit: number): number {
     let dropped = 0;
-    for (let place = this.#oldestFirst.first; place !== undefined && dropped < limit; ) {
-      const { value: entry, after } = place;
-      if (entry !== undefined && entry.expiresAt <= now) {
-        this.#drop(entry);
-        dropped += 1;
+    for (const { list } of [this.#passing, this.#lasting]) {
+      for (let place = list.first; place !== undefined && dropped < limit; ) {
+        const { value: entry, after } = place;
+        if (entry !== undefined && entry.expiresAt <= now) {
+          this.#drop(entry);
+          dropped += 1;
+        }
+        place = after;
       }
-      place = after;
     }
     return dropped;
+  }
+
+  #count({ space, isLasting, bytes }: RememberedKey, times: 1 | -1): void {
+    const shelf = isLasting ? this.#lasting : this.#passing;
+    shelf.bytes += times * bytes;
+    if (isLasting) return;
+    space.countedKeys += times;
+    space.keyBytes += times * bytes;
+  }
+
+  /** The key that makes room for one of a scope. */
+  #nextToGo(shelf: Shelf, adding: MemorySpace): RememberedKey | undefined {
+    const { list } = shelf;
+    const hasLarge = shelf === this.#passing && [adding, this.#largest].some((space) => this.#isLarge(space));
+    // A key of a small scope gets another turn. Each does so at most once before a key of a large one goes.
+    for (let left = list.size; hasLarge && left > 0 && !this.#isLarge(list.first?.value?.space); left--) list.rotate();
+    return list.first?.value;
+  }
+
+  #isLarge(space: MemorySpace | undefined): boolean {
+    if (space === undefined) return false;
+    return space.countedKeys > this.#limits.keys / SHARES || space.keyBytes > this.#limits.bytes / SHARES;
   }
 
   #drop(entry: RememberedKey): void {
@@ -157,9 +202,10 @@ export class RememberedKeys implements IdempotencyKeys {
 
   #forget(entry: RememberedKey): void {
     if (entry.value === undefined) return;
-    this.#oldestFirst.remove(entry);
+    const shelf = entry.isLasting ? this.#lasting : this.#passing;
+    shelf.list.remove(entry);
     entry.space.keys.delete(entry.key);
-    this.#bytes -= entry.bytes;
+    this.#count(entry, -1);
   }
 }
 
