@@ -9,7 +9,7 @@ import type { IdSource } from '../../runtime/id-source.js';
 export interface FileRules {
   /** Of one file. */
   readonly maxBytes: number;
-  /** Of all files of one user of one agent. */
+  /** Of all files of one user of one agent in one tenant. */
   readonly ownerBytes: number;
   /** The time until a file is deleted. */
   readonly expiryMs: number;
