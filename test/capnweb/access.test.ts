@@ -1,65 +1,12 @@
-import { once } from 'node:events';
 import type { Authenticator } from 'parley-a2a/auth';
 import { describe, expect, it } from 'vitest';
-import {
-  closing,
-  HELLO,
-  itemsOf,
-  message,
-  type RemoteAgent,
-  type RemoteFeed,
-  type RemoteTask,
-  refusal,
-  servedAgent,
-} from './session-world.js';
+import { closing, HELLO, itemsOf, message, refusal, servedAgent } from './session-world.js';
+import { bearer, tokens } from './tokens.js';
 
 const VERSION = HELLO.parameters;
-const bearer = (value: string) => ({ parameters: VERSION, credential: { scheme: 'tokens', value } });
-
-/** Tokens that are the names of their users. A test ends them. */
-function tokens(lastsMs?: number) {
-  const revoked = new Map<string, AbortController>();
-  const asked: string[] = [];
-  const authenticator: Authenticator = {
-    challenges: ['Bearer'],
-    securitySchemes: {
-      tokens: { httpAuthSecurityScheme: { scheme: 'bearer' } },
-      keys: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } },
-      queried: { apiKeySecurityScheme: { location: 'query', name: 'k' } },
-      cookies: { apiKeySecurityScheme: { location: 'cookie', name: 'sid' } },
-    },
-    authenticate: (credentials) => {
-      const [, bearerToken] = /^Bearer (.*)$/.exec(credentials.header('authorization') ?? '') ?? [];
-      const [, cookie] = /^sid=(.*)$/.exec(credentials.header('cookie') ?? '') ?? [];
-      const queried = new URLSearchParams(credentials.query).get('k') ?? undefined;
-      const token = bearerToken ?? credentials.header('x-key') ?? queried ?? cookie;
-      if (token === undefined) return { kind: 'anonymous' };
-      asked.push(token);
-      const end = revoked.get(token) ?? new AbortController();
-      revoked.set(token, end);
-      if (token.startsWith('bad') || end.signal.aborted) return { kind: 'refused', reason: 'unknown' };
-      const [name = ''] = token.split('.');
-      const expiresAt = lastsMs === undefined ? undefined : Date.now() + lastsMs;
-      return { kind: 'user', user: { id: `t|${name}`, ...(expiresAt && { expiresAt }) }, revoked: end.signal };
-    },
-  };
-  return { authenticator, asked, revoke: (token: string) => revoked.get(token)?.abort() };
-}
-
 const asking = {
   execute: async (_context: unknown, events: { inputRequired(text: string): Promise<unknown> }) =>
     void (await events.inputRequired('and?')),
-};
-
-/** Works until it is aborted. */
-const working = {
-  execute: async (
-    { signal }: { readonly signal: AbortSignal },
-    events: { working(text: string): Promise<unknown> },
-  ) => {
-    await events.working('begun');
-    await once(signal, 'abort');
-  },
 };
 
 describe('the credential of a session', () => {
@@ -137,72 +84,6 @@ describe('the credential of a session', () => {
     const refusals = [refusal(held.get()), refusal(ada.listTasks({})), refusal(feed)];
     for (const refused of await Promise.all(refusals)) expect(refused).toMatchObject({ reason: 'UNAUTHENTICATED' });
     expect(await closed).toEqual({ code: 4401, reason: 'The credential has expired or was revoked' });
-  });
-
-  type Opens = (ada: RemoteAgent, id: string) => PromiseLike<{ events: RemoteFeed['events'] }>;
-  const subscribed = async (held: RemoteTask) => {
-    const feed = await held.subscribe();
-    held[Symbol.dispose]();
-    return feed;
-  };
-  const viewOf = async (held: RemoteTask) => {
-    const view = await held.view();
-    held[Symbol.dispose]();
-    return view;
-  };
-  /** The events of `watch` as those of a feed. */
-  const watched = async (held: RemoteTask) => {
-    const { readable, writable } = new TransformStream();
-    const writer = writable.getWriter();
-    await held.watch((items) => {
-      for (const item of items) void writer.write(item);
-    });
-    held[Symbol.dispose]();
-    return { events: readable };
-  };
-  it.each<[string, Opens]>([
-    ['sendStreamingMessage', (ada) => ada.sendStreamingMessage({ message: message('hi') })],
-    ['subscribeToTask', (ada, id) => ada.subscribeToTask({ id })],
-    ['task.subscribe', async (ada, id) => subscribed(await ada.task(id))],
-    ['the view of a task', async (ada, id) => subscribed(await viewOf(await ada.task(id)))],
-    ['task.watch', async (ada, id) => watched(await ada.task(id))],
-  ])('ends a feed of %s too when the client holds no other object of it', async (_, opens) => {
-    const { authenticator, revoke } = tokens();
-    const { open } = await servedAgent({ authenticator, agent: working });
-    const { entrance, socket } = open();
-    const closed = closing(socket);
-    const ada = await entrance.authenticate(bearer('ada'));
-    const configuration = { returnImmediately: true };
-    const { task } = await ada.sendMessage({ message: message('hi'), configuration });
-    const reader = (await opens(ada, task.id)).events.getReader();
-    await reader.read();
-    ada[Symbol.dispose]();
-    // The server has seen the end of the object when it answers this.
-    await entrance.ping();
-    revoke('ada');
-    expect((await closed).code).toBe(4401);
-  });
-
-  it('ends a waiting call too when the client holds no object of it, and is forgotten with the last one', async () => {
-    const { authenticator, revoke } = tokens();
-    const held = Promise.withResolvers<string>();
-    const { open } = await servedAgent({ authenticator, agent: () => held.promise });
-    const { entrance, socket } = open();
-    const closed = closing(socket);
-    const ada = await entrance.authenticate(bearer('ada'));
-    const sent = refusal(ada.sendMessage({ message: message('hi') }));
-    ada[Symbol.dispose]();
-    const eve = await entrance.authenticate(bearer('eve'));
-    await eve.listTasks({});
-    eve[Symbol.dispose]();
-    await entrance.ping();
-    // No object is left of this one, so that its end means nothing.
-    revoke('eve');
-    expect(await entrance.ping()).toBe('pong');
-    revoke('ada');
-    expect(await sent).toMatchObject({ reason: 'UNAUTHENTICATED' });
-    expect((await closed).code).toBe(4401);
-    held.resolve('late');
   });
 
   it('that expires ends feeds and the connection', async () => {

@@ -193,10 +193,23 @@ describe('a connection', () => {
     const [open = [], more = []] = [rawSession(port), rawSession(port)].map((session) =>
       [1, 2, 3].map(() => rawCall(session, [], { open: true })),
     );
-    const refused = await Promise.race(more.map(answerOf));
+    const refused = await Promise.race([...open, ...more].map(answerOf));
     expect(refused).toMatchObject({ status: 8, message: 'The server has too many calls. Try again later' });
     for (const call of [...open, ...more]) call.close(constants.NGHTTP2_CANCEL);
     await expect.poll(() => answersOthers(address)).toBeUndefined();
+  });
+
+  it('whose calls send nothing keeps no place from others', async () => {
+    const { port, address } = await serve({}, { maxCalls: 50 });
+    const silent = [rawSession(port), rawSession(port)].flatMap((session) =>
+      Array.from({ length: 50 }, () => rawCall(session, [], { open: true })),
+    );
+    const refused: unknown[] = [];
+    for (const call of silent) void answerOf(call).then(({ status }) => refused.push(status));
+    await expect.poll(() => refused.length).toBe(50);
+    expect(new Set(refused)).toEqual(new Set([STATUS.exhausted]));
+    for (let call = 0; call < 10; call++) await answersOthers(address);
+    for (const call of silent) call.close(constants.NGHTTP2_CANCEL);
   });
 
   it('that takes back call after call is ended, and its work is bounded', async () => {

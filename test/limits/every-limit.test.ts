@@ -162,7 +162,9 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
     code: EXHAUSTED,
     reach: async (world) => {
       const session = rawSession(world.port);
-      for (let open = 0; open < 2; open++) rawCall(session, [], { open: true });
+      // Calls that send nothing would make room.
+      const begun = frame(Buffer.alloc(1), { length: 100 });
+      for (let open = 0; open < 2; open++) rawCall(session, [begun], { open: true });
       await expect.poll(() => failed(caller(world)('out'))).toHaveProperty('limit', 'maxCalls');
       return failed(caller(world)('out'));
     },

@@ -62,6 +62,8 @@ export class GrpcServer {
   readonly #ports: GrpcStreamPorts;
   readonly #connections = new Map<ServerHttp2Session, GrpcConnection>();
   readonly #streams = new LinkedList<GrpcStream>();
+  /** Calls that have sent only their head, the oldest first. They have passed no gate. */
+  readonly #silent = new LinkedList<GrpcStream>();
   readonly #waiting: WaitingMemory;
   #stopChecks: (() => void) | undefined;
   #stopWatching: (() => void) | undefined;
@@ -72,7 +74,8 @@ export class GrpcServer {
     this.#options = options;
     const { clock, requestMs } = options;
     this.#waiting = new WaitingMemory(options.waitingBytes);
-    this.#ports = { ...options, requestTimers: new EqualTimers(clock, requestMs), closed: this.#onCallClosed };
+    const requestTimers = new EqualTimers(clock, requestMs);
+    this.#ports = { ...options, requestTimers, begun: this.#onCallBegun, closed: this.#onCallClosed };
     this.#http2 = createServer({
       maxSessionMemory: SESSION_MEMORY_MB + CALL_MEMORY_MB * options.connection.maxStreams,
       settings: {
@@ -189,17 +192,33 @@ export class GrpcServer {
       stream.once('close', () => connection.countReset());
       return this.#refuse(call, TOO_MANY);
     }
-    if (this.#streams.size > this.#options.maxCalls) return this.#refuse(call, TOO_MANY_OF_ALL);
     if (headerBytes > this.#options.maxMetadataBytes) return this.#refuse(call, TOO_LARGE);
+    if (this.#streams.size > this.#options.maxCalls && !this.#makeRoom()) return this.#refuse(call, TOO_MANY_OF_ALL);
+    call.silentPlace = this.#silent.add(call);
     call.serve(this.#options.handlerOf(call, connection));
   };
+
+  /** Ends the call that has been silent for longest. False: all calls have begun. */
+  #makeRoom(): boolean {
+    const silent = this.#silent.first?.value;
+    if (silent === undefined) return false;
+    this.#onCallBegun(silent);
+    this.#refuse(silent, TOO_MANY_OF_ALL);
+    return true;
+  }
 
   #refuse(call: GrpcStream, { limit, trailers, metadata }: Refusal): void {
     this.#options.limitReached(limit, call.peer);
     call.end(trailers, metadata);
   }
 
+  readonly #onCallBegun = (call: GrpcStream): void => {
+    if (call.silentPlace !== undefined) this.#silent.remove(call.silentPlace);
+    call.silentPlace = undefined;
+  };
+
   readonly #onCallClosed = (call: GrpcStream): void => {
+    this.#onCallBegun(call);
     call.connection.ended(!call.isAnswered);
     if (call.place !== undefined) this.#streams.remove(call.place);
     this.#changed?.();

@@ -22,6 +22,8 @@ export interface GrpcStreamPorts {
   readonly maxMessageBytes: number;
   /** A client that takes nothing for this long is dropped. */
   readonly stallMs: number;
+  /** Called when the handler of a call takes over: a message, or a part of one, is there. */
+  readonly begun: (call: GrpcStream) => void;
   /** Called when the HTTP/2 stream of a call is closed. */
   readonly closed: (call: GrpcStream) => void;
 }
@@ -99,6 +101,8 @@ export class GrpcStream implements GrpcSource {
   readonly connection: GrpcConnection;
   /** The place among the calls of the server. */
   place: Place<GrpcStream> | undefined;
+  /** The place among the calls that have sent only their head. */
+  silentPlace: Place<GrpcStream> | undefined;
   /** The status after the last message. */
   trailers = OK;
   readonly #stream: CallStream;
@@ -350,6 +354,7 @@ export class GrpcStream implements GrpcSource {
 
   #handOver(message: Uint8Array | undefined): void {
     this.#isHandedOver = true;
+    this.#ports.begun(this);
     this.#handler?.ready(message);
   }
 

@@ -15,7 +15,7 @@ export interface GrpcHealthOptions {
 
 const LOOK_MS = 1_000;
 /** Clients that may watch at the same time. */
-const MOST_WATCHERS = 1_000;
+export const MOST_WATCHERS = 1_000;
 
 /** The health of a server: `SERVING` while it is ready, for all of its services. */
 export class GrpcHealth {
@@ -42,9 +42,9 @@ export class GrpcHealth {
     for (const watcher of this.#watchers) watcher.tell(HEALTH_STATE.NOT_SERVING);
   }
 
-  /** False: too many clients watch already. */
+  /** False: too many clients watch already, and no other address has more of them. */
   add(watcher: HealthWatch): boolean {
-    if (this.#watchers.size >= MOST_WATCHERS) return false;
+    if (this.#watchers.size >= MOST_WATCHERS && !this.#makeRoomFor(watcher)) return false;
     this.#watchers.add(watcher);
     if (this.#watchers.size === 1) this.#lookLater();
     return true;
@@ -53,6 +53,21 @@ export class GrpcHealth {
   remove(watcher: HealthWatch): void {
     this.#watchers.delete(watcher);
     if (this.#watchers.size === 0) this.#stopTimer?.();
+  }
+
+  /** Ends the oldest watch of the address that has the most. */
+  #makeRoomFor({ peer }: HealthWatch): boolean {
+    const counts = new Map<string | undefined, number>();
+    for (const watcher of this.#watchers) counts.set(watcher.peer, (counts.get(watcher.peer) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    if (counts.get(peer) === most) return false;
+    for (const watcher of this.#watchers) {
+      if (counts.get(watcher.peer) !== most) continue;
+      this.#watchers.delete(watcher);
+      watcher.makeRoom();
+      return true;
+    }
+    return false;
   }
 
   #lookLater(): void {
@@ -69,7 +84,11 @@ export class GrpcHealth {
 /** A client that watches a service: it is told each change. */
 export interface HealthWatch {
   readonly service: string;
+  /** The address of the client. */
+  readonly peer: string | undefined;
   tell(state: HealthState): void;
+  /** Ends, because clients of other addresses have no place. */
+  makeRoom(): void;
 }
 
 /** A call of the health service, open to all callers as the probes of HTTP. */
@@ -86,6 +105,10 @@ export class HealthCall implements GrpcHandler, HealthWatch {
     this.#watches = watches;
   }
 
+  get peer(): string | undefined {
+    return this.#stream.peer;
+  }
+
   ready(message: Uint8Array | undefined): void {
     const asked = message === undefined ? this.#stream.readMessage(LONGEST_REQUEST) : Promise.resolve(message);
     asked
@@ -97,6 +120,10 @@ export class HealthCall implements GrpcHandler, HealthWatch {
     if (state === this.#told) return;
     this.#told = state;
     void this.#stream.write(healthAnswer(state));
+  }
+
+  makeRoom(): void {
+    this.#refuse(GRPC_STATUS.RESOURCE_EXHAUSTED, TOO_MANY);
   }
 
   over(): void {
@@ -116,8 +143,7 @@ export class HealthCall implements GrpcHandler, HealthWatch {
       return;
     }
     if (this.#stream.isOver) return;
-    if (!this.#health.add(this))
-      return this.#refuse(GRPC_STATUS.RESOURCE_EXHAUSTED, 'Too many clients watch the health');
+    if (!this.#health.add(this)) return this.#refuse(GRPC_STATUS.RESOURCE_EXHAUSTED, TOO_MANY);
     if (this.#stream.begin({})) this.tell(state);
   }
 
@@ -127,3 +153,4 @@ export class HealthCall implements GrpcHandler, HealthWatch {
 }
 
 const LONGEST_REQUEST = 4_096;
+const TOO_MANY = 'Too many clients watch the health';

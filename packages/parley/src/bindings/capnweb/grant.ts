@@ -93,7 +93,7 @@ export class Grant {
     return this.#user?.expiresAt;
   }
 
-  /** Watches the credential of a request that the gate has admitted. */
+  /** Takes the credential of a request that the gate has admitted. It is watched while the grant is held. */
   admit(request: GrantedRequest, credential: RequestFields | undefined): void {
     this.#stop();
     this.#credential = credential;
@@ -108,11 +108,13 @@ export class Grant {
     return new GrantedRequest({ credential: this.#credential, ...options, upgrade, session: parameters, grant: this });
   }
 
-  /** Calls `ended` when the grant ends. Absent: it has no end. */
+  /** Calls `ended` when the grant ends, at once if it has ended. Absent: the principal is anonymous. */
   get onEnd(): ((ended: () => void) => () => void) | undefined {
-    if (this.#watch === undefined) return undefined;
+    if (this.#user === undefined) return undefined;
+    // A credential without an end may be renewed by one with an end.
     return (ended) => {
-      this.#watchers.add(ended);
+      if (this.isEnded) ended();
+      else this.#watchers.add(ended);
       return () => this.#watchers.delete(ended);
     };
   }
@@ -136,7 +138,7 @@ export class Grant {
   }
 
   #start(): void {
-    if (this.#isClosed || this.isEnded) return;
+    if (!this.isHeld || this.#isClosed || this.isEnded) return;
     this.#stopWatching ??= this.#watch?.(() => this.#end());
   }
 
