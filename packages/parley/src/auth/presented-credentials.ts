@@ -24,6 +24,9 @@ const ATTACHED = ['authorization', 'cookie', 'certificate'] as const;
 const BY_ITSELF =
   /^(?:accept|accept-.*|content-.*|cookie|forwarded|host|origin|referer|sec-.*|traceparent|user-agent|via|x-(?:forwarded-.*|real-ip|request-id))$/;
 
+/** Headers that tell the page of a request. */
+const OF_PAGES = /^(?:host|origin|sec-.*)$/;
+
 /** The credentials of one request. It notes the headers that the authenticator reads. */
 export class PresentedCredentials implements Credentials {
   readonly #source: CredentialSource;
@@ -76,7 +79,11 @@ export class PresentedCredentials implements Credentials {
 
   proxyHeader(name: string): string | undefined {
     if (!this.#ofProxies.includes(name)) this.#ofProxies = [...this.#ofProxies, name];
-    return this.header(name, this.#source.upgrade);
+    const { upgrade } = this.#source;
+    const value = this.header(name, upgrade);
+    // In a session a proxy has told of the connection, such as its certificate.
+    if (upgrade !== undefined && value !== undefined && !OF_PAGES.test(name)) this.#isCertificateRead = true;
+    return value;
   }
 
   /**
@@ -104,7 +111,8 @@ export class PresentedCredentials implements Credentials {
     // The certificate of a session came with the request that opened it, whatever the session chooses.
     if (credential === 'certificate' && upgrade !== undefined)
       return isFromOtherSite((name) => upgrade.header(name)) === true;
-    if (this.read.some((name) => this.#isChosen(name))) return false;
+    // The page of a session chooses headers without CORS.
+    if (upgrade === undefined && this.read.some((name) => this.#isChosen(name))) return false;
     return isFromOtherSite((name) => this.#source.header(name)) ?? credential === 'cookie';
   }
 

@@ -151,7 +151,8 @@ export class TokenAuthenticator implements Authenticator {
     if (user === undefined) return invalidToken('the token names no subject');
     const askAgainAt = checkedAt + this.#verified.maxAgeMs;
     const revoked = this.#revocations.signalOf(user.id);
-    return { kind: 'user', user, revoked, askAgainAt, pageAllowed: true, ...binding };
+    // The certificate of a bound token comes from the browser, whose page is not known here.
+    return { kind: 'user', user, revoked, askAgainAt, ...(binding ?? { pageAllowed: true }) };
   }
 
   async #isRevoked(claims: TokenClaims): Promise<boolean> {
