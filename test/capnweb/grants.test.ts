@@ -77,16 +77,24 @@ const OPENERS: readonly (readonly [string, (ada: RemoteAgent, id: string) => Pro
   ['task.watch', async (ada, id) => watched(await ada.task(id))],
 ];
 
+type Opener = (typeof OPENERS)[number][1];
+
+/** Opens a feed of Ada, and disposes all her other objects. Resolves to the close of the connection. */
+async function feedAlone(open: Awaited<ReturnType<typeof servedAgent>>['open'], opens: Opener) {
+  const { entrance, socket } = open();
+  const closed = closing(socket);
+  const ada = await entrance.authenticate(bearer('ada'));
+  const reader = (await opens(ada, await begun(ada))).events.getReader();
+  await reader.read();
+  await dispose(entrance, ada);
+  return { closed };
+}
+
 describe('the end of a credential', () => {
   it.each(OPENERS)('ends a feed of %s when the client holds no other object of it', async (_, opens) => {
     const { authenticator, revoke } = tokens();
     const { open } = await servedAgent({ authenticator, agent: working });
-    const { entrance, socket } = open();
-    const closed = closing(socket);
-    const ada = await entrance.authenticate(bearer('ada'));
-    const reader = (await opens(ada, await begun(ada))).events.getReader();
-    await reader.read();
-    await dispose(entrance, ada);
+    const { closed } = await feedAlone(open, opens);
     revoke('ada');
     expect((await closed).code).toBe(4401);
   });
@@ -94,16 +102,8 @@ describe('the end of a credential', () => {
   it('ends such feeds of all kinds also if it expires', async () => {
     const { authenticator } = tokens(1_500);
     const { open } = await servedAgent({ authenticator, agent: working });
-    const codeOf = async (opens: (typeof OPENERS)[number][1]) => {
-      const { entrance, socket } = open();
-      const closed = closing(socket);
-      const ada = await entrance.authenticate(bearer('ada'));
-      const reader = (await opens(ada, await begun(ada))).events.getReader();
-      await reader.read();
-      await dispose(entrance, ada);
-      return (await closed).code;
-    };
-    const codes = await Promise.all(OPENERS.map(([, opens]) => codeOf(opens)));
+    const feeds = await Promise.all(OPENERS.map(([, opens]) => feedAlone(open, opens)));
+    const codes = await Promise.all(feeds.map(async ({ closed }) => (await closed).code));
     expect(codes).toEqual(OPENERS.map(() => 4401));
   });
 
