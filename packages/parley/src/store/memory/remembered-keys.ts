@@ -145,7 +145,7 @@ export class RememberedKeys implements IdempotencyKeys {
     const { before } = put;
     if (before !== undefined) this.#forget(before);
     const added = new RememberedKey(space, key, put);
-    const shelf = added.isLasting ? this.#lasting : this.#passing;
+    const shelf = this.#shelfOf(added);
     shelf.list.append(added);
     space.keys.set(added.key, added);
     this.#count(added, 1);
@@ -173,9 +173,13 @@ export class RememberedKeys implements IdempotencyKeys {
     return dropped;
   }
 
-  #count({ space, isLasting, bytes }: RememberedKey, times: 1 | -1): void {
-    const shelf = isLasting ? this.#lasting : this.#passing;
-    shelf.bytes += times * bytes;
+  #shelfOf({ isLasting }: RememberedKey): Shelf {
+    return isLasting ? this.#lasting : this.#passing;
+  }
+
+  #count(key: RememberedKey, times: 1 | -1): void {
+    const { space, isLasting, bytes } = key;
+    this.#shelfOf(key).bytes += times * bytes;
     if (isLasting) return;
     space.countedKeys += times;
     space.keyBytes += times * bytes;
@@ -202,8 +206,7 @@ export class RememberedKeys implements IdempotencyKeys {
 
   #forget(entry: RememberedKey): void {
     if (entry.value === undefined) return;
-    const shelf = entry.isLasting ? this.#lasting : this.#passing;
-    shelf.list.remove(entry);
+    this.#shelfOf(entry).list.remove(entry);
     entry.space.keys.delete(entry.key);
     this.#count(entry, -1);
   }
