@@ -334,5 +334,14 @@ export function deliveriesContract(open: OpenStorage): void {
       );
       expect(await Promise.all(floors)).toEqual([2, 1]);
     });
+
+    it('bring no record that a sweep has dropped, also of records that were written together', async () => {
+      const { storage, clock } = tested;
+      const play = await pushed('t1');
+      await play.write([play.chunk('a'), play.chunk('b'), 'TASK_STATE_COMPLETED']);
+      clock.pass(100);
+      expect(await storage.sweep({ taskRetentionMs: 10, eventLogMs: 10, limit: 2 })).toMatchObject({ records: 2 });
+      expect(seqs(await claimOne())).toEqual([3, 4]);
+    });
   });
 }

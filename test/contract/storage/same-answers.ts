@@ -245,6 +245,7 @@ const anyStep = fc.oneof(
       'key',
       [id, owner, node, fc.constantFrom('reserve', 'unreserve', 'remember')],
       (world, taskId, who, by, what) => {
+        world.clock.pass(1);
         const scope = world.scope(who);
         const key = { key: `key ${taskId}`, digest: `${by} ${what}`, ttlMs: 20 };
         return world.both<unknown>((storage) => {

@@ -45,12 +45,14 @@ interface OwnerRow {
   readonly owner: string | null;
   readonly id: string;
   readonly last: number;
+  /** The lowest sequence number still kept. */
+  readonly floor: number;
   readonly config: string;
 }
 
 const QUEUES = `SELECT pk, task, agent, config, position, due, attempts, status, parked, epoch, node,
   lease_end AS leaseEnd FROM push_delivery`;
-const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.seq AS last, c.config FROM task t
+const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.seq AS last, t.floor, c.config FROM task t
   JOIN push_config c ON c.task = t.pk JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
   WHERE t.pk = ? AND c.id = ?`;
 const ROWS = `SELECT ${ROW_COLUMNS} FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
@@ -136,7 +138,7 @@ function handOut(
     const claim = sql.apart(row.task, (): ClaimedDelivery | undefined => {
       const owner = sql.get<OwnerRow>(OWNER, row.task, row.config);
       if (owner === undefined) return undefined;
-      const records = firstRecords(tables, row, left);
+      const records = firstRecords(tables, { task: row.task, after: Math.max(row.position, owner.floor - 1) }, left);
       const head = claimedDelivery(headOf(row), { node, leaseMs }, now);
       writeQueue(tables, row.pk, head);
       const { agent, tenant, owner: user, id: taskId, last, config } = owner;
@@ -151,11 +153,15 @@ function handOut(
   return { claims, more: false };
 }
 
-/** The records after the position of a queue, until their events have so much JSON; at least one. */
-function firstRecords({ sql }: WriteTables, { task, position }: QueueRow, maxBytes: number): readonly RecordFields[] {
+/** Records of a task after a sequence number, until their events have so much JSON; at least one. */
+function firstRecords(
+  { sql }: WriteTables,
+  { task, after }: { readonly task: number; readonly after: number },
+  maxBytes: number,
+): readonly RecordFields[] {
   const records: RecordFields[] = [];
   let bytes = 0;
-  for (const record of recordsOf(sql.each<RecordRow>(ROWS, task, position, task), position)) {
+  for (const record of recordsOf(sql.each<RecordRow>(ROWS, task, after, task), after)) {
     const [, , event] = record;
     bytes += event.length;
     if (bytes > maxBytes && records.length > 0) break;
