@@ -50,7 +50,7 @@ it('files are there after a restart, with their quota, and only their owner read
   expect((await textOf(await again.read(SCOPE, id))).length).toBe(9_000);
   await expect(again.put(SCOPE, fileOf(['y'], clock), limits)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
   for (const name of namesBelow(path)) {
-    expect(name).toMatch(/^[0-9a-f]{64}(\/[0-9a-f]{32}(\.json|\.[0-9a-f]{32}\.bin))?$/);
+    expect(name).toMatch(/^[0-9a-f]{64}(\/[0-9a-f]{64}(\/[0-9a-f]{32}(\.json|\.[0-9a-f]{32}\.bin))?)?$/);
     expect(statSync(join(path, name)).mode & 0o077).toBe(0);
   }
 });

@@ -138,7 +138,8 @@ export function fileStoreContract(name: string, open: OpenFileStore): void {
         expect(await store.head(other, id)).toBeUndefined();
         expect(await store.read(other, id)).toBeUndefined();
         expect(await store.delete(other, id)).toBe(false);
-        expect(await store.usage(other)).toEqual({ files: 0, bytes: 0 });
+        const isOwner = other.agent === SCOPE.agent && other.owner === SCOPE.owner;
+        expect((await store.usage(other)).files).toBe(isOwner ? 1 : 0);
       }
       expect(await textOf(await store.read(SCOPE, id))).toBe('secret');
     });
@@ -217,6 +218,22 @@ export function fileStoreContract(name: string, open: OpenFileStore): void {
       for (let at = 0; at < left; at++) await store.put(SCOPE, some(100_000), limits);
       await expect(store.put(SCOPE, some(100_000), limits)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
       await store.put({ ...SCOPE, owner: 'bob' }, some(100_000), limits);
+    });
+
+    it('of one owner have one quota, whatever tenants they name', async () => {
+      const limits = { maxBytes: 100_000, ownerBytes: 250_000 };
+      const bytes = () => fileOf(['x'.repeat(100_000)], clock);
+      const tenants = ['', 'one', 'two'].map((tenant) => ({ ...SCOPE, tenant }));
+      const [first, second, third] = tenants as [FileScope, FileScope, FileScope];
+      const { id } = await store.put(first, bytes(), limits);
+      await store.put(second, bytes(), limits);
+      const error = { code: 'RESOURCE_EXHAUSTED', details: { metadata: { limit: 'ownerBytes' } } };
+      await expect(store.put(third, bytes(), limits)).rejects.toMatchObject(error);
+      expect(await store.usage(third)).toEqual({ files: 2, bytes: 200_000 });
+      expect(await store.delete(third, id)).toBe(false);
+      await store.delete(first, id);
+      await store.put(third, bytes(), limits);
+      await store.put({ ...first, owner: null }, bytes(), limits);
     });
 
     it('count at least 4 KiB each, and nothing once they are deleted', async () => {

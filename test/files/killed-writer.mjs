@@ -19,7 +19,8 @@ async function* one(bytes) {
 
 /** Bytes without an end. */
 async function* many() {
-  const folder = join(path, readdirSync(path)[0]);
+  const [owner] = readdirSync(path);
+  const folder = join(path, owner, readdirSync(join(path, owner))[0]);
   let isTold = false;
   for (;;) {
     yield Buffer.alloc(1_048_576);

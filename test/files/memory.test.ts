@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { MemoryFileStore } from '../../packages/parley/src/files/memory-file-store.js';
+import type { FileScope } from '../../packages/parley/src/files/file-store.js';
+import { MemoryFileStore } from '../../packages/parley/src/files/memory/memory-file-store.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { fileOf, fileStoreContract, SCOPE } from './file-store-contract.js';
 import { uploadStoreContract } from './upload-store-contract.js';
@@ -7,26 +8,86 @@ import { uploadStoreContract } from './upload-store-contract.js';
 fileStoreContract('memory', async (clock) => ({ store: new MemoryFileStore({ clock }) }));
 uploadStoreContract('memory', async (clock) => ({ store: new MemoryFileStore({ clock }) }));
 
-it('memory has a bound for the files of all owners', async () => {
+const DECLARED = { maxBytes: 1_000_000, ownerBytes: 1_000_000 };
+const BOB = { ...SCOPE, owner: 'bob' };
+const CAROL = { ...SCOPE, owner: 'carol' };
+const noRoom = (limit: string) => ({ code: 'RESOURCE_EXHAUSTED', details: { metadata: { limit } } });
+
+it('memory has a bound for the files of all owners, and half of it for one', async () => {
   const clock = new ManualClock();
-  const store = new MemoryFileStore({ clock, storeBytes: 1_000 });
-  const limits = { maxBytes: 10_000, ownerBytes: 100_000 };
-  const { id } = await store.put(SCOPE, fileOf(['x'.repeat(900)], clock), limits);
-  const other = { ...SCOPE, owner: 'bob' };
-  const error = { code: 'RESOURCE_EXHAUSTED', details: { metadata: { limit: 'storeBytes' } } };
-  await expect(store.put(other, fileOf(['x'.repeat(900)], clock), limits)).rejects.toMatchObject(error);
+  const store = new MemoryFileStore({ clock, storeBytes: 100_000 });
+  const put = (scope: FileScope, size: number) => store.put(scope, fileOf(['x'.repeat(size)], clock), DECLARED);
+  const { id } = await put(SCOPE, 40_000);
+  await expect(put(SCOPE, 20_000)).rejects.toMatchObject(noRoom('ownerBytes'));
+  await put(BOB, 50_000);
+  await expect(put(CAROL, 20_000)).rejects.toMatchObject(noRoom('storeBytes'));
   await store.delete(SCOPE, id);
-  await store.put(other, fileOf(['x'.repeat(900)], clock), limits);
+  await put(CAROL, 50_000);
 });
 
-it('an upload takes the room of its whole file in memory from the beginning', async () => {
+function uploading(storeBytes: number) {
   const clock = new ManualClock();
-  const { uploads } = new MemoryFileStore({ clock, storeBytes: 100_000 });
-  const limits = { maxBytes: 1_000_000, ownerBytes: 1_000_000 };
-  const about = { size: 60_000, createdAt: clock.now(), expiresAt: clock.now() + 1_000 };
-  await uploads.begin(SCOPE, { ...about, id: '0'.repeat(32) }, limits);
-  const error = { details: { metadata: { limit: 'storeBytes' } } };
-  await expect(uploads.begin(SCOPE, { ...about, id: '1'.repeat(32) }, limits)).rejects.toMatchObject(error);
-  expect(await uploads.remove(SCOPE, '0'.repeat(32))).toBe(true);
-  await uploads.begin(SCOPE, { ...about, id: '1'.repeat(32) }, limits);
+  const store = new MemoryFileStore({ clock, storeBytes });
+  let count = 0;
+  async function* chunksOf(...sizes: number[]) {
+    for (const size of sizes) yield new Uint8Array(size);
+  }
+  return {
+    store,
+    begin: async (scope: FileScope, size: number) => {
+      const id = String(count++).padStart(32, '0');
+      const about = { id, size, createdAt: clock.now(), expiresAt: clock.now() + 1_000 };
+      await store.uploads.begin(scope, about, DECLARED);
+      return id;
+    },
+    append: (scope: FileScope, id: string, ...sizes: number[]) =>
+      store.uploads.append(scope, { id, offset: 0, chunks: chunksOf(...sizes) }),
+    put: (scope: FileScope, size: number) => store.put(scope, fileOf(['x'.repeat(size)], clock), DECLARED),
+  };
+}
+
+it('the size of an upload counts for its owner, but only bytes that come take room in memory', async () => {
+  const { store, begin, append, put } = uploading(300_000);
+  const ids = [await begin(SCOPE, 150_000), await begin(BOB, 150_000)];
+  await expect(begin(SCOPE, 1)).rejects.toMatchObject(noRoom('ownerBytes'));
+  // The first byte takes no room for the others.
+  for (const [at, scope] of [SCOPE, BOB].entries()) expect(await append(scope, ids[at] ?? '', 1)).toBe(1);
+  await put(CAROL, 150_000);
+  expect(await store.uploads.remove(SCOPE, ids[0] ?? '')).toBe(true);
+  await begin(SCOPE, 150_000);
+});
+
+it('an upload for whose bytes memory has no room keeps those that had, and goes on later', async () => {
+  const { store, begin, append, put } = uploading(200_000);
+  const id = await begin(SCOPE, 90_000);
+  const files = [await put(BOB, 90_000), await put(CAROL, 60_000)];
+  await expect(append(SCOPE, id, 20_000, 20_000, 20_000)).rejects.toMatchObject(noRoom('storeBytes'));
+  expect((await store.uploads.find(SCOPE, id))?.offset).toBe(40_000);
+  await store.delete(BOB, files[0]?.id ?? '');
+  async function* rest() {
+    yield new Uint8Array(50_000);
+  }
+  expect(await store.uploads.append(SCOPE, { id, offset: 40_000, chunks: rest() })).toBe(90_000);
+});
+
+it('single bytes take at most twice their room, which an upload gives back when it goes', async () => {
+  const { store, begin, append, put } = uploading(200_000);
+  const id = await begin(SCOPE, 90_000);
+  expect(await append(SCOPE, id, ...Array.from({ length: 30_000 }, () => 1))).toBe(30_000);
+  await put(BOB, 100_000);
+  await store.uploads.remove(SCOPE, id);
+  await put(CAROL, 100_000);
+});
+
+it('an upload that is removed while bytes come is gone, and takes no room', async () => {
+  const { store, begin, put } = uploading(200_000);
+  const id = await begin(SCOPE, 90_000);
+  async function* chunks() {
+    yield new Uint8Array(10_000);
+    await store.uploads.remove(SCOPE, id);
+    yield new Uint8Array(10_000);
+  }
+  expect(await store.uploads.append(SCOPE, { id, offset: 0, chunks: chunks() })).toBeUndefined();
+  await put(BOB, 100_000);
+  await put(CAROL, 100_000);
 });

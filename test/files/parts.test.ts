@@ -83,7 +83,7 @@ describe('raw parts of a message', () => {
     const page = Buffer.from(`<!DOCTYPE html>${' '.repeat(200)}`).toString('base64');
     const { error } = await call('SendMessage', sent([{ raw: page, mediaType: 'image/png' }]));
     expect(error?.message).toContain('not of the declared type');
-    expect(await store.usage({ agent: '/', tenant: '', owner: null })).toEqual({ files: 0, bytes: 0 });
+    expect(await store.usage({ agent: '/', owner: null })).toEqual({ files: 0, bytes: 0 });
   });
 
   it('of a message that is sent again are the same files', async () => {
@@ -91,7 +91,7 @@ describe('raw parts of a message', () => {
     const message = sent([{ raw: large }], 'same');
     await call('SendMessage', message);
     await call('SendMessage', message);
-    expect(await store.usage({ agent: '/', tenant: '', owner: null })).toMatchObject({ files: 1 });
+    expect(await store.usage({ agent: '/', owner: null })).toMatchObject({ files: 1 });
   });
 });
 

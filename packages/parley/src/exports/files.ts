@@ -4,7 +4,7 @@ import type { HostExtension } from '../app/host-extension.js';
 import { StorageError } from '../errors/storage-error.js';
 import { DirectoryFileStore, type DirectoryLock } from '../files/directory/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
-import { MemoryFileStore } from '../files/memory-file-store.js';
+import { MemoryFileStore } from '../files/memory/memory-file-store.js';
 import { FileLock } from '../store/sqlite/file-lock.js';
 import { hasSqlite } from '../store/sqlite/load-sqlite.js';
 import { systemClock, systemIds } from './runtime.js';

@@ -1,13 +1,22 @@
 import type { UploadStore } from './upload-store.js';
 
-/** The owner of files. Every read and write is confined to one scope. */
-export interface FileScope {
+/** A user of an agent. All files of one have a quota together, because an operator may let a user name any tenant. */
+export interface FileOwner {
   /** Id of the agent's task space. */
   readonly agent: string;
-  /** "" is no tenant. */
-  readonly tenant: string;
   /** Id of the user; `null` is the anonymous caller, who equals no user. */
   readonly owner: string | null;
+}
+
+/** The place of files. Every read and write is confined to one scope. */
+export interface FileScope extends FileOwner {
+  /** "" is no tenant. */
+  readonly tenant: string;
+}
+
+/** A text for an owner. No two owners have the same. */
+export function fileOwnerText({ agent, owner }: FileOwner): string {
+  return JSON.stringify([agent, owner]);
 }
 
 /** A text for a scope. No two scopes have the same. */
@@ -57,7 +66,7 @@ export interface NewFile {
 export interface FileLimits {
   /** Of one file, in bytes. */
   readonly maxBytes: number;
-  /** Of all files of the scope, in bytes, with those that arrive at the same time. */
+  /** Of all files of the owner, in bytes, with those that arrive at the same time. */
   readonly ownerBytes: number;
 }
 
@@ -77,7 +86,7 @@ export interface OpenedFile {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** The files of a scope. */
+/** The files of an owner. */
 export interface FileUsage {
   readonly files: number;
   /** As they count for the quota: see `countedBytes`. */
@@ -118,8 +127,11 @@ export interface FileStore {
   read(scope: FileScope, id: string, range?: FileRange): Promise<OpenedFile | undefined>;
   /** Deletes a file. False if the scope has none of this id. */
   delete(scope: FileScope, id: string): Promise<boolean>;
-  /** The stored files of a scope. Uploads in several requests count with their bytes, other arriving files do not. */
-  usage(scope: FileScope): Promise<FileUsage>;
+  /**
+   * The stored files of an owner in all tenants. Uploads in several requests count with their bytes, other arriving
+   * files do not.
+   */
+  usage(owner: FileOwner): Promise<FileUsage>;
   /** Removes expired files of all scopes, and what crashes have left. Resolves to the number of removed files. */
   sweep(): Promise<number>;
   /** Uploads in several requests. Absent: the store takes none. */

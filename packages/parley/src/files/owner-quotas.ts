@@ -1,7 +1,7 @@
 import { fileTooLarge, quotaReached } from './file-errors.js';
-import { countedBytes, type FileLimits, type FileScope, fileScopeText, type NewFile } from './file-store.js';
+import { countedBytes, type FileLimits, type FileOwner, fileOwnerText, type NewFile } from './file-store.js';
 
-/** The bytes of one scope. */
+/** The bytes of one owner. */
 interface OwnerAccount {
   /** Of stored files and of files that arrive. */
   bytes: number;
@@ -19,16 +19,16 @@ const KEPT_OWNERS = 10_000;
  * that arrive at the same time cannot pass the limit together.
  */
 export class OwnerQuotas {
-  readonly #stored: (scope: FileScope) => Promise<number>;
+  readonly #stored: (owner: FileOwner) => Promise<number>;
   readonly #keepsIdle: boolean;
   readonly #accounts = new Map<string, OwnerAccount>();
 
   /**
-   * `stored` sums the counted bytes of a scope. It is asked once, and again if an owner was forgotten. A store of
+   * `stored` sums the counted bytes of an owner. It is asked once, and again if an owner was forgotten. A store of
    * several processes keeps no idle owners, whose sums others change. It also sums again after each write.
    */
   constructor(
-    stored: (scope: FileScope) => Promise<number>,
+    stored: (owner: FileOwner) => Promise<number>,
     { keepsIdle = true }: { readonly keepsIdle?: boolean } = {},
   ) {
     this.#stored = stored;
@@ -39,9 +39,9 @@ export class OwnerQuotas {
    * Reserves room for a file.
    * @throws A2AError PAYLOAD_TOO_LARGE or RESOURCE_EXHAUSTED if its declared size has no room.
    */
-  async reserve(scope: FileScope, { size }: Pick<NewFile, 'size'>, limits: FileLimits): Promise<Reservation> {
+  async reserve(owner: FileOwner, { size }: Pick<NewFile, 'size'>, limits: FileLimits): Promise<Reservation> {
     if (size !== undefined && size > limits.maxBytes) throw fileTooLarge(limits.maxBytes);
-    const account = this.#account(scope);
+    const account = this.#account(owner);
     account.uses += 1;
     try {
       await account.loaded;
@@ -55,8 +55,8 @@ export class OwnerQuotas {
   }
 
   /** Deletes a stored file, and counts it no more. `remove` resolves to false if the file was gone before. */
-  async remove(scope: FileScope, size: number, remove: () => Promise<boolean>): Promise<boolean> {
-    const account = this.#account(scope);
+  async remove(owner: FileOwner, size: number, remove: () => Promise<boolean>): Promise<boolean> {
+    const account = this.#account(owner);
     account.uses += 1;
     try {
       await account.loaded;
@@ -68,15 +68,15 @@ export class OwnerQuotas {
     }
   }
 
-  #account(scope: FileScope): OwnerAccount {
-    const key = fileScopeText(scope);
+  #account(owner: FileOwner): OwnerAccount {
+    const key = fileOwnerText(owner);
     const known = this.#accounts.get(key);
     if (known !== undefined && (this.#keepsIdle || known.uses > 0)) return known;
     if (this.#accounts.size >= KEPT_OWNERS) this.#forgetIdle();
     const account: OwnerAccount = {
       bytes: 0,
       uses: 0,
-      loaded: this.#stored(scope).then(
+      loaded: this.#stored(owner).then(
         (bytes) => {
           account.bytes += bytes;
         },

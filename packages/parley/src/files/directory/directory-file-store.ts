@@ -1,10 +1,11 @@
-import { rmdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import {
   countedBytes,
   type FileLimits,
+  type FileOwner,
   type FileRange,
   type FileScope,
   type FileStore,
@@ -25,10 +26,11 @@ import {
   makeFolder,
   namesIn,
   removed,
+  removedIfEmpty,
   undefinedIfMissing,
 } from './folder-files.js';
-import { OwnerFolders, storedFile } from './owner-folders.js';
-import { entryOf, isFolderName, type StoredRecord } from './stored-record.js';
+import { foldersIn, OwnerFolders, storedFile } from './owner-folders.js';
+import { entryOf, type StoredRecord } from './stored-record.js';
 
 /** The options of a store in a directory. */
 export interface DirectoryFileStoreOptions {
@@ -60,7 +62,7 @@ export class DirectoryFileStore implements FileStore {
   readonly #leftoverMs: number;
   readonly #lock: DirectoryFileStoreOptions['lock'];
   readonly #folders: OwnerFolders;
-  readonly #quotas = new OwnerQuotas(async (scope) => (await this.usage(scope)).bytes);
+  readonly #quotas = new OwnerQuotas(async (owner) => (await this.usage(owner)).bytes);
   #held: DirectoryLock | undefined;
   #opening: Promise<void> | undefined;
 
@@ -148,8 +150,15 @@ export class DirectoryFileStore implements FileStore {
     return record !== undefined && this.#remove(record);
   }
 
-  async usage(scope: FileScope): Promise<FileUsage> {
-    const folder = this.#folders.folderOf(scope);
+  async usage(owner: FileOwner): Promise<FileUsage> {
+    const folders = await this.#folders.foldersOf(owner);
+    const usages: FileUsage[] = [];
+    for (const folder of folders) usages.push(await this.#usageIn(folder));
+    const sum = (part: keyof FileUsage) => usages.reduce((all, usage) => all + usage[part], 0);
+    return { files: sum('files'), bytes: sum('bytes') };
+  }
+
+  async #usageIn(folder: string): Promise<FileUsage> {
     const names = new Set(await namesIn(folder));
     let files = 0;
     let bytes = 0;
@@ -171,8 +180,9 @@ export class DirectoryFileStore implements FileStore {
   async sweep(): Promise<number> {
     await this.open();
     let count = 0;
-    for (const name of await namesIn(this.#folders.path)) {
-      if (isFolderName(name)) count += await this.#sweepFolder(join(this.#folders.path, name));
+    for (const owner of await this.#folders.owners()) {
+      for (const folder of await foldersIn(owner)) count += await this.#sweepFolder(folder);
+      await removedIfEmpty(owner);
     }
     return count;
   }
@@ -199,8 +209,7 @@ export class DirectoryFileStore implements FileStore {
         else await this.#removeUpload(record);
       } else if (kind !== undefined && !used.has(name)) await this.#removeLeftover(join(folder, name));
     }
-    // Fails as long as it has files.
-    await rmdir(folder).catch(() => {});
+    await removedIfEmpty(folder);
     return count;
   }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, link, mkdir, open, opendir, unlink } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, opendir, rmdir, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { storeFull } from '../file-errors.js';
 
@@ -17,8 +17,9 @@ const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** Makes a folder and those above it. */
 export async function makeFolder(path: string): Promise<void> {
-  const isNew = (await mkdir(path, { recursive: true, mode: FOLDER_MODE })) !== undefined;
-  if (isNew) await syncFolder(dirname(path));
+  const first = await mkdir(path, { recursive: true, mode: FOLDER_MODE });
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
 /** Creates a file in a folder, which is made if it is missing. A sweep may remove the empty folder in between. */
@@ -125,6 +126,11 @@ export async function removed(path: string): Promise<boolean> {
     if (codeOf(error) === 'ENOENT') return false;
     throw error;
   }
+}
+
+/** Removes a folder, unless it has files. */
+export async function removedIfEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch(() => {});
 }
 
 /** Lets a missing file pass. */

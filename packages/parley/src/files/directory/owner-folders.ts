@@ -1,19 +1,21 @@
 import { join } from 'node:path';
-import type { FileScope, StoredFile } from '../file-store.js';
-import { linked, readText, removed, syncFolder, writeText } from './folder-files.js';
+import type { FileOwner, FileScope, StoredFile } from '../file-store.js';
+import { linked, namesIn, readText, removed, syncFolder, writeText } from './folder-files.js';
 import {
-  folderName,
+  isFolderName,
+  ownerFolderName,
   readRecord,
   readUpload,
   recordText,
   type StoredRecord,
+  scopeFolderName,
   type UploadRecord,
 } from './stored-record.js';
 
 /** The longest record: a name has at most 255 characters. */
 const MOST_RECORD = 16_384;
 
-/** The folders of owners in a directory, and the records in them. */
+/** The folders of owners in a directory, with a folder for each tenant, and the records in them. */
 export class OwnerFolders {
   readonly path: string;
   /** Paths that this process writes now. A sweep leaves them alone. */
@@ -24,7 +26,17 @@ export class OwnerFolders {
   }
 
   folderOf(scope: FileScope): string {
-    return join(this.path, folderName(scope));
+    return join(this.path, ownerFolderName(scope), scopeFolderName(scope));
+  }
+
+  /** The folders of all owners. */
+  owners(): Promise<string[]> {
+    return foldersIn(this.path);
+  }
+
+  /** The folders of an owner, one for each tenant with files. */
+  async foldersOf(owner: FileOwner): Promise<string[]> {
+    return foldersIn(join(this.path, ownerFolderName(owner)));
   }
 
   /** A record of a folder; `undefined` if it is missing or no record of ours. */
@@ -79,6 +91,11 @@ export class OwnerFolders {
     await syncFolder(folder);
     return true;
   }
+}
+
+/** The folders of ours in a folder. */
+export async function foldersIn(path: string): Promise<string[]> {
+  return (await namesIn(path)).filter(isFolderName).map((name) => join(path, name));
 }
 
 /** The stored file of new facts. */

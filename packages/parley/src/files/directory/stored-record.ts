@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type FileScope, fileScopeText, isFileId, type StoredFile } from '../file-store.js';
+import {
+  type FileOwner,
+  type FileScope,
+  fileOwnerText,
+  fileScopeText,
+  isFileId,
+  type StoredFile,
+} from '../file-store.js';
 import type { NewUpload } from '../upload-store.js';
 
 /** The facts of a stored file, as they are beside its bytes. */
@@ -18,7 +25,7 @@ export interface UploadRecord {
   readonly upload: NewUpload;
 }
 
-/** A name in the folder of an owner: a record, that of an upload, bytes, or a record that is being written. */
+/** A name in the folder of a scope: a record, that of an upload, bytes, or a record that is being written. */
 export interface FolderEntry {
   readonly kind: 'record' | 'upload' | 'bytes' | 'draft';
   /** Of the file. */
@@ -33,9 +40,18 @@ const KINDS: Readonly<Record<string, FolderEntry['kind']>> = {
   tmp: 'draft',
 };
 
-/** The folder of an owner: a hash, so that no name from outside is a name on the disk. */
-export function folderName(scope: FileScope): string {
-  return createHash('sha256').update(fileScopeText(scope)).digest('hex');
+/** The name of the folder of an owner: a hash, so that no name from outside is a name on the disk. */
+export function ownerFolderName(owner: FileOwner): string {
+  return hash(fileOwnerText(owner));
+}
+
+/** The name of the folder of a scope in that of its owner. */
+export function scopeFolderName(scope: FileScope): string {
+  return hash(fileScopeText(scope));
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** True for the form of our folders. */

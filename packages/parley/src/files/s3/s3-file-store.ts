@@ -4,6 +4,7 @@ import { quotaReached } from '../file-errors.js';
 import {
   countedBytes,
   type FileLimits,
+  type FileOwner,
   type FileRange,
   type FileScope,
   type FileStore,
@@ -15,7 +16,7 @@ import {
 } from '../file-store.js';
 import { OwnerQuotas } from '../owner-quotas.js';
 import { S3Bucket, type S3BucketOptions, type S3Runtime } from './s3-bucket.js';
-import { DATA, FACTS, keyOf, readKey, scopeFolder } from './s3-keys.js';
+import { DATA, FACTS, keyOf, ownerFolder, readKey, scopeFolder } from './s3-keys.js';
 import { listedObjects, openUploads } from './s3-listing.js';
 import { putBytes, type UploadWay } from './s3-upload.js';
 import { S3Uploads } from './s3-uploads.js';
@@ -45,7 +46,7 @@ export class S3FileStore implements FileStore {
   readonly #bucket: S3Bucket;
   readonly #way: UploadWay;
   readonly #restMs: number;
-  readonly #quotas = new OwnerQuotas(async (scope) => (await this.usage(scope)).bytes, { keepsIdle: false });
+  readonly #quotas = new OwnerQuotas(async (owner) => (await this.usage(owner)).bytes, { keepsIdle: false });
 
   /** @throws OptionsError naming every option that is wrong. */
   constructor(options: S3FileStoreOptions, runtime: S3Runtime) {
@@ -62,7 +63,7 @@ export class S3FileStore implements FileStore {
       bucket: this.#bucket,
       quotas: this.#quotas,
       partBytes,
-      checkRoom: (scope, limits) => this.#checkRoom(scope, limits),
+      checkRoom: (owner, limits) => this.#checkRoom(owner, limits),
       isStored: async (scope, id) => (await this.#found(scope, id)) !== undefined,
       chunks: (key, size) => this.#chunks(key, 0, size),
       publish: (folder, file) => this.#putFacts(folder, file),
@@ -119,12 +120,12 @@ export class S3FileStore implements FileStore {
     return file.expiresAt > this.#bucket.clock.now();
   }
 
-  async usage(scope: FileScope): Promise<FileUsage> {
+  async usage(owner: FileOwner): Promise<FileUsage> {
     // An upload whose file is there counts once.
-    const uploads = await this.uploads.countedOf(scope);
+    const uploads = await this.uploads.countedOf(owner);
     let files = 0;
     let bytes = 0;
-    for await (const { key } of listedObjects(this.#bucket, `${FACTS}${await scopeFolder(scope)}`)) {
+    for await (const { key } of listedObjects(this.#bucket, `${FACTS}${await ownerFolder(owner)}`)) {
       const facts = readKey(FACTS, key);
       if (facts === undefined) continue;
       files += 1;
@@ -196,8 +197,8 @@ export class S3FileStore implements FileStore {
    * Checks the quota once more after a write. Of files that several processes store at the same moment, the last one
    * to be written sees all others. So the quota is never passed; two that fit one by one may both be refused.
    */
-  async #checkRoom(scope: FileScope, { ownerBytes }: FileLimits): Promise<void> {
-    if ((await this.usage(scope)).bytes > ownerBytes) throw quotaReached(ownerBytes);
+  async #checkRoom(owner: FileOwner, { ownerBytes }: FileLimits): Promise<void> {
+    if ((await this.usage(owner)).bytes > ownerBytes) throw quotaReached(ownerBytes);
   }
 
   /** First what makes the file visible. */

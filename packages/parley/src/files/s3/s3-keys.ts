@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../runtime/sha256.js';
-import { type FileScope, isFileId, type StoredFile } from '../file-store.js';
+import { type FileOwner, type FileScope, isFileId, type StoredFile } from '../file-store.js';
 
 /** The longest name in a key that is not replaced by its hash, in bytes. A key has at most 1024 bytes. */
 const LONGEST_NAME = 96;
@@ -20,11 +20,14 @@ export interface KeyFacts {
   readonly size: number;
 }
 
-/** The folder of a scope, with a slash at its end. No two scopes have the same. */
-export async function scopeFolder({ agent, tenant, owner }: FileScope): Promise<string> {
-  const names = [agent, tenant, ...(owner === null ? [] : [owner])];
-  const [agentName, tenantName, ownerName] = await Promise.all(names.map(nameOf));
-  return `a${agentName}/t${tenantName}/${ownerName === undefined ? 'anonymous' : `o${ownerName}`}/`;
+/** The folder of an owner, with a slash at its end. No two owners have the same. */
+export async function ownerFolder({ agent, owner }: FileOwner): Promise<string> {
+  return `a${await nameOf(agent)}/${owner === null ? 'anonymous' : `o${await nameOf(owner)}`}/`;
+}
+
+/** The folder of a scope in that of its owner, with a slash at its end. No two scopes have the same. */
+export async function scopeFolder(scope: FileScope): Promise<string> {
+  return `${await ownerFolder(scope)}t${await nameOf(scope.tenant)}/`;
 }
 
 /** The key of facts or of a record. It has all that lists need, so that they read no object. */

@@ -1,5 +1,12 @@
 import { uploadTooLong } from '../file-errors.js';
-import { countedBytes, type FileLimits, type FileScope, isFileId, type StoredFile } from '../file-store.js';
+import {
+  countedBytes,
+  type FileLimits,
+  type FileOwner,
+  type FileScope,
+  isFileId,
+  type StoredFile,
+} from '../file-store.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
 import {
   type AppendedBytes,
@@ -10,7 +17,7 @@ import {
   type UploadStore,
 } from '../upload-store.js';
 import type { S3Bucket } from './s3-bucket.js';
-import { DATA, keyOf, RESTS, readKey, scopeFolder, UPLOADS } from './s3-keys.js';
+import { DATA, keyOf, ownerFolder, RESTS, readKey, scopeFolder, UPLOADS } from './s3-keys.js';
 import { type ListedPart, listedObjects, listedParts } from './s3-listing.js';
 import { beginParts, completeParts, partBytesFor } from './s3-upload.js';
 
@@ -21,7 +28,7 @@ export interface S3UploadsOptions {
   /** Bytes of a part of a new upload. */
   readonly partBytes: number;
   /** Throws if the files of a scope, with one that was just written, have no room. */
-  readonly checkRoom: (scope: FileScope, limits: FileLimits) => Promise<void>;
+  readonly checkRoom: (owner: FileOwner, limits: FileLimits) => Promise<void>;
   readonly isStored: (scope: FileScope, id: string) => Promise<boolean>;
   /** The bytes of an object. */
   readonly chunks: (key: string, size: number) => AsyncIterable<Uint8Array>;
@@ -133,10 +140,10 @@ export class S3Uploads implements UploadStore {
     });
   }
 
-  /** The counted bytes of the uploads of a scope, by their places. */
-  async countedOf(scope: FileScope): Promise<Map<string, number>> {
+  /** The counted bytes of the uploads of an owner, by their places. */
+  async countedOf(owner: FileOwner): Promise<Map<string, number>> {
     const counted = new Map<string, number>();
-    for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${await scopeFolder(scope)}`)) {
+    for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${await ownerFolder(owner)}`)) {
       const read = readKey(UPLOADS, key);
       if (read !== undefined) counted.set(read.place, countedBytes(read.size));
     }
