@@ -38,6 +38,37 @@ describe('a process that is cut off from the storage', () => {
     expect((await other.handler.listTasks({ status: 'TASK_STATE_COMPLETED' }, call())).totalSize).toBe(1);
   });
 
+  it('stops an agent whose task it has stored without an answer, before another process may run it', async () => {
+    const replicas = new Replicas();
+    let stoppedAt = 0;
+    let takenOverAt = 0;
+    const [one, other] = await replicas.two({
+      replies: 'either',
+      resumable: true,
+      async execute(context, events) {
+        if (context.attempt > 1) {
+          takenOverAt = replicas.clock.now();
+          return events.complete();
+        }
+        void events.working();
+        await aborted(context);
+        stoppedAt = replicas.clock.now();
+      },
+    });
+    const accept = replicas.memory.accept.bind(replicas.memory);
+    replicas.memory.accept = (acceptance) => {
+      one.client.isCutOff = true;
+      return accept(acceptance);
+    };
+    const sentAt = replicas.clock.now();
+    send(one.handler);
+    await replicas.clock.advance(40_000);
+    expect(stoppedAt).toBeGreaterThan(sentAt);
+    expect(stoppedAt).toBeLessThan(takenOverAt);
+    expect(one.handler.load.runningTurns).toBe(0);
+    expect((await other.handler.listTasks({ status: 'TASK_STATE_COMPLETED' }, call())).totalSize).toBe(1);
+  });
+
   it('keeps its turns through an outage that is shorter than a lease', async () => {
     const replicas = new Replicas();
     const agent = stepwise();

@@ -116,13 +116,17 @@ export class RunningTurns implements TurnOwner, NodeMember {
     return turn;
   }
 
+  /** The answer of the storage may come after the end of the lease, when another process may run the turn. */
+  storing(turn: Turn): void {
+    this.#leased(turn, this.#node.sentNow());
+  }
+
   stored(turn: Turn): void {
     // A draft that has ended meanwhile is in neither list.
     if (turn.place === undefined) return;
     this.#dropDraft(turn);
     turn.listedAs = keyOf(turn);
     this.#turns.set(turn.listedAs, turn);
-    this.#leased(turn, this.#node.sentNow());
   }
 
   left(turn: Turn, waiting: number): void {

@@ -40,6 +40,8 @@ const BEGIN_RETRY_MS = 1_000;
 
 /** The list of turns that a turn is in. */
 export interface TurnOwner {
+  /** A draft is about to become a task. Its lease may begin from now on. */
+  storing(turn: Turn): void;
   /** A draft has become a task. */
   stored(turn: Turn): void;
   /** The turn is no longer this process's to write. `waiting`: messages of its task that wait for their turn. */
@@ -394,6 +396,7 @@ export class Turn implements EventSink, LoggedTurn {
     if (this.#draft === undefined) return;
     this.#log ??= new TurnLog(this.#context, this);
     const timer = patience.start(() => this.advance('store overdue'));
+    this.#owner.storing(this);
     storeDraft(this.#context, this.#draft).then(
       (claim) => {
         patience.stop(timer);
