@@ -2,7 +2,7 @@ import type { Message } from '../../model/message.js';
 import { LinkedList, Place } from '../../runtime/linked-list.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
-import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
+import { type KeyStanding, keyStanding, REMEMBERED_SHARES } from '../rules/key-rules.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
@@ -17,8 +17,6 @@ export interface RememberedKeysOptions {
 
 /** Objects and places of a key. */
 const FRAME = 300;
-/** A scope with more than such a part of the limits loses its own keys before those of others go. */
-const SHARES = 8;
 
 /** The turn that a message started, or the direct reply as JSON: text costs less to keep. */
 type KeptOutcome = { readonly taskId: string; readonly turn: number } | string;
@@ -196,7 +194,8 @@ export class RememberedKeys implements IdempotencyKeys {
 
   #isLarge(space: MemorySpace | undefined): boolean {
     if (space === undefined) return false;
-    return space.countedKeys > this.#limits.keys / SHARES || space.keyBytes > this.#limits.bytes / SHARES;
+    const { keys, bytes } = this.#limits;
+    return space.countedKeys > keys / REMEMBERED_SHARES || space.keyBytes > bytes / REMEMBERED_SHARES;
   }
 
   #drop(entry: RememberedKey): void {

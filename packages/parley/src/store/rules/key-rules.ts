@@ -2,6 +2,8 @@
 export const REMEMBERED_LIMIT = 100_000;
 /** Bytes that they take at most, with the direct replies that are kept for them. */
 export const REMEMBERED_BYTES = 67_108_864;
+/** A scope with more than such a part of these limits loses its own keys before those of others go. */
+export const REMEMBERED_SHARES = 8;
 
 /**
  * The part of a kept key on which decisions about it rest. A key is reserved while a node finds out its outcome, and

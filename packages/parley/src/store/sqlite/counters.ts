@@ -1,39 +1,19 @@
 import { nextPlace } from '../rules/turn-place.js';
-import { isDamage } from './file-fault.js';
+import { RememberedSizes } from './remembered-sizes.js';
 import type { Statements } from './statements.js';
-import type { KeyRow } from './write-requests.js';
 
-/** Count of idempotency keys, and about the bytes that they take. */
-interface RememberedSize {
-  readonly keys: number;
-  readonly bytes: number;
-}
-
-const NO_KEYS: RememberedSize = { keys: 0, bytes: 0 };
-
-/** The bytes of a row of `idempotency`, its place in two indexes included. */
-export const KEY_BYTES =
-  '2 * octet_length(key) + coalesce(octet_length(task), 0) + coalesce(octet_length(reply), 0) + 80';
-
-/** The same of a row that is yet to be written. */
-export function keyBytes({ key, task, reply }: Pick<KeyRow, 'key' | 'task' | 'reply'>): number {
-  return 2 * Buffer.byteLength(key) + Buffer.byteLength(task ?? '') + Buffer.byteLength(reply ?? '') + 80;
-}
-
-const REMEMBERED = `SELECT count(*) AS keys, coalesce(sum(${KEY_BYTES}), 0) AS bytes FROM idempotency`;
 const ADD_TASKS = 'INSERT INTO task_count VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks';
 
 /** Counts that the writer keeps beside the tables: tasks by state, sizes of logs and keys, and the last numbers. */
 export class Counters {
+  /** The idempotency keys. */
+  readonly remembered: RememberedSizes;
   readonly #sql: Statements;
   /** Changes to the counters of tasks that are still to be written, by `scope state`. */
   readonly #tasks = new Map<string, number>();
   /** About what the records of all finished tasks take, and how that changes with this transaction. */
   #logBytes: number;
   #logChange = 0;
-  /** The idempotency keys, and how they change with this transaction. */
-  #remembered: RememberedSize;
-  #rememberedChange: RememberedSize = NO_KEYS;
   #lastTask: number;
   #lastContext: number;
   #lastPlace: number;
@@ -51,7 +31,7 @@ export class Counters {
     this.#lastEnded = Math.max(last('ended', 'task WHERE ended IS NOT NULL'), this.sweptUntil());
     const logs = 'SELECT sum(bytes) AS sum FROM task WHERE ended IS NOT NULL AND ended >= ?';
     this.#logBytes = sql.get<{ sum: number | null }>(logs, this.sweptUntil())?.sum ?? 0;
-    this.#remembered = this.#countRemembered();
+    this.remembered = new RememberedSizes(sql);
   }
 
   /** Writes the counters of tasks, in the transaction that changed them. */
@@ -66,15 +46,19 @@ export class Counters {
   /** The transaction is committed. */
   committed(): void {
     this.#logBytes += this.#logChange;
-    this.#remembered = this.remembered;
-    this.rolledBack();
+    this.remembered.committed();
+    this.#forgetChanges();
   }
 
   /** The transaction is undone. */
   rolledBack(): void {
+    this.remembered.rolledBack();
+    this.#forgetChanges();
+  }
+
+  #forgetChanges(): void {
     this.#tasks.clear();
     this.#logChange = 0;
-    this.#rememberedChange = NO_KEYS;
   }
 
   nextTask(): number {
@@ -118,18 +102,6 @@ export class Counters {
     this.#logChange += bytes;
   }
 
-  get remembered(): RememberedSize {
-    const { keys, bytes } = this.#rememberedChange;
-    return { keys: this.#remembered.keys + keys, bytes: this.#remembered.bytes + bytes };
-  }
-
-  /** A key was added, or has gone. */
-  changeRemembered(by: 1 | -1, bytes: number): void {
-    this.#sql.wrote = true;
-    const change = this.#rememberedChange;
-    this.#rememberedChange = { keys: change.keys + by, bytes: change.bytes + bytes };
-  }
-
   /** Corrects what a clock that was ahead has written: no task has ended later than now. */
   setClockBack(now: number): void {
     if (this.#lastEnded <= now) return;
@@ -146,15 +118,5 @@ export class Counters {
   setSweptUntil(time: number): void {
     this.#lastEnded = Math.max(this.#lastEnded, time);
     this.#sql.run("INSERT OR REPLACE INTO meta VALUES ('swept', ?)", String(time));
-  }
-
-  /** A damaged table has no size: what can be read of it is still good. */
-  #countRemembered(): RememberedSize {
-    try {
-      return this.#sql.get<RememberedSize>(REMEMBERED) ?? NO_KEYS;
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      return NO_KEYS;
-    }
   }
 }

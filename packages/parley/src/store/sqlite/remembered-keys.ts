@@ -1,5 +1,5 @@
 import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
-import { KEY_BYTES, keyBytes } from './counters.js';
+import { KEY_BYTES, keyBytes } from './remembered-sizes.js';
 import type {
   KeyRow,
   RememberWrite,
@@ -11,16 +11,20 @@ import type {
 import type { WriteTables } from './write-tables.js';
 
 interface Gone {
+  readonly scope: number;
   readonly bytes: number;
 }
 
-const RETURNING = `RETURNING ${KEY_BYTES} AS bytes`;
+const RETURNING = `RETURNING scope, ${KEY_BYTES} AS bytes`;
 const REMEMBER = 'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
 const UNRESERVE = `DELETE FROM idempotency WHERE scope = ? AND key = ? AND node = ? ${RETURNING}`;
 const KEY_ROW = `SELECT key, expires AS expiresAt, digest, task, turn, reply, node, lease_end AS leaseEnd
   FROM idempotency WHERE scope = ? AND key = ?`;
 const DROP_OLDEST = `DELETE FROM idempotency
   WHERE (scope, key) IN (SELECT scope, key FROM idempotency ORDER BY expires LIMIT ?) ${RETURNING}`;
+const DROP_OLDEST_OF = `DELETE FROM idempotency WHERE (scope, key) IN
+  (SELECT scope, key FROM idempotency INDEXED BY idempotency_expires WHERE scope = ? ORDER BY expires LIMIT ?)
+  ${RETURNING}`;
 const DROP_EXPIRED = `DELETE FROM idempotency
   WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE expires <= ? ORDER BY expires LIMIT ?) ${RETURNING}`;
 /** Keys that one statement drops to make room. A statement for each key takes twice as long. */
@@ -52,13 +56,9 @@ export function reserveKey(tables: WriteTables, [, write]: ReserveWrite): Reserv
 }
 
 /** Gives a reservation of a node back. */
-export function unreserveKey(
-  { sql, heads, counters }: WriteTables,
-  [, { scope, key, node }]: UnreserveWrite,
-): undefined {
-  const scopePk = heads.scope(scope);
-  if (scopePk === undefined) return;
-  for (const { bytes } of sql.all<Gone>(UNRESERVE, scopePk, key, node)) counters.changeRemembered(-1, -bytes);
+export function unreserveKey(tables: WriteTables, [, { scope, key, node }]: UnreserveWrite): undefined {
+  const scopePk = tables.heads.scope(scope);
+  if (scopePk !== undefined) forget(tables, tables.sql.all<Gone>(UNRESERVE, scopePk, key, node));
 }
 
 /** Keeps a direct reply, unless an outcome of the key is known: then that is the answer. */
@@ -71,19 +71,26 @@ export function remember(tables: WriteTables, [, write]: RememberWrite): KeyRow 
   return kept;
 }
 
-/** Keeps what a key led to, in the place of the row that the key has. The oldest keys make room. */
+/** Keeps what a key led to, in the place of the row that the key has. Older keys make room. */
 export function rememberKey(tables: WriteTables, scope: ScopeFields, row: KeyRow, before: KeyRow | undefined): void {
   const { sql, heads, counters } = tables;
+  const { remembered } = counters;
   const { key, expiresAt, digest, task, turn, reply, node, leaseEnd } = row;
-  sql.run(REMEMBER, heads.scopeOf(scope), key, expiresAt, digest, task, turn, reply, node, leaseEnd);
-  if (before !== undefined) counters.changeRemembered(-1, -keyBytes(before));
-  counters.changeRemembered(1, keyBytes(row));
-  while (counters.remembered.keys > REMEMBERED_LIMIT) {
-    if (forget(tables, sql.all<Gone>(DROP_OLDEST, DROPPED_AT_ONCE)) === 0) return;
-  }
-  while (counters.remembered.bytes > REMEMBERED_BYTES) {
-    if (forget(tables, sql.all<Gone>(DROP_OLDEST, 1)) === 0) return;
-  }
+  const scopePk = heads.scopeOf(scope);
+  sql.run(REMEMBER, scopePk, key, expiresAt, digest, task, turn, reply, node, leaseEnd);
+  if (before !== undefined) remembered.change(scopePk, -1, -keyBytes(before));
+  remembered.change(scopePk, 1, keyBytes(row));
+  while (remembered.keys > REMEMBERED_LIMIT) if (dropOldest(tables, DROPPED_AT_ONCE) === 0) return;
+  while (remembered.bytes > REMEMBERED_BYTES) if (dropOldest(tables, 1) === 0) return;
+}
+
+/** Drops so many of the oldest keys, those of a scope with more than its share first; how many went. */
+function dropOldest(tables: WriteTables, count: number): number {
+  const { sql, counters } = tables;
+  const { largest } = counters.remembered;
+  const gone =
+    largest === undefined ? sql.all<Gone>(DROP_OLDEST, count) : sql.all<Gone>(DROP_OLDEST_OF, largest, count);
+  return forget(tables, gone);
 }
 
 /** Removes keys that have expired, at most so many; how many went. */
@@ -91,7 +98,8 @@ export function sweepKeys(tables: WriteTables, now: number, limit: number): numb
   return forget(tables, tables.sql.all<Gone>(DROP_EXPIRED, now, limit));
 }
 
-function forget(tables: WriteTables, gone: readonly Gone[]): number {
-  for (const { bytes } of gone) tables.counters.changeRemembered(-1, -bytes);
+function forget({ sql, counters }: WriteTables, gone: readonly Gone[]): number {
+  if (gone.length > 0) sql.wrote = true;
+  for (const { scope, bytes } of gone) counters.remembered.change(scope, -1, -bytes);
   return gone.length;
 }

@@ -1,8 +1,8 @@
 import { stateNumber } from '../state-numbers.js';
 import type { CopiedKey, CopiedTask } from '../task-transfer.js';
 import { joinContext } from './contexts.js';
-import { KEY_BYTES } from './counters.js';
 import { RECORD_KEY } from './record-keys.js';
+import { keyBytes } from './remembered-sizes.js';
 import type { WriteTables } from './write-tables.js';
 
 /** Writes a task, unless its scope has one of this id. True if it was written. */
@@ -64,9 +64,10 @@ export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
 /** Writes a key with its outcome, unless the scope has this key. */
 export function writeKey({ sql, heads, counters }: WriteTables, copy: CopiedKey): void {
   const { scope, key, expiresAt, digest, taskId, turn, reply } = copy;
-  const row = sql.get<{ readonly bytes: number }>(
-    `INSERT OR IGNORE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL) RETURNING ${KEY_BYTES} AS bytes`,
-    heads.scopeOf([scope.agent, scope.tenant, scope.owner]),
+  const scopePk = heads.scopeOf([scope.agent, scope.tenant, scope.owner]);
+  const added = sql.run(
+    'INSERT OR IGNORE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)',
+    scopePk,
     key,
     expiresAt,
     digest,
@@ -74,7 +75,7 @@ export function writeKey({ sql, heads, counters }: WriteTables, copy: CopiedKey)
     turn,
     reply,
   );
-  if (row !== undefined) counters.changeRemembered(1, row.bytes);
+  if (added > 0) counters.remembered.change(scopePk, 1, keyBytes({ key, task: taskId, reply }));
 }
 
 /** Returns about what the records take. */
