@@ -21,7 +21,7 @@ export function keyBytes({ key, task, reply }: Pick<KeyRow, 'key' | 'task' | 're
 const SIZES = `SELECT scope, count(*) AS keys, sum(${KEY_BYTES}) AS bytes FROM idempotency GROUP BY scope`;
 const NOTHING: Size = { keys: 0, bytes: 0 };
 
-/** What the idempotency keys take, by the numbers of their scopes. */
+/** The sizes of the idempotency keys, by the numbers of their scopes. */
 export class RememberedSizes {
   readonly #sizes = new Map<number, Size>();
   /** The sizes before this transaction of scopes that it has changed. */
