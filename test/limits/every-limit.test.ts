@@ -6,7 +6,7 @@ import { newWebSocketRpcSession } from 'capnweb';
 import { expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_CONCURRENCY } from '../../packages/parley/src/app/limits/concurrency.js';
 import { DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/binding-context.js';
-import { BasicUsers } from '../../packages/parley/src/exports/auth.js';
+import { ApiKeys, BasicUsers } from '../../packages/parley/src/exports/auth.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../packages/parley/src/server/engine-limits.js';
 import type { LimitName } from '../../packages/parley/src/telemetry/reached-limit.js';
 import type { RemoteEntrance } from '../capnweb/session-world.js';
@@ -55,6 +55,8 @@ interface ShownElsewhere {
 
 const EXHAUSTED = 'RESOURCE_EXHAUSTED';
 const VIOLATION = 1008;
+const OWNERS = ['ada', 'bob', 'eve'] as const;
+const keyOf = (subject: string) => ({ key: subject, subject });
 const CALM = constants.NGHTTP2_ENHANCE_YOUR_CALM;
 
 const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
@@ -125,7 +127,16 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
   },
   maxBytes: { server: files({ maxBytes: 10 }), code: 413, reach: (world) => upload(world, 20) },
   ownerBytes: { server: files({ ownerBytes: 10 }), code: 429, reach: (world) => upload(world, 20) },
-  storeBytes: { server: files({}, { storeBytes: 10 }), code: 429, reach: (world) => upload(world, 20) },
+  storeBytes: {
+    server: { ...files({}, { storeBytes: 9_000 }), authenticator: new ApiKeys(OWNERS.map(keyOf)) },
+    code: 429,
+    reach: async (world) => {
+      let refused: Refusal = { code: 'none' };
+      // One owner has at most half of the store.
+      for (const owner of OWNERS) refused = await upload(world, 4_500, owner);
+      return refused;
+    },
+  },
   streams: {
     server: { concurrency: { streamsPerCaller: 1 } },
     code: EXHAUSTED,

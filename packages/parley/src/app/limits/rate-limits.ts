@@ -40,6 +40,8 @@ export type RefusalOf = (
 
 /** All clients whose address the host does not tell. */
 const UNKNOWN = 'unknown';
+/** Keys that are remembered for one limit. Most callers send many requests. */
+const MOST_KEYS = 1_000;
 
 /** Limits the rates of requests: by address before any credential is checked, by principal after it. */
 export class RateLimits {
@@ -62,16 +64,18 @@ export class RateLimits {
     const rate = this.#perAddress;
     if (rate === undefined) return next;
     const { groupOf } = this.#options;
+    const keyOf = keysAfter('address|');
     return this.#limited(next, {
       limit: 'address',
       refusalOf,
-      ruleOf: (request) => ({ key: `address|${groupOf(request) ?? UNKNOWN}`, rate }),
+      ruleOf: (request) => ({ key: keyOf(groupOf(request) ?? UNKNOWN), rate }),
     });
   }
 
   /** The exchange with the rate of each principal: a user, or the address of an anonymous caller. */
   byPrincipal(next: Exchange, refusalOf: RefusalOf): Exchange {
     const { groupOf, agentRate } = this.#options;
+    const keyOf = keysAfter('principal||');
     return this.#limited(next, {
       limit: 'principal',
       refusalOf,
@@ -79,7 +83,7 @@ export class RateLimits {
         const { agent = '', rate = this.#perPrincipal } = agentRate(request) ?? {};
         if (rate === undefined || rate === false) return undefined;
         const principal = request.user?.id ?? addressKeyOf(groupOf(request) ?? UNKNOWN);
-        return { key: `principal|${agent}|${principal}`, rate };
+        return { key: agent === '' ? keyOf(principal) : `principal|${agent}|${principal}`, rate };
       },
     });
   }
@@ -99,6 +103,19 @@ export class RateLimits {
     const { reached, logger } = this.#options;
     return withRate(next, { limit, limiter: this.#limiter, ruleOf, refusalOf, reached, logger });
   }
+}
+
+/** Makes the keys of names, and remembers them: V8 hashes a known text faster than one that is put together anew. */
+function keysAfter(prefix: string): (name: string) => string {
+  const keys = new Map<string, string>();
+  return (name) => {
+    const known = keys.get(name);
+    if (known !== undefined) return known;
+    if (keys.size >= MOST_KEYS) keys.clear();
+    const key = `${prefix}${name}`;
+    keys.set(name, key);
+    return key;
+  };
 }
 
 /** Counts with all processes on the storage, or in memory. */

@@ -1,8 +1,7 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import { LinkedList } from '../../runtime/linked-list.js';
-import { TransientMap } from '../../runtime/transient-map.js';
 import type { Claim, HeldTurn, Renewal } from '../../store/held-turn.js';
-import { isSameScope, type TaskKey, taskKeyText } from '../../store/task-key.js';
+import { isSameScope, type TaskKey } from '../../store/task-key.js';
 import type { EngineLimits } from '../engine-limits.js';
 import { type Arrival, Arrivals } from './arrivals.js';
 import type { Draft } from './draft.js';
@@ -11,6 +10,7 @@ import type { EngineNode, LeasedTurn, NodeMember } from './engine-node.js';
 import type { TaskFeeds } from './task-feeds.js';
 import { Turn, type TurnOwner } from './turn.js';
 import { authorizationEnd, turnFate } from './turn-fate.js';
+import { TurnsByTask } from './turns-by-task.js';
 import { closingError } from './unavailable-errors.js';
 
 const CLAIM_RETRY_MS = 1_000;
@@ -21,8 +21,7 @@ const ALONE_MS = 30_000;
 export class RunningTurns implements TurnOwner, NodeMember {
   readonly #context: EngineContext;
   readonly #node: EngineNode;
-  /** Turns by the keys of their tasks. */
-  readonly #turns = new TransientMap<string, Turn>();
+  readonly #turns = new TurnsByTask();
   readonly #drafts = new LinkedList<Turn>();
   /** Ends of leases by the monotonic clock. Empty on a storage of one process. */
   readonly #leaseEnds = new Map<Turn, number>();
@@ -60,14 +59,14 @@ export class RunningTurns implements TurnOwner, NodeMember {
     return this.#closing;
   }
 
-  runs(key: TaskKey): boolean {
-    return this.#turns.get(taskKeyText(key)) !== undefined;
+  runs({ scope, id }: TaskKey): boolean {
+    return this.#turns.find(scope, id) !== undefined;
   }
 
   /** The turn of a task in this process, or a draft whose task is being stored. */
   of(key: TaskKey): Turn | undefined {
     const isOfTask = ({ scope, taskId }: Turn) => taskId === key.id && isSameScope(scope, key.scope);
-    return this.#turns.get(taskKeyText(key)) ?? this.#drafts.values().find(isOfTask);
+    return this.#turns.find(key.scope, key.id) ?? this.#drafts.values().find(isOfTask);
   }
 
   /** Resolves when the running calls have ended that may bring a turn of this task; undefined if there is none. */
@@ -88,9 +87,8 @@ export class RunningTurns implements TurnOwner, NodeMember {
   admit(claim: Claim, sentAt: number, caller = claim.scope.owner ?? undefined): Turn {
     const turn = new Turn(this.#context, this, { claim });
     // A claim overtakes every other turn of the task, also one of this process whose lease has ended.
-    turn.listedAs = keyOf(turn);
-    this.#turns.get(turn.listedAs)?.advance('give up');
-    this.#turns.set(turn.listedAs, turn);
+    this.#turns.find(turn.scope, turn.taskId)?.advance('give up');
+    this.#turns.put(turn);
     this.#enter(turn, caller);
     this.#leased(turn, sentAt);
     if (this.#closing) void turn.handOver();
@@ -125,8 +123,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     // A draft that has ended meanwhile is in neither list.
     if (turn.place === undefined) return;
     this.#dropDraft(turn);
-    turn.listedAs = keyOf(turn);
-    this.#turns.set(turn.listedAs, turn);
+    this.#turns.put(turn);
   }
 
   left(turn: Turn, waiting: number): void {
@@ -134,8 +131,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     const { callerPlace } = turn;
     turn.callerPlace = undefined;
     if (callerPlace !== undefined) this.#context.turnPlaces.give(callerPlace.key);
-    const { listedAs } = turn;
-    if (listedAs !== undefined && this.#turns.get(listedAs) === turn) this.#turns.delete(listedAs);
+    this.#turns.delete(turn);
     if (turn.isLost && !this.#closing) this.#node.figures.leasesLost += 1;
     if (this.#leaseEnds.delete(turn)) this.#node.look({ scope: turn.scope, id: turn.taskId });
     if (waiting > 0 && !this.#closing) void this.#claimNext(turn, callerPlace?.key);
@@ -281,7 +277,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
 
   #renewed(turn: Turn, renewal: Renewal, sentAt: number): void {
     // A turn that has ended meanwhile is not overtaken.
-    if (turn.listedAs === undefined || this.#turns.get(turn.listedAs) !== turn) return;
+    if (!this.#turns.has(turn)) return;
     // The lease is not renewed: if that goes on, the node stops the turn before the lease ends.
     if (renewal.held === 'unknown') return;
     if (!renewal.held) return void turn.advance('not held');
@@ -384,8 +380,4 @@ export class RunningTurns implements TurnOwner, NodeMember {
       void turn.begin();
     });
   }
-}
-
-function keyOf({ scope, taskId }: Turn): string {
-  return taskKeyText({ scope, id: taskId });
 }

@@ -71,8 +71,6 @@ export class Turn implements EventSink, LoggedTurn {
   readonly message: AddressedMessage;
   /** The place of the turn in the list of drafts, set by the owner of that list. */
   place: Place<Turn> | undefined;
-  /** Its key in the list of running turns, set by the owner of that list. Undefined for a draft without a task. */
-  listedAs: string | undefined;
   /** The place of the turn among the running turns of its caller, set by the owner of that list. */
   callerPlace: { readonly key: string | undefined } | undefined;
   readonly #context: EngineContext;
