@@ -155,8 +155,8 @@ export function caller({ address }: World, metadata: Readonly<Record<string, str
 }
 
 /** Sends a file. */
-export async function upload({ url }: World, bytes: number, key?: string): Promise<Refusal> {
-  const headers = { 'content-type': 'application/octet-stream', ...(key !== undefined && { 'x-api-key': key }) };
+export async function upload({ url }: World, bytes: number, user?: string): Promise<Refusal> {
+  const headers = { 'content-type': 'application/octet-stream', ...(user !== undefined && { 'x-user': user }) };
   const response = await fetch(`${url}/a2a/files`, { method: 'POST', body: Buffer.alloc(bytes), headers });
   const { error } = (await response.json()) as { error?: { details: { metadata: { limit: string } }[] } };
   return { code: response.status, ...error?.details[0]?.metadata };
