@@ -33,32 +33,35 @@ export function withRate(next: Exchange, rule: RateRule): Exchange {
   return (request) => {
     const found = ruleOf(request);
     if (found === undefined) return next(request);
-    const { key, rate } = found;
+    let decision: RateDecision | Promise<RateDecision>;
     try {
-      const decision = limiter.take(key, rate);
-      if (!(decision instanceof Promise)) return answer({ next, rule, request, key, rate, decision });
-      return decision.then(
-        (later) => {
-          isFailing = false;
-          return answer({ next, rule, request, key, rate, decision: later });
-        },
-        (error: unknown) => {
-          told(error);
-          return next(request);
-        },
-      );
+      decision = limiter.take(found.key, found.rate);
     } catch (error) {
       told(error);
       return next(request);
     }
+    const answer = (decided: RateDecision): Promise<ExchangeResponse> => {
+      request.addedHeaders = withFields(request.addedHeaders, { limit, rate: found.rate, decision: decided });
+      return decided.allowed ? next(request) : refusal({ rule, request, ...found, decision: decided });
+    };
+    if (!(decision instanceof Promise)) return answer(decision);
+    return decision.then(
+      (later) => {
+        isFailing = false;
+        return answer(later);
+      },
+      (error: unknown) => {
+        told(error);
+        return next(request);
+      },
+    );
   };
 }
 
 /** RFC 6585 §4. */
 const TOO_MANY_REQUESTS = 429;
 
-interface Decided {
-  readonly next: Exchange;
+interface Refused {
   readonly rule: RateRule;
   readonly request: ExchangeRequest;
   readonly key: string;
@@ -66,13 +69,7 @@ interface Decided {
   readonly decision: RateDecision;
 }
 
-function answer({ next, rule, request, key, rate, decision }: Decided): Promise<ExchangeResponse> {
-  const { limit } = rule;
-  request.addedHeaders = withFields(request.addedHeaders, { limit, rate, decision });
-  return decision.allowed ? next(request) : refusal({ rule, request, key, rate, decision });
-}
-
-async function refusal({ rule, request, key, rate, decision }: Omit<Decided, 'next'>): Promise<ExchangeResponse> {
+async function refusal({ rule, request, key, rate, decision }: Refused): Promise<ExchangeResponse> {
   const { limit, refusalOf, reached } = rule;
   reached({ limit, caller: key, requestId: request.requestId });
   const retryAfterMs = Math.max(1, decision.resetMs);
@@ -86,7 +83,7 @@ async function refusal({ rule, request, key, rate, decision }: Omit<Decided, 'ne
 /** Structured fields are lists, so that an outer limit stands beside an inner one. */
 function withFields(
   outer: ExchangeRequest['addedHeaders'],
-  { limit, rate, decision }: Pick<Decided, 'rate' | 'decision'> & Pick<RateRule, 'limit'>,
+  { limit, rate, decision }: Pick<Refused, 'rate' | 'decision'> & Pick<RateRule, 'limit'>,
 ): ExchangeRequest['addedHeaders'] {
   const state = `"${limit}";r=${Math.max(0, decision.remaining)};t=${seconds(decision.resetMs)}`;
   const policy = `"${limit}";q=${rate.requests};w=${seconds(rate.windowMs)}`;
