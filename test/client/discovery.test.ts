@@ -112,6 +112,23 @@ describe('the card of an agent is found', () => {
     expect(other.calls.at(-1)?.headers['x-secret']).toBeUndefined();
   });
 
+  it('not over plain http once it was asked for over https, and not over more than three redirects', async () => {
+    const asked: string[] = [];
+    const redirecting = (next: (url: string) => string) => async (url: string | URL | Request) => {
+      asked.push(String(url));
+      return new Response(null, { status: 302, headers: { location: next(String(url)) } });
+    };
+    const fetch = redirecting((url) => url.replace('https:', 'http:'));
+    await expect(connect('https://agent.example', { ...alone(), fetch })).rejects.toThrow('redirects to plain http');
+    expect(asked.filter((url) => url.startsWith('http:'))).toEqual([]);
+    asked.length = 0;
+    const longer = redirecting((url) => `${url}x`);
+    await expect(connect('https://agent.example/card.json', { ...alone(), fetch: longer })).rejects.toThrow(
+      'redirects more than 3 times',
+    );
+    expect(asked.filter((url) => /card\.jsonx*$/.test(url)).length).toBeLessThanOrEqual(4);
+  });
+
   it('not by anything that is no url of the web', async () => {
     for (const reference of ['localhost:8080', 'ftp://x.example', 'agent']) {
       await expect(connect(reference)).rejects.toMatchObject({ name: 'AgentCardError', fault: 'invalid' });

@@ -1,5 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
+import { isRedirect } from '../../net/redirects.js';
 import type { OperationName } from '../../operations/operations.js';
 import { connectionFault } from './connection-fault.js';
 import { joined } from './read-chunks.js';
@@ -50,7 +51,7 @@ export async function sendRequest(caller: HttpCaller, request: HttpRequest): Pro
     const response = await caller.request(url, { method, headers, body, signal, redirect: 'manual' });
     const isPlain = response.status >= 200 && response.status < 300;
     if (isPlain || request.redirects === 'wanted') return response;
-    if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status > 399)) return response;
+    if (!isRedirect(response)) return response;
     throw redirected(response, url);
   } catch (cause) {
     if (cause instanceof A2AError) throw cause;
