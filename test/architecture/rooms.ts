@@ -172,6 +172,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'operations',
       'task',
       'openapi',
+      'net/redirects',
       'codec/wire-codec',
       'codec/wire-schemas',
       'auth',

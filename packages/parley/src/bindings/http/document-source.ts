@@ -6,8 +6,8 @@ import { redirectTarget } from '../../net/redirects.js';
 import { CARD_BYTES, type HttpCaller, type HttpRequest, readAnswer, sendRequest } from './http-caller.js';
 
 /**
- * Fetches documents of at most 1 MiB, over at most three redirects, from http and https urls only, and not over http
- * once it was asked for over https. The headers go to the origin of the url, and not to the target of a redirect.
+ * Fetches documents of at most 1 MiB, over at most three redirects, from http and https urls only. No redirect leads
+ * from https to http. The headers go to the origin of the url, and not to the target of a redirect.
  */
 export function documentSource(caller: HttpCaller): DocumentSource {
   return async ({ url, headers, signal }) => {
