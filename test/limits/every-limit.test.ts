@@ -55,6 +55,7 @@ interface ShownElsewhere {
 
 const EXHAUSTED = 'RESOURCE_EXHAUSTED';
 const VIOLATION = 1008;
+const CALM = constants.NGHTTP2_ENHANCE_YOUR_CALM;
 const OWNERS = ['ada', 'bob', 'eve'] as const;
 /** Users by the name that they tell. */
 const named = {
@@ -64,7 +65,6 @@ const named = {
     user: { id: credentials.header('x-user') ?? 'operator' },
   }),
 };
-const CALM = constants.NGHTTP2_ENHANCE_YOUR_CALM;
 
 const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
   address: {

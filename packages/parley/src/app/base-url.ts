@@ -1,6 +1,7 @@
 import type { ExchangeRequest } from '../bindings/http/exchange.js';
 import type { PublicHosts } from '../net/public-hosts.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
+import { keptResults } from '../runtime/kept-results.js';
 import type { Forwarding } from './middleware/forwarded-caching.js';
 
 /** The rule for the base url that a server tells its clients. */
@@ -62,15 +63,7 @@ const MOST_BASES = 100;
 
 /** Caches what depends on a base url. It forgets all values when there are too many base urls. */
 export function keptByBase<Value>(make: (base: string) => Value): (base: string) => Value {
-  const made = new Map<string, Value>();
-  return (base) => {
-    const known = made.get(base);
-    if (known !== undefined) return known;
-    if (made.size >= MOST_BASES) made.clear();
-    const value = make(base);
-    made.set(base, value);
-    return value;
-  };
+  return keptResults(make, MOST_BASES);
 }
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;

@@ -1,3 +1,4 @@
+import { keptResults } from '../runtime/kept-results.js';
 import { ipText, parseIp, plainAddress } from './ip-address.js';
 import type { TrustedProxies } from './trusted-proxy.js';
 
@@ -92,16 +93,12 @@ export type ClientGroups = (request: AddressedRequest) => string | undefined;
 
 /** The groups of clients behind these proxies. */
 export function clientGroups(isTrustedProxy?: TrustedProxies): ClientGroups {
-  const groups = new Map<string, string | undefined>();
+  const groupOfPeer = keptResults((peer) => groupOf(canonicalAddress(peer)), MOST_GROUPS);
   return (request) => {
     const { peer } = request;
     if (peer === undefined) return undefined;
     if (isTrustedProxy?.(peer) === true) return groupOf(clientAddress(request, isTrustedProxy));
-    if (!groups.has(peer)) {
-      if (groups.size >= MOST_GROUPS) groups.clear();
-      groups.set(peer, groupOf(canonicalAddress(peer)));
-    }
-    return groups.get(peer);
+    return groupOfPeer(peer);
   };
 }
 

@@ -1,9 +1,13 @@
 import { OptionsError } from '../errors/options-error.js';
+import { keptResults } from '../runtime/kept-results.js';
 import { type IpRange, isInRange, parseIp, parseRange, unmapped } from './ip-address.js';
 import { LOOPBACK } from './loopback.js';
 
 /** Tests the address of a peer: true if it is a trusted proxy, whose forwarded headers count. */
 export type TrustedProxies = (peer: string | undefined) => boolean;
+
+/** Peers whose results are kept. Most peers send many requests. */
+const MOST_PEERS = 1_000;
 
 /**
  * Proxies by address, by CIDR range, or as `loopback`.
@@ -21,16 +25,8 @@ export function trustedProxies(entries: readonly string[]): TrustedProxies {
   if (problems.length > 0) throw new OptionsError('Trusted proxies', problems);
   if (ranges.length === 0) return () => false;
 
-  const known = new Map<string, boolean>();
-  return (peer) => {
-    if (peer === undefined) return false;
-    const before = known.get(peer);
-    if (before !== undefined) return before;
-    const trusted = isWithin(peer, ranges);
-    if (known.size >= 1000) known.clear();
-    known.set(peer, trusted);
-    return trusted;
-  };
+  const isTrusted = keptResults((peer) => isWithin(peer, ranges), MOST_PEERS);
+  return (peer) => peer !== undefined && isTrusted(peer);
 }
 
 /** One address is compared like a peer: an IPv4 peer of a dual-stack socket arrives as ::ffff:a.b.c.d. */

@@ -6,31 +6,36 @@ import { onSharedStorage } from '../../../../test/support/shared-view.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { EngineNode } from './execution/engine-node.js';
 
+/** Notes when its first attempt is told to stop, and when the next one begins, which completes. */
+function timed({ clock }: Replicas, times: { stopped: number; takenOver: number }): AgentExecutor {
+  return {
+    resumable: true,
+    async execute(context, events) {
+      if (context.attempt > 1) {
+        times.takenOver = clock.now();
+        return events.complete();
+      }
+      // The commit of a process that is cut off has no answer.
+      void events.working();
+      await aborted(context);
+      times.stopped = clock.now();
+    },
+  };
+}
+
 describe('a process that is cut off from the storage', () => {
   it('stops its agents before another process may run their turns', async () => {
     const replicas = new Replicas();
-    let stoppedAt = 0;
-    let takenOverAt = 0;
-    const [one, other] = await replicas.two({
-      resumable: true,
-      async execute(context, events) {
-        if (context.attempt > 1) {
-          takenOverAt = replicas.clock.now();
-          return events.complete();
-        }
-        await events.working();
-        await aborted(context);
-        stoppedAt = replicas.clock.now();
-      },
-    });
+    const times = { stopped: 0, takenOver: 0 };
+    const [one, other] = await replicas.two(timed(replicas, times));
     send(one.handler);
     await replicas.clock.advance(7_000);
     const cutAt = replicas.clock.now();
     one.client.isCutOff = true;
     await replicas.clock.advance(30_000);
-    expect(stoppedAt).toBeGreaterThan(cutAt);
-    expect(stoppedAt).toBeLessThan(takenOverAt);
-    expect(takenOverAt - cutAt).toBeLessThanOrEqual(30_000);
+    expect(times.stopped).toBeGreaterThan(cutAt);
+    expect(times.stopped).toBeLessThan(times.takenOver);
+    expect(times.takenOver - cutAt).toBeLessThanOrEqual(30_000);
     expect(one.handler.load.runningTurns).toBe(0);
     expect(one.logger.lines.map(({ message: text }) => text)).toContain(
       'leases could not be renewed in time, their turns are stopped',
@@ -40,21 +45,8 @@ describe('a process that is cut off from the storage', () => {
 
   it('stops an agent whose task it has stored without an answer, before another process may run it', async () => {
     const replicas = new Replicas();
-    let stoppedAt = 0;
-    let takenOverAt = 0;
-    const [one, other] = await replicas.two({
-      replies: 'either',
-      resumable: true,
-      async execute(context, events) {
-        if (context.attempt > 1) {
-          takenOverAt = replicas.clock.now();
-          return events.complete();
-        }
-        void events.working();
-        await aborted(context);
-        stoppedAt = replicas.clock.now();
-      },
-    });
+    const times = { stopped: 0, takenOver: 0 };
+    const [one, other] = await replicas.two({ ...timed(replicas, times), replies: 'either' });
     const accept = replicas.memory.accept.bind(replicas.memory);
     replicas.memory.accept = (acceptance) => {
       one.client.isCutOff = true;
@@ -63,8 +55,8 @@ describe('a process that is cut off from the storage', () => {
     const sentAt = replicas.clock.now();
     send(one.handler);
     await replicas.clock.advance(40_000);
-    expect(stoppedAt).toBeGreaterThan(sentAt);
-    expect(stoppedAt).toBeLessThan(takenOverAt);
+    expect(times.stopped).toBeGreaterThan(sentAt);
+    expect(times.stopped).toBeLessThan(times.takenOver);
     expect(one.handler.load.runningTurns).toBe(0);
     expect((await other.handler.listTasks({ status: 'TASK_STATE_COMPLETED' }, call())).totalSize).toBe(1);
   });

@@ -4,6 +4,7 @@ import type { Destinations } from '../../net/destinations.js';
 import type { AddressCheck } from '../../net/guarded-fetch.js';
 import { ANSWER_BYTES, ANSWER_MS, type PostAnswer, type SendPost } from '../../net/posts.js';
 import type { Clock } from '../../runtime/clock.js';
+import { keptResults } from '../../runtime/kept-results.js';
 import {
   type CheckedConnectionsOptions,
   checkedLookup,
@@ -39,15 +40,13 @@ export function checkedPosts(destinations: Destinations, options: CheckedPostsOp
   const { plain, secure, lookup } = connectionPools(modules, options);
   const { clock } = options;
   const check: AddressCheck = (destination, address) => destinations.allows(destination, address);
-  const targets = new Map<string, Target>();
-
-  const newTarget = (address: string): Target => {
+  const targetOf = keptResults((address): Target => {
     const url = URL.parse(address);
     const fault = url === null ? 'it is no url' : destinations.fault(url);
     if (url === null || fault !== undefined) throw new RefusedAddressError(`A webhook is not called: ${fault}`);
     const { protocol, host, hostname, port, pathname, search } = url;
     const isSecure = protocol === 'https:';
-    const target: Target = {
+    return {
       send: (isSecure ? https : http).request,
       options: {
         protocol,
@@ -61,15 +60,12 @@ export function checkedPosts(destinations: Destinations, options: CheckedPostsOp
       },
       host,
     };
-    if (targets.size >= KNOWN_TARGETS) targets.clear();
-    targets.set(address, target);
-    return target;
-  };
+  }, KNOWN_TARGETS);
 
   return ({ url, headers, body }) => {
     let request: ClientRequest | undefined;
     const answer = new Promise<PostAnswer>((resolve, reject) => {
-      const { send, options, host } = targets.get(url) ?? newTarget(url);
+      const { send, options, host } = targetOf(url);
       // Node.js writes a list of headers at once, and adds neither host nor length to it.
       const list = ['host', host, 'content-length', String(Buffer.byteLength(body))];
       for (const name of Object.keys(headers)) list.push(name, headers[name] ?? '');

@@ -3,6 +3,7 @@ import type { RefusedRequest } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
+import { keptResults } from '../../runtime/kept-results.js';
 import type { RateCounters } from '../../store/rate-counters.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';
@@ -40,7 +41,7 @@ export type RefusalOf = (
 
 /** All clients whose address the host does not tell. */
 const UNKNOWN = 'unknown';
-/** Keys that are remembered for one limit. Most callers send many requests. */
+/** Keys that are kept for one limit: V8 hashes a known text faster than one that is put together anew. */
 const MOST_KEYS = 1_000;
 
 /** Limits the rates of requests: by address before any credential is checked, by principal after it. */
@@ -64,7 +65,7 @@ export class RateLimits {
     const rate = this.#perAddress;
     if (rate === undefined) return next;
     const { groupOf } = this.#options;
-    const keyOf = keysAfter('address|');
+    const keyOf = keptResults((group) => `address|${group}`, MOST_KEYS);
     return this.#limited(next, {
       limit: 'address',
       refusalOf,
@@ -75,7 +76,7 @@ export class RateLimits {
   /** The exchange with the rate of each principal: a user, or the address of an anonymous caller. */
   byPrincipal(next: Exchange, refusalOf: RefusalOf): Exchange {
     const { groupOf, agentRate } = this.#options;
-    const keyOf = keysAfter('principal||');
+    const keyOf = keptResults((principal) => `principal||${principal}`, MOST_KEYS);
     return this.#limited(next, {
       limit: 'principal',
       refusalOf,
@@ -103,19 +104,6 @@ export class RateLimits {
     const { reached, logger } = this.#options;
     return withRate(next, { limit, limiter: this.#limiter, ruleOf, refusalOf, reached, logger });
   }
-}
-
-/** Makes the keys of names, and remembers them: V8 hashes a known text faster than one that is put together anew. */
-function keysAfter(prefix: string): (name: string) => string {
-  const keys = new Map<string, string>();
-  return (name) => {
-    const known = keys.get(name);
-    if (known !== undefined) return known;
-    if (keys.size >= MOST_KEYS) keys.clear();
-    const key = `${prefix}${name}`;
-    keys.set(name, key);
-    return key;
-  };
 }
 
 /** Counts with all processes on the storage, or in memory. */

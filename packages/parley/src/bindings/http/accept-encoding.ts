@@ -1,3 +1,5 @@
+import { keptResults } from '../../runtime/kept-results.js';
+
 /** A coding of a body. */
 export type ContentEncoding = 'br' | 'gzip';
 
@@ -6,8 +8,8 @@ const MOST_KNOWN = 100;
 /** Chooses an offered coding by `Accept-Encoding`. Of equal ones it takes the earlier (RFC 9110 §12.5.3). */
 export class EncodingChoice {
   readonly #offered: readonly ContentEncoding[];
-  /** The results by header, because clients repeat the same few. */
-  readonly #known = new Map<string, ContentEncoding | undefined>();
+  /** Clients repeat the same few headers. */
+  readonly #chosen = keptResults((header) => this.#choose(header), MOST_KNOWN);
 
   constructor(offered: readonly ContentEncoding[]) {
     this.#offered = offered;
@@ -16,11 +18,7 @@ export class EncodingChoice {
   /** The coding for a header; `undefined`: none. */
   of(header: string | undefined): ContentEncoding | undefined {
     if (header === undefined || header === '') return undefined;
-    if (this.#known.has(header)) return this.#known.get(header);
-    const choice = this.#choose(header);
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-    this.#known.set(header, choice);
-    return choice;
+    return this.#chosen(header);
   }
 
   #choose(header: string): ContentEncoding | undefined {

@@ -151,11 +151,14 @@ export class DirectoryFileStore implements FileStore {
   }
 
   async usage(owner: FileOwner): Promise<FileUsage> {
-    const folders = await this.#folders.foldersOf(owner);
-    const usages: FileUsage[] = [];
-    for (const folder of folders) usages.push(await this.#usageIn(folder));
-    const sum = (part: keyof FileUsage) => usages.reduce((all, usage) => all + usage[part], 0);
-    return { files: sum('files'), bytes: sum('bytes') };
+    let files = 0;
+    let bytes = 0;
+    for (const folder of await this.#folders.foldersOf(owner)) {
+      const usage = await this.#usageIn(folder);
+      files += usage.files;
+      bytes += usage.bytes;
+    }
+    return { files, bytes };
   }
 
   async #usageIn(folder: string): Promise<FileUsage> {

@@ -19,7 +19,10 @@ const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 export async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: FOLDER_MODE });
   if (first === undefined) return;
-  for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+  for (let made = path; ; made = dirname(made)) {
+    await syncFolder(dirname(made));
+    if (made.length <= first.length) return;
+  }
 }
 
 /** Creates a file in a folder, which is made if it is missing. A sweep may remove the empty folder in between. */

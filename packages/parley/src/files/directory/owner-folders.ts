@@ -35,7 +35,7 @@ export class OwnerFolders {
   }
 
   /** The folders of an owner, one for each tenant with files. */
-  async foldersOf(owner: FileOwner): Promise<string[]> {
+  foldersOf(owner: FileOwner): Promise<string[]> {
     return foldersIn(join(this.path, ownerFolderName(owner)));
   }
 
