@@ -4,7 +4,7 @@ export class Place<Value> {
   before: Place<Value> | undefined = undefined;
   after: Place<Value> | undefined = undefined;
 
-  constructor(value?: Value) {
+  constructor(value: Value) {
     this.value = value;
   }
 }
@@ -29,17 +29,12 @@ export class LinkedList<Value> {
 
   add(value: Value): Place<Value> {
     const place = new Place(value);
-    this.append(place);
-    return place;
-  }
-
-  /** Adds a place that is in no list, with its value. A value that is its own place needs one object less. */
-  append(place: Place<Value>): void {
     place.before = this.#last;
     if (this.#last === undefined) this.#first = place;
     else this.#last.after = place;
     this.#last = place;
     this.#size += 1;
+    return place;
   }
 
   /** Removes a value. Does nothing if the value was removed before. */
@@ -54,16 +49,6 @@ export class LinkedList<Value> {
     place.before = undefined;
     place.after = undefined;
     this.#size -= 1;
-  }
-
-  /** Makes the oldest value the newest one. */
-  rotate(): void {
-    const place = this.#first;
-    if (place === undefined) return;
-    const { value } = place;
-    this.remove(place);
-    place.value = value;
-    this.append(place);
   }
 
   /** All values, oldest first. */

@@ -1,5 +1,4 @@
 import type { Scope } from '../task-key.js';
-import type { RememberedKey } from './remembered-keys.js';
 import type { TaskEntry } from './task-entry.js';
 import { TaskLists } from './task-lists.js';
 
@@ -7,10 +6,8 @@ import { TaskLists } from './task-lists.js';
 export class MemorySpace {
   readonly scope: Scope;
   readonly tasks = new Map<string, TaskEntry>();
-  readonly keys = new Map<string, RememberedKey>();
-  /** The keys that the limits of messages count, and about how many bytes they take. */
-  countedKeys = 0;
-  keyBytes = 0;
+  /** The idempotency keys of the scope. */
+  keyCount = 0;
   #lists: TaskLists | undefined;
 
   constructor(scope: Scope) {
@@ -49,8 +46,8 @@ export class MemorySpaces {
   }
 
   /** Lets a space go that has nothing left. */
-  release({ scope, tasks, keys }: MemorySpace): void {
-    if (tasks.size > 0 || keys.size > 0) return;
+  release({ scope, tasks, keyCount }: MemorySpace): void {
+    if (tasks.size > 0 || keyCount > 0) return;
     const tenants = this.#agents.get(scope.agent);
     const owners = tenants?.get(scope.tenant);
     if (owners?.delete(scope.owner) && owners.size === 0) tenants?.delete(scope.tenant);

@@ -5,13 +5,25 @@ import { MemorySpaces } from './memory-space.js';
 import { type PutKey, RememberedKeys } from './remembered-keys.js';
 
 function keys(limits: { readonly keys: number; readonly bytes: number }) {
+  const clock = new ManualClock();
   const spaces = new MemorySpaces();
   const space = spaces.of({ agent: 'a', tenant: '', owner: 'ann' });
-  const kept = new RememberedKeys({ lifetime: new ClockedLifetime(new ManualClock()), spaces, limits });
+  const kept = new RememberedKeys({ lifetime: new ClockedLifetime(clock), spaces, limits });
   const put = (key: string, outcome: PutKey['outcome'] = { taskId: 't', turn: 1 }) =>
     kept.put(space, { key, digest: `of ${key}`, ttlMs: 10 }, { outcome, now: 0, before: kept.find(space, key) });
   const found = (...names: string[]) => names.filter((name) => kept.find(space, name) !== undefined);
-  return { kept, spaces, space, put, found };
+  const putOf = (owner: string, key: string, { tenant = '', length = 0, ttlMs = 60_000, isLasting = false } = {}) => {
+    const own = spaces.of({ agent: 'a', tenant, owner });
+    const outcome = length > 0 ? reply(length) : { taskId: 't', turn: 1 };
+    kept.put(own, { key, digest: '', ttlMs, isLasting }, { outcome, now: clock.now(), before: kept.find(own, key) });
+  };
+  const hasOf = (owner: string, key: string) =>
+    kept.find(spaces.find({ agent: 'a', tenant: '', owner }), key) !== undefined;
+  const pass = async (ms: number) => {
+    await clock.advance(ms);
+    kept.sweep(clock.now(), 1_000);
+  };
+  return { kept, spaces, space, put, found, putOf, hasOf, pass };
 }
 
 const reply = (length: number) => ({
@@ -22,7 +34,7 @@ it('forgets the oldest key when there is one more than there may be', () => {
   const { put, found, space } = keys({ keys: 3, bytes: 1e6 });
   for (const key of ['a', 'b', 'c', 'a', 'd', 'e']) put(key);
   expect(found('a', 'b', 'c', 'd', 'e')).toEqual(['a', 'd', 'e']);
-  expect(space.keys.size).toBe(3);
+  expect(space.keyCount).toBe(3);
 });
 
 it('counts bytes too: replies push the oldest keys out, and one that is too large is not kept', () => {
@@ -41,18 +53,60 @@ it('counts bytes too: replies push the oldest keys out, and one that is too larg
 });
 
 it('a caller who sends too much loses own keys, and not those of others', () => {
-  const { kept, spaces, found, put } = keys({ keys: 1_000, bytes: 64_000 });
-  const eve = spaces.of({ agent: 'a', tenant: '', owner: 'eve' });
-  const evePuts = (key: string, length: number) =>
-    kept.put(eve, { key, digest: '', ttlMs: 10 }, { outcome: reply(length), now: 0, before: kept.find(eve, key) });
+  const { hasOf, putOf, found, put } = keys({ keys: 1_000, bytes: 64_000 });
   for (const key of ['a', 'b', 'c']) put(key);
-  for (let at = 0; at < 20; at += 1) evePuts(`m${at}`, 4_000);
-  for (let at = 0; at < 2_000; at += 1) evePuts(`short ${at}`, 10);
+  for (let at = 0; at < 20; at += 1) putOf('eve', `m${at}`, { length: 4_000 });
+  for (let at = 0; at < 2_000; at += 1) putOf('eve', `short ${at}`, { length: 10 });
   expect(found('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
   put('d', reply(1_000));
   expect(found('a', 'b', 'c', 'd')).toEqual(['a', 'b', 'c', 'd']);
-  expect(kept.find(eve, 'm0')).toBeUndefined();
-  expect(kept.find(eve, 'short 1999')).toBeDefined();
+  expect(hasOf('eve', 'm0')).toBe(false);
+  expect(hasOf('eve', 'short 1999')).toBe(true);
+});
+
+it('a caller with many tenants loses own keys, and not those of others', () => {
+  const { putOf, hasOf } = keys({ keys: 80, bytes: 1e6 });
+  putOf('ann', 'precious');
+  for (let at = 0; at < 200; at += 1) putOf('eve', `m${at}`, { tenant: String(at % 20) });
+  expect(hasOf('ann', 'precious')).toBe(true);
+});
+
+it('lasting keys of one caller push out none of another', () => {
+  const { putOf, hasOf } = keys({ keys: 10, bytes: 1e6 });
+  putOf('ann', 'precious', { isLasting: true });
+  for (let at = 0; at < 10; at += 1) putOf('eve', `m${at}`, { isLasting: true });
+  expect(hasOf('ann', 'precious')).toBe(true);
+});
+
+it('a caller with much of the room gives it up, also one who has become the largest without a new key', async () => {
+  const { putOf, hasOf, pass } = keys({ keys: 40, bytes: 100_000 });
+  for (let at = 0; at < 4; at += 1) putOf('largest', `f${at}`, { length: 6_000, ttlMs: 1_000 });
+  putOf('ann', 'precious');
+  for (let at = 0; at < 3; at += 1) putOf('large', `h${at}`, { length: 6_000 });
+  await pass(2_000);
+  for (let at = 0; at < 30; at += 1) putOf(`small ${at}`, 'k', { length: 1_000 });
+  expect(hasOf('ann', 'precious')).toBe(true);
+});
+
+it('a caller with many keys gives them up, also if another has more bytes', () => {
+  const { putOf, hasOf } = keys({ keys: 80, bytes: 1e6 });
+  putOf('ann', 'precious');
+  putOf('bytes', 'b', { length: 30_000 });
+  for (let at = 0; at < 70; at += 1) putOf('many', `h${at}`);
+  for (let at = 0; at < 20; at += 1) putOf(`small ${at}`, 'k');
+  expect(hasOf('ann', 'precious')).toBe(true);
+});
+
+it('the oldest keys go first, also after those of a large caller have gone before them', async () => {
+  const { putOf, hasOf, pass } = keys({ keys: 16, bytes: 1e6 });
+  putOf('ann', 'oldest');
+  for (let at = 0; at < 13; at += 1) putOf('eve', `e${at}`, { ttlMs: 1_000 });
+  putOf('bea', 'newer');
+  putOf('cid', 'newer');
+  putOf('eve', 'one more', { ttlMs: 1_000 });
+  await pass(2_000);
+  for (let at = 0; at < 14; at += 1) putOf(`small ${at}`, 'k');
+  expect([hasOf('ann', 'oldest'), hasOf('bea', 'newer')]).toEqual([false, true]);
 });
 
 it('a lasting key stays until it expires, however many others come', () => {

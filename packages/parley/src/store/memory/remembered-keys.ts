@@ -1,11 +1,12 @@
 import type { Message } from '../../model/message.js';
-import { LinkedList, Place } from '../../runtime/linked-list.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
 import { type KeyStanding, keyStanding, REMEMBERED_SHARES } from '../rules/key-rules.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
+import { NONE } from './hash-index.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
+import { type KeptKey, PackedKeys } from './packed-keys.js';
 
 /** The parts of a storage that its idempotency keys need. */
 export interface RememberedKeysOptions {
@@ -15,74 +16,51 @@ export interface RememberedKeysOptions {
   readonly limits: { readonly keys: number; readonly bytes: number };
 }
 
-/** Objects and places of a key. */
-const FRAME = 300;
+/** A node that finds out the outcome of a key, and the end of its lease. */
+interface KeyReservation {
+  readonly node: string;
+  readonly leaseEnd: number;
+}
 
-/** The turn that a message started, or the direct reply as JSON: text costs less to keep. */
-type KeptOutcome = { readonly taskId: string; readonly turn: number } | string;
-
-/** A kept key. It is its own place among all keys, so that a key takes one object. */
-export class RememberedKey extends Place<RememberedKey> {
+/** A kept key, as it is now. */
+export interface RememberedKey extends KeptKey {
+  readonly shelf: Shelf;
+  readonly slot: number;
   readonly space: MemorySpace;
-  readonly key: string;
-  readonly digest: string;
-  readonly expiresAt: number;
-  readonly isLasting: boolean;
-  /** Absent while the key is reserved. */
-  readonly outcome: KeptOutcome | undefined;
-  /** The node that finds out the outcome, and the end of its lease. */
-  readonly reservation: { readonly node: string; readonly leaseEnd: number } | undefined;
-
-  constructor(
-    space: MemorySpace,
-    { key, digest, ttlMs, isLasting = false }: IdempotencyKey,
-    { outcome, reservation, now }: PutKey,
-  ) {
-    super();
-    this.value = this;
-    this.space = space;
-    this.key = key;
-    this.digest = digest;
-    this.expiresAt = now + ttlMs;
-    this.isLasting = isLasting;
-    this.outcome = outcome !== undefined && 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome;
-    this.reservation = reservation;
-  }
-
-  /** About how much it takes. */
-  get bytes(): number {
-    const { key, outcome } = this;
-    return FRAME + 2 * (key.length + (typeof outcome === 'string' ? outcome.length : (outcome?.taskId.length ?? 0)));
-  }
+  /** Absent once the outcome is known. */
+  readonly reservation: KeyReservation | undefined;
 }
 
 /** The part of a key that its storage knows. */
-export interface PutKey extends Partial<Pick<RememberedKey, 'reservation'>> {
+export interface PutKey {
   readonly outcome: Remembered['outcome'] | undefined;
+  readonly reservation?: KeyReservation;
   /** By the storage's clock, in ms. */
   readonly now: number;
   /** The kept key with the same name. The new one replaces it. */
   readonly before: RememberedKey | undefined;
 }
 
-/** Keys with limits of their own, oldest first. */
+/** Keys with limits of their own. */
 interface Shelf {
-  readonly list: LinkedList<RememberedKey>;
-  bytes: number;
+  readonly keys: PackedKeys;
+  /** By slot. */
+  readonly reservations: Map<number, KeyReservation>;
+  /** The owners who have more than their share. */
+  readonly large: Set<string | null>;
 }
 
 /**
- * The idempotency keys of a storage in memory. Over a limit the oldest are dropped, first those of a scope that takes
+ * The idempotency keys of a storage in memory. Over a limit the oldest are dropped, first those of an owner who takes
  * much of the room. Lasting keys have the same limits for themselves.
  */
 export class RememberedKeys implements IdempotencyKeys {
   readonly #lifetime: ClockedLifetime;
   readonly #spaces: MemorySpaces;
   readonly #limits: RememberedKeysOptions['limits'];
-  readonly #passing: Shelf = { list: new LinkedList(), bytes: 0 };
-  readonly #lasting: Shelf = { list: new LinkedList(), bytes: 0 };
-  /** The scope that had the most bytes when it got its last key. */
-  #largest: MemorySpace | undefined;
+  readonly #passing = newShelf();
+  readonly #lasting = newShelf();
+  readonly #hashOf = textHash();
 
   constructor({ lifetime, spaces, limits }: RememberedKeysOptions) {
     this.#lifetime = lifetime;
@@ -103,7 +81,7 @@ export class RememberedKeys implements IdempotencyKeys {
   async unreserve(scope: Scope, key: string, node: string): Promise<void> {
     this.#lifetime.check();
     const kept = this.find(this.#spaces.find(scope), key);
-    if (kept?.reservation?.node === node) this.#drop(kept);
+    if (kept?.reservation?.node === node) this.#drop(kept.shelf, kept.slot);
   }
 
   async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
@@ -122,7 +100,9 @@ export class RememberedKeys implements IdempotencyKeys {
   }
 
   find(space: MemorySpace | undefined, key: string): RememberedKey | undefined {
-    return space?.keys.get(key);
+    if (space === undefined) return undefined;
+    const hash = this.#hashOf(key);
+    return found(this.#passing, space, key, hash) ?? found(this.#lasting, space, key, hash);
   }
 
   /** The standing of a key for a node, and the key as it is kept. */
@@ -139,75 +119,68 @@ export class RememberedKeys implements IdempotencyKeys {
   }
 
   /** Keeps a key. The oldest keys make room. */
-  put(space: MemorySpace, key: IdempotencyKey, put: PutKey): void {
-    const { before } = put;
-    if (before !== undefined) this.#forget(before);
-    const added = new RememberedKey(space, key, put);
-    const shelf = this.#shelfOf(added);
-    shelf.list.append(added);
-    space.keys.set(added.key, added);
-    this.#count(added, 1);
-    if (this.#largest === undefined || space.keyBytes > this.#largest.keyBytes) this.#largest = space;
-    while (shelf.list.size > this.#limits.keys || shelf.bytes > this.#limits.bytes) {
-      const dropped = this.#nextToGo(shelf, space);
-      if (dropped === undefined) return;
-      this.#drop(dropped);
+  put(space: MemorySpace, { key, digest, ttlMs, isLasting }: IdempotencyKey, put: PutKey): void {
+    const { before, outcome, reservation, now } = put;
+    if (before !== undefined) this.#forget(before.shelf, before.slot);
+    const shelf = isLasting === true ? this.#lasting : this.#passing;
+    const kept = {
+      key,
+      digest,
+      outcome: outcome !== undefined && 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome,
+      expiresAt: now + ttlMs,
+    };
+    const slot = shelf.keys.add(space, kept, this.#hashOf(key));
+    if (reservation !== undefined) shelf.reservations.set(slot, reservation);
+    space.keyCount += 1;
+    this.#noteSize(shelf, space.scope.owner);
+    const { all } = shelf.keys;
+    while (all.size > this.#limits.keys || all.bytes > this.#limits.bytes) {
+      this.#drop(shelf, this.#nextToGo(shelf, space.scope.owner));
     }
   }
 
   /** Forgets at most so many that have expired; how many went. */
   sweep(now: number, limit: number): number {
     let dropped = 0;
-    for (const { list } of [this.#passing, this.#lasting]) {
-      for (let place = list.first; place !== undefined && dropped < limit; ) {
-        const { value: entry, after } = place;
-        if (entry !== undefined && entry.expiresAt <= now) {
-          this.#drop(entry);
+    for (const shelf of [this.#passing, this.#lasting]) {
+      for (let slot = shelf.keys.all.first; slot !== NONE && dropped < limit; ) {
+        const after = shelf.keys.after(slot);
+        if (shelf.keys.expiryOf(slot) <= now) {
+          this.#drop(shelf, slot);
           dropped += 1;
         }
-        place = after;
+        slot = after;
       }
     }
     return dropped;
   }
 
-  #shelfOf({ isLasting }: RememberedKey): Shelf {
-    return isLasting ? this.#lasting : this.#passing;
+  /** The slot of the key that makes room for one of an owner. */
+  #nextToGo({ keys, large }: Shelf, owner: string | null): number {
+    if (large.size === 0) return keys.all.first;
+    const [first = null] = large;
+    return keys.ofOwner(large.has(owner) ? owner : first)?.first ?? keys.all.first;
   }
 
-  #count(key: RememberedKey, times: 1 | -1): void {
-    const { space, isLasting, bytes } = key;
-    this.#shelfOf(key).bytes += times * bytes;
-    if (isLasting) return;
-    space.countedKeys += times;
-    space.keyBytes += times * bytes;
+  #noteSize({ keys, large }: Shelf, owner: string | null): void {
+    const { size = 0, bytes = 0 } = keys.ofOwner(owner) ?? {};
+    const isLarge = size > this.#limits.keys / REMEMBERED_SHARES || bytes > this.#limits.bytes / REMEMBERED_SHARES;
+    if (isLarge) large.add(owner);
+    else if (large.size > 0) large.delete(owner);
   }
 
-  /** The key that makes room for one of a scope. */
-  #nextToGo(shelf: Shelf, adding: MemorySpace): RememberedKey | undefined {
-    const { list } = shelf;
-    const hasLarge = shelf === this.#passing && [adding, this.#largest].some((space) => this.#isLarge(space));
-    // A key of a small scope gets another turn. Each does so at most once before a key of a large one goes.
-    for (let left = list.size; hasLarge && left > 0 && !this.#isLarge(list.first?.value?.space); left--) list.rotate();
-    return list.first?.value;
+  #drop(shelf: Shelf, slot: number): void {
+    const space = shelf.keys.spaceOf(slot);
+    this.#forget(shelf, slot);
+    this.#spaces.release(space);
   }
 
-  #isLarge(space: MemorySpace | undefined): boolean {
-    if (space === undefined) return false;
-    const { keys, bytes } = this.#limits;
-    return space.countedKeys > keys / REMEMBERED_SHARES || space.keyBytes > bytes / REMEMBERED_SHARES;
-  }
-
-  #drop(entry: RememberedKey): void {
-    this.#forget(entry);
-    this.#spaces.release(entry.space);
-  }
-
-  #forget(entry: RememberedKey): void {
-    if (entry.value === undefined) return;
-    this.#shelfOf(entry).list.remove(entry);
-    entry.space.keys.delete(entry.key);
-    this.#count(entry, -1);
+  #forget(shelf: Shelf, slot: number): void {
+    const space = shelf.keys.spaceOf(slot);
+    shelf.keys.remove(slot);
+    if (shelf.reservations.size > 0) shelf.reservations.delete(slot);
+    space.keyCount -= 1;
+    this.#noteSize(shelf, space.scope.owner);
   }
 }
 
@@ -215,4 +188,28 @@ export class RememberedKeys implements IdempotencyKeys {
 export function rememberedOf({ digest, outcome }: RememberedKey): Remembered {
   if (outcome === undefined) throw new TypeError('A reserved key has no outcome');
   return { digest, outcome: typeof outcome === 'string' ? { reply: JSON.parse(outcome) as Message } : outcome };
+}
+
+function newShelf(): Shelf {
+  return { keys: new PackedKeys(), reservations: new Map(), large: new Set() };
+}
+
+function found(shelf: Shelf, space: MemorySpace, key: string, hash: number): RememberedKey | undefined {
+  const slot = shelf.keys.find(space, key, hash);
+  if (slot === NONE) return undefined;
+  return { ...shelf.keys.read(slot), shelf, slot, space, reservation: shelf.reservations.get(slot) };
+}
+
+/** A hash function of its own for each storage. Callers cannot choose keys that share a chain. */
+function textHash(): (text: string) => number {
+  const [start = 0, factor = 0] = crypto.getRandomValues(new Int32Array(2));
+  const odd = factor | 1;
+  return (text) => {
+    let hash = start;
+    for (let at = 0; at < text.length; at += 1) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), odd);
+      hash ^= hash >>> 15;
+    }
+    return hash;
+  };
 }

@@ -1,0 +1,271 @@
+import { HashIndex, NONE } from './hash-index.js';
+import type { MemorySpace } from './memory-space.js';
+
+/** The turn that a message started, or the direct reply as JSON; `undefined` while the key is reserved. */
+export type KeptOutcome = { readonly taskId: string; readonly turn: number } | string | undefined;
+
+/** The parts of a key that are kept. */
+export interface KeptKey {
+  readonly key: string;
+  readonly digest: string;
+  readonly outcome: KeptOutcome;
+  /** By the storage's clock, in ms. */
+  readonly expiresAt: number;
+}
+
+/** Keys in the order in which they came, and about how many bytes they take. */
+export interface KeyList {
+  readonly size: number;
+  readonly bytes: number;
+  /** The slot of the oldest key, or `NONE`. */
+  readonly first: number;
+}
+
+/** The texts of a key. The last one is the id of its task, or the reply. */
+type Texts = readonly [key: string, digest: string, outcome: string];
+
+/** Bytes for the texts of a key. The id of a message, that of its task and a hash fit. */
+const TEXT_BYTES = 160;
+const WORDS = 16;
+/** Bytes of a key in memory, its place in the index included, without texts that lie beside. */
+const KEY_BYTES = TEXT_BYTES + 4 * WORDS + 24;
+const PAGE_SLOTS = 256;
+
+/** The words of a slot. A time takes two of them, a link two: the older and the newer neighbour. */
+const TIME = 0;
+const HASH = 2;
+const TURN = 3;
+const LENGTHS = 4;
+const IN_ALL = 5;
+const IN_OWNER = 7;
+
+/** Stands for the turn of a key that has none. */
+const REPLY = -1;
+const RESERVED = -2;
+/** Stands for the lengths of texts that lie beside. */
+const BESIDE = -1;
+const MOST_LATIN1 = 0xff;
+
+/**
+ * Keys in the order in which they came, and those of each owner. Each has a slot in arrays of numbers, and no object: a
+ * server adds one with every message, and the garbage collector would visit each. Texts that are long or not Latin-1
+ * lie beside.
+ */
+export class PackedKeys {
+  readonly #index = new HashIndex();
+  readonly #all = new LinkedSlots();
+  readonly #owners = new Map<string | null, LinkedSlots>();
+  readonly #spaces: (MemorySpace | undefined)[] = [];
+  readonly #beside = new Map<number, Texts>();
+  #pages: Uint8Array[] = [];
+  /** The numbers of all slots, and the same memory as times. */
+  #words = new Int32Array(0);
+  #times = new Float64Array(0);
+  /** The first free slot. Others follow by their links. */
+  #free = NONE;
+
+  get all(): KeyList {
+    return this.#all;
+  }
+
+  /** The keys of an owner in all agents and tenants; `undefined` if there are none. */
+  ofOwner(owner: string | null): KeyList | undefined {
+    return this.#owners.get(owner);
+  }
+
+  /** The slot of the next newer key of all, or `NONE`. */
+  after(slot: number): number {
+    return this.#words[slot * WORDS + IN_ALL + 1] as number;
+  }
+
+  /** The slot of a key, or `NONE`. */
+  find(space: MemorySpace, key: string, hash: number): number {
+    for (let place = this.#index.first(hash); place !== NONE; place = this.#index.next(place)) {
+      const slot = this.#index.slotAt(place);
+      if (this.#spaces[slot] === space && this.#hasKey(slot, key)) return slot;
+    }
+    return NONE;
+  }
+
+  /** Adds a key that is not here, as the newest. Returns its slot. */
+  add(space: MemorySpace, { key, digest, outcome, expiresAt }: KeptKey, hash: number): number {
+    if (this.#free === NONE) this.#addPage();
+    const words = this.#words;
+    const slot = this.#free;
+    const at = slot * WORDS;
+    this.#free = words[at + IN_ALL + 1] as number;
+    this.#spaces[slot] = space;
+    this.#times[at / 2 + TIME] = expiresAt;
+    words[at + HASH] = hash;
+    words[at + TURN] = outcome === undefined ? RESERVED : typeof outcome === 'string' ? REPLY : outcome.turn;
+    words[at + LENGTHS] = this.#write(slot, [key, digest, textOf(outcome)]);
+    this.#index.add(hash, slot);
+    const bytes = this.#bytesOf(slot);
+    this.#all.append(words, IN_ALL, slot, bytes);
+    this.#linksOf(space.scope.owner).append(words, IN_OWNER, slot, bytes);
+    return slot;
+  }
+
+  remove(slot: number): void {
+    const words = this.#words;
+    const at = slot * WORDS;
+    const { owner } = this.spaceOf(slot).scope;
+    const bytes = this.#bytesOf(slot);
+    this.#index.remove(words[at + HASH] as number, slot);
+    this.#all.remove(words, IN_ALL, slot, bytes);
+    const owned = this.#linksOf(owner);
+    owned.remove(words, IN_OWNER, slot, bytes);
+    if (owned.size === 0) this.#owners.delete(owner);
+    this.#spaces[slot] = undefined;
+    if (words[at + LENGTHS] === BESIDE) this.#beside.delete(slot);
+    words[at + IN_ALL + 1] = this.#free;
+    this.#free = slot;
+    if (this.#all.size === 0 && this.#pages.length > 1) this.#giveBack();
+  }
+
+  spaceOf(slot: number): MemorySpace {
+    return this.#spaces[slot] as MemorySpace;
+  }
+
+  expiryOf(slot: number): number {
+    return this.#times[(slot * WORDS) / 2 + TIME] as number;
+  }
+
+  read(slot: number): KeptKey {
+    const [key, digest, text] = this.#texts(slot);
+    const turn = this.#words[slot * WORDS + TURN] as number;
+    const outcome = turn === RESERVED ? undefined : turn === REPLY ? text : { taskId: text, turn };
+    return { key, digest, outcome, expiresAt: this.expiryOf(slot) };
+  }
+
+  #linksOf(owner: string | null): LinkedSlots {
+    let owned = this.#owners.get(owner);
+    if (owned === undefined) {
+      owned = new LinkedSlots();
+      this.#owners.set(owner, owned);
+    }
+    return owned;
+  }
+
+  #bytesOf(slot: number): number {
+    if (this.#words[slot * WORDS + LENGTHS] !== BESIDE) return KEY_BYTES;
+    return this.#texts(slot).reduce((bytes, { length }) => bytes + 2 * length, KEY_BYTES);
+  }
+
+  #hasKey(slot: number, key: string): boolean {
+    const lengths = this.#words[slot * WORDS + LENGTHS] as number;
+    if (lengths === BESIDE) return this.#texts(slot)[0] === key;
+    if ((lengths & 0xff) !== key.length) return false;
+    const page = this.#pageOf(slot);
+    const start = startOf(slot);
+    for (let at = 0; at < key.length; at += 1) if (page[start + at] !== key.charCodeAt(at)) return false;
+    return true;
+  }
+
+  /** Writes the texts of a slot. Returns their lengths, or `BESIDE`. */
+  #write(slot: number, texts: Texts): number {
+    const page = this.#pageOf(slot);
+    const [key, digest, outcome] = texts;
+    const start = startOf(slot);
+    const fits =
+      key.length + digest.length + outcome.length <= TEXT_BYTES &&
+      hasWritten(page, start, key) &&
+      hasWritten(page, start + key.length, digest) &&
+      hasWritten(page, start + key.length + digest.length, outcome);
+    if (fits) return key.length | (digest.length << 8) | (outcome.length << 16);
+    this.#beside.set(slot, texts);
+    return BESIDE;
+  }
+
+  #texts(slot: number): Texts {
+    const beside = this.#beside.get(slot);
+    if (beside !== undefined) return beside;
+    const page = this.#pageOf(slot);
+    const lengths = this.#words[slot * WORDS + LENGTHS] as number;
+    let start = startOf(slot);
+    const next = (length: number) => {
+      start += length;
+      return String.fromCharCode(...page.subarray(start - length, start));
+    };
+    return [next(lengths & 0xff), next((lengths >> 8) & 0xff), next((lengths >> 16) & 0xff)];
+  }
+
+  #pageOf(slot: number): Uint8Array {
+    return this.#pages[Math.trunc(slot / PAGE_SLOTS)] as Uint8Array;
+  }
+
+  #addPage(): void {
+    const from = this.#spaces.length;
+    const slots = from + PAGE_SLOTS;
+    this.#pages.push(new Uint8Array(PAGE_SLOTS * TEXT_BYTES));
+    if (slots * WORDS > this.#words.length) this.#useWords(Math.max(slots, 2 * from), this.#words);
+    for (let slot = from; slot < slots; slot += 1) {
+      this.#spaces.push(undefined);
+      this.#words[slot * WORDS + IN_ALL + 1] = slot + 1 < slots ? slot + 1 : NONE;
+    }
+    this.#free = from;
+  }
+
+  #useWords(slots: number, old: Int32Array): void {
+    this.#words = new Int32Array(slots * WORDS);
+    this.#words.set(old);
+    this.#times = new Float64Array(this.#words.buffer);
+  }
+
+  /** Gives back the memory of many keys after the last one has gone. */
+  #giveBack(): void {
+    this.#index.clear();
+    this.#spaces.length = 0;
+    this.#pages = [];
+    this.#useWords(0, new Int32Array(0));
+    this.#free = NONE;
+  }
+}
+
+/** A list whose links are words of its slots. */
+class LinkedSlots implements KeyList {
+  first = NONE;
+  size = 0;
+  bytes = 0;
+  #last = NONE;
+
+  append(words: Int32Array, link: number, slot: number, bytes: number): void {
+    words[slot * WORDS + link] = this.#last;
+    words[slot * WORDS + link + 1] = NONE;
+    if (this.#last === NONE) this.first = slot;
+    else words[this.#last * WORDS + link + 1] = slot;
+    this.#last = slot;
+    this.size += 1;
+    this.bytes += bytes;
+  }
+
+  remove(words: Int32Array, link: number, slot: number, bytes: number): void {
+    const older = words[slot * WORDS + link] as number;
+    const newer = words[slot * WORDS + link + 1] as number;
+    if (older === NONE) this.first = newer;
+    else words[older * WORDS + link + 1] = newer;
+    if (newer === NONE) this.#last = older;
+    else words[newer * WORDS + link] = older;
+    this.size -= 1;
+    this.bytes -= bytes;
+  }
+}
+
+function textOf(outcome: KeptOutcome): string {
+  return typeof outcome === 'object' ? outcome.taskId : (outcome ?? '');
+}
+
+/** The first byte of a slot in its page. */
+function startOf(slot: number): number {
+  return (slot % PAGE_SLOTS) * TEXT_BYTES;
+}
+
+/** Writes a text as Latin-1. False if it has other characters. */
+function hasWritten(page: Uint8Array, start: number, text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > MOST_LATIN1) return false;
+    page[start + at] = code;
+  }
+  return true;
+}
