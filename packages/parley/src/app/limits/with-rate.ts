@@ -25,6 +25,7 @@ export interface RateRule {
  */
 export function withRate(next: Exchange, rule: RateRule): Exchange {
   const { limit, limiter, ruleOf, logger } = rule;
+  const fields = new RateFields(limit);
   let isFailing = false;
   const told = (error: unknown) => {
     if (!isFailing) logger.error('the rate limiter failed, requests are not limited', { limit, error });
@@ -41,7 +42,7 @@ export function withRate(next: Exchange, rule: RateRule): Exchange {
       return next(request);
     }
     const answer = (decided: RateDecision): Promise<ExchangeResponse> => {
-      request.addedHeaders = withFields(request.addedHeaders, { limit, rate: found.rate, decision: decided });
+      request.addedHeaders = fields.with(request.addedHeaders, found.rate, decided);
       return decided.allowed ? next(request) : refusal({ rule, request, ...found, decision: decided });
     };
     if (!(decision instanceof Promise)) return answer(decision);
@@ -57,6 +58,8 @@ export function withRate(next: Exchange, rule: RateRule): Exchange {
     );
   };
 }
+
+type AddedHeaders = ExchangeRequest['addedHeaders'];
 
 /** RFC 6585 §4. */
 const TOO_MANY_REQUESTS = 429;
@@ -80,15 +83,32 @@ async function refusal({ rule, request, key, rate, decision }: Refused): Promise
   return { ...refused, status: TOO_MANY_REQUESTS };
 }
 
-/** Structured fields are lists, so that an outer limit stands beside an inner one. */
-function withFields(
-  outer: ExchangeRequest['addedHeaders'],
-  { limit, rate, decision }: Pick<Refused, 'rate' | 'decision'> & Pick<RateRule, 'limit'>,
-): ExchangeRequest['addedHeaders'] {
-  const state = `"${limit}";r=${Math.max(0, decision.remaining)};t=${seconds(decision.resetMs)}`;
-  const policy = `"${limit}";q=${rate.requests};w=${seconds(rate.windowMs)}`;
-  if (outer === undefined) return { ratelimit: state, 'ratelimit-policy': policy };
-  return { ratelimit: `${outer.ratelimit}, ${state}`, 'ratelimit-policy': `${outer['ratelimit-policy']}, ${policy}` };
+/** The fields of one limit. Structured fields are lists, so that an outer limit stands beside an inner one. */
+class RateFields {
+  readonly #limit: RateRule['limit'];
+  #rate: Rate | undefined;
+  #outerPolicy: string | undefined;
+  /** The policy of the last request. Nearly all requests have the same, which is not put together for each. */
+  #policy = '';
+
+  constructor(limit: RateRule['limit']) {
+    this.#limit = limit;
+  }
+
+  with(outer: AddedHeaders, rate: Rate, { remaining, resetMs }: RateDecision): AddedHeaders {
+    const state = `"${this.#limit}";r=${Math.max(0, remaining)};t=${seconds(resetMs)}`;
+    const policy = this.#policyOf(outer?.['ratelimit-policy'], rate);
+    return { ratelimit: outer === undefined ? state : `${outer.ratelimit}, ${state}`, 'ratelimit-policy': policy };
+  }
+
+  #policyOf(outer: string | undefined, rate: Rate): string {
+    if (rate === this.#rate && outer === this.#outerPolicy) return this.#policy;
+    const own = `"${this.#limit}";q=${rate.requests};w=${seconds(rate.windowMs)}`;
+    this.#rate = rate;
+    this.#outerPolicy = outer;
+    this.#policy = outer === undefined ? own : `${outer}, ${own}`;
+    return this.#policy;
+  }
 }
 
 function seconds(ms: number): number {
