@@ -31,7 +31,8 @@ const OF_PAGES = /^(?:host|origin|sec-.*)$/;
 export class PresentedCredentials implements Credentials {
   readonly #source: CredentialSource;
   readonly #groupOf: ClientGroups | undefined;
-  #isCertificateRead = false;
+  /** True if a credential of the connection was read: its certificate, or what a proxy told of it. */
+  #isConnectionRead = false;
   #ofProxies: readonly string[] = [];
   /** The first header that was read and came twice. */
   repeated: string | undefined;
@@ -66,7 +67,7 @@ export class PresentedCredentials implements Credentials {
 
   get clientCertificate(): ClientCertificate | undefined {
     const { clientCertificate } = this.#source;
-    if (clientCertificate !== undefined) this.#isCertificateRead = true;
+    if (clientCertificate !== undefined) this.#isConnectionRead = true;
     return clientCertificate;
   }
 
@@ -82,7 +83,7 @@ export class PresentedCredentials implements Credentials {
     const { upgrade } = this.#source;
     const value = this.header(name, upgrade);
     // In a session a proxy has told of the connection, such as its certificate.
-    if (upgrade !== undefined && value !== undefined && !OF_PAGES.test(name)) this.#isCertificateRead = true;
+    if (upgrade !== undefined && value !== undefined && !OF_PAGES.test(name)) this.#isConnectionRead = true;
     return value;
   }
 
@@ -100,7 +101,7 @@ export class PresentedCredentials implements Credentials {
 
   /** True if a credential was read that a browser may have sent by itself. */
   #isAttached(credential: (typeof ATTACHED)[number]): boolean {
-    if (credential === 'certificate') return this.#isCertificateRead;
+    if (credential === 'certificate') return this.#isConnectionRead;
     if (!this.read.includes(credential)) return false;
     const value = this.#source.header(credential);
     return value !== undefined && (credential === 'cookie' || isAttached(value));
