@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import type { NewFile } from '../../packages/parley/src/files/file-store.js';
 import { S3FileStore } from '../../packages/parley/src/files/s3/s3-file-store.js';
 import { fileOf, fileStoreContract, newId, SCOPE, textOf } from '../files/file-store-contract.js';
@@ -21,7 +21,10 @@ let prefixes = 0;
 const newPrefix = () => `p${++prefixes}/`;
 
 const opened = async (clock: ManualClock) => ({
-  store: new S3FileStore({ ...server.options(newPrefix()), partBytes: 5 * MIB }, { clock, fetch: send }),
+  store: new S3FileStore(
+    { ...server.options(newPrefix()), partBytes: 5 * MIB },
+    { clock, fetch: send, ids: systemIds },
+  ),
 });
 fileStoreContract('S3', opened);
 uploadStoreContract('S3, with small files', opened);
@@ -53,7 +56,7 @@ function largeFile(size: number, about: Partial<NewFile> = {}): { readonly file:
 describe('two processes with one bucket', () => {
   it('see the files of each other in the quota, and never pass it together', async () => {
     const options = server.options(newPrefix());
-    const stores = [1, 2, 3].map(() => new S3FileStore(options, { clock: systemClock, fetch: send }));
+    const stores = [1, 2, 3].map(() => new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds }));
     const limits = { maxBytes: MIB, ownerBytes: 3 * MIB };
     const some = () => largeFile(MIB, { size: MIB }).file;
     const [one, other] = stores as [S3FileStore, S3FileStore];
@@ -84,7 +87,7 @@ describe('two processes with one bucket', () => {
 
   it('keep a file whole that both store: its id is a hash of its bytes', async () => {
     const options = server.options(newPrefix());
-    const stores = [1, 2].map(() => new S3FileStore(options, { clock: systemClock, fetch: send }));
+    const stores = [1, 2].map(() => new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds }));
     const now = Date.now();
     const about = { id: newId(), createdAt: now, expiresAt: now + 3_600_000 };
     const text = 'the same '.repeat(50_000);
@@ -113,7 +116,7 @@ describe('an upload in S3', () => {
   it('goes on in another process after any request of the first one was its last, and leaves nothing else', async () => {
     const prefix = newPrefix();
     const options = { ...server.options(prefix), partBytes: 5 * MIB, retries: 0 };
-    const other = new S3FileStore(options, { clock: systemClock, fetch: send });
+    const other = new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds });
     let isOver = false;
     for (let last = 0; !isOver; last++) {
       const about = upload();
@@ -128,7 +131,7 @@ describe('an upload in S3', () => {
         if (last % 2 === 1 && writes === Math.ceil(last / 2)) throw new Error('killed');
         return response;
       };
-      const one = new S3FileStore(options, { clock: systemClock, fetch: dying });
+      const one = new S3FileStore(options, { clock: systemClock, fetch: dying, ids: systemIds });
       const { id } = about;
       try {
         await one.uploads.append(SCOPE, { id, offset: 0, chunks: chunksOf(content.subarray(0, 7 * MIB)) });
@@ -151,19 +154,19 @@ describe('an upload in S3', () => {
     // Records of uploads whose files were there are removed after their time.
     const later = new ManualClock();
     await later.advance(Date.now() + 100 * 3_600_000 - later.now());
-    await new S3FileStore(options, { clock: later, fetch: send }).sweep();
+    await new S3FileStore(options, { clock: later, fetch: send, ids: systemIds }).sweep();
     expect(await server.keys(prefix)).toEqual([]);
   });
 
   it('stays if a sweep comes, as long as its time is not over', async () => {
     const options = { ...server.options(newPrefix()), partBytes: 5 * MIB, restMs: 1 };
-    const store = new S3FileStore(options, { clock: systemClock, fetch: send });
+    const store = new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds });
     const about = upload();
     await store.uploads.begin(SCOPE, about, LIMITS);
     await store.uploads.append(SCOPE, { id: about.id, offset: 0, chunks: chunksOf(content.subarray(0, 7 * MIB)) });
     const later = new ManualClock();
     await later.advance(Date.now() + 60_000 - later.now());
-    await new S3FileStore(options, { clock: later, fetch: send }).sweep();
+    await new S3FileStore(options, { clock: later, fetch: send, ids: systemIds }).sweep();
     expect(await store.uploads.find(SCOPE, about.id)).toMatchObject({ offset: 7 * MIB });
     await store.uploads.append(SCOPE, { id: about.id, offset: 7 * MIB, chunks: chunksOf(content.subarray(7 * MIB)) });
     expect(await store.uploads.complete(SCOPE, end(about.id))).toMatchObject(facts);
@@ -187,7 +190,7 @@ describe('a store in S3', () => {
     };
     const store = new S3FileStore(
       { ...server.options(newPrefix()), partBytes: 5 * MIB, parallel: 2 },
-      { clock: systemClock, fetch: counted },
+      { clock: systemClock, fetch: counted, ids: systemIds },
     );
     const size = 23 * MIB + 17;
     const { file, digest } = largeFile(size);
@@ -207,7 +210,7 @@ describe('a store in S3', () => {
     const prefix = newPrefix();
     const store = new S3FileStore(
       { ...server.options(prefix), partBytes: 5 * MIB },
-      { clock: systemClock, fetch: send },
+      { clock: systemClock, fetch: send, ids: systemIds },
     );
     async function* broken() {
       for (let at = 0; at < 200; at++) yield randomBytes(64 * 1024);
@@ -225,8 +228,8 @@ describe('a store in S3', () => {
 
   it('keeps the quota with the files of other processes', async () => {
     const options = server.options(newPrefix());
-    const one = new S3FileStore(options, { clock: systemClock, fetch: send });
-    const other = new S3FileStore(options, { clock: systemClock, fetch: send });
+    const one = new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds });
+    const other = new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds });
     const limits = { maxBytes: MIB, ownerBytes: 100_000 };
     await one.put(SCOPE, largeFile(60_000).file, limits);
     await expect(other.put(SCOPE, largeFile(60_000).file, limits)).rejects.toMatchObject({
@@ -252,7 +255,7 @@ describe('a store in S3', () => {
       ...systemClock,
       after: (_: number, task: () => void) => systemClock.after(_ === 60_000 ? _ : 0, task),
     };
-    const store = new S3FileStore(server.options(newPrefix()), { clock: quick, fetch: flaky });
+    const store = new S3FileStore(server.options(newPrefix()), { clock: quick, fetch: flaky, ids: systemIds });
     const { id } = await store.put(SCOPE, fileOf(['hello'], clock, { expiresAt: Date.now() + 60_000 }), LIMITS);
     expect(await textOf(await store.read(SCOPE, id))).toBe('hello');
     const down = new S3FileStore(
@@ -261,7 +264,7 @@ describe('a store in S3', () => {
         credentials: { accessKeyId: 'key', secretAccessKey: 'do-not-tell' },
         retries: 1,
       },
-      { clock: quick, fetch: () => Promise.reject(new TypeError('fetch failed')) },
+      { clock: quick, fetch: () => Promise.reject(new TypeError('fetch failed')), ids: systemIds },
     );
     await expect(down.head(SCOPE, id)).rejects.toMatchObject({
       name: 'StorageError',
@@ -282,7 +285,7 @@ describe('a store in S3', () => {
       });
       return new Response(body, { status: response.status });
     };
-    const store = new S3FileStore(server.options(newPrefix()), { clock: systemClock, fetch: cutting });
+    const store = new S3FileStore(server.options(newPrefix()), { clock: systemClock, fetch: cutting, ids: systemIds });
     const { file, digest } = largeFile(100_000);
     await store.put(SCOPE, file, LIMITS);
     const hash = createHash('sha256');
@@ -296,24 +299,25 @@ describe('a store in S3', () => {
     const options = { ...server.options(prefix), restMs: 3_600_000 };
     const day = 86_400_000;
     const later = { ...systemClock, now: () => Date.now() + day };
-    const store = new S3FileStore(options, { clock: systemClock, fetch: send });
+    const store = new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds });
     const kept = largeFile(10, { expiresAt: Date.now() + 10 * day }).file;
     await store.put(SCOPE, kept, LIMITS);
     const [folder = ''] = (await server.keys(`${prefix}data/`)).map((key) => key.slice(0, key.lastIndexOf('/') + 1));
-    for (const id of ['0'.repeat(32), 'f'.repeat(32)])
-      await fetch(`${server.url}/files/${folder}${id}`, { method: 'PUT', body: 'rest' });
-    await fetch(`${server.url}/files/${folder}${'1'.repeat(32)}?uploads`, { method: 'POST' });
+    const token = 'e'.repeat(32);
+    for (const id of ['0'.repeat(32), 'f'.repeat(32), kept.id])
+      await fetch(`${server.url}/files/${folder}${id}.${token}`, { method: 'PUT', body: 'rest' });
+    await fetch(`${server.url}/files/${folder}${'1'.repeat(32)}.${token}?uploads`, { method: 'POST' });
     expect(await store.sweep()).toBe(0);
     // This server gives every upload in parts the same time, years ago, so that the first sweep ends it.
-    expect(await server.keys(`${prefix}data/`)).toHaveLength(3);
-    expect(await new S3FileStore(options, { clock: later, fetch: send }).sweep()).toBe(0);
-    expect(await server.keys(`${prefix}data/`)).toEqual([`${folder}${kept.id}`]);
+    expect(await server.keys(`${prefix}data/`)).toHaveLength(4);
+    expect(await new S3FileStore(options, { clock: later, fetch: send, ids: systemIds }).sweep()).toBe(0);
+    expect(await server.keys(`${prefix}data/`)).toEqual([expect.stringContaining(`${folder}${kept.id}.`)]);
     expect(await server.openUploads(prefix)).toBe(0);
     expect(await store.head(SCOPE, kept.id)).toMatchObject({ size: 10 });
   });
 
   it('gives every scope a folder of its own', async () => {
-    const store = new S3FileStore(server.options(newPrefix()), { clock: systemClock, fetch: send });
+    const store = new S3FileStore(server.options(newPrefix()), { clock: systemClock, fetch: send, ids: systemIds });
     const long = 'x'.repeat(3000);
     const scopes = [
       { agent: '/', tenant: '', owner: null },
@@ -333,8 +337,10 @@ describe('a store in S3', () => {
 
   it('names every option that is wrong', () => {
     const options = { ...server.options('a b'), bucketUrl: 'ftp://x' };
-    expect(() => new S3FileStore(options, { clock: systemClock, fetch: send })).toThrow(/bucketUrl.*prefix/s);
+    expect(() => new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds })).toThrow(
+      /bucketUrl.*prefix/s,
+    );
     const small = { ...server.options(''), partBytes: 1000 };
-    expect(() => new S3FileStore(small, { clock: systemClock, fetch: send })).toThrow(/partBytes/);
+    expect(() => new S3FileStore(small, { clock: systemClock, fetch: send, ids: systemIds })).toThrow(/partBytes/);
   });
 });

@@ -1,6 +1,6 @@
 import type { FileStore } from '../files/file-store.js';
 import { S3FileStore, type S3FileStoreOptions } from '../files/s3/s3-file-store.js';
-import { systemClock } from './runtime.js';
+import { systemClock, systemIds } from './runtime.js';
 
 export { OptionsError } from '../errors/options-error.js';
 export type { FileStore } from '../files/file-store.js';
@@ -13,5 +13,5 @@ export type { S3FileStoreOptions } from '../files/s3/s3-file-store.js';
  * @throws OptionsError naming every option that is wrong.
  */
 export function s3FileStore(options: S3FileStoreOptions): FileStore {
-  return new S3FileStore(options, { clock: systemClock, fetch: (url, init) => fetch(url, init) });
+  return new S3FileStore(options, { clock: systemClock, ids: systemIds, fetch: (url, init) => fetch(url, init) });
 }

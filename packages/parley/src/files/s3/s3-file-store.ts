@@ -1,5 +1,6 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { StorageError } from '../../errors/storage-error.js';
+import type { IdSource } from '../../runtime/id-source.js';
 import { quotaReached } from '../file-errors.js';
 import {
   countedBytes,
@@ -16,7 +17,7 @@ import {
 } from '../file-store.js';
 import { OwnerQuotas } from '../owner-quotas.js';
 import { S3Bucket, type S3BucketOptions, type S3Runtime } from './s3-bucket.js';
-import { DATA, FACTS, keyOf, ownerFolder, readKey, scopeFolder } from './s3-keys.js';
+import { DATA, FACTS, type KeyFacts, keyFacts, ownerFolder, placeIn, placeOf, readKey } from './s3-keys.js';
 import { listedObjects, openUploads } from './s3-listing.js';
 import { putBytes, type UploadWay } from './s3-upload.js';
 import { S3Uploads } from './s3-uploads.js';
@@ -31,6 +32,16 @@ export interface S3FileStoreOptions extends S3BucketOptions {
   readonly restMs?: number;
 }
 
+/** The ports of the store. */
+export interface S3FileStoreRuntime extends S3Runtime {
+  readonly ids: Pick<IdSource, 'random'>;
+}
+
+/** A file as the bucket has it. */
+interface FoundFile extends Pick<KeyFacts, 'key' | 'data'> {
+  readonly file: StoredFile;
+}
+
 const MIB = 1024 * 1024;
 const PART_BYTES = 8 * MIB;
 const LEAST_PART_BYTES = 5 * MIB;
@@ -39,17 +50,19 @@ const REST_MS = 24 * 3_600_000;
 
 /**
  * Files in a bucket of S3 or of a server that speaks its protocol, for any number of processes. A file is two objects:
- * its bytes, and facts that are written last and make it visible. So a broken upload is never found.
+ * its bytes, and facts that are written last and make it visible. So a broken upload is never found. Each attempt to
+ * store a file has keys of its own, so that a process removes nothing of another one.
  */
 export class S3FileStore implements FileStore {
   readonly uploads: S3Uploads;
   readonly #bucket: S3Bucket;
   readonly #way: UploadWay;
   readonly #restMs: number;
+  readonly #newToken: () => string;
   readonly #quotas = new OwnerQuotas(async (owner) => (await this.usage(owner)).bytes, { keepsIdle: false });
 
   /** @throws OptionsError naming every option that is wrong. */
-  constructor(options: S3FileStoreOptions, runtime: S3Runtime) {
+  constructor(options: S3FileStoreOptions, runtime: S3FileStoreRuntime) {
     const { partBytes = PART_BYTES, parallel = PARALLEL, restMs = REST_MS } = options;
     const problems = [
       ...(partBytes >= LEAST_PART_BYTES ? [] : [`partBytes must be at least ${LEAST_PART_BYTES}`]),
@@ -57,36 +70,48 @@ export class S3FileStore implements FileStore {
     ];
     if (problems.length > 0) throw new OptionsError('S3FileStore', problems);
     this.#bucket = new S3Bucket(options, runtime);
+    this.#newToken = () => runtime.ids.random().replaceAll('-', '');
     this.#way = { partBytes, parallel };
     this.#restMs = restMs;
     this.uploads = new S3Uploads({
       bucket: this.#bucket,
       quotas: this.#quotas,
       partBytes,
+      newToken: this.#newToken,
       checkRoom: (owner, limits) => this.#checkRoom(owner, limits),
-      isStored: async (scope, id) => (await this.#found(scope, id)) !== undefined,
+      isStored: async (place) => (await this.#factsOf(place)).length > 0,
       chunks: (key, size) => this.#chunks(key, 0, size),
-      publish: (folder, file) => this.#putFacts(folder, file),
+      publish: ({ key }, file) => this.#putFacts(key, file),
     });
   }
 
   async put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile> {
-    const there = await this.head(scope, file.id);
-    if (there !== undefined) return there;
+    const place = await placeOf(scope, file.id);
+    const known = await this.#factsOf(place);
+    const there = await this.#firstOf(known);
+    if (there !== undefined) return there.file;
+    await this.#delete(scope, known.filter(this.#isExpired));
     const reservation = await this.#quotas.reserve(scope, file, limits);
     try {
-      const folder = await scopeFolder(scope);
-      const key = `${DATA}${folder}${file.id}`;
-      const { facts, size } = await putBytes(this.#bucket, { key, file, reservation, way: this.#way });
+      const token = this.#newToken();
+      const data = `${DATA}${place}.${token}`;
+      const { facts, size } = await putBytes(this.#bucket, { key: data, file, reservation, way: this.#way });
       const { id, createdAt, expiresAt } = file;
       const stored = { ...facts, id, size, createdAt, expiresAt };
-      await this.#writeFacts(folder, stored, key);
-      await this.#checkRoom(scope, limits).catch(async (error: unknown) => {
-        await this.#remove(keyOf(FACTS, folder, stored), key);
+      const own = keyFacts(FACTS, { place, expiresAt, size, token });
+      try {
+        await this.#putFacts(own.key, stored);
+        await this.#checkRoom(scope, limits);
+      } catch (error) {
+        // The facts may be there in spite of the error.
+        await this.#remove([own]).catch(() => {});
         throw error;
-      });
-      reservation.stored(size);
-      return stored;
+      }
+      // The file is stored. If this fails, copies of it stay until they expire. They count once.
+      const kept = await this.#onlyOne(own, stored).catch(() => stored);
+      if (kept === stored) reservation.stored(size);
+      else reservation.release();
+      return kept;
     } catch (error) {
       reservation.release();
       throw error;
@@ -94,30 +119,23 @@ export class S3FileStore implements FileStore {
   }
 
   async head(scope: FileScope, id: string): Promise<StoredFile | undefined> {
-    const found = await this.#found(scope, id);
-    return found === undefined || found.file.expiresAt <= this.#bucket.clock.now() ? undefined : found.file;
+    return (await this.#found(scope, id))?.file;
   }
 
   async read(scope: FileScope, id: string, range?: FileRange): Promise<OpenedFile | undefined> {
-    const file = await this.head(scope, id);
-    if (file === undefined) return undefined;
+    const found = await this.#found(scope, id);
+    if (found === undefined) return undefined;
+    const { file, data } = found;
     const { start, end } = range ?? { start: 0, end: file.size };
     if (start < 0 || end > file.size || start > end) throw new RangeError('The range is not within the file');
-    const key = `${DATA}${await scopeFolder(scope)}${id}`;
-    return { file, chunks: this.#chunks(key, start, end) };
+    return { file, chunks: this.#chunks(data, start, end) };
   }
 
   async delete(scope: FileScope, id: string): Promise<boolean> {
-    const found = await this.#found(scope, id);
-    if (found === undefined) return false;
-    const { file, key } = found;
-    await this.#quotas.remove(scope, file.size, async () => {
-      const place = `${await scopeFolder(scope)}${id}`;
-      await this.uploads.forgetOf(place);
-      await this.#remove(key, `${DATA}${place}`);
-      return true;
-    });
-    return file.expiresAt > this.#bucket.clock.now();
+    if (!isFileId(id)) return false;
+    const all = await this.#factsOf(await placeOf(scope, id));
+    await this.#delete(scope, all);
+    return !all.every(this.#isExpired);
   }
 
   async usage(owner: FileOwner): Promise<FileUsage> {
@@ -125,12 +143,10 @@ export class S3FileStore implements FileStore {
     const uploads = await this.uploads.countedOf(owner);
     let files = 0;
     let bytes = 0;
-    for await (const { key } of listedObjects(this.#bucket, `${FACTS}${await ownerFolder(owner)}`)) {
-      const facts = readKey(FACTS, key);
-      if (facts === undefined) continue;
+    for await (const [{ place, size }] of this.#places(await ownerFolder(owner))) {
       files += 1;
-      bytes += countedBytes(facts.size);
-      uploads.delete(facts.place);
+      bytes += countedBytes(size);
+      uploads.delete(place);
     }
     for (const counted of uploads.values()) bytes += counted;
     return { files, bytes };
@@ -144,52 +160,40 @@ export class S3FileStore implements FileStore {
     const data = listedObjects(this.#bucket, DATA);
     let next = await data.next();
     let removed = 0;
-    const removeRestsBefore = async (place: string | undefined): Promise<void> => {
+    const removeRests = async (last: string | undefined, used: ReadonlySet<string>): Promise<void> => {
       for (; next.done !== true; next = await data.next()) {
         const { key, modifiedAt } = next.value;
-        const at = key.slice(DATA.length);
-        if (place !== undefined && at >= place) return;
-        if (isOld(modifiedAt)) await this.#removeRest(key);
+        if (last !== undefined && placeIn(DATA, key) > last) return;
+        if (!used.has(key) && isOld(modifiedAt)) await this.#removeRest(key);
       }
     };
-    for await (const { key } of listedObjects(this.#bucket, FACTS)) {
-      const facts = readKey(FACTS, key);
-      if (facts === undefined) continue;
-      await removeRestsBefore(facts.place);
-      if (next.done !== true && next.value.key === `${DATA}${facts.place}`) next = await data.next();
-      if (facts.expiresAt > now) continue;
-      await this.#remove(key, `${DATA}${facts.place}`);
+    for await (const all of this.#places()) {
+      await removeRests(all[0].place, new Set(all.map(({ data }) => data)));
+      const expired = all.filter(this.#isExpired);
+      if (expired.length === 0) continue;
+      // Two processes that complete one upload write facts about the same bytes.
+      const used = all.filter((facts) => !this.#isExpired(facts)).map(({ data }) => data);
+      await this.#remove(expired, new Set(used));
       removed += 1;
     }
-    await removeRestsBefore(undefined);
+    await removeRests(undefined, new Set());
     for (const { key, uploadId, beganAt } of await openUploads(this.#bucket, DATA))
-      if (isOld(beganAt) && !(await this.uploads.isOpen(key.slice(DATA.length))))
+      if (isOld(beganAt) && !(await this.uploads.isOpen(placeIn(DATA, key))))
         await this.#bucket.text({ method: 'DELETE', key, query: { uploadId } });
     return removed;
   }
 
   /** The facts may have been written since the list was read. */
   async #removeRest(key: string): Promise<void> {
-    const place = key.slice(DATA.length);
-    for await (const _ of listedObjects(this.#bucket, `${FACTS}${place}.`, 1)) return;
-    if (await this.uploads.isOpen(place)) return;
+    const place = placeIn(DATA, key);
+    const all = await this.#factsOf(place);
+    if (all.some(({ data }) => data === key) || (await this.uploads.isOpen(place))) return;
     await this.#bucket.text({ method: 'DELETE', key });
   }
 
-  async #writeFacts(folder: string, stored: StoredFile, dataKey: string): Promise<void> {
-    try {
-      await this.#putFacts(folder, stored);
-    } catch (error) {
-      // The facts may be there in spite of the error.
-      await this.#remove(keyOf(FACTS, folder, stored), dataKey).catch(() => {});
-      throw error;
-    }
-  }
-
-  async #putFacts(folder: string, stored: StoredFile): Promise<void> {
+  async #putFacts(key: string, stored: StoredFile): Promise<void> {
     const { filename, mediaType, digest, createdAt } = stored;
     const text = JSON.stringify({ filename, mediaType, digest, createdAt });
-    const key = keyOf(FACTS, folder, stored);
     await this.#bucket.sentPart({ method: 'PUT', key, body: [new TextEncoder().encode(text)] });
   }
 
@@ -201,24 +205,75 @@ export class S3FileStore implements FileStore {
     if ((await this.usage(owner)).bytes > ownerBytes) throw quotaReached(ownerBytes);
   }
 
-  /** First what makes the file visible. */
-  async #remove(key: string, dataKey: string): Promise<void> {
-    await this.#bucket.text({ method: 'DELETE', key });
-    await this.#bucket.text({ method: 'DELETE', key: dataKey });
+  /**
+   * Resolves a race of processes that store the same file, after this process has stored it. All of them keep the one
+   * that comes first in lists. The last process to write sees all others, so that one file is left.
+   */
+  async #onlyOne(own: KeyFacts, stored: StoredFile): Promise<StoredFile> {
+    const all = await this.#factsOf(own.place);
+    const others = all.filter(({ key }) => key !== own.key);
+    if (others.length === 0) return stored;
+    const first = await this.#firstOf(all);
+    const isOwn = first === undefined || first.key === own.key;
+    await this.#remove(isOwn ? others : [own]);
+    return isOwn ? stored : first.file;
   }
 
-  async #found(scope: FileScope, id: string): Promise<{ readonly key: string; readonly file: StoredFile } | undefined> {
-    if (!isFileId(id)) return undefined;
-    const folder = `${FACTS}${await scopeFolder(scope)}${id}.`;
-    for await (const { key } of listedObjects(this.#bucket, folder, 1)) {
-      const facts = readKey(FACTS, key);
-      const text = facts && (await this.#bucket.text({ method: 'GET', key }));
-      if (facts === undefined || text === undefined) return undefined;
-      const { expiresAt, size } = facts;
-      return { key, file: { ...readFacts(text), id, expiresAt, size } };
+  async #delete(scope: FileScope, all: readonly KeyFacts[]): Promise<void> {
+    const [first] = all;
+    if (first === undefined) return;
+    await this.#quotas.remove(scope, first.size, async () => {
+      await this.uploads.forgetOf(first.place);
+      await this.#remove(all);
+      return true;
+    });
+  }
+
+  /** Removes facts, which make files visible, and then their bytes. */
+  async #remove(all: readonly KeyFacts[], used: ReadonlySet<string> = new Set()): Promise<void> {
+    for (const { key } of all) await this.#bucket.text({ method: 'DELETE', key });
+    for (const data of new Set(all.map(({ data }) => data)))
+      if (!used.has(data)) await this.#bucket.text({ method: 'DELETE', key: data });
+  }
+
+  async #found(scope: FileScope, id: string): Promise<FoundFile | undefined> {
+    return isFileId(id) ? this.#firstOf(await this.#factsOf(await placeOf(scope, id))) : undefined;
+  }
+
+  /** The file of a place: the first one that is not expired. */
+  async #firstOf(all: readonly KeyFacts[]): Promise<FoundFile | undefined> {
+    for (const facts of all) {
+      if (this.#isExpired(facts)) continue;
+      const { key, place, data, expiresAt, size } = facts;
+      const text = await this.#bucket.text({ method: 'GET', key });
+      const id = place.slice(place.lastIndexOf('/') + 1);
+      if (text !== undefined) return { key, data, file: { ...readFacts(text), id, expiresAt, size } };
     }
     return undefined;
   }
+
+  /** The facts of a place. There is more than one after a race, or if a file is put again after it expired. */
+  async #factsOf(place: string): Promise<readonly KeyFacts[]> {
+    for await (const all of this.#places(`${place}.`)) return all;
+    return [];
+  }
+
+  /** The facts of each place in a folder. */
+  async *#places(folder = ''): AsyncGenerator<readonly [KeyFacts, ...KeyFacts[]]> {
+    let all: [KeyFacts, ...KeyFacts[]] | undefined;
+    for await (const { key } of listedObjects(this.#bucket, `${FACTS}${folder}`)) {
+      const facts = readKey(FACTS, key);
+      if (facts === undefined) continue;
+      if (all?.[0].place === facts.place) all.push(facts);
+      else {
+        if (all !== undefined) yield all;
+        all = [facts];
+      }
+    }
+    if (all !== undefined) yield all;
+  }
+
+  readonly #isExpired = ({ expiresAt }: KeyFacts): boolean => expiresAt <= this.#bucket.clock.now();
 
   /** Reads on over a new request if the connection breaks off. */
   async *#chunks(key: string, start: number, end: number): AsyncGenerator<Uint8Array> {

@@ -17,7 +17,7 @@ import {
   type UploadStore,
 } from '../upload-store.js';
 import type { S3Bucket } from './s3-bucket.js';
-import { DATA, keyOf, ownerFolder, RESTS, readKey, scopeFolder, UPLOADS } from './s3-keys.js';
+import { FACTS, type KeyFacts, keyFacts, ownerFolder, placeIn, placeOf, RESTS, readKey, UPLOADS } from './s3-keys.js';
 import { type ListedPart, listedObjects, listedParts } from './s3-listing.js';
 import { beginParts, completeParts, partBytesFor } from './s3-upload.js';
 
@@ -27,21 +27,23 @@ export interface S3UploadsOptions {
   readonly quotas: OwnerQuotas;
   /** Bytes of a part of a new upload. */
   readonly partBytes: number;
+  /** A token for the key of an upload. */
+  readonly newToken: () => string;
   /** Throws if the files of a scope, with one that was just written, have no room. */
   readonly checkRoom: (owner: FileOwner, limits: FileLimits) => Promise<void>;
-  readonly isStored: (scope: FileScope, id: string) => Promise<boolean>;
+  /** True if the file of an upload was made, also if it has expired. */
+  readonly isStored: (place: string) => Promise<boolean>;
   /** The bytes of an object. */
   readonly chunks: (key: string, size: number) => AsyncIterable<Uint8Array>;
   /** Makes the bytes of an upload a file. */
-  readonly publish: (folder: string, file: StoredFile) => Promise<void>;
+  readonly publish: (facts: KeyFacts, file: StoredFile) => Promise<void>;
 }
 
 /** An upload as the bucket has it. */
 interface FoundUpload {
   readonly about: NewUpload;
-  readonly folder: string;
-  /** Of the record. */
-  readonly key: string;
+  /** With the key of the record. */
+  readonly facts: KeyFacts;
   readonly uploadId: string;
   readonly partBytes: number;
   /** Whole parts, in order. Undefined: the parts have become one object. */
@@ -63,24 +65,24 @@ export class S3Uploads implements UploadStore {
   }
 
   async begin(scope: FileScope, upload: NewUpload, limits: FileLimits): Promise<void> {
-    const { bucket, quotas, checkRoom } = this.#options;
+    const { bucket, quotas, newToken, checkRoom } = this.#options;
     const reservation = await quotas.reserve(scope, upload, limits);
     try {
-      const folder = await scopeFolder(scope);
-      const partBytes = partBytesFor(this.#options.partBytes, upload.size);
-      const data = `${DATA}${folder}${upload.id}`;
-      const uploadId = await beginParts(bucket, data);
+      const { size, expiresAt } = upload;
+      const place = await placeOf(scope, upload.id);
+      const facts = keyFacts(UPLOADS, { place, expiresAt, size, token: newToken() });
+      const partBytes = partBytesFor(this.#options.partBytes, size);
+      const uploadId = await beginParts(bucket, facts.data);
       const { filename, mediaType, digest, createdAt } = upload;
       const text = JSON.stringify({ filename, mediaType, digest, createdAt, uploadId, partBytes });
-      const key = keyOf(UPLOADS, folder, upload);
       try {
-        await bucket.sentPart({ method: 'PUT', key, body: [new TextEncoder().encode(text)] });
+        await bucket.sentPart({ method: 'PUT', key: facts.key, body: [new TextEncoder().encode(text)] });
         await checkRoom(scope, limits);
       } catch (error) {
-        await this.#discard({ key, folder, id: upload.id, uploadId }).catch(() => undefined);
+        await this.#discard(facts, uploadId).catch(() => undefined);
         throw error;
       }
-      reservation.stored(upload.size);
+      reservation.stored(size);
     } finally {
       reservation.release();
     }
@@ -113,29 +115,27 @@ export class S3Uploads implements UploadStore {
     const { bucket, chunks, publish } = this.#options;
     const found = await this.#found(scope, id);
     if (found === undefined) return undefined;
-    const { about, folder, offset, parts, rest, uploadId } = found;
-    const { size } = about;
+    const { offset, parts, rest, uploadId } = found;
+    const { place, size, token, data } = found.facts;
     if (offset !== size) throw new UploadOffsetError(offset);
-    const data = `${DATA}${folder}${id}`;
     if (parts !== undefined) {
       const etags = parts.map(({ etag }) => etag);
       if (rest.length > 0 || parts.length === 0)
         etags.push(await sentPart(bucket, { ...found, number: parts.length + 1 }));
       await completeParts(bucket, { key: data, uploadId, etags });
     }
-    const facts = await check(chunks(data, size));
-    const file = { ...facts, id, size, createdAt, expiresAt };
-    await publish(folder, file);
-    await this.#forget(found.key, `${folder}${id}`);
+    const file = { ...(await check(chunks(data, size))), id, size, createdAt, expiresAt };
+    await publish(keyFacts(FACTS, { place, expiresAt, size, token }), file);
+    await this.#forget(found.facts);
     return file;
   }
 
   async remove(scope: FileScope, id: string): Promise<boolean> {
     const found = await this.#found(scope, id);
     if (found === undefined) return false;
-    const { key, folder, uploadId, about } = found;
-    return this.#options.quotas.remove(scope, about.size, async () => {
-      await this.#discard({ key, folder, id, uploadId });
+    const { facts, uploadId } = found;
+    return this.#options.quotas.remove(scope, facts.size, async () => {
+      await this.#discard(facts, uploadId);
       return true;
     });
   }
@@ -153,7 +153,7 @@ export class S3Uploads implements UploadStore {
   /** Removes the record of an upload that became a file just before its process died. */
   async forgetOf(place: string): Promise<void> {
     for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${place}.`))
-      await this.#forget(key, place);
+      await this.#forget({ key, place });
   }
 
   /** True if a place has an upload that is not expired. */
@@ -171,31 +171,23 @@ export class S3Uploads implements UploadStore {
       const read = readKey(UPLOADS, key);
       if (read === undefined || read.expiresAt > bucket.clock.now()) continue;
       const record = await this.#record(key);
-      const data = `${DATA}${read.place}`;
-      if (record !== undefined) await aborted(bucket, data, record.uploadId);
-      await this.#forget(key, read.place);
+      if (record !== undefined) await aborted(bucket, read.data, record.uploadId);
+      await this.#forget(read);
     }
     for await (const { key, modifiedAt } of listedObjects(bucket, RESTS)) {
-      const place = key.slice(RESTS.length, key.lastIndexOf('.'));
-      if (isOld(modifiedAt) && !(await this.isOpen(place))) await bucket.text({ method: 'DELETE', key });
+      if (isOld(modifiedAt) && !(await this.isOpen(placeIn(RESTS, key)))) await bucket.text({ method: 'DELETE', key });
     }
   }
 
   /** Removes an upload with its bytes. Its record goes last, so that a broken removal can be repeated. */
-  async #discard(upload: {
-    readonly key: string;
-    readonly folder: string;
-    readonly id: string;
-    readonly uploadId: string;
-  }) {
+  async #discard(facts: KeyFacts, uploadId: string): Promise<void> {
     const { bucket } = this.#options;
-    const place = `${upload.folder}${upload.id}`;
-    await aborted(bucket, `${DATA}${place}`, upload.uploadId);
-    await bucket.text({ method: 'DELETE', key: `${DATA}${place}` });
-    await this.#forget(upload.key, place);
+    await aborted(bucket, facts.data, uploadId);
+    await bucket.text({ method: 'DELETE', key: facts.data });
+    await this.#forget(facts);
   }
 
-  async #forget(key: string, place: string): Promise<void> {
+  async #forget({ key, place }: Pick<KeyFacts, 'key' | 'place'>): Promise<void> {
     const { bucket } = this.#options;
     for await (const rest of listedObjects(bucket, `${RESTS}${place}.`))
       await bucket.text({ method: 'DELETE', key: rest.key });
@@ -205,24 +197,22 @@ export class S3Uploads implements UploadStore {
   async #found(scope: FileScope, id: string): Promise<FoundUpload | undefined> {
     if (!isFileId(id)) return undefined;
     const { bucket } = this.#options;
-    const folder = await scopeFolder(scope);
-    const place = `${folder}${id}`;
+    const place = await placeOf(scope, id);
     for await (const { key } of listedObjects(bucket, `${UPLOADS}${place}.`, 1)) {
-      const read = readKey(UPLOADS, key);
-      if (read === undefined || read.expiresAt <= bucket.clock.now()) return undefined;
+      const facts = readKey(UPLOADS, key);
+      if (facts === undefined || facts.expiresAt <= bucket.clock.now()) return undefined;
       const record = await this.#record(key);
       // The process may have died after the file was made, and before the upload was removed.
-      if (record === undefined || (await this.#options.isStored(scope, id))) return undefined;
-      const { size, expiresAt } = read;
+      if (record === undefined || (await this.#options.isStored(place))) return undefined;
+      const { size, expiresAt, data } = facts;
       const { uploadId, partBytes, ...rest } = record;
       const about = { ...rest, id, size, expiresAt };
-      const parts = await listedParts(bucket, `${DATA}${place}`, uploadId);
+      const parts = await listedParts(bucket, data, uploadId);
       if (parts !== undefined)
-        return { about, folder, key, uploadId, partBytes, ...(await this.#bytes(place, parts, partBytes)) };
+        return { about, facts, uploadId, partBytes, ...(await this.#bytes(place, parts, partBytes)) };
       // A process has joined the parts, and did not come to the end.
-      for await (const data of listedObjects(bucket, `${DATA}${place}`, 1))
-        if (data.key === `${DATA}${place}`)
-          return { about, folder, key, uploadId, partBytes, parts: undefined, rest: new Uint8Array(), offset: size };
+      for await (const _ of listedObjects(bucket, data, 1))
+        return { about, facts, uploadId, partBytes, parts: undefined, rest: new Uint8Array(), offset: size };
       return undefined;
     }
     return undefined;
@@ -295,9 +285,8 @@ class PartWriter {
   /** Waits for the parts, and stores the rest. */
   async end(): Promise<void> {
     await this.#sending;
-    const { folder, about } = this.#upload;
     if (!this.#hasNew || this.#heldBytes === 0) return;
-    const key = `${RESTS}${folder}${about.id}.${this.#parts}`;
+    const key = `${RESTS}${this.#upload.facts.place}.${this.#parts}`;
     await this.#bucket.sentPart({ method: 'PUT', key, body: this.#held });
   }
 
@@ -305,9 +294,9 @@ class PartWriter {
   async #sendPart(): Promise<void> {
     await this.#sending;
     this.#parts += 1;
-    const { folder, about, uploadId } = this.#upload;
+    const { facts, uploadId } = this.#upload;
     const query = { partNumber: String(this.#parts), uploadId };
-    const part = { method: 'PUT', key: `${DATA}${folder}${about.id}`, query, body: this.#held } as const;
+    const part = { method: 'PUT', key: facts.data, query, body: this.#held } as const;
     this.#sending = this.#bucket.sentPart(part);
     // The next part or the end looks at the error.
     this.#sending.catch(() => {});
@@ -318,12 +307,9 @@ class PartWriter {
 }
 
 /** Sends the rest of an upload as a part. */
-function sentPart(
-  bucket: S3Bucket,
-  { folder, about, uploadId, rest, number }: FoundUpload & { readonly number: number },
-) {
+function sentPart(bucket: S3Bucket, { facts, uploadId, rest, number }: FoundUpload & { readonly number: number }) {
   const query = { partNumber: String(number), uploadId };
-  return bucket.sentPart({ method: 'PUT', key: `${DATA}${folder}${about.id}`, query, body: [rest] });
+  return bucket.sentPart({ method: 'PUT', key: facts.data, query, body: [rest] });
 }
 
 /** Removes parts that have not become an object. */
