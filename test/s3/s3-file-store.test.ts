@@ -158,6 +158,37 @@ describe('an upload in S3', () => {
     expect(await server.keys(prefix)).toEqual([]);
   });
 
+  it('keeps the bytes that one process has answered for, when the late request of another one ends', async () => {
+    const options = { ...server.options(newPrefix()), partBytes: 5 * MIB };
+    const [one, other] = [1, 2].map(
+      () => new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds }),
+    );
+    if (one === undefined || other === undefined) throw new Error('unreachable');
+    for (const partEnd of [0, 5 * MIB]) {
+      const about = upload();
+      const { id } = about;
+      await one.uploads.begin(SCOPE, about, LIMITS);
+      await one.uploads.append(SCOPE, { id, offset: 0, chunks: chunksOf(content.subarray(0, partEnd + 10)) });
+      const begun = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      async function* broken() {
+        yield content.subarray(partEnd + 10, partEnd + 20);
+        begun.resolve();
+        await gate.promise;
+        throw new Error('the sender left');
+      }
+      const late = one.uploads.append(SCOPE, { id, offset: partEnd + 10, chunks: broken() });
+      await begun.promise;
+      const [offset, acknowledged] = [partEnd + 10, partEnd + 1000];
+      await other.uploads.append(SCOPE, { id, offset, chunks: chunksOf(content.subarray(offset, acknowledged)) });
+      gate.resolve();
+      await expect(late).rejects.toThrow('the sender left');
+      expect(await other.uploads.find(SCOPE, id)).toMatchObject({ offset: acknowledged });
+      await other.uploads.append(SCOPE, { id, offset: acknowledged, chunks: chunksOf(content.subarray(acknowledged)) });
+      expect(await other.uploads.complete(SCOPE, end(id))).toMatchObject(facts);
+    }
+  });
+
   it('stays if a sweep comes, as long as its time is not over', async () => {
     const options = { ...server.options(newPrefix()), partBytes: 5 * MIB, restMs: 1 };
     const store = new S3FileStore(options, { clock: systemClock, fetch: send, ids: systemIds });

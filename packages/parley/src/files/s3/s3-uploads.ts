@@ -1,3 +1,4 @@
+import { StorageError } from '../../errors/storage-error.js';
 import { uploadTooLong } from '../file-errors.js';
 import {
   countedBytes,
@@ -55,7 +56,8 @@ interface FoundUpload {
 
 /**
  * Uploads in a bucket: a record, an upload in parts of the same size, and an object with the bytes after the last whole
- * part. The key of that object has the number of the parts before it, so that after a crash no byte counts twice.
+ * part. The key of that object has the number of the parts before it, so that after a crash no byte counts twice. It
+ * has its length too. The longest one counts, so that a late request takes no bytes back.
  */
 export class S3Uploads implements UploadStore {
   readonly #options: S3UploadsOptions;
@@ -223,9 +225,20 @@ export class S3Uploads implements UploadStore {
     const parts: ListedPart[] = [];
     // A shorter part is the last one, of an end that was not reached. Its bytes are in the rest too.
     for (const part of listed) if (part.number === parts.length + 1 && part.size === partBytes) parts.push(part);
-    const key = `${RESTS}${place}.${parts.length}`;
-    const rest = (await this.#options.bucket.bytes({ method: 'GET', key }, partBytes)) ?? new Uint8Array();
+    const rest = await this.#rest(`${RESTS}${place}.${parts.length}.`, partBytes);
     return { parts, rest, offset: parts.length * partBytes + rest.length };
+  }
+
+  async #rest(folder: string, partBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+    const { bucket } = this.#options;
+    for (let attempt = 0; attempt <= bucket.retries; attempt++) {
+      const [longest] = await listedRests(bucket, folder);
+      if (longest === undefined) return new Uint8Array();
+      const rest = await bucket.bytes({ method: 'GET', key: longest }, partBytes);
+      if (rest !== undefined) return rest;
+      // Another process has written a longer one since the list was read.
+    }
+    throw new StorageError('The bytes of an upload change too often', {});
   }
 
   async #record(key: string) {
@@ -286,8 +299,10 @@ class PartWriter {
   async end(): Promise<void> {
     await this.#sending;
     if (!this.#hasNew || this.#heldBytes === 0) return;
-    const key = `${RESTS}${this.#upload.facts.place}.${this.#parts}`;
-    await this.#bucket.sentPart({ method: 'PUT', key, body: this.#held });
+    const folder = `${RESTS}${this.#upload.facts.place}.${this.#parts}.`;
+    await this.#bucket.sentPart({ method: 'PUT', key: `${folder}${this.#heldBytes}`, body: this.#held });
+    const [, ...shorter] = await listedRests(this.#bucket, folder);
+    for (const key of shorter) await this.#bucket.text({ method: 'DELETE', key });
   }
 
   /** The next part fills up while this one is sent. */
@@ -304,6 +319,14 @@ class PartWriter {
     this.#heldBytes = 0;
     this.#hasNew = false;
   }
+}
+
+/** The keys of the bytes after so many parts, the longest first. */
+async function listedRests(bucket: S3Bucket, folder: string): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const { key } of listedObjects(bucket, folder)) keys.push(key);
+  const length = (key: string) => Number(key.slice(folder.length));
+  return keys.sort((one, other) => length(other) - length(one));
 }
 
 /** Sends the rest of an upload as a part. */
