@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { LEAST_COUNTED_BYTES } from '../../packages/parley/src/files/file-store.js';
+import { LEAST_COUNTED_BYTES, type OpenedFile } from '../../packages/parley/src/files/file-store.js';
 import { S3FileStore } from '../../packages/parley/src/files/s3/s3-file-store.js';
 import { fileOf, newId, SCOPE, textOf } from '../files/file-store-contract.js';
 import { chunksOf } from '../files/upload-store-contract.js';
@@ -163,6 +163,27 @@ describe('a file that two processes store at the same time', () => {
     await Promise.all(puts);
     expect(await server.keys(all.prefix)).toHaveLength(2);
     await expectOneFile(all);
+  });
+
+  it('is read to its end by readers of the copy that goes', async () => {
+    const all = await processes();
+    const { clock, open, file, id } = all;
+    const reader = open();
+    let opened: OpenedFile | undefined;
+    const first = open(async (url, init) => {
+      if (url.includes('/facts/') && init.method === 'PUT') {
+        await open().put(SCOPE, file({ expiresAt: clock.now() + HOUR_MS + 1 }), LIMITS);
+        opened = await reader.read(SCOPE, id);
+      }
+      return send(url, init);
+    });
+    await first.put(SCOPE, file(), LIMITS);
+    expect(await textOf(opened)).toBe(CONTENT);
+    await expectOneFile(all);
+    const deleted = await open().put(SCOPE, file(), LIMITS);
+    const late = await open().read(SCOPE, deleted.id);
+    await open().delete(SCOPE, deleted.id);
+    await expect(textOf(late)).rejects.toThrow('was deleted while it was read');
   });
 
   it('keeps its bytes if one of them is refused', async () => {

@@ -80,7 +80,7 @@ export class S3FileStore implements FileStore {
       newToken: this.#newToken,
       checkRoom: (owner, limits) => this.#checkRoom(owner, limits),
       isStored: async (place) => (await this.#factsOf(place)).length > 0,
-      chunks: (key, size) => this.#chunks(key, 0, size),
+      chunks: (key, size) => this.#chunks(key, { start: 0, end: size }),
       publish: ({ key }, file) => this.#putFacts(key, file),
     });
   }
@@ -128,7 +128,11 @@ export class S3FileStore implements FileStore {
     const { file, data } = found;
     const { start, end } = range ?? { start: 0, end: file.size };
     if (start < 0 || end > file.size || start > end) throw new RangeError('The range is not within the file');
-    return { file, chunks: this.#chunks(data, start, end) };
+    const otherData = async () => {
+      const again = await this.#found(scope, id);
+      return again?.file.digest === file.digest ? again.data : undefined;
+    };
+    return { file, chunks: this.#chunks(data, { start, end }, otherData) };
   }
 
   async delete(scope: FileScope, id: string): Promise<boolean> {
@@ -275,8 +279,16 @@ export class S3FileStore implements FileStore {
 
   readonly #isExpired = ({ expiresAt }: KeyFacts): boolean => expiresAt <= this.#bucket.clock.now();
 
-  /** Reads on over a new request if the connection breaks off. */
-  async *#chunks(key: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  /**
+   * Reads on over a new request if the connection breaks off. If the bytes are removed, it reads on from `otherData`:
+   * the key of another copy of the file.
+   */
+  async *#chunks(
+    data: string,
+    { start, end }: FileRange,
+    otherData?: () => Promise<string | undefined>,
+  ): AsyncGenerator<Uint8Array> {
+    let key = data;
     const { clock, requestMs, retries } = this.#bucket;
     for (let at = start, vain = 0; at < end; ) {
       const request = new AbortController();
@@ -289,7 +301,13 @@ export class S3FileStore implements FileStore {
         arm();
         const headers = { range: `bytes=${at}-${end - 1}` };
         const response = await this.#bucket.opened({ method: 'GET', key, headers }, request.signal);
-        if (response === undefined) throw new StorageError('The file was deleted while it was read', {});
+        if (response === undefined) {
+          const other = await otherData?.();
+          if (other === undefined || other === key)
+            throw new StorageError('The file was deleted while it was read', {});
+          key = other;
+          continue;
+        }
         if (response.status !== 206) throw new StorageError('The bucket knows no ranges', {});
         for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
           at += chunk.length;
