@@ -34,6 +34,7 @@ function uploading(storeBytes: number) {
   }
   return {
     store,
+    clock,
     begin: async (scope: FileScope, size: number) => {
       const id = String(count++).padStart(32, '0');
       const about = { id, size, createdAt: clock.now(), expiresAt: clock.now() + 1_000 };
@@ -90,4 +91,41 @@ it('an upload that is removed while bytes come is gone, and takes no room', asyn
   expect(await store.uploads.append(SCOPE, { id, offset: 0, chunks: chunks() })).toBeUndefined();
   await put(BOB, 100_000);
   await put(CAROL, 100_000);
+});
+
+it('files and uploads that begin again after they expired give their room back', async () => {
+  const clock = new ManualClock();
+  const store = new MemoryFileStore({ clock, storeBytes: 200_000 });
+  const about = () => ({ createdAt: clock.now(), expiresAt: clock.now() + 1_000 });
+  const ids = ['a', 'b'].map((letter) => letter.repeat(32));
+  const [file = '', upload = ''] = ids;
+  for (const owner of ['ada', 'bob', 'carol']) {
+    const scope = { ...SCOPE, owner };
+    for (let time = 0; time < 3; time++) {
+      await store.put(scope, fileOf(['x'.repeat(30_000)], clock, { id: file, ...about() }), DECLARED);
+      await store.uploads.begin(scope, { id: upload, size: 30_000, ...about() }, DECLARED);
+      await store.uploads.append(scope, { id: upload, offset: 0, chunks: fileOf(['x'.repeat(20_000)], clock).chunks });
+      await clock.advance(1_000);
+    }
+    await store.sweep();
+  }
+  // All room is free again, but no more than that.
+  await store.put(SCOPE, fileOf(['x'.repeat(100_000)], clock), DECLARED);
+  await store.put(BOB, fileOf(['x'.repeat(100_000)], clock), DECLARED);
+  await expect(store.put(CAROL, fileOf(['x'], clock), DECLARED)).rejects.toMatchObject(noRoom('storeBytes'));
+});
+
+it('an upload that becomes a file in the place of an expired one gives back the room of that one', async () => {
+  const { store, begin, append, put, clock } = uploading(200_000);
+  const id = await begin(SCOPE, 20_000);
+  const old = { id, createdAt: clock.now(), expiresAt: clock.now() + 500 };
+  await store.put(SCOPE, fileOf(['x'.repeat(30_000)], clock, old), DECLARED);
+  await clock.advance(500);
+  await append(SCOPE, id, 20_000);
+  const check = async () => ({ mediaType: 'x/y', digest: 'x' });
+  await store.uploads.complete(SCOPE, { id, createdAt: clock.now(), expiresAt: clock.now() + 500, check });
+  expect(await store.usage(SCOPE)).toEqual({ files: 1, bytes: 20_000 });
+  await store.delete(SCOPE, id);
+  await put(BOB, 100_000);
+  await put(SCOPE, 100_000);
 });

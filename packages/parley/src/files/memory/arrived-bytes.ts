@@ -26,6 +26,11 @@ export class ArrivedBytes {
     return this.#size;
   }
 
+  /** The bytes, if `trim` was called after the last of them. */
+  get blocks(): readonly Uint8Array[] {
+    return this.#blocks;
+  }
+
   /** Copies bytes. Bytes before an error stay. */
   append(chunk: Uint8Array): void {
     const free = this.#room - this.#size;
@@ -43,16 +48,14 @@ export class ArrivedBytes {
     this.#size += rest.length;
   }
 
-  /** The bytes as blocks. The room of those that did not come is given back. */
-  whole(): readonly Uint8Array[] {
+  /** Gives back the room of bytes that did not come. */
+  trim(): void {
     const free = this.#room - this.#size;
     const last = this.#blocks.at(-1);
-    if (free > 0 && last !== undefined) {
-      this.#blocks[this.#blocks.length - 1] = last.slice(0, last.length - free);
-      this.#room = this.#size;
-      this.#takeRoom(-free);
-    }
-    return this.#blocks;
+    if (free === 0 || last === undefined) return;
+    this.#blocks[this.#blocks.length - 1] = last.slice(0, last.length - free);
+    this.#room = this.#size;
+    this.#takeRoom(-free);
   }
 
   /** Gives all room back. */

@@ -30,7 +30,7 @@ export interface MemoryFileStoreOptions {
 interface Entry {
   readonly scope: FileScope;
   readonly file: StoredFile;
-  readonly blocks: readonly Uint8Array[];
+  readonly bytes: ArrivedBytes;
 }
 
 const STORE_BYTES = 268_435_456;
@@ -57,15 +57,16 @@ export class MemoryFileStore implements FileStore {
       quotas: this.#quotas,
       limitsOf: (limits) => this.#shareOf(limits),
       takeRoom: this.#takeRoom,
-      keep: (scope, file, blocks) => {
-        if (this.#found(scope, file.id) !== undefined) return false;
-        this.#files.set(scope, file.id, { scope, file, blocks });
-        return true;
+      removeExpired: (scope, id) => this.#removeExpired(scope, id),
+      keep: (scope, file, bytes) => {
+        const entry = { scope, file, bytes };
+        return this.#files.add(scope, file.id, entry) === entry;
       },
     });
   }
 
   async put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile> {
+    await this.#removeExpired(scope, file.id);
     const known = this.#found(scope, file.id);
     if (known !== undefined) return known.file;
     const reservation = await this.#quotas.reserve(scope, file, this.#shareOf(limits));
@@ -77,16 +78,18 @@ export class MemoryFileStore implements FileStore {
       }
       const { id, createdAt, expiresAt } = file;
       const { size } = bytes;
-      const stored = { ...file.finish(), id, size, createdAt, expiresAt };
-      const other = this.#found(scope, id);
-      if (other !== undefined) {
+      const entry = { scope, file: { ...file.finish(), id, size, createdAt, expiresAt }, bytes };
+      // Another file of this id may have come and expired meanwhile.
+      await this.#removeExpired(scope, id);
+      const kept = this.#files.add(scope, id, entry);
+      if (kept !== entry) {
         bytes.release();
         reservation.release();
-        return other.file;
+        return kept.file;
       }
-      this.#files.set(scope, id, { scope, file: stored, blocks: bytes.whole() });
+      bytes.trim();
       reservation.stored(size);
-      return stored;
+      return entry.file;
     } catch (error) {
       bytes.release();
       reservation.release();
@@ -101,10 +104,10 @@ export class MemoryFileStore implements FileStore {
   async read(scope: FileScope, id: string, range?: FileRange): Promise<OpenedFile | undefined> {
     const entry = this.#found(scope, id);
     if (entry === undefined) return undefined;
-    const { file, blocks } = entry;
+    const { file, bytes } = entry;
     const { start, end } = range ?? { start: 0, end: file.size };
     if (start < 0 || start > end || end > file.size) throw new RangeError(`The file has ${file.size} bytes`);
-    return { file, chunks: slices(blocks, start, end) };
+    return { file, chunks: slices(bytes.blocks, start, end) };
   }
 
   async delete(scope: FileScope, id: string): Promise<boolean> {
@@ -119,23 +122,36 @@ export class MemoryFileStore implements FileStore {
   }
 
   async sweep(): Promise<number> {
-    const now = this.#clock.now();
-    const expired = this.#files.all().filter(({ file }) => file.expiresAt <= now);
-    await Promise.all([...expired.map((entry) => this.#remove(entry)), this.uploads.sweep()]);
-    return expired.length;
+    const expired = this.#files.all().filter((entry) => this.#isExpired(entry));
+    const [removed] = await Promise.all([
+      Promise.all(expired.map((entry) => this.#remove(entry))),
+      this.uploads.sweep(),
+    ]);
+    return removed.filter(Boolean).length;
   }
 
-  #remove({ scope, file }: Entry): Promise<boolean> {
+  #remove(entry: Entry): Promise<boolean> {
+    const { scope, file, bytes } = entry;
     return this.#quotas.remove(scope, file.size, async () => {
-      if (!this.#files.delete(scope, file.id)) return false;
-      this.#takeRoom(-file.size);
+      if (!this.#files.delete(scope, file.id, entry)) return false;
+      bytes.release();
       return true;
     });
   }
 
+  /** Removes the file of an id if it is expired, so that a new one has its id, its room and its quota. */
+  async #removeExpired(scope: FileScope, id: string): Promise<void> {
+    const entry = this.#files.find(scope, id);
+    if (entry !== undefined && this.#isExpired(entry)) await this.#remove(entry);
+  }
+
   #found(scope: FileScope, id: string): Entry | undefined {
     const entry = this.#files.find(scope, id);
-    return entry !== undefined && entry.file.expiresAt > this.#clock.now() ? entry : undefined;
+    return entry === undefined || this.#isExpired(entry) ? undefined : entry;
+  }
+
+  #isExpired({ file }: Entry): boolean {
+    return file.expiresAt <= this.#clock.now();
   }
 
   readonly #takeRoom = (bytes: number): void => {

@@ -28,8 +28,10 @@ export interface MemoryUploadsOptions {
   readonly limitsOf: (limits: FileLimits) => FileLimits;
   /** Takes bytes of the room of all owners; a negative number gives them back. Throws if there is no room. */
   readonly takeRoom: (bytes: number) => void;
+  /** Removes the file of an id if it is expired. */
+  readonly removeExpired: (scope: FileScope, id: string) => Promise<void>;
   /** Keeps the bytes of a whole upload as a file. False if there is a file of its id. */
-  readonly keep: (scope: FileScope, file: StoredFile, blocks: readonly Uint8Array[]) => boolean;
+  readonly keep: (scope: FileScope, file: StoredFile, bytes: ArrivedBytes) => boolean;
 }
 
 interface Upload {
@@ -52,15 +54,17 @@ export class MemoryUploads implements UploadStore {
 
   async begin(scope: FileScope, about: NewUpload, limits: FileLimits): Promise<void> {
     const { quotas, limitsOf, takeRoom } = this.#options;
+    const expired = this.#uploads.find(scope, about.id);
+    if (expired !== undefined && this.#isExpired(expired)) await this.#remove(expired);
     const reservation = await quotas.reserve(scope, about, limitsOf(limits));
     try {
-      if (this.#found(scope, about.id) !== undefined) throw new Error('Another upload has the id of a new one');
+      if (this.#uploads.find(scope, about.id) !== undefined) throw new Error('Another upload has the id of a new one');
       takeRoom(LEAST_COUNTED_BYTES);
+      this.#uploads.add(scope, about.id, { about, scope, bytes: new ArrivedBytes(takeRoom, about.size) });
     } catch (error) {
       reservation.release();
       throw error;
     }
-    this.#uploads.set(scope, about.id, { about, scope, bytes: new ArrivedBytes(takeRoom, about.size) });
     reservation.stored(about.size);
   }
 
@@ -88,16 +92,18 @@ export class MemoryUploads implements UploadStore {
     const { bytes, about } = upload;
     const { size } = about;
     if (bytes.size !== size) throw new UploadOffsetError(bytes.size);
-    const blocks = bytes.whole();
+    bytes.trim();
+    const { blocks } = bytes;
     const facts = await check(
       (async function* () {
         yield* blocks;
       })(),
     );
+    await this.#options.removeExpired(scope, id);
     // The upload may have been removed meanwhile.
     if (this.#found(scope, id) !== upload) return undefined;
     const file = { ...facts, id, size, createdAt, expiresAt };
-    if (!this.#options.keep(scope, file, blocks)) throw new Error('A file has the id of an upload');
+    if (!this.#options.keep(scope, file, bytes)) throw new Error('A file has the id of an upload');
     // The file counts for the quota as the upload did, and takes the room of its bytes.
     this.#forget(upload);
     return file;
@@ -115,8 +121,7 @@ export class MemoryUploads implements UploadStore {
 
   /** Removes expired uploads. */
   async sweep(): Promise<void> {
-    const now = this.#options.clock.now();
-    const expired = this.#uploads.all().filter(({ about }) => about.expiresAt <= now);
+    const expired = this.#uploads.all().filter((upload) => this.#isExpired(upload));
     await Promise.all(expired.map((upload) => this.#remove(upload)));
   }
 
@@ -129,8 +134,9 @@ export class MemoryUploads implements UploadStore {
     });
   }
 
-  #forget({ scope, about }: Upload): boolean {
-    const isForgotten = this.#uploads.delete(scope, about.id);
+  #forget(upload: Upload): boolean {
+    const { scope, about } = upload;
+    const isForgotten = this.#uploads.delete(scope, about.id, upload);
     if (isForgotten) this.#options.takeRoom(-LEAST_COUNTED_BYTES);
     return isForgotten;
   }
@@ -142,6 +148,10 @@ export class MemoryUploads implements UploadStore {
 
   #found(scope: FileScope, id: string): Upload | undefined {
     const upload = this.#uploads.find(scope, id);
-    return upload !== undefined && upload.about.expiresAt > this.#options.clock.now() ? upload : undefined;
+    return upload === undefined || this.#isExpired(upload) ? undefined : upload;
+  }
+
+  #isExpired({ about }: Upload): boolean {
+    return about.expiresAt <= this.#options.clock.now();
   }
 }

@@ -8,20 +8,25 @@ export class OwnedFiles<T> {
     return this.#byOwner.get(fileOwnerText(scope))?.get(placeOf(scope, id));
   }
 
-  set(scope: FileScope, id: string, value: T): void {
+  /** Adds a value, unless one of its id is there. Returns the one that is there then. */
+  add(scope: FileScope, id: string, value: T): T {
+    const known = this.find(scope, id);
+    if (known !== undefined) return known;
     const key = fileOwnerText(scope);
     const values = this.#byOwner.get(key) ?? new Map<string, T>();
     this.#byOwner.set(key, values);
     values.set(placeOf(scope, id), value);
+    return value;
   }
 
-  /** False if there is none of this id. */
-  delete(scope: FileScope, id: string): boolean {
+  /** Deletes a value. False if it is not there: its id may have a newer one. */
+  delete(scope: FileScope, id: string, value: T): boolean {
+    if (this.find(scope, id) !== value) return false;
     const key = fileOwnerText(scope);
     const values = this.#byOwner.get(key);
-    const isDeleted = values?.delete(placeOf(scope, id)) === true;
+    values?.delete(placeOf(scope, id));
     if (values?.size === 0) this.#byOwner.delete(key);
-    return isDeleted;
+    return true;
   }
 
   /** Those of an owner, in all tenants. */
