@@ -129,3 +129,23 @@ it('an upload that becomes a file in the place of an expired one gives back the 
   await put(BOB, 100_000);
   await put(SCOPE, 100_000);
 });
+
+it('files and uploads take at least 4 KiB of memory, however small they are', async () => {
+  const clock = new ManualClock();
+  const store = new MemoryFileStore({ clock, storeBytes: 10 * 4096 });
+  const scopes = Array.from({ length: 10 }, (_, at) => ({ ...SCOPE, owner: `user ${at}` }));
+  const ids: string[] = [];
+  for (const scope of scopes) ids.push((await store.put(scope, fileOf([], clock), DECLARED)).id);
+  const one = () => store.put(BOB, fileOf([], clock), DECLARED);
+  await expect(one()).rejects.toMatchObject(noRoom('storeBytes'));
+  for (const [at, scope] of scopes.entries()) await store.delete(scope, ids[at] ?? '');
+  const upload = { id: 'a'.repeat(32), size: 4096, createdAt: clock.now(), expiresAt: clock.now() + 1_000 };
+  for (const scope of scopes) {
+    await store.uploads.begin(scope, upload, DECLARED);
+    await store.uploads.append(scope, { id: upload.id, offset: 0, chunks: fileOf(['x'.repeat(4096)], clock).chunks });
+  }
+  await expect(one()).rejects.toMatchObject(noRoom('storeBytes'));
+  await store.uploads.remove(scopes[0] ?? SCOPE, upload.id);
+  await one();
+  await expect(one()).rejects.toMatchObject(noRoom('storeBytes'));
+});

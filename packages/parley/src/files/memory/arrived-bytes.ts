@@ -1,9 +1,12 @@
+import { countedBytes } from '../file-store.js';
+
 /** The most bytes of a block that is larger than the bytes for which it is made. */
 const BLOCK_BYTES = 262_144;
 
 /**
  * Bytes that arrive, in blocks that grow with them. So a sender of single bytes takes no more than twice their room,
- * and room is taken only for bytes that have come.
+ * and room is taken only for bytes that have come. It is at least that of the smallest counted file, because what
+ * the store keeps beside the bytes takes memory too.
  */
 export class ArrivedBytes {
   readonly #takeRoom: (bytes: number) => void;
@@ -11,14 +14,16 @@ export class ArrivedBytes {
   #blocks: Uint8Array[] = [];
   #size = 0;
   #room = 0;
+  #takenRoom = 0;
 
   /**
    * `takeRoom` takes bytes of the store, and throws if there is no room; a negative number gives them back. `most`:
-   * more bytes than these never come.
+   * more bytes than these never come. Throws if there is no room for the smallest file.
    */
   constructor(takeRoom: (bytes: number) => void, most = Number.POSITIVE_INFINITY) {
     this.#takeRoom = takeRoom;
     this.#most = most;
+    this.#setRoom(0);
   }
 
   /** Count of the bytes that have come. */
@@ -40,8 +45,7 @@ export class ArrivedBytes {
     const rest = chunk.subarray(free);
     if (rest.length === 0) return;
     const length = Math.max(rest.length, Math.min(this.#room, BLOCK_BYTES, this.#most - this.#room));
-    this.#takeRoom(length);
-    this.#room += length;
+    this.#setRoom(this.#room + length);
     const block = new Uint8Array(length);
     block.set(rest);
     this.#blocks.push(block);
@@ -54,15 +58,22 @@ export class ArrivedBytes {
     const last = this.#blocks.at(-1);
     if (free === 0 || last === undefined) return;
     this.#blocks[this.#blocks.length - 1] = last.slice(0, last.length - free);
-    this.#room = this.#size;
-    this.#takeRoom(-free);
+    this.#setRoom(this.#size);
   }
 
   /** Gives all room back. */
   release(): void {
-    this.#takeRoom(-this.#room);
+    this.#takeRoom(-this.#takenRoom);
+    this.#takenRoom = 0;
     this.#blocks = [];
     this.#room = 0;
     this.#size = 0;
+  }
+
+  #setRoom(bytes: number): void {
+    const counted = countedBytes(bytes);
+    this.#takeRoom(counted - this.#takenRoom);
+    this.#takenRoom = counted;
+    this.#room = bytes;
   }
 }

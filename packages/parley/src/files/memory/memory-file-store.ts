@@ -21,8 +21,8 @@ import { OwnedFiles } from './owned-files.js';
 export interface MemoryFileStoreOptions {
   readonly clock: Clock;
   /**
-   * The most bytes of all files together, with those that arrive. One user of one agent has at most half of them.
-   * Default: 256 MiB.
+   * The most bytes of all files together, with those that arrive. Each counts at least 4 KiB. One user of one agent
+   * has at most half of them. Default: 256 MiB.
    */
   readonly storeBytes?: number;
 }
@@ -70,8 +70,9 @@ export class MemoryFileStore implements FileStore {
     const known = this.#found(scope, file.id);
     if (known !== undefined) return known.file;
     const reservation = await this.#quotas.reserve(scope, file, this.#shareOf(limits));
-    const bytes = new ArrivedBytes(this.#takeRoom, file.size);
+    let bytes: ArrivedBytes | undefined;
     try {
+      bytes = new ArrivedBytes(this.#takeRoom, file.size);
       for await (const chunk of file.chunks) {
         reservation.cover(bytes.size + chunk.length);
         bytes.append(chunk);
@@ -91,7 +92,7 @@ export class MemoryFileStore implements FileStore {
       reservation.stored(size);
       return entry.file;
     } catch (error) {
-      bytes.release();
+      bytes?.release();
       reservation.release();
       throw error;
     }

@@ -1,13 +1,6 @@
 import type { Clock } from '../../runtime/clock.js';
 import { uploadTooLong } from '../file-errors.js';
-import {
-  countedBytes,
-  type FileLimits,
-  type FileOwner,
-  type FileScope,
-  LEAST_COUNTED_BYTES,
-  type StoredFile,
-} from '../file-store.js';
+import { countedBytes, type FileLimits, type FileOwner, type FileScope, type StoredFile } from '../file-store.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
 import {
   type AppendedBytes,
@@ -41,8 +34,8 @@ interface Upload {
 }
 
 /**
- * Uploads in the memory of the process. The size of each counts for the quota of its owner from the beginning, but only
- * bytes that have come take room of the store.
+ * Uploads in the memory of the process. The size of each counts for the quota of its owner from the beginning. In the
+ * store an upload takes the room of the smallest file, and beyond that only room for bytes that have come.
  */
 export class MemoryUploads implements UploadStore {
   readonly #options: MemoryUploadsOptions;
@@ -59,7 +52,6 @@ export class MemoryUploads implements UploadStore {
     const reservation = await quotas.reserve(scope, about, limitsOf(limits));
     try {
       if (this.#uploads.find(scope, about.id) !== undefined) throw new Error('Another upload has the id of a new one');
-      takeRoom(LEAST_COUNTED_BYTES);
       this.#uploads.add(scope, about.id, { about, scope, bytes: new ArrivedBytes(takeRoom, about.size) });
     } catch (error) {
       reservation.release();
@@ -104,8 +96,8 @@ export class MemoryUploads implements UploadStore {
     if (this.#found(scope, id) !== upload) return undefined;
     const file = { ...facts, id, size, createdAt, expiresAt };
     if (!this.#options.keep(scope, file, bytes)) throw new Error('A file has the id of an upload');
-    // The file counts for the quota as the upload did, and takes the room of its bytes.
-    this.#forget(upload);
+    // The file counts for the quota as the upload did, and has its room.
+    this.#uploads.delete(scope, id, upload);
     return file;
   }
 
@@ -128,17 +120,10 @@ export class MemoryUploads implements UploadStore {
   #remove(upload: Upload): Promise<boolean> {
     const { scope, about, bytes } = upload;
     return this.#options.quotas.remove(scope, about.size, async () => {
-      if (!this.#forget(upload)) return false;
+      if (!this.#uploads.delete(scope, about.id, upload)) return false;
       bytes.release();
       return true;
     });
-  }
-
-  #forget(upload: Upload): boolean {
-    const { scope, about } = upload;
-    const isForgotten = this.#uploads.delete(scope, about.id, upload);
-    if (isForgotten) this.#options.takeRoom(-LEAST_COUNTED_BYTES);
-    return isForgotten;
   }
 
   /** False once the upload has been removed. */
