@@ -94,6 +94,32 @@ it('a sweep leaves files of others in the directory alone', async () => {
   expect(namesBelow(path)).toEqual(['notes', join('notes', 'mine.txt')]);
 });
 
+const endingIn = (path: string, end: string) => namesBelow(path).filter((name) => name.endsWith(end));
+
+it('bytes that cannot be removed cost their owner no quota', async () => {
+  const clock = new ManualClock();
+  const path = newFolder();
+  const store = new DirectoryFileStore({ path, clock, ids: systemIds });
+  const limits = { maxBytes: 10_000, ownerBytes: 10_000 };
+  const replaceBytes = () => {
+    const [bytes = ''] = endingIn(path, '.bin');
+    rmSync(join(path, bytes));
+    mkdirSync(join(path, bytes));
+  };
+  async function* broken() {
+    yield Buffer.alloc(9_000);
+    replaceBytes();
+    throw new Error('the sender left');
+  }
+  await expect(store.put(SCOPE, fileOf(broken(), clock), limits)).rejects.toThrow('the sender left');
+  rmSync(path, { recursive: true });
+  const { id } = await store.put(SCOPE, fileOf(['x'.repeat(9_000)], clock), limits);
+  replaceBytes();
+  expect(await store.delete(SCOPE, id)).toBe(true);
+  expect(await store.head(SCOPE, id)).toBeUndefined();
+  await store.put(SCOPE, fileOf(['x'.repeat(9_000)], clock), limits);
+});
+
 it('a process that is killed in the middle of an upload leaves nothing that is found, and a sweep removes the rest', async () => {
   const path = newFolder();
   const child: ChildProcess = fork(new URL('./killed-writer.mjs', import.meta.url), [path, newId(), newId()]);
@@ -199,6 +225,26 @@ describe('an upload that is not whole', () => {
     await again.sweep();
     expect(namesBelow(path).filter((one) => one.endsWith('.upload'))).toEqual([]);
     expect(await textOf(await again.read(SCOPE, begun.id))).toBe('whole');
+    writeFileSync(join(path, name), record);
+    expect(await again.delete(SCOPE, begun.id)).toBe(true);
+    expect(namesBelow(path).filter((one) => one.includes(begun.id))).toEqual([]);
+  });
+
+  it('and is removed while its bytes are checked becomes no file', async () => {
+    const clock = new ManualClock();
+    const path = newFolder();
+    const store = new DirectoryFileStore({ path, clock, ids: systemIds });
+    const begun = upload(clock, 5);
+    await store.uploads.begin(SCOPE, begun, LIMITS);
+    await store.uploads.append(SCOPE, { id: begun.id, offset: 0, chunks: bytes('whole') });
+    const times = { createdAt: clock.now(), expiresAt: clock.now() + 100_000 };
+    const check = async () => {
+      await store.uploads.remove(SCOPE, begun.id);
+      return { mediaType: 'text/plain', digest: 'x' };
+    };
+    expect(await store.uploads.complete(SCOPE, { id: begun.id, ...times, check })).toBeUndefined();
+    expect(await store.head(SCOPE, begun.id)).toBeUndefined();
+    expect(await store.usage(SCOPE)).toEqual({ files: 0, bytes: 0 });
   });
 
   it('is not read from a link', async () => {

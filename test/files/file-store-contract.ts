@@ -262,6 +262,61 @@ export function fileStoreContract(name: string, open: OpenFileStore): void {
       expect(await textOf(await store.read(SCOPE, late.id))).toBe('late');
     });
 
+    it('that are put again after they expired are new files, and count once', async () => {
+      const limits = { maxBytes: 30_000, ownerBytes: 50_000 };
+      const id = newId();
+      for (const letter of 'abc') {
+        await clock.advance(1_000);
+        const expiresAt = clock.now() + 1_000;
+        const file = fileOf([letter.repeat(30_000)], clock, { id, expiresAt });
+        expect(await store.put(SCOPE, file, limits)).toMatchObject({ id, expiresAt });
+        expect(await textOf(await store.read(SCOPE, id))).toBe(letter.repeat(30_000));
+        expect(await store.usage(SCOPE)).toEqual({ files: 1, bytes: 30_000 });
+      }
+      expect(await store.sweep()).toBe(0);
+      expect(await store.delete(SCOPE, id)).toBe(true);
+      expect(await store.usage(SCOPE)).toEqual({ files: 0, bytes: 0 });
+      await store.put(SCOPE, fileOf(['x'.repeat(30_000)], clock), limits);
+      await store.put(SCOPE, fileOf(['x'.repeat(20_000)], clock), limits);
+    });
+
+    it('that are put again after they expired stay, whenever a sweep runs', async () => {
+      for (let steps = 0; steps < 12; steps++) {
+        const id = newId();
+        await store.put(SCOPE, fileOf(['old'], clock, { id, expiresAt: clock.now() + 1_000 }), LIMITS);
+        await clock.advance(1_000);
+        const putting = store.put(SCOPE, fileOf(['new'], clock, { id }), LIMITS);
+        for (let step = 0; step < steps; step++) await Promise.resolve();
+        await Promise.all([putting, store.sweep()]);
+        await store.sweep();
+        expect(await textOf(await store.read(SCOPE, id))).toBe('new');
+        expect(await store.usage(SCOPE)).toEqual({ files: 1, bytes: 4096 });
+        await store.delete(SCOPE, id);
+      }
+      await store.put(SCOPE, fileOf(['x'], clock), { ...LIMITS, ownerBytes: 4096 });
+    });
+
+    it('that expire while others of their id arrive are replaced by one of them', async () => {
+      const limits = { maxBytes: 30_000, ownerBytes: 80_000 };
+      const id = newId();
+      const gate = Promise.withResolvers<void>();
+      async function* slow() {
+        yield new TextEncoder().encode('slow');
+        await gate.promise;
+      }
+      const slowly = [1, 2].map(() => store.put(SCOPE, fileOf(slow(), clock, { id }), limits));
+      const early = fileOf(['x'.repeat(30_000)], clock, { id, expiresAt: clock.now() + 1_000 });
+      await store.put(SCOPE, early, limits);
+      await clock.advance(1_000);
+      gate.resolve();
+      const [one, other] = await Promise.all(slowly);
+      expect(one).toEqual(other);
+      expect(await textOf(await store.read(SCOPE, id))).toBe('slow');
+      expect(await store.usage(SCOPE)).toEqual({ files: 1, bytes: 4096 });
+      await store.delete(SCOPE, id);
+      await store.put(SCOPE, fileOf(['x'.repeat(30_000)], clock), { ...limits, ownerBytes: 30_000 });
+    });
+
     it('are read no faster than their reader wants, and a reader may leave', async () => {
       const chunks = Array.from({ length: 64 }, () => 'y'.repeat(10_000));
       const { id } = await store.put(SCOPE, fileOf(chunks, clock), LIMITS);

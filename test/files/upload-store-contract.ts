@@ -176,5 +176,25 @@ export function uploadStoreContract(name: string, open: OpenFileStore, size = 70
       expect(await store.usage(SCOPE)).toEqual({ files: 0, bytes: size });
       expect(await uploads.find(SCOPE, late.id)).toMatchObject({ offset: 0 });
     });
+
+    it('that begin again after they expired are new uploads, and count once', async () => {
+      const limits = { maxBytes: size, ownerBytes: size + 5_000 };
+      const { id } = newUpload();
+      for (let time = 0; time < 3; time++) {
+        await uploads.begin(SCOPE, newUpload({ id, expiresAt: clock.now() + 1_000 }), limits);
+        expect(await uploads.find(SCOPE, id)).toMatchObject({ offset: 0 });
+        expect(await send(id, 0, size - 5)).toBe(size - 5);
+        expect(await store.usage(SCOPE)).toEqual({ files: 0, bytes: size });
+        await clock.advance(1_000);
+      }
+      const begun = uploads.begin(SCOPE, newUpload({ id }), limits);
+      await Promise.all([begun, store.sweep()]);
+      expect(await send(id, 0)).toBe(size);
+      await store.sweep();
+      expect(await complete(id)).toMatchObject(facts);
+      expect(await store.usage(SCOPE)).toEqual({ files: 1, bytes: size });
+      await store.delete(SCOPE, id);
+      await uploads.begin(SCOPE, newUpload(), limits);
+    });
   });
 }

@@ -27,6 +27,7 @@ import {
   namesIn,
   removed,
   removedIfEmpty,
+  removedOrLeft,
   undefinedIfMissing,
 } from './folder-files.js';
 import { foldersIn, OwnerFolders, storedFile } from './owner-folders.js';
@@ -50,6 +51,8 @@ export interface DirectoryLock {
 }
 
 const LEFTOVER_MS = 3_600_000;
+/** A file of the same id may come, expire and be removed between two attempts. */
+const PUBLISH_ATTEMPTS = 3;
 
 /**
  * Files in a directory of one process. The bytes are written and synced first, under a name of our own. Then the record
@@ -92,8 +95,8 @@ export class DirectoryFileStore implements FileStore {
 
   async put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile> {
     await this.open();
-    const known = await this.head(scope, file.id);
-    if (known !== undefined) return known;
+    const known = await this.#unexpired(scope, file.id);
+    if (known !== undefined) return known.file;
     const reservation = await this.#quotas.reserve(scope, file, limits);
     const { id } = file;
     const token = this.#ids.random().replaceAll('-', '');
@@ -114,14 +117,14 @@ export class DirectoryFileStore implements FileStore {
         await writer.close();
       }
       const stored = storedFile(file.finish(), { ...file, size: writer.size });
-      isStored = await this.#folders.publish({ scope, bytes, file: stored }, token);
-      if (!isStored) return await this.#other(scope, id);
-      reservation.stored(stored.size);
-      return stored;
+      const kept = await this.#published({ scope, bytes, file: stored }, token);
+      isStored = kept === stored;
+      if (isStored) reservation.stored(stored.size);
+      return kept;
     } catch (error) {
       throw fullDiskError(error);
     } finally {
-      if (!isStored) await removed(bytesPath);
+      if (!isStored) await removedOrLeft(bytesPath);
       reservation.release();
       this.#folders.writing.delete(bytesPath);
     }
@@ -231,16 +234,32 @@ export class DirectoryFileStore implements FileStore {
     return this.#quotas.remove(record.scope, record.upload.size, () => this.#folders.deleteUpload(record));
   }
 
-  async #other(scope: FileScope, id: string): Promise<StoredFile> {
-    const other = await this.head(scope, id);
-    if (other === undefined) throw new Error('An expired file has the id of a new one');
-    return other;
+  /** The record of an id, for a new file of that id. One that has expired is removed. */
+  async #unexpired(scope: FileScope, id: string): Promise<StoredRecord | undefined> {
+    const record = await this.#record(scope, id);
+    if (record === undefined || record.file.expiresAt > this.#clock.now()) return record;
+    await this.#remove(record);
+    return undefined;
+  }
+
+  /** Publishes a record. Resolves to the file of its id: another one may have come since the first look. */
+  async #published(record: StoredRecord, token: string): Promise<StoredFile> {
+    const { scope, file } = record;
+    for (let attempt = 1; ; attempt++) {
+      if (await this.#folders.publish(record, token)) return file;
+      const other = await this.#unexpired(scope, file.id);
+      if (other !== undefined) return other.file;
+      if (attempt === PUBLISH_ATTEMPTS) throw new Error(`The record ${file.id}.json is damaged: remove it`);
+    }
   }
 
   async #found(scope: FileScope, id: string): Promise<StoredRecord | undefined> {
-    if (!isFileId(id)) return undefined;
-    const record = await this.#folders.record(this.#folders.folderOf(scope), `${id}.json`);
+    const record = await this.#record(scope, id);
     return record !== undefined && record.file.expiresAt > this.#clock.now() ? record : undefined;
+  }
+
+  async #record(scope: FileScope, id: string): Promise<StoredRecord | undefined> {
+    return isFileId(id) ? this.#folders.record(this.#folders.folderOf(scope), `${id}.json`) : undefined;
   }
 
   async #take(): Promise<void> {

@@ -14,7 +14,7 @@ import {
   type UploadStore,
 } from '../upload-store.js';
 import { FileWriter } from './file-writer.js';
-import { APPEND, bytesOf, createFile, fullDiskError, removed, syncFolder, undefinedIfMissing } from './folder-files.js';
+import { APPEND, bytesOf, createFile, fullDiskError, removedOrLeft, undefinedIfMissing } from './folder-files.js';
 import { type OwnerFolders, storedFile } from './owner-folders.js';
 import type { UploadRecord } from './stored-record.js';
 
@@ -49,6 +49,8 @@ export class DirectoryUploads implements UploadStore {
   async begin(scope: FileScope, upload: NewUpload, limits: FileLimits): Promise<void> {
     const { folders, quotas, ids } = this.#options;
     await this.#options.open();
+    const known = await folders.upload(folders.folderOf(scope), `${upload.id}.upload`);
+    if (known !== undefined && this.#isExpired(known)) await this.#remove(known);
     const reservation = await quotas.reserve(scope, upload, limits);
     const token = ids.random().replaceAll('-', '');
     const bytes = `${upload.id}.${token}.bin`;
@@ -63,7 +65,7 @@ export class DirectoryUploads implements UploadStore {
     } catch (error) {
       throw fullDiskError(error);
     } finally {
-      if (!isStored) await removed(path);
+      if (!isStored) await removedOrLeft(path);
       reservation.release();
       folders.writing.delete(path);
     }
@@ -111,21 +113,24 @@ export class DirectoryUploads implements UploadStore {
       const facts = await check(bytesOf(path, 0, size));
       const file = storedFile(facts, { id, size, createdAt, expiresAt });
       const token = ids.random().replaceAll('-', '');
-      if (!(await folders.publish({ scope, bytes: record.bytes, file }, token)))
-        throw new Error('A file has the id of an upload');
-      const folder = folders.folderOf(scope);
-      await removed(join(folder, `${id}.upload`));
-      await syncFolder(folder);
-      return file;
+      // The upload may have been removed meanwhile.
+      return (await folders.completeUpload(record, file, token)) ? file : undefined;
     });
   }
 
   async remove(scope: FileScope, id: string): Promise<boolean> {
     await this.#options.open();
     const found = await this.#found(scope, id);
-    if (found === undefined) return false;
+    return found !== undefined && this.#remove(found.record);
+  }
+
+  #remove(record: UploadRecord): Promise<boolean> {
     const { folders, quotas } = this.#options;
-    return quotas.remove(scope, found.record.upload.size, () => folders.deleteUpload(found.record));
+    return quotas.remove(record.scope, record.upload.size, () => folders.deleteUpload(record));
+  }
+
+  #isExpired({ upload }: UploadRecord): boolean {
+    return upload.expiresAt <= this.#options.clock.now();
   }
 
   /** Does work on the bytes of an upload, which a sweep leaves alone meanwhile. */
@@ -143,10 +148,10 @@ export class DirectoryUploads implements UploadStore {
 
   async #found(scope: FileScope, id: string): Promise<FoundUpload | undefined> {
     if (!isFileId(id)) return undefined;
-    const { folders, clock } = this.#options;
+    const { folders } = this.#options;
     const folder = folders.folderOf(scope);
     const record = await folders.upload(folder, `${id}.upload`);
-    if (record === undefined || record.upload.expiresAt <= clock.now()) return undefined;
+    if (record === undefined || this.#isExpired(record)) return undefined;
     // The process may have died after the file was made, and before the upload was removed.
     if ((await folders.record(folder, `${id}.json`)) !== undefined) return undefined;
     const path = join(folder, record.bytes);

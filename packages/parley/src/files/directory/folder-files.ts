@@ -131,6 +131,11 @@ export async function removed(path: string): Promise<boolean> {
   }
 }
 
+/** Removes a file that no record names. A sweep removes it later if that fails. */
+export async function removedOrLeft(path: string): Promise<void> {
+  await removed(path).catch(() => {});
+}
+
 /** Removes a folder, unless it has files. */
 export async function removedIfEmpty(folder: string): Promise<void> {
   await rmdir(folder).catch(() => {});

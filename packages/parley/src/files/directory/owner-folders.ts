@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { SETTLED } from '../../runtime/settled.js';
 import type { FileOwner, FileScope, StoredFile } from '../file-store.js';
-import { linked, namesIn, readText, removed, syncFolder, writeText } from './folder-files.js';
+import { linked, namesIn, readText, removed, removedOrLeft, syncFolder, writeText } from './folder-files.js';
 import {
   isFolderName,
   ownerFolderName,
@@ -20,6 +21,8 @@ export class OwnerFolders {
   readonly path: string;
   /** Paths that this process writes now. A sweep leaves them alone. */
   readonly writing = new Set<string>();
+  /** The last work on the names of an id, by its folder and id. */
+  readonly #lastWork = new Map<string, Promise<void>>();
 
   constructor(path: string) {
     this.path = path;
@@ -69,27 +72,79 @@ export class OwnerFolders {
       if (isNew) await syncFolder(folder);
       return isNew;
     } finally {
-      await removed(draft);
+      await removedOrLeft(draft);
       this.writing.delete(draft);
     }
   }
 
-  /** Deletes a record and then its bytes: without the record the file is not found. False if it was gone. */
-  async delete({ scope, file, bytes }: StoredRecord): Promise<boolean> {
-    return this.#deleted(scope, `${file.id}.json`, bytes);
-  }
-
-  /** Deletes an upload. False if it was gone. */
-  async deleteUpload({ scope, upload, bytes }: UploadRecord): Promise<boolean> {
-    return this.#deleted(scope, `${upload.id}.upload`, bytes);
-  }
-
-  async #deleted(scope: FileScope, name: string, bytes: string): Promise<boolean> {
+  /** Makes the bytes of an upload a file. False if the upload is gone. `token` makes the name of the draft. */
+  completeUpload({ scope, upload, bytes }: UploadRecord, file: StoredFile, token: string): Promise<boolean> {
     const folder = this.folderOf(scope);
+    return this.#inTurn(folder, upload.id, async () => {
+      if (!(await this.#hasUpload(folder, upload.id, bytes))) return false;
+      if (!(await this.publish({ scope, bytes, file }, token))) throw new Error('A file has the id of an upload');
+      await removed(join(folder, `${upload.id}.upload`));
+      await syncFolder(folder);
+      return true;
+    });
+  }
+
+  /**
+   * Deletes a record and then its bytes: without the record the file is not found. False if it was gone. A newer file
+   * of its id stays.
+   */
+  delete({ scope, file, bytes }: StoredRecord): Promise<boolean> {
+    const folder = this.folderOf(scope);
+    const name = `${file.id}.json`;
+    return this.#inTurn(folder, file.id, async () => {
+      if ((await this.record(folder, name))?.bytes !== bytes) return false;
+      // The process may have died after the file was made, and before the upload was removed.
+      if (await this.#hasUpload(folder, file.id, bytes)) await removed(join(folder, `${file.id}.upload`));
+      return this.#deleted(folder, name, bytes);
+    });
+  }
+
+  /**
+   * Deletes an upload and its bytes. False if it was gone. A newer upload of its id stays. If a file has the bytes,
+   * only the record of the upload is deleted, and the answer is false.
+   */
+  deleteUpload({ scope, upload, bytes }: UploadRecord): Promise<boolean> {
+    const folder = this.folderOf(scope);
+    const name = `${upload.id}.upload`;
+    return this.#inTurn(folder, upload.id, async () => {
+      if (!(await this.#hasUpload(folder, upload.id, bytes))) return false;
+      const isFile = (await this.record(folder, `${upload.id}.json`))?.bytes === bytes;
+      if (!isFile) return this.#deleted(folder, name, bytes);
+      await removed(join(folder, name));
+      return false;
+    });
+  }
+
+  async #hasUpload(folder: string, id: string, bytes: string): Promise<boolean> {
+    return (await this.upload(folder, `${id}.upload`))?.bytes === bytes;
+  }
+
+  async #deleted(folder: string, name: string, bytes: string): Promise<boolean> {
     if (!(await removed(join(folder, name)))) return false;
-    await removed(join(folder, bytes));
+    await removedOrLeft(join(folder, bytes));
     await syncFolder(folder);
     return true;
+  }
+
+  /** Work that removes names of an id runs after earlier such work. So a name is that of the record that was read. */
+  async #inTurn<Result>(folder: string, id: string, work: () => Promise<Result>): Promise<Result> {
+    const place = join(folder, id);
+    const working = (this.#lastWork.get(place) ?? SETTLED).then(work);
+    const done = working.then(
+      () => {},
+      () => {},
+    );
+    this.#lastWork.set(place, done);
+    try {
+      return await working;
+    } finally {
+      if (this.#lastWork.get(place) === done) this.#lastWork.delete(place);
+    }
   }
 }
 
