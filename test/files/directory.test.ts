@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import { DirectoryFileStore } from '../../packages/parley/src/files/directory/directory-file-store.js';
@@ -94,7 +94,94 @@ it('a sweep leaves files of others in the directory alone', async () => {
   expect(namesBelow(path)).toEqual(['notes', join('notes', 'mine.txt')]);
 });
 
+/** Work that a test watches while it does other work. */
+function watched(work: Promise<unknown>) {
+  let isOver = false;
+  const over = work.finally(() => {
+    isOver = true;
+  });
+  return { isOver: () => isOver, over };
+}
+
+/** A clock for which the bytes on the disk are old. */
+async function clockAhead(): Promise<ManualClock> {
+  const clock = new ManualClock();
+  await clock.advance(Date.now() - clock.now() + 10_000);
+  return clock;
+}
+
+/** A record of a file that no process can read, in the folder of a scope with files. */
+function makeUnreadable(path: string, folder: string, id = newId()): string {
+  const record = join(path, folder, `${id}.json`);
+  rmSync(record, { force: true });
+  mkdirSync(record);
+  return record;
+}
+
 const endingIn = (path: string, end: string) => namesBelow(path).filter((name) => name.endsWith(end));
+
+it('a record that cannot be read stops no sweep of other files, and the sweep tells its place', async () => {
+  const clock = new ManualClock();
+  const path = newFolder();
+  const store = new DirectoryFileStore({ path, clock, ids: systemIds, leftoverMs: 0 });
+  const owners = Array.from({ length: 8 }, (_, at) => ({ ...SCOPE, owner: `user ${at}` }));
+  for (const scope of owners) {
+    for (const _ of 'ab') await store.put(scope, fileOf(['old'], clock, { expiresAt: clock.now() + 1_000 }), LIMITS);
+  }
+  const folders = endingIn(path, '.json').map((name) => dirname(name));
+  const unreadable = [makeUnreadable(path, folders[4] ?? '')];
+  const upload = join(path, folders[8] ?? '', `${newId()}.upload`);
+  symlinkSync('/etc/passwd', upload);
+  unreadable.push(upload);
+  await clock.advance(1_000);
+  const told = await store.sweep().catch((error: unknown) => error);
+  expect(told).toMatchObject({
+    name: 'StorageError',
+    message: expect.stringMatching(/^2 names in .* could not be read or removed: E\w+: .*\. Check the disk/),
+  });
+  expect(unreadable.some((one) => String(told).includes(one))).toBe(true);
+  expect(endingIn(path, '.bin')).toEqual([]);
+  for (const one of unreadable) rmSync(one, { recursive: true });
+  expect(await store.sweep()).toBe(0);
+  expect(namesBelow(path)).toEqual([]);
+});
+
+it('files that are put again while a sweep removes the expired ones stay', async () => {
+  const clock = await clockAhead();
+  const store = new DirectoryFileStore({ path: newFolder(), clock, ids: systemIds, leftoverMs: 0 });
+  const ids = Array.from({ length: 60 }, () => newId());
+  const putAll = () => Promise.all(ids.map((id) => store.put(SCOPE, fileOf(['whole'], clock, { id }), LIMITS)));
+  for (let time = 0; time < 3; time++) {
+    const { isOver, over } = watched(putAll());
+    while (!isOver()) await store.sweep();
+    await over;
+    for (const id of ids) expect(await textOf(await store.read(SCOPE, id))).toBe('whole');
+    expect(await store.usage(SCOPE)).toEqual({ files: 60, bytes: 60 * 4096 });
+    await clock.advance(3_600_000);
+  }
+  await store.sweep();
+  await store.put(SCOPE, fileOf(['x'], clock), { ...LIMITS, ownerBytes: 4096 });
+});
+
+it('a file whose record cannot be read for a while keeps its bytes, and counts for the quota', async () => {
+  const clock = await clockAhead();
+  const path = newFolder();
+  const open = () => new DirectoryFileStore({ path, clock, ids: systemIds, leftoverMs: 0 });
+  const { id } = await open().put(SCOPE, fileOf(['x'.repeat(9_000)], clock), LIMITS);
+  const [name = ''] = endingIn(path, '.json');
+  const text = readFileSync(join(path, name));
+  const unreadable = makeUnreadable(path, dirname(name), id);
+  const store = open();
+  expect(await store.usage(SCOPE)).toEqual({ files: 1, bytes: 9_000 });
+  const limits = { maxBytes: 10_000, ownerBytes: 14_000 };
+  const other = await store.put(SCOPE, fileOf(['y'], clock), limits);
+  await expect(store.put(SCOPE, fileOf(['y'], clock), limits)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+  await expect(store.sweep()).rejects.toThrow(unreadable);
+  rmSync(unreadable, { recursive: true });
+  writeFileSync(unreadable, text);
+  expect((await textOf(await store.read(SCOPE, id))).length).toBe(9_000);
+  expect(await textOf(await store.read(SCOPE, other.id))).toBe('y');
+});
 
 it('bytes that cannot be removed cost their owner no quota', async () => {
   const clock = new ManualClock();
@@ -228,6 +315,25 @@ describe('an upload that is not whole', () => {
     writeFileSync(join(path, name), record);
     expect(await again.delete(SCOPE, begun.id)).toBe(true);
     expect(namesBelow(path).filter((one) => one.includes(begun.id))).toEqual([]);
+  });
+
+  it('that becomes a file while a sweep looks at it keeps its bytes', async () => {
+    const clock = await clockAhead();
+    const path = newFolder();
+    const store = new DirectoryFileStore({ path, clock, ids: systemIds, leftoverMs: 0 });
+    const begun = Array.from({ length: 60 }, () => upload(clock, 5));
+    for (const { id } of begun) {
+      await store.uploads.begin(SCOPE, { ...upload(clock, 5), id }, LIMITS);
+      await store.uploads.append(SCOPE, { id, offset: 0, chunks: bytes('whole') });
+    }
+    const times = { createdAt: clock.now(), expiresAt: clock.now() + 100_000 };
+    const check = async () => ({ mediaType: 'text/plain', digest: 'x' });
+    const completed = begun.map(({ id }) => store.uploads.complete(SCOPE, { id, ...times, check }));
+    const { isOver, over } = watched(Promise.all(completed));
+    while (!isOver()) await store.sweep();
+    await over;
+    for (const { id } of begun) expect(await textOf(await store.read(SCOPE, id))).toBe('whole');
+    expect(endingIn(path, '.upload')).toEqual([]);
   });
 
   it('and is removed while its bytes are checked becomes no file', async () => {

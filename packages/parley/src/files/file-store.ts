@@ -132,7 +132,10 @@ export interface FileStore {
    * files do not.
    */
   usage(owner: FileOwner): Promise<FileUsage>;
-  /** Removes expired files of all scopes, and what crashes have left. Resolves to the number of removed files. */
+  /**
+   * Removes expired files of all scopes, and what crashes have left. Resolves to the number of removed files. Rejects
+   * at its end if some could not be read or removed. The next sweep tries them again.
+   */
   sweep(): Promise<number>;
   /** Uploads in several requests. Absent: the store takes none. */
   readonly uploads?: UploadStore;

@@ -17,6 +17,7 @@ import {
 } from '../file-store.js';
 import { OwnerQuotas } from '../owner-quotas.js';
 import type { UploadStore } from '../upload-store.js';
+import { DirectorySweep } from './directory-sweep.js';
 import { DirectoryUploads } from './directory-uploads.js';
 import { FileWriter } from './file-writer.js';
 import {
@@ -25,12 +26,10 @@ import {
   fullDiskError,
   makeFolder,
   namesIn,
-  removed,
-  removedIfEmpty,
   removedOrLeft,
   undefinedIfMissing,
 } from './folder-files.js';
-import { foldersIn, OwnerFolders, storedFile } from './owner-folders.js';
+import { OwnerFolders, storedFile } from './owner-folders.js';
 import { entryOf, type StoredRecord } from './stored-record.js';
 
 /** The options of a store in a directory. */
@@ -170,68 +169,30 @@ export class DirectoryFileStore implements FileStore {
     let bytes = 0;
     for (const name of names) {
       const { kind, id } = entryOf(name) ?? {};
-      if (kind === 'record') {
-        const record = await this.#folders.record(folder, name);
-        if (record === undefined) continue;
-        files += 1;
-        bytes += countedBytes(record.file.size);
-      } else if (kind === 'upload' && !names.has(`${id}.json`)) {
-        const record = await this.#folders.upload(folder, name);
-        if (record !== undefined) bytes += countedBytes(record.upload.size);
-      }
+      if (kind !== 'record' && (kind !== 'upload' || names.has(`${id}.json`))) continue;
+      const size = await this.#sizeOf(folder, name).catch(() => sizeOnDisk(folder, names, id));
+      if (size === undefined) continue;
+      if (kind === 'record') files += 1;
+      bytes += countedBytes(size);
     }
     return { files, bytes };
   }
 
+  /** The size that a record says; `undefined` if it is no record of ours. */
+  async #sizeOf(folder: string, name: string): Promise<number | undefined> {
+    return entryOf(name)?.kind === 'record'
+      ? (await this.#folders.record(folder, name))?.file.size
+      : (await this.#folders.upload(folder, name))?.upload.size;
+  }
+
   async sweep(): Promise<number> {
     await this.open();
-    let count = 0;
-    for (const owner of await this.#folders.owners()) {
-      for (const folder of await foldersIn(owner)) count += await this.#sweepFolder(folder);
-      await removedIfEmpty(owner);
-    }
-    return count;
-  }
-
-  async #sweepFolder(folder: string): Promise<number> {
-    const names = await namesIn(folder);
-    const used = new Set<string>();
-    const now = this.#clock.now();
-    let count = 0;
-    // Records of files first: an upload that has become a file shares its bytes.
-    const entries = names.map((name) => ({ name, ...entryOf(name) })).sort((one, other) => order(one) - order(other));
-    for (const { name, kind, id } of entries) {
-      if (kind === 'record') {
-        const record = await this.#folders.record(folder, name);
-        if (record === undefined) continue;
-        if (record.file.expiresAt > now) used.add(record.bytes);
-        else if (await this.#remove(record)) count += 1;
-      } else if (kind === 'upload') {
-        const record = await this.#folders.upload(folder, name);
-        if (record === undefined) continue;
-        const isBusy = this.#folders.writing.has(join(folder, record.bytes));
-        if (used.has(record.bytes) && !isBusy) await removed(join(folder, `${id}.upload`));
-        else if (isBusy || record.upload.expiresAt > now) used.add(record.bytes);
-        else await this.#removeUpload(record);
-      } else if (kind !== undefined && !used.has(name)) await this.#removeLeftover(join(folder, name));
-    }
-    await removedIfEmpty(folder);
-    return count;
-  }
-
-  /** Removes bytes without a record, unless this process still writes them. */
-  async #removeLeftover(path: string): Promise<void> {
-    if (this.#folders.writing.has(path)) return;
-    const found = await stat(path).catch(undefinedIfMissing);
-    if (found !== undefined && found.mtimeMs + this.#leftoverMs <= this.#clock.now()) await removed(path);
+    const parts = { folders: this.#folders, quotas: this.#quotas, clock: this.#clock, leftoverMs: this.#leftoverMs };
+    return new DirectorySweep(parts).run();
   }
 
   #remove(record: StoredRecord): Promise<boolean> {
     return this.#quotas.remove(record.scope, record.file.size, () => this.#folders.delete(record));
-  }
-
-  #removeUpload(record: Parameters<OwnerFolders['deleteUpload']>[0]): Promise<boolean> {
-    return this.#quotas.remove(record.scope, record.upload.size, () => this.#folders.deleteUpload(record));
   }
 
   /** The record of an id, for a new file of that id. One that has expired is removed. */
@@ -268,6 +229,13 @@ export class DirectoryFileStore implements FileStore {
   }
 }
 
-function order({ kind }: { readonly kind?: string | undefined }): number {
-  return kind === 'record' ? 0 : kind === 'upload' ? 1 : 2;
+/** The bytes of an id on the disk, for a record that cannot be read. */
+async function sizeOnDisk(folder: string, names: ReadonlySet<string>, id: string | undefined): Promise<number> {
+  let size = 0;
+  for (const name of names) {
+    const entry = entryOf(name);
+    if (entry?.kind !== 'bytes' || entry.id !== id) continue;
+    size += (await stat(join(folder, name)).catch(() => undefined))?.size ?? 0;
+  }
+  return size;
 }
