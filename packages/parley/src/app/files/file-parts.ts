@@ -72,7 +72,10 @@ export function isLargePart(part: Part, inlineBytes: number): boolean {
   return 'raw' in part && bytesInBase64(part.raw) > inlineBytes;
 }
 
-/** The message with files in the place of its large parts. A message that is sent again names the same files. */
+/**
+ * The message with files in the place of its large parts. A message that is sent again names the same files. If they
+ * would soon expire, they are stored again, because the message may begin another task.
+ */
 async function storedMessage(options: FilePartsOptions, scope: FileScope, message: Message): Promise<Message> {
   let at = 0;
   return mappedMessage(message, async (part) => {
@@ -83,7 +86,13 @@ async function storedMessage(options: FilePartsOptions, scope: FileScope, messag
     const url = options.urlOf(scope, id);
     if (url === undefined) return part;
     const declared = { filename: safeFilename(part.filename), mediaType: readMediaType(part.mediaType) };
-    const file = await options.keeper.keep(scope, { declared, source: once(fromBase64(part.raw)), id });
+    const { keeper } = options;
+    const keep = () => keeper.keep(scope, { declared, source: once(fromBase64(part.raw)), id });
+    let file = await keep();
+    if (keeper.expiresSoon(file)) {
+      await keeper.store.delete(scope, id);
+      file = await keep();
+    }
     return { ...partOf(file, () => url), ...(part.metadata && { metadata: part.metadata }) };
   });
 }
