@@ -317,23 +317,36 @@ describe('an upload that is not whole', () => {
     expect(namesBelow(path).filter((one) => one.includes(begun.id))).toEqual([]);
   });
 
-  it('that becomes a file while a sweep looks at it keeps its bytes', async () => {
+  /** Uploads that have all of their bytes, in a store for which these are old. */
+  async function wholeUploads() {
     const clock = await clockAhead();
     const path = newFolder();
     const store = new DirectoryFileStore({ path, clock, ids: systemIds, leftoverMs: 0 });
-    const begun = Array.from({ length: 60 }, () => upload(clock, 5));
-    for (const { id } of begun) {
+    const ids = Array.from({ length: 60 }, () => newId());
+    for (const id of ids) {
       await store.uploads.begin(SCOPE, { ...upload(clock, 5), id }, LIMITS);
       await store.uploads.append(SCOPE, { id, offset: 0, chunks: bytes('whole') });
     }
     const times = { createdAt: clock.now(), expiresAt: clock.now() + 100_000 };
     const check = async () => ({ mediaType: 'text/plain', digest: 'x' });
-    const completed = begun.map(({ id }) => store.uploads.complete(SCOPE, { id, ...times, check }));
-    const { isOver, over } = watched(Promise.all(completed));
+    const complete = () => Promise.all(ids.map((id) => store.uploads.complete(SCOPE, { id, ...times, check })));
+    return { path, store, ids, complete };
+  }
+
+  it('that becomes a file while a sweep looks at it keeps its bytes', async () => {
+    const { path, store, ids, complete } = await wholeUploads();
+    const { isOver, over } = watched(complete());
     while (!isOver()) await store.sweep();
     await over;
-    for (const { id } of begun) expect(await textOf(await store.read(SCOPE, id))).toBe('whole');
+    for (const id of ids) expect(await textOf(await store.read(SCOPE, id))).toBe('whole');
     expect(endingIn(path, '.upload')).toEqual([]);
+  });
+
+  it('counts for the quota at every moment at which it becomes a file', async () => {
+    const { store, ids, complete } = await wholeUploads();
+    const { isOver, over } = watched(complete());
+    while (!isOver()) expect((await store.usage(SCOPE)).bytes).toBe(ids.length * 4096);
+    await over;
   });
 
   it('and is removed while its bytes are checked becomes no file', async () => {

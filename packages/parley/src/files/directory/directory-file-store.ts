@@ -165,24 +165,24 @@ export class DirectoryFileStore implements FileStore {
 
   async #usageIn(folder: string): Promise<FileUsage> {
     const names = new Set(await namesIn(folder));
+    const ids = new Set([...names].flatMap((name) => entryOf(name)?.id ?? []));
     let files = 0;
     let bytes = 0;
-    for (const name of names) {
-      const { kind, id } = entryOf(name) ?? {};
-      if (kind !== 'record' && (kind !== 'upload' || names.has(`${id}.json`))) continue;
-      const size = await this.#sizeOf(folder, name).catch(() => sizeOnDisk(folder, names, id));
+    for (const id of ids) {
+      const isFile = names.has(`${id}.json`);
+      const size = await this.#sizeOf(folder, id, isFile).catch(() => sizeOnDisk(folder, names, id));
       if (size === undefined) continue;
-      if (kind === 'record') files += 1;
+      if (isFile) files += 1;
       bytes += countedBytes(size);
     }
     return { files, bytes };
   }
 
-  /** The size that a record says; `undefined` if it is no record of ours. */
-  async #sizeOf(folder: string, name: string): Promise<number | undefined> {
-    return entryOf(name)?.kind === 'record'
-      ? (await this.#folders.record(folder, name))?.file.size
-      : (await this.#folders.upload(folder, name))?.upload.size;
+  /** The size that the record of a file or of an upload says; `undefined` if there is none. */
+  async #sizeOf(folder: string, id: string, isFile: boolean): Promise<number | undefined> {
+    // An upload may have become a file since the names were read. Its record goes when that of the file is there.
+    const record = isFile ? undefined : await this.#folders.upload(folder, `${id}.upload`);
+    return record?.upload.size ?? (await this.#folders.record(folder, `${id}.json`))?.file.size;
   }
 
   async sweep(): Promise<number> {
@@ -230,7 +230,7 @@ export class DirectoryFileStore implements FileStore {
 }
 
 /** The bytes of an id on the disk, for a record that cannot be read. */
-async function sizeOnDisk(folder: string, names: ReadonlySet<string>, id: string | undefined): Promise<number> {
+async function sizeOnDisk(folder: string, names: ReadonlySet<string>, id: string): Promise<number> {
   let size = 0;
   for (const name of names) {
     const entry = entryOf(name);
