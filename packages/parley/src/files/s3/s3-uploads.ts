@@ -68,10 +68,11 @@ export class S3Uploads implements UploadStore {
 
   async begin(scope: FileScope, upload: NewUpload, limits: FileLimits): Promise<void> {
     const { bucket, quotas, newToken, checkRoom } = this.#options;
+    const { size, expiresAt } = upload;
+    const place = await placeOf(scope, upload.id);
+    await this.#removeExpired(`${UPLOADS}${place}.`, (facts, remove) => quotas.remove(scope, facts.size, remove));
     const reservation = await quotas.reserve(scope, upload, limits);
     try {
-      const { size, expiresAt } = upload;
-      const place = await placeOf(scope, upload.id);
       const facts = keyFacts(UPLOADS, { place, expiresAt, size, token: newToken() });
       const partBytes = partBytesFor(this.#options.partBytes, size);
       const uploadId = await beginParts(bucket, facts.data);
@@ -154,8 +155,10 @@ export class S3Uploads implements UploadStore {
 
   /** Removes the record of an upload that became a file just before its process died. */
   async forgetOf(place: string): Promise<void> {
-    for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${place}.`))
-      await this.#forget({ key, place });
+    for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${place}.`)) {
+      const facts = readKey(UPLOADS, key);
+      if (facts !== undefined) await this.#forget(facts);
+    }
   }
 
   /** True if a place has an upload that is not expired. */
@@ -169,15 +172,27 @@ export class S3Uploads implements UploadStore {
   /** Removes expired uploads, and rests without one. The sweep of the data removes the bytes. */
   async sweep(isOld: (modifiedAt: number) => boolean): Promise<void> {
     const { bucket } = this.#options;
-    for await (const { key } of listedObjects(bucket, UPLOADS)) {
-      const read = readKey(UPLOADS, key);
-      if (read === undefined || read.expiresAt > bucket.clock.now()) continue;
-      const record = await this.#record(key);
-      if (record !== undefined) await aborted(bucket, read.data, record.uploadId);
-      await this.#forget(read);
-    }
+    await this.#removeExpired(UPLOADS, (_, remove) => remove());
     for await (const { key, modifiedAt } of listedObjects(bucket, RESTS)) {
       if (isOld(modifiedAt) && !(await this.isOpen(placeIn(RESTS, key)))) await bucket.text({ method: 'DELETE', key });
+    }
+  }
+
+  /** Removes expired uploads whose records have keys with this beginning. */
+  async #removeExpired(
+    prefix: string,
+    removing: (facts: KeyFacts, remove: () => Promise<boolean>) => Promise<boolean>,
+  ): Promise<void> {
+    const { bucket } = this.#options;
+    for await (const { key } of listedObjects(bucket, prefix)) {
+      const facts = readKey(UPLOADS, key);
+      if (facts === undefined || facts.expiresAt > bucket.clock.now()) continue;
+      await removing(facts, async () => {
+        const record = await this.#record(key);
+        if (record !== undefined) await aborted(bucket, facts.data, record.uploadId);
+        await this.#forget(facts);
+        return true;
+      });
     }
   }
 
@@ -189,11 +204,10 @@ export class S3Uploads implements UploadStore {
     await this.#forget(facts);
   }
 
-  async #forget({ key, place }: Pick<KeyFacts, 'key' | 'place'>): Promise<void> {
+  async #forget(facts: KeyFacts): Promise<void> {
     const { bucket } = this.#options;
-    for await (const rest of listedObjects(bucket, `${RESTS}${place}.`))
-      await bucket.text({ method: 'DELETE', key: rest.key });
-    await bucket.text({ method: 'DELETE', key });
+    for await (const { key } of listedObjects(bucket, restsOf(facts))) await bucket.text({ method: 'DELETE', key });
+    await bucket.text({ method: 'DELETE', key: facts.key });
   }
 
   async #found(scope: FileScope, id: string): Promise<FoundUpload | undefined> {
@@ -211,7 +225,7 @@ export class S3Uploads implements UploadStore {
       const about = { ...rest, id, size, expiresAt };
       const parts = await listedParts(bucket, data, uploadId);
       if (parts !== undefined)
-        return { about, facts, uploadId, partBytes, ...(await this.#bytes(place, parts, partBytes)) };
+        return { about, facts, uploadId, partBytes, ...(await this.#bytes(facts, parts, partBytes)) };
       // A process has joined the parts, and did not come to the end.
       for await (const _ of listedObjects(bucket, data, 1))
         return { about, facts, uploadId, partBytes, parts: undefined, rest: new Uint8Array(), offset: size };
@@ -221,11 +235,11 @@ export class S3Uploads implements UploadStore {
   }
 
   /** The whole parts without a gap, and the rest after them. */
-  async #bytes(place: string, listed: readonly ListedPart[], partBytes: number) {
+  async #bytes(facts: KeyFacts, listed: readonly ListedPart[], partBytes: number) {
     const parts: ListedPart[] = [];
     // A shorter part is the last one, of an end that was not reached. Its bytes are in the rest too.
     for (const part of listed) if (part.number === parts.length + 1 && part.size === partBytes) parts.push(part);
-    const rest = await this.#rest(`${RESTS}${place}.${parts.length}.`, partBytes);
+    const rest = await this.#rest(`${restsOf(facts)}${parts.length}.`, partBytes);
     return { parts, rest, offset: parts.length * partBytes + rest.length };
   }
 
@@ -299,7 +313,7 @@ class PartWriter {
   async end(): Promise<void> {
     await this.#sending;
     if (!this.#hasNew || this.#heldBytes === 0) return;
-    const folder = `${RESTS}${this.#upload.facts.place}.${this.#parts}.`;
+    const folder = `${restsOf(this.#upload.facts)}${this.#parts}.`;
     await this.#bucket.sentPart({ method: 'PUT', key: `${folder}${this.#heldBytes}`, body: this.#held });
     const [, ...shorter] = await listedRests(this.#bucket, folder);
     for (const key of shorter) await this.#bucket.text({ method: 'DELETE', key });
@@ -319,6 +333,11 @@ class PartWriter {
     this.#heldBytes = 0;
     this.#hasNew = false;
   }
+}
+
+/** The beginning of the keys of the bytes after the last whole part. */
+function restsOf({ place, token }: KeyFacts): string {
+  return `${RESTS}${place}.${token}.`;
 }
 
 /** The keys of the bytes after so many parts, the longest first. */
