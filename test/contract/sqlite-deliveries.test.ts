@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
 import type { DeliveryClaim, HeldDelivery } from '../../packages/parley/src/store/push-storage.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { SqliteFiles, TO_VERSION_10 } from './sqlite-files.js';
 import { ALICE, LEASE, only, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 
@@ -55,6 +55,7 @@ it('a file without deliveries gets a queue for each configuration, which begins 
   await play.write([play.chunk('a')]);
   await before.storage.close();
   const db = new DatabaseSync(path);
+  db.exec(TO_VERSION_10);
   db.exec("DROP TABLE push_delivery; DROP INDEX task_alone; UPDATE meta SET value = '7' WHERE name = 'schema'");
   db.close();
   const storage = await files.open(clock, { path });

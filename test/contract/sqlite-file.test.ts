@@ -7,9 +7,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { buildSync } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
+import { REMEMBERED_LIMIT } from '../../packages/parley/src/store/rules/key-rules.js';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { SqliteFiles, TO_VERSION_10 } from './sqlite-files.js';
 import { ALICE, acceptance, claimsOf, LEASE, newTask, only, said, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 
@@ -184,6 +185,7 @@ describe('a SQLite file', () => {
     await first.close();
     const db = new DatabaseSync(path);
     db.exec('DROP INDEX task_id; CREATE UNIQUE INDEX task_id ON task (id, agent)');
+    db.exec(TO_VERSION_10);
     db.exec('ALTER TABLE idempotency DROP COLUMN node; ALTER TABLE idempotency DROP COLUMN lease_end');
     db.exec('DROP TABLE push_delivery; DROP INDEX task_alone');
     db.exec("UPDATE meta SET value = '5' WHERE name = 'schema'");
@@ -193,6 +195,51 @@ describe('a SQLite file', () => {
     expect(await second.create({ ...ALICE, owner: 'bob' }, t1)).toBe(true);
     const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
     expect(await second.keys.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
+    await second.close();
+  });
+
+  it('of version 10 is brought up to date: its keys stay, and keys can last', async () => {
+    const path = files.fresh();
+    const first = await files.open(clock, { path });
+    const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
+    await first.keys.remember(ALICE, key, said('r'));
+    await first.close();
+    const db = new DatabaseSync(path);
+    db.exec(TO_VERSION_10);
+    db.close();
+    const second = await files.open(clock, { path });
+    expect(await second.keys.recall(ALICE, 'k')).toEqual({ digest: 'd', outcome: { reply: said('r') } });
+    await second.keys.remember(ALICE, { ...key, key: 'link', isLasting: true }, said('r'));
+    clock.pass(1_000);
+    expect(await second.sweep({ taskRetentionMs: 0, eventLogMs: 0, limit: 9 })).toMatchObject({ keys: 2 });
+    await second.close();
+  });
+
+  it('keeps each key that lasts beside all messages that it can remember', async () => {
+    const path = files.fresh();
+    const first = { clock, storage: await files.open(clock, { path }) };
+    const key = { digest: 'd', ttlMs: 300_000, isLasting: true };
+    await first.storage.keys.remember(ALICE, { ...key, key: 'link' }, said('r'));
+    await first.storage.keys.reserve(ALICE, { ...key, key: 'reserved' }, LEASE);
+    await first.storage.accept(
+      acceptance(said('m'), newTask(first, 't1'), { idempotency: { ...key, key: 'accepted' } }),
+    );
+    await first.storage.close();
+    const db = new DatabaseSync(path);
+    // Ten users with a tenth of the keys each: less than the share of one.
+    db.exec(`INSERT INTO scope WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 109)
+      SELECT i, 1, '', 'user ' || i FROM n`);
+    db.exec(`INSERT INTO idempotency (scope, key, expires, digest, reply)
+      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${REMEMBERED_LIMIT - 1})
+      SELECT 100 + i % 10, 'm-' || i, ${clock.now() + 600_000}, 'd', '{}' FROM n`);
+    db.close();
+    const second = await files.open(clock, { path });
+    const { keys } = second;
+    await keys.remember(ALICE, { key: 'next', digest: 'd', ttlMs: 600_000 }, said('r'));
+    expect(await keys.recall(ALICE, 'link')).toBeDefined();
+    expect(await keys.recall(ALICE, 'accepted')).toBeDefined();
+    const other = await keys.reserve(ALICE, { ...key, key: 'reserved' }, { ...LEASE, node: 'there' });
+    expect(other).toEqual({ kind: 'taken', digest: 'd' });
     await second.close();
   });
 

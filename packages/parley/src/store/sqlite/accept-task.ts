@@ -61,8 +61,8 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
     putConfig(tables, head, { id, config, position: create === null ? head.seq : 0, now });
   }
   if (idempotency !== null) {
-    const [key, expiresAt, digest] = idempotency;
-    const kept = { key, expiresAt, digest, task: taskId, turn, reply: null, node: null, leaseEnd: null };
+    const [key, expiresAt, digest, lasting] = idempotency;
+    const kept = { key, expiresAt, digest, task: taskId, turn, reply: null, node: null, leaseEnd: null, lasting };
     rememberKey(tables, scope, kept, keyRow);
   }
   return ['accepted', turn, head.seq, isClaimed ? epoch : null, decision.isReady];

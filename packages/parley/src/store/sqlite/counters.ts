@@ -6,8 +6,8 @@ const ADD_TASKS = 'INSERT INTO task_count VALUES (?, ?, ?) ON CONFLICT DO UPDATE
 
 /** Counts that the writer keeps beside the tables: tasks by state, sizes of logs and keys, and the last numbers. */
 export class Counters {
-  /** The idempotency keys. */
-  readonly remembered: RememberedSizes;
+  /** The idempotency keys, by `lasting`: each of the two has limits of its own. */
+  readonly remembered: readonly [passing: RememberedSizes, lasting: RememberedSizes];
   readonly #sql: Statements;
   /** Changes to the counters of tasks that are still to be written, by `scope state`. */
   readonly #tasks = new Map<string, number>();
@@ -31,7 +31,7 @@ export class Counters {
     this.#lastEnded = Math.max(last('ended', 'task WHERE ended IS NOT NULL'), this.sweptUntil());
     const logs = 'SELECT sum(bytes) AS sum FROM task WHERE ended IS NOT NULL AND ended >= ?';
     this.#logBytes = sql.get<{ sum: number | null }>(logs, this.sweptUntil())?.sum ?? 0;
-    this.remembered = new RememberedSizes(sql);
+    this.remembered = [new RememberedSizes(sql, 0), new RememberedSizes(sql, 1)];
   }
 
   /** Writes the counters of tasks, in the transaction that changed them. */
@@ -46,13 +46,13 @@ export class Counters {
   /** The transaction is committed. */
   committed(): void {
     this.#logBytes += this.#logChange;
-    this.remembered.committed();
+    for (const sizes of this.remembered) sizes.committed();
     this.#forgetChanges();
   }
 
   /** The transaction is undone. */
   rolledBack(): void {
-    this.remembered.rolledBack();
+    for (const sizes of this.remembered) sizes.rolledBack();
     this.#forgetChanges();
   }
 

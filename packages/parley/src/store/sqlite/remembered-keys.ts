@@ -1,5 +1,5 @@
 import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
-import { KEY_BYTES, keyBytes } from './remembered-sizes.js';
+import { KEY_BYTES, keyBytes, type Owner } from './remembered-sizes.js';
 import type {
   KeyRow,
   RememberWrite,
@@ -11,23 +11,46 @@ import type {
 import type { WriteTables } from './write-tables.js';
 
 interface Gone {
-  readonly scope: number;
   readonly bytes: number;
+  readonly expiresAt: number;
 }
 
-const RETURNING = `RETURNING scope, ${KEY_BYTES} AS bytes`;
-const REMEMBER = 'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
-const UNRESERVE = `DELETE FROM idempotency WHERE scope = ? AND key = ? AND node = ? ${RETURNING}`;
-const KEY_ROW = `SELECT key, expires AS expiresAt, digest, task, turn, reply, node, lease_end AS leaseEnd
+/** A key that is not dropped, because the transaction has just written it. */
+interface WrittenKey {
+  readonly scopePk: number;
+  readonly key: string;
+  readonly expiresAt: number;
+}
+
+const RETURNING = `RETURNING ${KEY_BYTES} AS bytes, expires AS expiresAt`;
+const RETURNING_OWNER = `${RETURNING}, (SELECT owner FROM scope s WHERE s.pk = idempotency.scope) AS owner`;
+const REMEMBER = 'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+const FORGET = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
+const UNRESERVE = `${FORGET} AND node = ? ${RETURNING}, lasting`;
+const KEY_ROW = `SELECT key, expires AS expiresAt, digest, task, turn, reply, node, lease_end AS leaseEnd, lasting
   FROM idempotency WHERE scope = ? AND key = ?`;
-const DROP_OLDEST = `DELETE FROM idempotency
-  WHERE (scope, key) IN (SELECT scope, key FROM idempotency ORDER BY expires LIMIT ?) ${RETURNING}`;
-const DROP_OLDEST_OF = `DELETE FROM idempotency WHERE (scope, key) IN
-  (SELECT scope, key FROM idempotency INDEXED BY idempotency_expires WHERE scope = ? ORDER BY expires LIMIT ?)
-  ${RETURNING}`;
-const DROP_EXPIRED = `DELETE FROM idempotency
-  WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE expires <= ? ORDER BY expires LIMIT ?) ${RETURNING}`;
-/** Keys that one statement drops to make room. A statement for each key takes twice as long. */
+
+/** The statements that drop keys. The keys with `lasting` 0 and 1 have an index each. */
+const DROPS = [dropsOf('idempotency_expires', 0), dropsOf('idempotency_lasting', 1)] as const;
+
+function dropsOf(index: string, lasting: KeyRow['lasting']) {
+  const from = `FROM idempotency i INDEXED BY ${index}`;
+  const drop = (found: string, returning: string) =>
+    `DELETE FROM idempotency
+      WHERE (scope, key) IN (SELECT i.scope, i.key ${found} ORDER BY i.expires LIMIT ?) ${returning}`;
+  const others = `i.lasting = ${lasting} AND (i.scope, i.key) <> (?, ?)`;
+  return {
+    oldest: drop(`${from} WHERE ${others}`, RETURNING_OWNER),
+    /** Reads keys of all owners, from a time on. */
+    oldestOf: drop(
+      `${from} CROSS JOIN scope s ON s.pk = i.scope WHERE ${others} AND i.expires >= ? AND s.owner IS ?`,
+      RETURNING,
+    ),
+    expired: drop(`${from} WHERE i.lasting = ${lasting} AND i.expires <= ?`, RETURNING_OWNER),
+  };
+}
+
+/** Keys that are dropped together if there are too many. A statement for each key takes twice as long. */
 const DROPPED_AT_ONCE = 500;
 
 /** The standing of a key for a node, and its row. */
@@ -46,60 +69,118 @@ export function standingOf(
 
 /** Reserves a key for a node, unless its outcome is known or another node finds it out. */
 export function reserveKey(tables: WriteTables, [, write]: ReserveWrite): ReserveResult {
-  const { scope, now, key, expiresAt, digest, node, leaseMs } = write;
+  const { scope, now, key, expiresAt, digest, node, leaseMs, lasting } = write;
   const { standing, row } = standingOf(tables, scope, { key, node, now });
   if (standing !== 'free' && row !== undefined) return { standing, row };
   const leaseEnd = now + leaseMs;
-  const kept = { key, expiresAt, digest, task: null, turn: null, reply: null, node, leaseEnd };
+  const kept = { key, expiresAt, digest, task: null, turn: null, reply: null, node, leaseEnd, lasting };
   rememberKey(tables, scope, kept, row);
   return { standing: 'free' };
 }
 
 /** Gives a reservation of a node back. */
 export function unreserveKey(tables: WriteTables, [, { scope, key, node }]: UnreserveWrite): undefined {
-  const scopePk = tables.heads.scope(scope);
-  if (scopePk !== undefined) forget(tables, tables.sql.all<Gone>(UNRESERVE, scopePk, key, node));
+  const { sql, heads, counters } = tables;
+  const scopePk = heads.scope(scope);
+  if (scopePk === undefined) return;
+  for (const { bytes, lasting } of sql.all<Gone & Pick<KeyRow, 'lasting'>>(UNRESERVE, scopePk, key, node)) {
+    sql.wrote = true;
+    counters.remembered[lasting].removed(scope[2], { keys: 1, bytes });
+  }
 }
 
 /** Keeps a direct reply, unless an outcome of the key is known: then that is the answer. */
 export function remember(tables: WriteTables, [, write]: RememberWrite): KeyRow {
-  const { scope, now, key, expiresAt, digest, reply } = write;
+  const { scope, now, key, expiresAt, digest, reply, lasting } = write;
   const { standing, row } = standingOf(tables, scope, { key, node: undefined, now });
   if (standing === 'known' && row !== undefined) return row;
-  const kept = { key, expiresAt, digest, task: null, turn: null, reply, node: null, leaseEnd: null };
+  const kept = { key, expiresAt, digest, task: null, turn: null, reply, node: null, leaseEnd: null, lasting };
   rememberKey(tables, scope, kept, row);
   return kept;
 }
 
-/** Keeps what a key led to, in the place of the row that the key has. Older keys make room. */
+/**
+ * Keeps the outcome of a key, in the place of the row that the key has. Older keys make room. A row that is larger than
+ * all of the room is not kept.
+ */
 export function rememberKey(tables: WriteTables, scope: ScopeFields, row: KeyRow, before: KeyRow | undefined): void {
   const { sql, heads, counters } = tables;
-  const { remembered } = counters;
-  const { key, expiresAt, digest, task, turn, reply, node, leaseEnd } = row;
+  const { key, expiresAt, digest, task, turn, reply, node, leaseEnd, lasting } = row;
   const scopePk = heads.scopeOf(scope);
-  sql.run(REMEMBER, scopePk, key, expiresAt, digest, task, turn, reply, node, leaseEnd);
-  if (before !== undefined) remembered.change(scopePk, -1, -keyBytes(before));
-  remembered.change(scopePk, 1, keyBytes(row));
-  while (remembered.keys > REMEMBERED_LIMIT) if (dropOldest(tables, DROPPED_AT_ONCE) === 0) return;
-  while (remembered.bytes > REMEMBERED_BYTES) if (dropOldest(tables, 1) === 0) return;
+  const [, , owner] = scope;
+  const sizes = counters.remembered[lasting];
+  const bytes = keyBytes(row);
+  if (before !== undefined) counters.remembered[before.lasting].removed(owner, { keys: 1, bytes: keyBytes(before) });
+  if (bytes > REMEMBERED_BYTES) {
+    sql.run(FORGET, scopePk, key);
+    return;
+  }
+  sql.run(REMEMBER, scopePk, key, expiresAt, digest, task, turn, reply, node, leaseEnd, lasting);
+  sizes.added(owner, bytes, expiresAt);
+  if (sizes.keys > REMEMBERED_LIMIT || sizes.bytes > REMEMBERED_BYTES) {
+    makeRoom(tables, lasting, { scopePk, key, expiresAt });
+  }
 }
 
-/** Drops so many of the oldest keys, those of a scope with more than its share first; how many went. */
-function dropOldest(tables: WriteTables, count: number): number {
-  const { sql, counters } = tables;
-  const { largest } = counters.remembered;
-  const gone =
-    largest === undefined ? sql.all<Gone>(DROP_OLDEST, count) : sql.all<Gone>(DROP_OLDEST_OF, largest, count);
-  return forget(tables, gone);
+/** Drops the oldest keys, first those of owners with more than their share, until they are within it. */
+function makeRoom(tables: WriteTables, lasting: KeyRow['lasting'], written: WrittenKey): void {
+  const sizes = tables.counters.remembered[lasting];
+  let tooMany = sizes.keys > REMEMBERED_LIMIT ? Math.max(DROPPED_AT_ONCE, sizes.keys - REMEMBERED_LIMIT) : 0;
+  const isTooMuch = () => tooMany > 0 || sizes.bytes > REMEMBERED_BYTES;
+  for (const owner of sizes.largeOwners) {
+    while (isTooMuch() && sizes.isLarge(owner)) {
+      const count = Math.max(1, Math.min(tooMany, sizes.keysBeyondShare(owner)));
+      const dropped = dropOldestOf(tables, owner, { lasting, count, written });
+      tooMany -= dropped;
+      if (dropped < count) break;
+    }
+  }
+  while (isTooMuch()) {
+    const { scopePk, key } = written;
+    const dropped = forget(tables, lasting, DROPS[lasting].oldest, scopePk, key, Math.max(1, tooMany));
+    if (dropped === 0) return;
+    tooMany -= dropped;
+  }
+}
+
+/** Drops so many of the oldest keys of an owner; how many went. */
+function dropOldestOf(
+  { sql, counters }: WriteTables,
+  owner: Owner,
+  drop: { readonly lasting: KeyRow['lasting']; readonly count: number; readonly written: WrittenKey },
+): number {
+  const { lasting, count, written } = drop;
+  const { scopePk, key, expiresAt } = written;
+  const sizes = counters.remembered[lasting];
+  const gone = sql.all<Gone>(DROPS[lasting].oldestOf, scopePk, key, sizes.oldestOf(owner), owner, count);
+  let bytes = 0;
+  let last = 0;
+  for (const one of gone) {
+    bytes += one.bytes;
+    last = Math.max(last, one.expiresAt);
+  }
+  sizes.removed(owner, { keys: gone.length, bytes });
+  // The written key may be older than those that went.
+  sizes.beginAt(owner, gone.length < count ? expiresAt : Math.min(last, expiresAt));
+  return gone.length;
 }
 
 /** Removes keys that have expired, at most so many; how many went. */
 export function sweepKeys(tables: WriteTables, now: number, limit: number): number {
-  return forget(tables, tables.sql.all<Gone>(DROP_EXPIRED, now, limit));
+  const [passing, lasting] = DROPS;
+  const dropped = forget(tables, 0, passing.expired, now, limit);
+  return dropped + forget(tables, 1, lasting.expired, now, limit - dropped);
 }
 
-function forget({ sql, counters }: WriteTables, gone: readonly Gone[]): number {
+/** Drops keys by a statement that returns them with their owners; how many went. */
+function forget(
+  { sql, counters }: WriteTables,
+  lasting: KeyRow['lasting'],
+  statement: string,
+  ...values: readonly (string | number)[]
+): number {
+  const gone = sql.all<Gone & { readonly owner: Owner }>(statement, ...values);
   if (gone.length > 0) sql.wrote = true;
-  for (const { scope, bytes } of gone) counters.remembered.change(scope, -1, -bytes);
+  for (const { owner, bytes } of gone) counters.remembered[lasting].removed(owner, { keys: 1, bytes });
   return gone.length;
 }

@@ -3,10 +3,14 @@ import { isDamage } from './file-fault.js';
 import type { Statements } from './statements.js';
 import type { KeyRow } from './write-requests.js';
 
-/** Count of idempotency keys, and about the bytes that they take. */
-interface Size {
+/** The owner of a scope. Callers without a name are one owner. */
+export type Owner = string | null;
+
+/** The keys of one owner: their count, and about the bytes that they take. None of them expires before `oldest`. */
+interface OwnerKeys {
   readonly keys: number;
   readonly bytes: number;
+  readonly oldest: number;
 }
 
 /** The bytes of a row of `idempotency`, its place in two indexes included. */
@@ -18,24 +22,28 @@ export function keyBytes({ key, task, reply }: Pick<KeyRow, 'key' | 'task' | 're
   return 2 * Buffer.byteLength(key) + Buffer.byteLength(task ?? '') + Buffer.byteLength(reply ?? '') + 80;
 }
 
-const SIZES = `SELECT scope, count(*) AS keys, sum(${KEY_BYTES}) AS bytes FROM idempotency GROUP BY scope`;
-const NOTHING: Size = { keys: 0, bytes: 0 };
+const SIZES = `SELECT (SELECT owner FROM scope s WHERE s.pk = idempotency.scope) AS owner, count(*) AS keys,
+  sum(${KEY_BYTES}) AS bytes, min(expires) AS oldest FROM idempotency WHERE lasting = ? GROUP BY scope`;
+const NOTHING: OwnerKeys = { keys: 0, bytes: 0, oldest: Number.POSITIVE_INFINITY };
+const SHARE_OF_KEYS = Math.floor(REMEMBERED_LIMIT / REMEMBERED_SHARES);
 
-/** The sizes of the idempotency keys, by the numbers of their scopes. */
+/** The sizes of the idempotency keys that share limits, by their owners over all agents and tenants. */
 export class RememberedSizes {
-  readonly #sizes = new Map<number, Size>();
-  /** The sizes before this transaction of scopes that it has changed. */
-  readonly #before = new Map<number, Size>();
-  /** Scopes with more than their share. There are never many. */
-  readonly #large = new Set<number>();
+  readonly #sizes = new Map<Owner, OwnerKeys>();
+  /** The sizes before this transaction of owners that it has changed. */
+  readonly #before = new Map<Owner, OwnerKeys>();
+  /** Owners with more than their share. There are never many. */
+  readonly #large = new Set<Owner>();
   #keys = 0;
   #bytes = 0;
 
   /** A damaged table has no sizes: what can be read of it is still good. */
-  constructor(sql: Statements) {
+  constructor(sql: Statements, lasting: KeyRow['lasting']) {
     try {
-      for (const { scope, keys, bytes } of sql.all<Size & { readonly scope: number }>(SIZES)) {
-        this.#set(scope, { keys, bytes });
+      for (const { owner, ...size } of sql.all<OwnerKeys & { readonly owner: Owner }>(SIZES, lasting)) {
+        const { keys, bytes, oldest } = this.#of(owner);
+        const all = { keys: keys + size.keys, bytes: bytes + size.bytes, oldest: Math.min(oldest, size.oldest) };
+        this.#set(owner, all);
       }
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -50,17 +58,44 @@ export class RememberedSizes {
     return this.#bytes;
   }
 
-  /** A key of a scope was added, or has gone. */
-  change(scope: number, keys: 1 | -1, bytes: number): void {
-    const size = this.#sizes.get(scope) ?? NOTHING;
-    if (!this.#before.has(scope)) this.#before.set(scope, size);
-    this.#set(scope, { keys: size.keys + keys, bytes: size.bytes + bytes });
+  /** A key of an owner was added. */
+  added(owner: Owner, bytes: number, expiresAt: number): void {
+    const size = this.#of(owner);
+    this.#change(owner, {
+      keys: size.keys + 1,
+      bytes: size.bytes + bytes,
+      oldest: Math.min(size.oldest, expiresAt),
+    });
   }
 
-  /** The scope that takes the most of those with more than their share, if there is one. */
-  get largest(): number | undefined {
-    const partOfScope = (scope: number) => partOf(this.#sizes.get(scope) ?? NOTHING);
-    return [...this.#large].sort((one, other) => partOfScope(other) - partOfScope(one))[0];
+  /** Keys of an owner have gone. */
+  removed(owner: Owner, { keys, bytes }: Pick<OwnerKeys, 'keys' | 'bytes'>): void {
+    const size = this.#of(owner);
+    this.#change(owner, { ...size, keys: size.keys - keys, bytes: size.bytes - bytes });
+  }
+
+  /** No key of the owner expires before this time. A search for the oldest ones begins here. */
+  oldestOf(owner: Owner): number {
+    return this.#of(owner).oldest;
+  }
+
+  /** All keys of the owner that expire before a time have gone. */
+  beginAt(owner: Owner, oldest: number): void {
+    this.#change(owner, { ...this.#of(owner), oldest });
+  }
+
+  /** The owners with more than their share, the largest one first. */
+  get largeOwners(): readonly Owner[] {
+    return [...this.#large].sort((one, other) => partOf(this.#of(other)) - partOf(this.#of(one)));
+  }
+
+  isLarge(owner: Owner): boolean {
+    return this.#large.has(owner);
+  }
+
+  /** Count of keys of an owner beyond the share. */
+  keysBeyondShare(owner: Owner): number {
+    return Math.max(0, this.#of(owner).keys - SHARE_OF_KEYS);
   }
 
   committed(): void {
@@ -68,22 +103,31 @@ export class RememberedSizes {
   }
 
   rolledBack(): void {
-    for (const [scope, size] of this.#before) this.#set(scope, size);
+    for (const [owner, size] of this.#before) this.#set(owner, size);
     this.#before.clear();
   }
 
-  #set(scope: number, size: Size): void {
-    const before = this.#sizes.get(scope) ?? NOTHING;
+  #of(owner: Owner): OwnerKeys {
+    return this.#sizes.get(owner) ?? NOTHING;
+  }
+
+  #change(owner: Owner, size: OwnerKeys): void {
+    if (!this.#before.has(owner)) this.#before.set(owner, this.#of(owner));
+    this.#set(owner, size);
+  }
+
+  #set(owner: Owner, size: OwnerKeys): void {
+    const before = this.#of(owner);
     this.#keys += size.keys - before.keys;
     this.#bytes += size.bytes - before.bytes;
-    if (size.keys > 0) this.#sizes.set(scope, size);
-    else this.#sizes.delete(scope);
-    if (partOf(size) > 1 / REMEMBERED_SHARES) this.#large.add(scope);
-    else this.#large.delete(scope);
+    if (size.keys > 0) this.#sizes.set(owner, size);
+    else this.#sizes.delete(owner);
+    if (partOf(size) > 1 / REMEMBERED_SHARES) this.#large.add(owner);
+    else this.#large.delete(owner);
   }
 }
 
-/** The part of the room that a scope takes. */
-function partOf({ keys, bytes }: Size): number {
+/** The part of the room that an owner takes. */
+function partOf({ keys, bytes }: OwnerKeys): number {
   return Math.max(keys / REMEMBERED_LIMIT, bytes / REMEMBERED_BYTES);
 }

@@ -3,7 +3,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import { INTERRUPTED_STATES } from '../state-numbers.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /**
  * The cost of a commit is the number of pages that it changes. So agents, scopes and contexts stand as numbers in the
@@ -71,9 +71,10 @@ CREATE UNIQUE INDEX push_delivery_config ON push_delivery (task, config);
 CREATE INDEX push_delivery_due ON push_delivery (due) WHERE due IS NOT NULL;
 CREATE TABLE idempotency (
   scope INTEGER, key TEXT, expires INTEGER NOT NULL, digest TEXT NOT NULL, task TEXT, turn INTEGER, reply TEXT,
-  node TEXT, lease_end INTEGER, PRIMARY KEY (scope, key)
+  node TEXT, lease_end INTEGER, lasting INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (scope, key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX idempotency_expires ON idempotency (expires);
+CREATE INDEX idempotency_expires ON idempotency (expires) WHERE lasting = 0;
+CREATE INDEX idempotency_lasting ON idempotency (expires) WHERE lasting = 1;
 `;
 
 /** Statements that bring a file of each version to the next; the first is for version 1. */
@@ -112,6 +113,10 @@ const MIGRATIONS = [
   // A row may have several records from now on. Rows with one record have the same form.
   '',
   'CREATE INDEX task_alone ON task (scope, context_id) WHERE context IS NULL AND context_id IS NOT NULL;',
+  `ALTER TABLE idempotency ADD COLUMN lasting INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX idempotency_expires;
+  CREATE INDEX idempotency_expires ON idempotency (expires) WHERE lasting = 0;
+  CREATE INDEX idempotency_lasting ON idempotency (expires) WHERE lasting = 1;`,
 ] as const;
 
 /**

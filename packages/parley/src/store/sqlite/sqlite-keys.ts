@@ -6,7 +6,7 @@ import type { Scope } from '../task-key.js';
 import type { FileReads } from './file-reads.js';
 import type { GroupCommit } from './group-commit.js';
 import { readRemembered, rememberedOf } from './read-keys-and-configs.js';
-import { scopeFields } from './to-write-requests.js';
+import { lastingOf, scopeFields } from './to-write-requests.js';
 
 /** The parts of a storage that its idempotency keys need. */
 export interface SqliteKeysOptions {
@@ -27,10 +27,12 @@ export class SqliteKeys implements IdempotencyKeys {
     this.#reads = reads;
   }
 
-  async reserve(scope: Scope, { key, ttlMs, digest }: IdempotencyKey, lease: Lease): Promise<Reservation> {
+  async reserve(scope: Scope, idempotency: IdempotencyKey, lease: Lease): Promise<Reservation> {
+    const { key, ttlMs, digest } = idempotency;
     const now = this.#lifetime.now();
     const { node, leaseMs } = lease;
-    const row = { scope: scopeFields(scope), now, key, expiresAt: now + ttlMs, digest, node, leaseMs };
+    const lasting = lastingOf(idempotency);
+    const row = { scope: scopeFields(scope), now, key, expiresAt: now + ttlMs, digest, node, leaseMs, lasting };
     const result = await this.#commits.do(['reserve', row]);
     if (result.standing === 'free') return { kind: 'reserved' };
     if (result.standing === 'known') return { kind: 'known', first: rememberedOf(result.row) };
@@ -42,9 +44,11 @@ export class SqliteKeys implements IdempotencyKeys {
     await this.#commits.do(['unreserve', { scope: scopeFields(scope), key, node }]);
   }
 
-  async remember(scope: Scope, { key, ttlMs, digest }: IdempotencyKey, reply: Message): Promise<Remembered> {
+  async remember(scope: Scope, idempotency: IdempotencyKey, reply: Message): Promise<Remembered> {
+    const { key, ttlMs, digest } = idempotency;
     const now = this.#lifetime.now();
-    const row = { now, key, expiresAt: now + ttlMs, digest, reply: JSON.stringify(reply) };
+    const lasting = lastingOf(idempotency);
+    const row = { now, key, expiresAt: now + ttlMs, digest, reply: JSON.stringify(reply), lasting };
     return rememberedOf(await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]));
   }
 

@@ -4,6 +4,7 @@ import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import type { HeldTurn } from '../held-turn.js';
+import type { IdempotencyKey } from '../idempotency-keys.js';
 import type { DeliveryKey } from '../push-storage.js';
 import { checkAppend } from '../rules/decide-append.js';
 import { stateNumber } from '../state-numbers.js';
@@ -23,6 +24,11 @@ import type {
 /** A scope, spread out. */
 export function scopeFields({ agent, tenant, owner }: Scope): ScopeFields {
   return [agent, tenant, owner];
+}
+
+/** The number in the row of a key. */
+export function lastingOf({ isLasting = false }: IdempotencyKey): 0 | 1 {
+  return isLasting ? 1 : 0;
 }
 
 /** A turn, spread out. */
@@ -71,7 +77,9 @@ export function acceptWrite(acceptance: Acceptance, now: number): AcceptWrite {
     pushConfig === undefined
       ? null
       : [pushConfigId, JSON.stringify({ ...pushConfig, id: pushConfigId, taskId }), pushConfigLimit ?? null],
-    idempotency === undefined ? null : [idempotency.key, now + idempotency.ttlMs, idempotency.digest],
+    idempotency === undefined
+      ? null
+      : [idempotency.key, now + idempotency.ttlMs, idempotency.digest, lastingOf(idempotency)],
     waitingLimit,
     acceptance.again === true,
   ];

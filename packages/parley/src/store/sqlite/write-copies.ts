@@ -66,7 +66,7 @@ export function writeKey({ sql, heads, counters }: WriteTables, copy: CopiedKey)
   const { scope, key, expiresAt, digest, taskId, turn, reply } = copy;
   const scopePk = heads.scopeOf([scope.agent, scope.tenant, scope.owner]);
   const added = sql.run(
-    'INSERT OR IGNORE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)',
+    'INSERT OR IGNORE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)',
     scopePk,
     key,
     expiresAt,
@@ -75,7 +75,7 @@ export function writeKey({ sql, heads, counters }: WriteTables, copy: CopiedKey)
     turn,
     reply,
   );
-  if (added > 0) counters.remembered.change(scopePk, 1, keyBytes({ key, task: taskId, reply }));
+  if (added > 0) counters.remembered[0].added(scope.owner, keyBytes({ key, task: taskId, reply }), expiresAt);
 }
 
 /** Returns about what the records take. */

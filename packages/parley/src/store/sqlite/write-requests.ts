@@ -67,6 +67,8 @@ export interface KeyRow {
   /** The node that has reserved the key, and the end of its lease. */
   readonly node: string | null;
   readonly leaseEnd: number | null;
+  /** 1 for a key that the limits of messages do not touch. */
+  readonly lasting: 0 | 1;
 }
 
 /** Take a message in. */
@@ -82,7 +84,7 @@ export type AcceptWrite = readonly [
   caller: string,
   claim: readonly [node: string, leaseMs: number] | null,
   pushConfig: readonly [id: string, config: string, limit: number | null] | null,
-  idempotency: readonly [key: string, expiresAt: number, digest: string] | null,
+  idempotency: readonly [key: string, expiresAt: number, digest: string, lasting: KeyRow['lasting']] | null,
   waitingLimit: number,
   again: boolean,
 ];
@@ -207,6 +209,7 @@ export type ReserveWrite = readonly [
     readonly digest: string;
     readonly node: string;
     readonly leaseMs: number;
+    readonly lasting: KeyRow['lasting'];
   },
 ];
 /** The answer to a reservation; `free`: the key is reserved. */
@@ -228,6 +231,7 @@ export type RememberWrite = readonly [
     readonly expiresAt: number;
     readonly digest: string;
     readonly reply: string;
+    readonly lasting: KeyRow['lasting'];
   },
 ];
 /** Add or replace a push configuration. */
