@@ -159,6 +159,7 @@ describe('words', () => {
       "const x = { TASK_NOT_FOUND: [404, 'NOT_FOUND'] };",
     ],
     'the media type of streams': ["const type = 'text/event-stream';"],
+    'a bare parameter as the limit of a statement (see LIMIT)': ["const order = 'ORDER BY id LIMIT ?';"],
     'a body limit that is not called bodyBytes': ['const bodyLimit = 10;', 'const MAX_BODY_BYTES = 10;'],
     'wire method names of 1.0': ["const method = 'SendMessage';", "const method = 'ListTaskPushNotificationConfigs';"],
     'routes of 1.0': ["const path = '/message:send';", "const path = ['tasks', '{id}:cancel'];"],

@@ -40,6 +40,7 @@ export const WORDS: readonly WordRule[] = [
     words: /\b(?:max_?body|body_?limit)\w*/i,
     rooms: [],
   },
+  { name: 'a bare parameter as the limit of a statement (see LIMIT)', words: /\bLIMIT \?(?! \+ 0)/, rooms: [] },
   { name: 'wire method names of 1.0', words: new RegExp(`['"\`](?:${METHODS_1_0})['"\`]`), rooms: ['codec/v1_0/'] },
   {
     name: 'routes of 1.0',

@@ -1,4 +1,5 @@
 import { claimedBy, isClaimable } from '../rules/turn-lease.js';
+import { LIMIT } from './statements.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
 import type { ClaimedTurn, ClaimResult, ClaimWrite, ScopeFields } from './write-requests.js';
@@ -42,7 +43,7 @@ const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.epoch, t.held,
   FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk = ?`;
 // Both read no row that may be damaged: the index has all of these columns, and they come before the long ones.
 const READY = `SELECT task, turn, place FROM execution INDEXED BY execution_ready
-  WHERE ready = 1 AND place > ? ORDER BY place LIMIT ?`;
+  WHERE ready = 1 AND place > ? ORDER BY place ${LIMIT}`;
 const NOT_READY = 'SELECT task, turn, place FROM execution WHERE ready = 0';
 const READ_AT_ONCE = 200;
 

@@ -1,5 +1,6 @@
 import type { DeliveryPage, DeliveryQuery } from '../push-storage.js';
 import type { ReadTables } from './read-tables.js';
+import { LIMIT } from './statements.js';
 
 interface Row {
   readonly pk: number;
@@ -30,7 +31,7 @@ export function readDeliveries(tables: ReadTables, query: DeliveryQuery): Delive
     (text) => text !== undefined,
   );
   const rows = tables.all<Row>(
-    `${QUEUES} ${conditions.join(' ')} ORDER BY d.pk LIMIT ?`,
+    `${QUEUES} ${conditions.join(' ')} ORDER BY d.pk ${LIMIT}`,
     Number(cursor ?? 0),
     ...(agents === undefined ? [] : [JSON.stringify(agents)]),
     ...(scope === undefined ? [] : [scope.agent, scope.tenant, scope.owner]),

@@ -3,6 +3,7 @@ import type { Remembered } from '../idempotency-keys.js';
 import type { StoredPushConfig } from '../push-storage.js';
 import type { Scope } from '../task-key.js';
 import type { ReadTables } from './read-tables.js';
+import { LIMIT } from './statements.js';
 
 interface KeyRow {
   readonly digest: string;
@@ -58,12 +59,12 @@ export function readPushConfigs(
     const rows =
       cursor === undefined
         ? tables.all<{ config: string }>(
-            'SELECT config FROM push_config WHERE task = ? ORDER BY id LIMIT ?',
+            `SELECT config FROM push_config WHERE task = ? ORDER BY id ${LIMIT}`,
             task,
             limit,
           )
         : tables.all<{ config: string }>(
-            'SELECT config FROM push_config WHERE task = ? AND id > ? ORDER BY id LIMIT ?',
+            `SELECT config FROM push_config WHERE task = ? AND id > ? ORDER BY id ${LIMIT}`,
             task,
             cursor,
             limit,

@@ -6,6 +6,7 @@ import { ALONE } from './contexts.js';
 import { isDamage } from './file-fault.js';
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
+import { LIMIT } from './statements.js';
 import { type RowPage, TASK_COLUMNS, type TaskRow, taskOf, textOf } from './task-texts.js';
 import type { ScopeFields } from './write-requests.js';
 
@@ -173,11 +174,11 @@ function listed(tables: ReadTables, query: TaskQuery, source: Source): readonly 
     const where = [range, ...behind, ...source.rest];
     return {
       sql: `SELECT * FROM (SELECT pk, ${column}, id FROM task INDEXED BY ${source.index}
-        WHERE ${where.map(({ sql }) => sql).join(' AND ')} ${order} LIMIT ?)`,
+        WHERE ${where.map(({ sql }) => sql).join(' AND ')} ${order} ${LIMIT})`,
       values: [...where.flatMap(({ values }) => values), offset + limit + 1],
     };
   });
-  const found = `${parts.map((part) => part.sql).join(' UNION ALL ')} ${order} LIMIT ? OFFSET ?`;
+  const found = `${parts.map((part) => part.sql).join(' UNION ALL ')} ${order} ${LIMIT} OFFSET ?`;
   const values = [...parts.flatMap((part) => part.values), limit + 1, offset];
   return tables.rows(found, ...values);
 }

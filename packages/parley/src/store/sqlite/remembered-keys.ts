@@ -1,5 +1,6 @@
 import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { KEY_BYTES, keyBytes, type Owner } from './remembered-sizes.js';
+import { LIMIT } from './statements.js';
 import type {
   KeyRow,
   RememberWrite,
@@ -37,7 +38,7 @@ function dropsOf(index: string, lasting: KeyRow['lasting']) {
   const from = `FROM idempotency i INDEXED BY ${index}`;
   const drop = (found: string, returning: string) =>
     `DELETE FROM idempotency
-      WHERE (scope, key) IN (SELECT i.scope, i.key ${found} ORDER BY i.expires LIMIT ?) ${returning}`;
+      WHERE (scope, key) IN (SELECT i.scope, i.key ${found} ORDER BY i.expires ${LIMIT}) ${returning}`;
   const others = `i.lasting = ${lasting} AND (i.scope, i.key) <> (?, ?)`;
   return {
     oldest: drop(`${from} WHERE ${others}`, RETURNING_OWNER),

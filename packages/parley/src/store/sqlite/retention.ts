@@ -2,6 +2,7 @@ import { decideDelete } from '../rules/decide-cancel.js';
 import { leaveContext } from './contexts.js';
 import { BELOW_SEQ, OF_TASK, SEQ_OF_KEY } from './record-keys.js';
 import { sweepKeys } from './remembered-keys.js';
+import { LIMIT } from './statements.js';
 import type { HeadRow } from './task-heads.js';
 import type { DeleteWrite, SweepResult, SweepWrite } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
@@ -55,7 +56,7 @@ function sweepLogs(
   const found = tables.sql.all<FinishedLog>(
     `SELECT ${LOG_COLUMNS} FROM task WHERE ended >= ? AND ended < ? AND floor <= seq
       AND (ended < ? OR NOT EXISTS (SELECT 1 FROM push_delivery d WHERE d.task = task.pk AND d.due IS NOT NULL))
-      ORDER BY ended LIMIT ?`,
+      ORDER BY ended ${LIMIT}`,
     from,
     before,
     finishedBefore,
