@@ -117,7 +117,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const { agent, executor, storage, ids, uncaughtErrors = unknownOrigin } = options;
     const logger = steadyLogger(options.logger);
     const node = options.node ?? new EngineNode({ storage, clock: options.clock, ids, logger });
-    const { clock, lease, lastAttempts } = node;
+    const { clock, lastAttempts } = node;
     const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
     const feeds = new TaskFeeds();
     const deadlines = new EqualTimers(clock, limits.turnDeadlineMs);
@@ -144,7 +144,9 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       uncaughtErrors,
       logger,
       limits,
-      lease,
+      get lease() {
+        return node.lease;
+      },
       services: options.services ?? {},
       turnPlaces: options.turnPlaces ?? new KeyedPlaces(UNLIMITED),
       lastAttempts,

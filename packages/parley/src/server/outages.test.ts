@@ -134,6 +134,43 @@ describe('a message whose acceptance was not heard', () => {
     expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
     expect(await ids(one.handler)).toHaveLength(1);
   });
+
+  it.each(['task', 'either'] as const)(
+    'is processed once, although turns were stopped before it is asked about again (replies: %s)',
+    async (replies) => {
+      const replicas = new Replicas();
+      let runs = 0;
+      const one = await replicas.boot({
+        replies,
+        execute(context, events) {
+          if (context.text === 'work') return works(context, events);
+          runs += 1;
+          return events.complete();
+        },
+      });
+      send(one.handler, { messageId: 'm0', parts: [{ text: 'work' }] });
+      await replicas.clock.settle();
+      const { memory } = replicas;
+      const [accept, renew] = [memory.accept.bind(memory), memory.renew.bind(memory)];
+      memory.renew = () => Promise.reject(new StorageError('The connection is lost'));
+      await replicas.clock.advance(13_500);
+      memory.accept = async (acceptance) => {
+        memory.accept = accept;
+        await accept(acceptance);
+        await new Promise<void>((resolve) => void replicas.clock.after(1_000, resolve));
+        throw new StorageError('The connection ended before the answer came');
+      };
+      const sent = send(one.handler);
+      await replicas.clock.advance(1_000);
+      memory.renew = renew;
+      expect(one.logger.lines.map(({ message: text }) => text)).toContain(
+        'leases could not be renewed in time, their turns are stopped',
+      );
+      await replicas.clock.advance(40_000);
+      expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(runs).toBe(1);
+    },
+  );
 });
 
 describe('a caller who waits for a message that is taken in', () => {

@@ -283,7 +283,7 @@ export class Authorizations {
 
   /** Accepts the message again, unless the key was used: both are one commit. */
   async #resume({ asked, reply }: Received, usedAs: string): Promise<string | undefined> {
-    const { storage, lease, limits } = this.#context;
+    const { storage, limits } = this.#context;
     const { scope, taskId, messageId, caller } = asked;
     const key = { scope, id: taskId };
     const stored = await this.#questioned(asked);
@@ -297,7 +297,7 @@ export class Authorizations {
         message,
         caller: { ...caller, resumes: true, ...(sealedReply !== undefined && { sealedReply }) },
         task: { id: taskId },
-        claim: lease,
+        claim: this.#context.lease,
         idempotency: { key: usedAs, digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true },
         waitingLimit: limits.waitingMessages,
       });

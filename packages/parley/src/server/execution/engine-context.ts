@@ -45,6 +45,7 @@ export interface EngineContext {
   readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
   readonly limits: EngineLimits;
+  /** The lease that the process takes now. */
   readonly lease: Lease;
   /** Additions of the server to the context of a turn. */
   readonly services: TurnPorts;
