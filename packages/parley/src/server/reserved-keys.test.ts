@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { call, message, Sent } from '../../../../test/support/engine.js';
-import { Replicas } from '../../../../test/support/replicas.js';
+import { Replicas, works } from '../../../../test/support/replicas.js';
 import { InvalidParamsError } from '../errors/standard-errors.js';
+import { StorageError } from '../errors/storage-error.js';
 import type { AgentExecutor } from './agent-executor.js';
+import type { EventQueue } from './event-queue.js';
 
 const ANN = call({ user: { id: 'ann' } });
 
@@ -136,4 +138,60 @@ it('waits for another process that answers the message meanwhile', async () => {
   await replicas.clock.advance(1_000);
   expect(there.task?.status.state).toBe('TASK_STATE_COMPLETED');
   expect(here.task).toEqual(there.task);
+});
+
+describe('while the agent decides, and another turn of its process is stopped', () => {
+  type End = (events: EventQueue) => Promise<void>;
+  const STOPPED = 'leases could not be renewed in time, their turns are stopped';
+
+  /** One process gets two messages, and stops the turn of the first one. The other gets the second one as well. */
+  async function besideStoppedTurn() {
+    const replicas = new Replicas();
+    const runs: ((end: End) => void)[] = [];
+    const agent: AgentExecutor = {
+      replies: 'either',
+      async execute(context, events) {
+        if (context.text === 'work') return works(context, events);
+        const end = await new Promise<End>((resolve) => void runs.push(resolve));
+        await end(events);
+      },
+    };
+    // Not a multiple of the heartbeat: the other process looks first once a reservation has ended.
+    const limits = { leaseMs: 14_000 };
+    const [one, other] = [await replicas.boot(agent, { limits }), await replicas.boot(agent, { limits })];
+    new Sent(one.handler.sendMessage({ message: message({ messageId: 'm0', parts: [{ text: 'work' }] }) }, ANN));
+    await replicas.clock.settle();
+    const here = new Sent(one.handler.sendMessage({ message: message() }, ANN));
+    await replicas.clock.settle();
+    const there = new Sent(other.handler.sendMessage({ message: message() }, ANN));
+    const renew = replicas.memory.renew.bind(replicas.memory);
+    replicas.memory.renew = () => Promise.reject(new StorageError('The connection is lost'));
+    await replicas.clock.advance(13_500);
+    replicas.memory.renew = renew;
+    expect(one.logger.lines.map(({ message: text }) => text)).toContain(STOPPED);
+    return { clock: replicas.clock, runs, here, there };
+  }
+
+  it.each([
+    ['at once', 0],
+    ['later than the lease', 30_000],
+  ])('its task is stored, and it runs once: it ends %s', async (_when, ms) => {
+    const { clock, runs, here, there } = await besideStoppedTurn();
+    await clock.advance(ms);
+    runs[0]?.((events) => events.complete('done'));
+    await clock.advance(40_000);
+    expect(here.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(there.task).toEqual(here.task);
+    expect(runs).toHaveLength(1);
+  });
+
+  it('gives the key back at once if it refuses the message', async () => {
+    const { clock, runs, here, there } = await besideStoppedTurn();
+    runs[0]?.(() => Promise.reject(new InvalidParamsError([{ field: 'message', description: 'is not for today' }])));
+    await clock.advance(1_000);
+    expect(here.error).toMatchObject({ code: 'INVALID_PARAMS' });
+    runs[1]?.(async (events) => void (await events.message('welcome')));
+    await clock.advance(1_000);
+    expect(there.reply?.parts).toEqual([{ text: 'welcome' }]);
+  });
 });

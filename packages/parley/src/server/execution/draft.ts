@@ -2,7 +2,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import type { CallerContext } from '../../store/caller-context.js';
-import type { Claim } from '../../store/held-turn.js';
+import type { Claim, Lease } from '../../store/held-turn.js';
 import type { IdempotencyKey } from '../../store/idempotency-keys.js';
 import type { StoredPushConfig } from '../../store/push-storage.js';
 import type { Scope } from '../../store/task-key.js';
@@ -21,6 +21,11 @@ export interface Draft {
   readonly task: Task & { readonly contextId: string };
   readonly pushConfig?: StoredPushConfig;
   readonly idempotency?: IdempotencyKey;
+  /**
+   * The lease under which the key is reserved. Only its node may store the task, also if the process has got another
+   * id meanwhile. Absent: no key is reserved.
+   */
+  readonly reservation?: Lease;
 }
 
 /** The outcome of a draft's first event: a direct message, or the claim of a new task. */
@@ -36,13 +41,13 @@ export class OvertakenDraftError extends Error {
  * @throws StorageError if the storage fails; OvertakenDraftError if the reservation of the message is lost.
  */
 export async function storeDraft({ storage, lease, limits }: EngineContext, draft: Draft): Promise<Claim> {
-  const { scope, message, caller, task, pushConfig, idempotency } = draft;
+  const { scope, message, caller, task, pushConfig, idempotency, reservation } = draft;
   const acceptance: Acceptance = {
     scope,
     message,
     caller,
     task: { create: task },
-    claim: lease,
+    claim: reservation ?? lease,
     ...(pushConfig && { pushConfig }),
     ...(idempotency && { idempotency }),
     waitingLimit: limits.waitingMessages,

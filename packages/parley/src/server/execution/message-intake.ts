@@ -14,7 +14,7 @@ import type { Task } from '../../model/task.js';
 import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { CallerContext, CallerUser } from '../../store/caller-context.js';
-import type { Claim } from '../../store/held-turn.js';
+import type { Claim, Lease } from '../../store/held-turn.js';
 import type { IdempotencyKey, Remembered } from '../../store/idempotency-keys.js';
 import type { StoredPushConfig } from '../../store/push-storage.js';
 import type { Scope, TaskKey } from '../../store/task-key.js';
@@ -22,7 +22,7 @@ import type { Acceptance, AcceptOutcome } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
-import { acceptedSurely, OvertakenDraftError } from './draft.js';
+import { acceptedSurely, type Draft, OvertakenDraftError } from './draft.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
 import { timestampAt } from './timestamp.js';
@@ -73,6 +73,16 @@ export interface IntakeOptions {
   readonly idempotency: Idempotency;
   /** Absent: the agent sends no push notifications. */
   readonly push: PushConfigurations | undefined;
+}
+
+/**
+ * The key of a message whose agent decides. It is reserved, extended and given back under one lease: the process may
+ * get another id meanwhile.
+ */
+interface ReservedKey {
+  readonly scope: Scope;
+  readonly key: IdempotencyKey;
+  readonly lease: Lease;
 }
 
 /** Takes messages in. Refuses a wrong message before anything is stored. */
@@ -134,7 +144,7 @@ export class MessageIntake {
     const { executor, patience, storage, turnPlaces } = this.#context;
     if (task && executor.replies === 'either') {
       envelope.takenIn?.();
-      return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
+      return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, { task });
     }
     const full = startsNone ? turnPlaces.add(callerKey) : turnPlaces.take(callerKey);
     if (full !== undefined) return this.#submitBeyond(envelope, full);
@@ -279,18 +289,20 @@ export class MessageIntake {
     const { storage } = this.#context;
     const { scope } = envelope;
     for (;;) {
-      const first = storage.shared ? await this.#reserve(scope, key) : await storage.keys.recall(scope, key.key);
+      const { lease } = this.#context;
+      const reserved = { scope, key, lease };
+      const first = storage.shared ? await this.#reserve(reserved) : await storage.keys.recall(scope, key.key);
       if (first) {
         this.#idempotency.check(first, key);
         return repeat(first);
       }
-      const stopExtending = storage.shared ? this.#keepReserved(scope, key) : undefined;
+      const stopExtending = storage.shared ? this.#keepReserved(reserved) : undefined;
       try {
-        const submission = await this.#decide(envelope, task);
+        const submission = await this.#decide(envelope, { task, ...(storage.shared && { reservation: lease }) });
         if (submission.kind !== 'reply') return submission;
         return repeat(await storage.keys.remember(scope, key, submission.message));
       } catch (error) {
-        if (storage.shared) await storage.keys.unreserve(scope, key.key, this.#context.lease.node).catch(ignore);
+        if (storage.shared) await storage.keys.unreserve(scope, key.key, lease.node).catch(ignore);
         if (!(error instanceof OvertakenDraftError)) throw error;
       } finally {
         stopExtending?.();
@@ -299,10 +311,10 @@ export class MessageIntake {
   }
 
   /** Reserves a key, or waits while another process finds out its outcome. Resolves to the outcome, if it is known. */
-  async #reserve(scope: Scope, key: IdempotencyKey): Promise<Remembered | undefined> {
-    const { storage, lease, clock } = this.#context;
+  async #reserve({ scope, key, lease }: ReservedKey): Promise<Remembered | undefined> {
+    const { storage, clock } = this.#context;
     for (;;) {
-      const reservation = await storage.keys.reserve(scope, key, { node: lease.node, leaseMs: lease.leaseMs });
+      const reservation = await storage.keys.reserve(scope, key, lease);
       if (reservation.kind === 'known') return reservation.first;
       if (reservation.kind === 'reserved') return undefined;
       this.#idempotency.check(reservation, key);
@@ -312,14 +324,14 @@ export class MessageIntake {
   }
 
   /** Extends a reservation while its agent decides. Returns the function that ends it. */
-  #keepReserved(scope: Scope, key: IdempotencyKey): () => void {
-    const { storage, lease, clock, limits } = this.#context;
+  #keepReserved({ scope, key, lease }: ReservedKey): () => void {
+    const { storage, clock, limits } = this.#context;
     let isOver = false;
     let stopTimer: (() => void) | undefined;
     const next = () => {
       stopTimer = clock.after(limits.heartbeatMs, () => {
         storage.keys
-          .reserve(scope, key, { node: lease.node, leaseMs: lease.leaseMs })
+          .reserve(scope, key, lease)
           // The key may have been given back while this call was under way.
           .then(() => (isOver ? storage.keys.unreserve(scope, key.key, lease.node) : undefined))
           .catch(ignore)
@@ -333,12 +345,16 @@ export class MessageIntake {
     };
   }
 
-  async #decide(envelope: Envelope, task: Task & { readonly contextId: string }): Promise<Submission> {
+  async #decide(envelope: Envelope, { task, reservation }: Pick<Draft, 'task' | 'reservation'>): Promise<Submission> {
     const { turnPlaces } = this.#context;
     const { scope, message, caller, callerKey, key, pushConfig } = envelope;
     const full = turnPlaces.full(callerKey);
     if (full !== undefined) throw tooManyTurns(full, turnPlaces.limits);
-    const kept = { ...(pushConfig && { pushConfig }), ...(key && { idempotency: key }) };
+    const kept = {
+      ...(pushConfig && { pushConfig }),
+      ...(key && { idempotency: key }),
+      ...(reservation && { reservation }),
+    };
     const turn = this.#turns.draft({ scope, message, caller, callerKey, task, ...kept });
     const opening = await turn.opening;
     if (opening === undefined) throw new TypeError('A draft has an opening');
