@@ -195,3 +195,28 @@ describe('while the agent decides, and another turn of its process is stopped', 
     expect(there.reply?.parts).toEqual([{ text: 'welcome' }]);
   });
 });
+
+it('lets the caller try again at once if its task was not stored in time, and stores one task', async () => {
+  const replicas = new Replicas();
+  const { agent, runs } = slowTasks();
+  const limits = { storagePatienceMs: 60_000 };
+  const [one, other] = [await replicas.boot(agent, { limits }), await replicas.boot(agent, { limits })];
+  const late = Promise.withResolvers<void>();
+  const accept = replicas.memory.accept.bind(replicas.memory);
+  replicas.memory.accept = (acceptance) => late.promise.then(() => accept(acceptance));
+  const here = new Sent(one.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.settle();
+  runs[0]?.();
+  await replicas.clock.advance(14_500);
+  replicas.memory.accept = accept;
+  expect(here.error).toMatchObject({ code: 'UNAVAILABLE', message: 'The server cannot store anything at present' });
+  const repeats = [one, other].map(({ handler }) => new Sent(handler.sendMessage({ message: message() }, ANN)));
+  await replicas.clock.advance(1_000);
+  expect(runs).toHaveLength(2);
+  late.resolve();
+  await replicas.clock.settle();
+  runs[1]?.();
+  await replicas.clock.advance(1_000);
+  expect(repeats.map(({ task }) => task?.status.state)).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED']);
+  expect((await other.handler.listTasks({}, ANN)).totalSize).toBe(1);
+});

@@ -86,7 +86,7 @@ type OwnerInput =
   | 'replaced'
   | 'cancel'
   | 'hand over'
-  /** The process closes and waits no longer for the storage. */
+  /** The process waits no longer for the storage: it closes, or the lease of the turn ends. */
   | 'give up'
   /** The storage says that this process does not hold the turn. */
   | 'not held';

@@ -292,7 +292,8 @@ function storingRow(live: LiveState): Row {
     stored: to(live, { do: 'open log' }, answer('claim')),
     'store overdue': to(here, answer('stalled')),
     'store failed': quit(live, 'ended', 'The task could not be stored', ABANDON, answer('error'), REPORT),
-    'give up': quit(live, 'lost', TAKEN_OVER, ABANDON, answer('closing'), REPORT),
+    // The storage has not answered for longer than a lease or the shutdown allows.
+    'give up': quit(live, 'lost', TAKEN_OVER, ABANDON, answer('stalled'), REPORT),
   };
 }
 
