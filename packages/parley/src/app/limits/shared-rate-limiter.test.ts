@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CapturingLogger } from '../../../../../test/support/engine.js';
+import { CapturingLogger, tick } from '../../../../../test/support/engine.js';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
 import { MemoryRateCounters } from '../../../../../test/support/memory-rate-counters.js';
+import type { RateCounters } from '../../store/rate-counters.js';
 import type { RateDecision } from './rate-limiter.js';
 import { SharedRateLimiter } from './shared-rate-limiter.js';
 
@@ -119,6 +120,40 @@ describe('while the counters are away', () => {
     for (let at = 0; at < 200; at++) if ((await take(at, 'bob')).allowed) allowed += 1;
     expect(allowed).toBe(100);
     expect(limiters).toHaveLength(2);
+  });
+
+  it.each([
+    ['do not answer', Number.POSITIVE_INFINITY],
+    ['answer slowly', 100],
+  ])('no request waits for longer than 250 ms, however many keys wait: the counters %s', async (_how, ms) => {
+    const { clock, counters } = processes(0);
+    const slow: RateCounters = {
+      take: async (asks) => {
+        await tick(clock, ms);
+        return counters.take(asks);
+      },
+    };
+    const limiter = new SharedRateLimiter({ counters: slow, clock, keys: 10_000, logger: new CapturingLogger() });
+    const waits: number[] = [];
+    const sentAt = clock.monotonic();
+    for (let at = 0; at < 5_000; at++) {
+      const decided = Promise.resolve(limiter.take(`caller ${at}`, RATE));
+      void decided.then(() => void waits.push(clock.monotonic() - sentAt));
+    }
+    await clock.advance(10_000);
+    expect(waits).toHaveLength(5_000);
+    expect(Math.max(...waits)).toBe(250);
+  });
+
+  it('are asked about one key, however many callers come meanwhile', async () => {
+    const { clock, counters, limiters } = processes(1);
+    counters.state = 'stalls';
+    void limiters[0]?.take('first', RATE);
+    await clock.advance(1_250);
+    const before = counters.calls;
+    for (let at = 0; at < 6_000; at++) expect(limiters[0]?.take(`caller ${at}`, RATE)).not.toBeInstanceOf(Promise);
+    await clock.advance(10_000);
+    expect(counters.calls).toBe(before + 1);
   });
 
   it('keeps the number of keys that wait for them bounded', async () => {

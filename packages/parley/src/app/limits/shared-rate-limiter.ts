@@ -30,6 +30,8 @@ interface Waiting {
   readonly key: string;
   readonly rate: Rate;
   readonly share: Share;
+  /** The time of the first request, by the monotonic clock. */
+  readonly since: number;
   readonly callers: ((decision: RateDecision) => void)[];
 }
 
@@ -68,8 +70,8 @@ export class SharedRateLimiter implements RateLimiter {
     const share = this.#shares.of(key, { windowMs: rate.windowMs, now }, newShare);
     if (now < share.endsAt && (share.tokens > 0 || share.left === 0)) return decide(share, now);
     if (this.#awayUntil !== undefined) {
-      // This request does not wait for the answer.
-      if (now >= this.#awayUntil) this.#waitingFor(key, rate, share);
+      // This request does not wait for the answer. One key is enough to hear if the counters answer again.
+      if (now >= this.#awayUntil && !this.#isAsking) this.#waitingFor(key, rate, share);
       return this.#alone.take(key, rate);
     }
     if (this.#waiting.size >= MOST_WAITING) return this.#alone.take(key, rate);
@@ -80,32 +82,40 @@ export class SharedRateLimiter implements RateLimiter {
   #waitingFor(key: string, rate: Rate, share: Share): Waiting {
     let waiting = this.#waiting.get(key);
     if (waiting === undefined) {
-      waiting = { key, rate, share, callers: [] };
+      waiting = { key, rate, share, since: this.#options.clock.monotonic(), callers: [] };
       this.#waiting.set(key, waiting);
     }
     if (!this.#isAsking) this.#askSoon();
     return waiting;
   }
 
-  /** One call is under way at a time. Callers that come meanwhile share the next one. */
-  #askSoon(): void {
+  /**
+   * One call is under way at a time. Callers that come meanwhile share the next one. `since`: the time of the first of
+   * several calls that follow each other.
+   */
+  #askSoon(since?: number): void {
+    const { clock } = this.#options;
     this.#isAsking = true;
-    this.#options.clock.soon(() => {
+    clock.soon(() => {
       const asked = [...this.#waiting.values()].slice(0, ASKS_AT_ONCE);
       for (const { key } of asked) this.#waiting.delete(key);
-      void this.#ask(asked).then(() => {
-        if (this.#waiting.size > 0) this.#askSoon();
+      const firstSentAt = since ?? clock.monotonic();
+      void this.#ask(asked, firstSentAt).then(() => {
+        if (this.#waiting.size > 0) this.#askSoon(firstSentAt);
         else this.#isAsking = false;
       });
     });
   }
 
-  async #ask(asked: readonly Waiting[]): Promise<void> {
+  async #ask(asked: readonly Waiting[], firstSentAt: number): Promise<void> {
     const { counters, clock, logger } = this.#options;
     const sentAt = clock.monotonic();
+    // The first key has waited for longest. The counters are not to blame for time in which no call was under way.
+    const waitedMs = sentAt - Math.max(firstSentAt, asked[0]?.since ?? sentAt);
+    const patienceMs = Math.max(0, PATIENCE_MS - waitedMs);
     let stopTimer = () => {};
     const late = new Promise<never>((_, reject) => {
-      stopTimer = clock.after(PATIENCE_MS, () => reject(new Error('The counters of rates do not answer')));
+      stopTimer = clock.after(patienceMs, () => reject(new Error('The counters of rates do not answer')));
     });
     try {
       const grants = await Promise.race([counters.take(asked.map(askOf)), late]);
@@ -116,7 +126,10 @@ export class SharedRateLimiter implements RateLimiter {
       if (this.#awayUntil === undefined)
         logger[failureLevel(error)]('the counters of rates failed, this process limits by itself', { error });
       this.#awayUntil = clock.monotonic() + AWAY_MS;
-      for (const { callers, key, rate } of asked) for (const answer of callers) answer(this.#alone.take(key, rate));
+      // Keys that wait for the next call would only wait for longer.
+      const all = [...asked, ...this.#waiting.values()];
+      this.#waiting.clear();
+      for (const { callers, key, rate } of all) for (const answer of callers) answer(this.#alone.take(key, rate));
     } finally {
       stopTimer();
     }
