@@ -227,6 +227,7 @@ function performed(facts: Facts, effect: TurnEffect, input: TurnInput): Facts {
       check(facts.agent !== 'absent' && !facts.released, 'an agent is released that does not run');
       return { ...facts, released: true };
     case 'log late error':
+    case 'tell overdue':
     case 'log':
       return facts;
     case 'start timer':

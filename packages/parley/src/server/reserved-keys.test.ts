@@ -220,3 +220,31 @@ it('lets the caller try again at once if its task was not stored in time, and st
   expect(repeats.map(({ task }) => task?.status.state)).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED']);
   expect((await other.handler.listTasks({}, ANN)).totalSize).toBe(1);
 });
+
+it.each([
+  ['the same process', true],
+  ['another process', false],
+])('runs the agent once if the caller repeats the message at %s before its task is stored', async (_where, isSame) => {
+  const replicas = new Replicas();
+  const { agent, runs } = slowTasks();
+  const [one, other] = await replicas.two(agent);
+  const say = ({ handler }: typeof one) => new Sent(handler.sendMessage({ message: message() }, ANN));
+  const there = isSame ? one : other;
+  const late = Promise.withResolvers<void>();
+  const accept = replicas.memory.accept.bind(replicas.memory);
+  replicas.memory.accept = (acceptance) => late.promise.then(() => accept(acceptance));
+  const first = say(one);
+  await replicas.clock.settle();
+  runs[0]?.();
+  await replicas.clock.advance(10_000);
+  expect(first.error).toMatchObject({ code: 'UNAVAILABLE', details: { retryAfterMs: 2_000 } });
+  const early = say(there);
+  await replicas.clock.advance(1_000);
+  late.resolve();
+  await replicas.clock.advance(1_000);
+  const repeated = say(there);
+  await replicas.clock.advance(1_000);
+  expect(early.settled).toBe(true);
+  expect(repeated.task?.status.message?.parts).toEqual([{ text: 'run 1' }]);
+  expect(runs).toHaveLength(1);
+});

@@ -1,3 +1,4 @@
+import type { A2AError } from '../../errors/a2a-error.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
@@ -26,6 +27,11 @@ export interface Draft {
    * id meanwhile. Absent: no key is reserved.
    */
   readonly reservation?: Lease;
+  /**
+   * Tells the caller that the storage takes too long. The task is stored all the same, and `Turn.opening` waits for
+   * that. Absent: `Turn.opening` rejects with the error.
+   */
+  readonly overdue?: (error: A2AError) => void;
 }
 
 /** The outcome of a draft's first event: a direct message, or the claim of a new task. */

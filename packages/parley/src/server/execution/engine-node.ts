@@ -281,7 +281,8 @@ export class EngineNode {
 
   /**
    * Stops turns whose leases were not renewed in time. Then the process goes on under a new id, because a node takes
-   * back none of its own leases.
+   * back none of its own leases. So the storage also refuses a late acceptance of a stopped draft once the process has
+   * reserved the same message again.
    */
   #fence(): void {
     const { clock, logger } = this.#options;

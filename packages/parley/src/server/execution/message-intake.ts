@@ -271,23 +271,27 @@ export class MessageIntake {
       const first = await running.result;
       return first.kind === 'turn' ? { kind: 'repeat', taskId: first.claim?.task.id ?? '', turn: first.turn } : first;
     }
-    const result = this.#recallOrDecide(envelope, task, key);
+    // After an early error, repeats get the same one until the outcome is known: the agent runs once.
+    const { promise: result, resolve, reject } = Promise.withResolvers<Submission>();
     this.#pending.set(place, { digest: key.digest, result });
-    try {
-      return await result;
-    } finally {
-      this.#pending.delete(place);
-    }
+    this.#recallOrDecide(envelope, { task, key, overdue: reject })
+      .finally(() => this.#pending.delete(place))
+      .then(resolve, reject);
+    return result;
   }
 
   /** A process that has lost its reservation answers with the outcome of the process that has it now. */
   async #recallOrDecide(
     envelope: Envelope,
-    task: Task & { readonly contextId: string },
-    key: IdempotencyKey,
+    { task, key, overdue }: Required<Pick<Draft, 'task' | 'overdue'>> & { readonly key: IdempotencyKey },
   ): Promise<Submission> {
     const { storage } = this.#context;
     const { scope } = envelope;
+    let isTold = false;
+    const tellOverdue = (error: A2AError) => {
+      isTold = true;
+      overdue(error);
+    };
     for (;;) {
       const { lease } = this.#context;
       const reserved = { scope, key, lease };
@@ -298,12 +302,17 @@ export class MessageIntake {
       }
       const stopExtending = storage.shared ? this.#keepReserved(reserved) : undefined;
       try {
-        const submission = await this.#decide(envelope, { task, ...(storage.shared && { reservation: lease }) });
+        const submission = await this.#decide(envelope, {
+          task,
+          overdue: tellOverdue,
+          ...(storage.shared && { reservation: lease }),
+        });
         if (submission.kind !== 'reply') return submission;
         return repeat(await storage.keys.remember(scope, key, submission.message));
       } catch (error) {
         if (storage.shared) await storage.keys.unreserve(scope, key.key, lease.node).catch(ignore);
-        if (!(error instanceof OvertakenDraftError)) throw error;
+        // A caller who was told to try again does not wait for another process.
+        if (isTold || !(error instanceof OvertakenDraftError)) throw error;
       } finally {
         stopExtending?.();
       }
@@ -345,7 +354,10 @@ export class MessageIntake {
     };
   }
 
-  async #decide(envelope: Envelope, { task, reservation }: Pick<Draft, 'task' | 'reservation'>): Promise<Submission> {
+  async #decide(
+    envelope: Envelope,
+    { task, overdue, reservation }: Pick<Draft, 'task' | 'overdue' | 'reservation'>,
+  ): Promise<Submission> {
     const { turnPlaces } = this.#context;
     const { scope, message, caller, callerKey, key, pushConfig } = envelope;
     const full = turnPlaces.full(callerKey);
@@ -354,6 +366,7 @@ export class MessageIntake {
       ...(pushConfig && { pushConfig }),
       ...(key && { idempotency: key }),
       ...(reservation && { reservation }),
+      ...(overdue && { overdue }),
     };
     const turn = this.#turns.draft({ scope, message, caller, callerKey, task, ...kept });
     const opening = await turn.opening;

@@ -141,6 +141,8 @@ export type TurnEffect =
   | { readonly do: 'release turn'; readonly how: ReleaseHow }
   /** Answer the caller of a draft. The first answer counts. */
   | { readonly do: 'answer'; readonly with: TurnAnswer }
+  /** Tell the caller of a draft that its answer takes too long. */
+  | { readonly do: 'tell overdue' }
   | { readonly do: 'report left' }
   /** Answer the agent that its event comes too late. */
   | { readonly do: 'refuse event' }

@@ -290,7 +290,7 @@ function storingRow(live: LiveState): Row {
     ...never(...STARTS, ...RELEASING, 'first step over', 'not held', 'fenced', 'left'),
     suspended: to(here),
     stored: to(live, { do: 'open log' }, answer('claim')),
-    'store overdue': to(here, answer('stalled')),
+    'store overdue': to(here, { do: 'tell overdue' }),
     'store failed': quit(live, 'ended', 'The task could not be stored', ABANDON, answer('error'), REPORT),
     // The storage has not answered for longer than a lease or the shutdown allows.
     'give up': quit(live, 'lost', TAKEN_OVER, ABANDON, answer('stalled'), REPORT),

@@ -258,6 +258,8 @@ export class Turn implements EventSink, LoggedTurn {
         return void this.#release(given.claim ?? this.#log?.claim, effect.how);
       case 'answer':
         return void this.#answer(effect.with, given);
+      case 'tell overdue':
+        return void (this.#draft?.overdue ?? this.#opening?.reject)?.(storageStalledError());
       case 'report left':
         this.#owner.left(this, given.waiting ?? 0);
         return void this.#left?.resolve();
