@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { call, message, Sent } from '../../../../test/support/engine.js';
+import { call, message, Sent, tick } from '../../../../test/support/engine.js';
 import { Replicas, works } from '../../../../test/support/replicas.js';
 import { InvalidParamsError } from '../errors/standard-errors.js';
 import { StorageError } from '../errors/storage-error.js';
@@ -7,6 +7,7 @@ import type { AgentExecutor } from './agent-executor.js';
 import type { EventQueue } from './event-queue.js';
 
 const ANN = call({ user: { id: 'ann' } });
+const HEARTBEAT_MS = 5_000;
 
 /** An agent that answers with its number of calls once it is let go on. */
 function slowReplies() {
@@ -84,6 +85,32 @@ it('gives the key back if the agent refuses the message', async () => {
   expect(refused.error).toMatchObject({ code: 'INVALID_PARAMS' });
   const answered = new Sent(other.handler.sendMessage({ message: message() }, ANN));
   await replicas.clock.settle();
+  expect(answered.reply?.parts).toEqual([{ text: 'welcome' }]);
+});
+
+it('does not reserve the key anew while it gives it back', async () => {
+  const replicas = new Replicas();
+  const { clock, memory } = replicas;
+  let calls = 0;
+  const [one, other] = await replicas.two({
+    replies: 'either',
+    async execute(_context, events) {
+      calls += 1;
+      if (calls > 1) return events.message('welcome');
+      await tick(clock, HEARTBEAT_MS - 100);
+      throw new InvalidParamsError([{ field: 'message', description: 'is not for today' }]);
+    },
+  });
+  const unreserve = memory.keys.unreserve.bind(memory.keys);
+  memory.keys.unreserve = async (...key) => {
+    await unreserve(...key);
+    await tick(clock, 200);
+  };
+  const refused = new Sent(one.handler.sendMessage({ message: message() }, ANN));
+  await clock.advance(HEARTBEAT_MS + 200);
+  expect(refused.error).toMatchObject({ code: 'INVALID_PARAMS' });
+  const answered = new Sent(other.handler.sendMessage({ message: message() }, ANN));
+  await clock.advance(1_000);
   expect(answered.reply?.parts).toEqual([{ text: 'welcome' }]);
 });
 

@@ -300,7 +300,7 @@ export class MessageIntake {
         this.#idempotency.check(first, key);
         return repeat(first);
       }
-      const stopExtending = storage.shared ? this.#keepReserved(reserved) : undefined;
+      const reservation = storage.shared ? this.#keepReserved(reserved) : undefined;
       try {
         const submission = await this.#decide(envelope, {
           task,
@@ -310,11 +310,11 @@ export class MessageIntake {
         if (submission.kind !== 'reply') return submission;
         return repeat(await storage.keys.remember(scope, key, submission.message));
       } catch (error) {
-        if (storage.shared) await storage.keys.unreserve(scope, key.key, lease.node).catch(ignore);
+        await reservation?.giveBack();
         // A caller who was told to try again does not wait for another process.
         if (isTold || !(error instanceof OvertakenDraftError)) throw error;
       } finally {
-        stopExtending?.();
+        reservation?.end();
       }
     }
   }
@@ -332,9 +332,10 @@ export class MessageIntake {
     }
   }
 
-  /** Extends a reservation while its agent decides. Returns the function that ends it. */
-  #keepReserved({ scope, key, lease }: ReservedKey): () => void {
+  /** Extends a reservation while its agent decides. `giveBack`: the message has no outcome. */
+  #keepReserved({ scope, key, lease }: ReservedKey): { end(): void; giveBack(): Promise<void> } {
     const { storage, clock, limits } = this.#context;
+    const unreserve = () => storage.keys.unreserve(scope, key.key, lease.node);
     let isOver = false;
     let stopTimer: (() => void) | undefined;
     const next = () => {
@@ -342,15 +343,23 @@ export class MessageIntake {
         storage.keys
           .reserve(scope, key, lease)
           // The key may have been given back while this call was under way.
-          .then(() => (isOver ? storage.keys.unreserve(scope, key.key, lease.node) : undefined))
+          .then(() => (isOver ? unreserve() : undefined))
           .catch(ignore)
           .finally(() => isOver || next());
       });
     };
-    next();
-    return () => {
+    const end = () => {
       isOver = true;
       stopTimer?.();
+    };
+    next();
+    return {
+      end,
+      giveBack: () => {
+        // An extension after this call would reserve the key anew.
+        end();
+        return unreserve().catch(ignore);
+      },
     };
   }
 
