@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { call, completes, idOf, ids, message, Seen, Sent, send } from '../../../../test/support/engine.js';
+import { call, completes, idOf, ids, message, Seen, Sent, send, tick } from '../../../../test/support/engine.js';
 import { offBy, Replicas, stepwise, works } from '../../../../test/support/replicas.js';
 import { StorageError } from '../errors/storage-error.js';
 import { ServedTasks } from './served-tasks.js';
@@ -133,6 +133,27 @@ describe('a message whose acceptance was not heard', () => {
     await replicas.clock.settle();
     expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
     expect(await ids(one.handler)).toHaveLength(1);
+  });
+
+  it('is processed once, although the answer comes too late for the lease', async () => {
+    const replicas = new Replicas();
+    let runs = 0;
+    const one = await replicas.boot((_context, events) => {
+      runs += 1;
+      return events.complete();
+    });
+    const accept = replicas.memory.accept.bind(replicas.memory);
+    replicas.memory.accept = async (acceptance) => {
+      const outcome = await accept(acceptance);
+      await tick(replicas.clock, 14_500);
+      return outcome;
+    };
+    const sent = send(one.handler);
+    await replicas.clock.advance(PATIENCE_MS);
+    expect(sent.error).toMatchObject({ code: 'UNAVAILABLE' });
+    await replicas.clock.advance(30_000);
+    expect((await one.handler.listTasks({ status: 'TASK_STATE_COMPLETED' }, call())).totalSize).toBe(1);
+    expect(runs).toBe(1);
   });
 
   it.each(['task', 'either'] as const)(

@@ -304,7 +304,9 @@ function withoutAgent() {
     ...NO_AGENT,
     cancel: to('leaving', CANCELED, FINISH),
     'hand over': to('handing back', ABANDON, HAND_BACK),
-    ...all(['give up', 'not held'], to('lost', ABANDON, REPORT)),
+    // The attempt does not count. If another process has the turn already, the storage ignores the release.
+    'give up': to('lost', ABANDON, HAND_BACK, REPORT),
+    'not held': to('lost', ABANDON, REPORT),
   };
 }
 
@@ -341,6 +343,7 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     ...all(STARTS, to('handing back')),
     ...withoutAgent(),
     ...all(['cancel', 'replaced', 'hand over'], to('handing back')),
+    'give up': to('lost', ABANDON, REPORT),
     released: to('handed over', REPORT),
     'release failed': to('lost', RELEASE_FAILED, REPORT),
   },
