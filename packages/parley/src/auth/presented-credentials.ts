@@ -24,6 +24,8 @@ const ATTACHED = ['authorization', 'cookie', 'certificate'] as const;
 const BY_ITSELF =
   /^(?:accept|accept-.*|content-.*|cookie|forwarded|host|origin|referer|sec-.*|traceparent|user-agent|via|x-(?:forwarded-.*|real-ip|request-id))$/;
 
+const NONE: readonly string[] = Object.freeze([]);
+
 /** Headers that tell the page of a request. */
 const OF_PAGES = /^(?:host|origin|sec-.*)$/;
 
@@ -33,11 +35,11 @@ export class PresentedCredentials implements Credentials {
   readonly #groupOf: ClientGroups | undefined;
   /** True if a credential of the connection was read: its certificate, or what a proxy told of it. */
   #isConnectionRead = false;
-  #ofProxies: readonly string[] = [];
+  #ofProxies = NONE;
   /** The first header that was read and came twice. */
   repeated: string | undefined;
   /** The headers that were read, without repeats: the answer depends on them. */
-  readonly read: string[] = [];
+  read: readonly string[] = NONE;
 
   constructor(source: CredentialSource, groupOf?: ClientGroups) {
     this.#source = source;
@@ -73,7 +75,9 @@ export class PresentedCredentials implements Credentials {
 
   header(name: string, source: CredentialSource = this.#source): string | undefined {
     const value = source.header(name);
-    if (!this.read.includes(name)) this.read.push(name);
+    // Mostly one header is read. A list that grows would have room for many.
+    if (this.read === NONE) this.read = [name];
+    else if (!this.read.includes(name)) this.read = [...this.read, name];
     if (value !== undefined && isRepeated(source, name, value)) this.repeated ??= name;
     return value;
   }

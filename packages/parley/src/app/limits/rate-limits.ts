@@ -11,7 +11,7 @@ import { MemoryRateLimiter } from './memory-rate-limiter.js';
 import { DEFAULT_RATE_KEYS, type RateLimitOptions, ratesOf } from './rate-limit-options.js';
 import type { Rate, RateLimiter } from './rate-limiter.js';
 import { SharedRateLimiter } from './shared-rate-limiter.js';
-import { withRate } from './with-rate.js';
+import { type FoundRate, withRate } from './with-rate.js';
 
 /** The rate of each principal of one agent, in the place of that of the host. */
 export interface AgentRate {
@@ -97,7 +97,7 @@ export class RateLimits {
       refusalOf,
     }: {
       readonly limit: 'address' | 'principal';
-      readonly ruleOf: (request: ExchangeRequest) => { readonly key: string; readonly rate: Rate } | undefined;
+      readonly ruleOf: (request: ExchangeRequest) => FoundRate | undefined;
       readonly refusalOf: RefusalOf;
     },
   ): Exchange {

@@ -5,13 +5,19 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import type { Rate, RateDecision, RateLimiter } from './rate-limiter.js';
 
+/** The rate of a request, and the key by which its requests count. */
+export interface FoundRate {
+  readonly key: string;
+  readonly rate: Rate;
+}
+
 /** The options of `withRate`. */
 export interface RateRule {
   /** Names the limit in headers and metrics. */
   readonly limit: 'address' | 'principal';
   readonly limiter: RateLimiter;
   /** The key of a request, unlike those of other limits, and its rate; `undefined` if the request is not limited. */
-  readonly ruleOf: (request: ExchangeRequest) => { readonly key: string; readonly rate: Rate } | undefined;
+  readonly ruleOf: (request: ExchangeRequest) => FoundRate | undefined;
   readonly refusalOf: (
     request: ExchangeRequest,
   ) => (refused: RefusedRequest) => ExchangeResponse | Promise<ExchangeResponse>;
@@ -31,6 +37,10 @@ export function withRate(next: Exchange, rule: RateRule): Exchange {
     if (!isFailing) logger.error('the rate limiter failed, requests are not limited', { limit, error });
     isFailing = true;
   };
+  const answer = (request: ExchangeRequest, found: FoundRate, decision: RateDecision): Promise<ExchangeResponse> => {
+    request.addedHeaders = fields.with(request.addedHeaders, found.rate, decision);
+    return decision.allowed ? next(request) : refusal({ rule, request, ...found, decision });
+  };
   return (request) => {
     const found = ruleOf(request);
     if (found === undefined) return next(request);
@@ -41,15 +51,11 @@ export function withRate(next: Exchange, rule: RateRule): Exchange {
       told(error);
       return next(request);
     }
-    const answer = (decided: RateDecision): Promise<ExchangeResponse> => {
-      request.addedHeaders = fields.with(request.addedHeaders, found.rate, decided);
-      return decided.allowed ? next(request) : refusal({ rule, request, ...found, decision: decided });
-    };
-    if (!(decision instanceof Promise)) return answer(decision);
+    if (!(decision instanceof Promise)) return answer(request, found, decision);
     return decision.then(
       (later) => {
         isFailing = false;
-        return answer(later);
+        return answer(request, found, later);
       },
       (error: unknown) => {
         told(error);
@@ -64,11 +70,9 @@ type AddedHeaders = ExchangeRequest['addedHeaders'];
 /** RFC 6585 §4. */
 const TOO_MANY_REQUESTS = 429;
 
-interface Refused {
+interface Refused extends FoundRate {
   readonly rule: RateRule;
   readonly request: ExchangeRequest;
-  readonly key: string;
-  readonly rate: Rate;
   readonly decision: RateDecision;
 }
 
@@ -83,22 +87,39 @@ async function refusal({ rule, request, key, rate, decision }: Refused): Promise
   return { ...refused, status: TOO_MANY_REQUESTS };
 }
 
-/** The fields of one limit. Structured fields are lists, so that an outer limit stands beside an inner one. */
+/**
+ * The fields of one limit. Structured fields are lists, so that an outer limit stands beside an inner one. The texts
+ * that nearly all requests share are not put together for each.
+ */
 class RateFields {
   readonly #limit: RateRule['limit'];
+  /** The beginning of the state, alone and behind an outer one. */
+  readonly #alone: string;
+  readonly #behind: string;
   #rate: Rate | undefined;
   #outerPolicy: string | undefined;
-  /** The policy of the last request. Nearly all requests have the same, which is not put together for each. */
   #policy = '';
+  #seconds = 0;
+  #reset = '';
 
   constructor(limit: RateRule['limit']) {
     this.#limit = limit;
+    this.#alone = `"${limit}";r=`;
+    this.#behind = `, ${this.#alone}`;
   }
 
   with(outer: AddedHeaders, rate: Rate, { remaining, resetMs }: RateDecision): AddedHeaders {
-    const state = `"${this.#limit}";r=${Math.max(0, remaining)};t=${seconds(resetMs)}`;
-    const policy = this.#policyOf(outer?.['ratelimit-policy'], rate);
-    return { ratelimit: outer === undefined ? state : `${outer.ratelimit}, ${state}`, 'ratelimit-policy': policy };
+    const begin = outer === undefined ? this.#alone : outer.ratelimit + this.#behind;
+    const ratelimit = begin + Math.max(0, remaining) + this.#resetOf(seconds(resetMs));
+    return { ratelimit, 'ratelimit-policy': this.#policyOf(outer?.['ratelimit-policy'], rate) };
+  }
+
+  #resetOf(afterSeconds: number): string {
+    if (afterSeconds !== this.#seconds) {
+      this.#seconds = afterSeconds;
+      this.#reset = `;t=${afterSeconds}`;
+    }
+    return this.#reset;
   }
 
   #policyOf(outer: string | undefined, rate: Rate): string {

@@ -9,6 +9,8 @@ export interface CredentialEnd {
 }
 
 type Listener = () => void;
+/** Calls its argument once when a credential ends. Returns the function that stops that. */
+type Watcher = (ended: Listener) => () => void;
 
 /** The longest time between two looks at the clock, because an operator may set it. */
 const LOOK_MS = 60_000;
@@ -21,6 +23,7 @@ interface Revocable {
   readonly calls: LinkedList<Listener>;
   /** The listener of the signal. */
   readonly revoked: () => void;
+  readonly watcher: Watcher;
 }
 
 /**
@@ -41,6 +44,12 @@ export class CredentialEnds {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  /** Watches the ends for calls. Credentials without a time have one function for each signal. */
+  watcherOf({ expiresAt, revoked }: CredentialEnd): Watcher {
+    const known = expiresAt === undefined && revoked !== undefined ? this.#revocable.get(revoked) : undefined;
+    return known?.watcher ?? ((ended) => this.watch({ expiresAt, revoked }, ended));
   }
 
   /** Calls `ended` once at the first end. The returned function stops that. */
@@ -93,7 +102,7 @@ export class CredentialEnds {
       this.#revocable.delete(signal);
       runAll(calls);
     };
-    const revocable = { calls, revoked };
+    const revocable = { calls, revoked, watcher: (ended: Listener) => this.watch({ revoked: signal }, ended) };
     signal.addEventListener('abort', revoked, { once: true });
     this.#revocable.set(signal, revocable);
     return revocable;

@@ -119,9 +119,23 @@ function watchEnd(arrival: Arrival, found: KnownUser, ports: AskingPorts): void 
   const { user, revoked, askAgainAt } = found;
   const { expiresAt = askAgainAt } = user;
   if (expiresAt === undefined && revoked === undefined) return;
+  if (askAgainAt === undefined) {
+    arrival.request.onCredentialEnd = ports.ends.watcherOf({ expiresAt, revoked });
+    return;
+  }
+  watchAndAskAgain(arrival, { found, askAgainAt }, ports);
+}
+
+/** Lets them end also if the authenticator says so later. */
+function watchAndAskAgain(
+  arrival: Arrival,
+  { found, askAgainAt }: { readonly found: KnownUser; readonly askAgainAt: number },
+  ports: AskingPorts,
+): void {
+  const { user, revoked } = found;
+  const { expiresAt = askAgainAt } = user;
   const watch = (ended: () => void): (() => void) => {
-    if (askAgainAt === undefined) return ports.ends.watch({ expiresAt, revoked }, ended);
-    const first = { expiresAt: Math.min(askAgainAt, expiresAt ?? askAgainAt), revoked };
+    const first = { expiresAt: Math.min(askAgainAt, expiresAt), revoked };
     let stop: (() => void) | undefined = ports.ends.watch(first, () =>
       import('./ask-again.js').then(({ askAgain }) => {
         stop &&= askAgain({ ...arrival, found, ...ports }, ended);

@@ -70,12 +70,17 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
   };
 }
 
-function responseOf({ received, request, context }: PreparedCall): ReturnType<UnaryMethod> {
+async function responseOf({ received, request, context }: PreparedCall): ReturnType<UnaryMethod> {
   const { endpoint, operation } = received;
   const { handler } = endpoint;
   const work = (handler[operation] as UnaryMethod).call(handler, request, context);
   const { onCredentialEnd } = received.request;
-  return onCredentialEnd === undefined ? work : untilCredentialEnds(work, onCredentialEnd);
+  const watched = onCredentialEnd && untilCredentialEnds(work, onCredentialEnd);
+  try {
+    return await (watched?.outcome ?? work);
+  } finally {
+    watched?.stop();
+  }
 }
 
 function openedItems(call: PreparedCall): Promise<ItemStream> {

@@ -107,12 +107,17 @@ export async function answerCall(call: PreparedCall<WireCodec>, form: AnswerForm
   }
   const { handler } = endpoint;
   const work = (handler[operation] as UnaryMethod).call(handler, call.request, context);
-  const { onCredentialEnd } = received.request;
-  const response = await (onCredentialEnd === undefined ? work : untilCredentialEnds(work, onCredentialEnd));
-  record.answered(response);
-  endpoint.bodies?.release(request);
-  const body = form.envelope(codec.encode(operation, response));
-  return { status: 200, headers: withExtensions(form.headers, context), body, call: record };
+  const { onCredentialEnd } = request;
+  const watched = onCredentialEnd && untilCredentialEnds(work, onCredentialEnd);
+  try {
+    const response = await (watched?.outcome ?? work);
+    record.answered(response);
+    endpoint.bodies?.release(request);
+    const body = form.envelope(codec.encode(operation, response));
+    return { status: 200, headers: withExtensions(form.headers, context), body, call: record };
+  } finally {
+    watched?.stop();
+  }
 }
 
 type StreamingMethod = (

@@ -5,22 +5,21 @@ export function endedCredentialError(): A2AError {
   return new A2AError('UNAUTHENTICATED', 'The credential has expired or was revoked');
 }
 
-/** The result of work, unless the credential of the caller ends before. The work itself goes on. */
+/** A wait for work. */
+export interface WatchedWork<Result> {
+  /** The result, unless the credential of the caller ends before. The work itself goes on. */
+  readonly outcome: Promise<Result>;
+  /** Ends the watch. To be called when the wait is over. */
+  readonly stop: () => void;
+}
+
+/** Waits for work until the credential of the caller ends. */
 export function untilCredentialEnds<Result>(
   work: Promise<Result>,
   onCredentialEnd: (ended: () => void) => () => void,
-): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const stop = onCredentialEnd(() => reject(endedCredentialError()));
-    work.then(
-      (result) => {
-        stop();
-        resolve(result);
-      },
-      (error: unknown) => {
-        stop();
-        reject(error);
-      },
-    );
-  });
+): WatchedWork<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  work.then(resolve, reject);
+  const stop = onCredentialEnd(() => reject(endedCredentialError()));
+  return { outcome: promise, stop };
 }
