@@ -28,10 +28,8 @@ export class Idempotency {
   /** The key of a message within its scope; `undefined` if it is not remembered. */
   keyOf(scope: Scope, message: Message): IdempotencyKey | undefined {
     if (scope.owner === null && !this.#anonymous) return undefined;
-    const { taskId, contextId, messageId } = message;
-    const place = taskId ? placed('t', taskId) : contextId ? placed('c', contextId) : '';
     return {
-      key: `${place} ${messageId}`,
+      key: keyText(message),
       digest: contentHash(message as unknown as JsonValue),
       ttlMs: this.#windowMs,
     };
@@ -48,7 +46,17 @@ export class Idempotency {
   }
 }
 
+/**
+ * A key of its own for each place and id. All but plain ids begin with a blank, also the keys of authorizations. Most
+ * keys are the id alone, so that no text is put together for them.
+ */
+function keyText({ taskId, contextId, messageId }: Message): string {
+  if (taskId) return placed('t', taskId, messageId);
+  if (contextId) return placed('c', contextId, messageId);
+  return messageId.startsWith(' ') ? ` =${messageId}` : messageId;
+}
+
 /** The length tells the end of the id, whatever the id of the message begins with. */
-function placed(kind: 't' | 'c', id: string): string {
-  return `${kind}${id.length}:${id}`;
+function placed(kind: 't' | 'c', id: string, messageId: string): string {
+  return ` ${kind}${id.length}:${id} ${messageId}`;
 }

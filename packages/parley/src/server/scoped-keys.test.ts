@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { InvalidParamsError } from '../errors/standard-errors.js';
+import type { Message } from '../model/message.js';
 import { isSameTask, type TaskKey, taskKeyText } from '../store/task-key.js';
+import { Idempotency } from './idempotency.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 
 /** Strings that look like parts of a key: numbers, separators, `-` for anonymous callers. */
@@ -33,6 +35,32 @@ it.each<[TaskKey, TaskKey]>([
 function key(scope: Partial<TaskKey['scope']>, id: string): TaskKey {
   return { scope: { agent: 'a', tenant: '', owner: null, ...scope }, id };
 }
+
+/** Ids that look like keys of messages and of authorizations. */
+const oddIds = fc.oneof(
+  odd,
+  fc.constantFrom(' =', ' t1:a', ' c1:a b', 't1:a b', ' authorization x', 'authorization x'),
+);
+const messages: fc.Arbitrary<Message> = fc.record({
+  messageId: oddIds,
+  taskId: oddIds,
+  contextId: oddIds,
+  role: fc.constant('ROLE_USER'),
+  parts: fc.constant([]),
+});
+
+it('gives two messages one key only if they have the same id for the same task or context', () => {
+  const idempotency = new Idempotency({ anonymous: true });
+  const keyOf = (message: Message) => idempotency.keyOf({ agent: 'a', tenant: '', owner: 'ann' }, message)?.key;
+  const placeOf = ({ messageId, taskId, contextId }: Message) => [messageId, taskId, taskId ? '' : contextId];
+  fc.assert(
+    fc.property(messages, messages, (one, other) => {
+      expect(keyOf(one) === keyOf(other)).toBe(JSON.stringify(placeOf(one)) === JSON.stringify(placeOf(other)));
+      expect(keyOf(one)).not.toMatch(/^ authorization /);
+    }),
+    runs,
+  );
+});
 
 it('takes a page token only for the list that it was made for (Spec §3.1.4)', () => {
   const place = { time: 1, id: 't' };

@@ -355,17 +355,17 @@ export class Authorizations {
   }
 }
 
-/** Keys of messages begin with a bracket. */
+/** No key of a message begins so (`Idempotency.keyOf`). */
 function askedKey(hash: string): string {
-  return `authorization ${hash}`;
+  return ` authorization ${hash}`;
 }
 
 function usedKey({ questionId }: Pick<Asked, 'questionId'>): string {
-  return `authorization used ${questionId}`;
+  return ` authorization used ${questionId}`;
 }
 
 function yieldKey({ id }: TaskKey, turn: number): string {
-  return `authorization yields ${turn} ${id}`;
+  return ` authorization yields ${turn} ${id}`;
 }
 
 /** The reply that a process has left, or "" if the agent got it directly; `undefined` if a turn was started for it. */

@@ -54,8 +54,10 @@ const MOST_LATIN1 = 0xff;
 export class PackedKeys {
   readonly #index = new HashIndex();
   readonly #all = new LinkedSlots();
-  readonly #owners = new Map<string | null, LinkedSlots>();
+  readonly #owners = new Map<string | null, OwnedSlots>();
   readonly #spaces: (MemorySpace | undefined)[] = [];
+  /** The lists of the owners, by slot. */
+  readonly #owned: (OwnedSlots | undefined)[] = [];
   readonly #beside = new Map<number, Texts>();
   #pages: Uint8Array[] = [];
   /** The numbers of all slots, and the same memory as times. */
@@ -68,9 +70,9 @@ export class PackedKeys {
     return this.#all;
   }
 
-  /** The keys of an owner in all agents and tenants; `undefined` if there are none. */
-  ofOwner(owner: string | null): KeyList | undefined {
-    return this.#owners.get(owner);
+  /** The keys of the owner of a key, in all agents and tenants. */
+  ownedWith(slot: number): KeyList {
+    return this.#owned[slot] as OwnedSlots;
   }
 
   /** The slot of the next newer key of all, or `NONE`. */
@@ -102,21 +104,23 @@ export class PackedKeys {
     this.#index.add(hash, slot);
     const bytes = this.#bytesOf(slot);
     this.#all.append(words, IN_ALL, slot, bytes);
-    this.#linksOf(space.scope.owner).append(words, IN_OWNER, slot, bytes);
+    const owned = this.#ofOwner(space.scope.owner);
+    owned.append(words, IN_OWNER, slot, bytes);
+    this.#owned[slot] = owned;
     return slot;
   }
 
   remove(slot: number): void {
     const words = this.#words;
     const at = slot * WORDS;
-    const { owner } = this.spaceOf(slot).scope;
+    const owned = this.#owned[slot] as OwnedSlots;
     const bytes = this.#bytesOf(slot);
     this.#index.remove(words[at + HASH] as number, slot);
     this.#all.remove(words, IN_ALL, slot, bytes);
-    const owned = this.#linksOf(owner);
     owned.remove(words, IN_OWNER, slot, bytes);
-    if (owned.size === 0) this.#owners.delete(owner);
+    if (owned.size === 0) this.#owners.delete(owned.owner);
     this.#spaces[slot] = undefined;
+    this.#owned[slot] = undefined;
     if (words[at + LENGTHS] === BESIDE) this.#beside.delete(slot);
     words[at + IN_ALL + 1] = this.#free;
     this.#free = slot;
@@ -138,10 +142,10 @@ export class PackedKeys {
     return { key, digest, outcome, expiresAt: this.expiryOf(slot) };
   }
 
-  #linksOf(owner: string | null): LinkedSlots {
+  #ofOwner(owner: string | null): OwnedSlots {
     let owned = this.#owners.get(owner);
     if (owned === undefined) {
-      owned = new LinkedSlots();
+      owned = new OwnedSlots(owner);
       this.#owners.set(owner, owned);
     }
     return owned;
@@ -201,6 +205,7 @@ export class PackedKeys {
     if (slots * WORDS > this.#words.length) this.#useWords(Math.max(slots, 2 * from), this.#words);
     for (let slot = from; slot < slots; slot += 1) {
       this.#spaces.push(undefined);
+      this.#owned.push(undefined);
       this.#words[slot * WORDS + IN_ALL + 1] = slot + 1 < slots ? slot + 1 : NONE;
     }
     this.#free = from;
@@ -216,6 +221,7 @@ export class PackedKeys {
   #giveBack(): void {
     this.#index.clear();
     this.#spaces.length = 0;
+    this.#owned.length = 0;
     this.#pages = [];
     this.#useWords(0, new Int32Array(0));
     this.#free = NONE;
@@ -248,6 +254,16 @@ class LinkedSlots implements KeyList {
     else words[newer * WORDS + link] = older;
     this.size -= 1;
     this.bytes -= bytes;
+  }
+}
+
+/** The slots of one owner. */
+class OwnedSlots extends LinkedSlots {
+  readonly owner: string | null;
+
+  constructor(owner: string | null) {
+    super();
+    this.owner = owner;
   }
 }
 

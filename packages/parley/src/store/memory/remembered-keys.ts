@@ -6,7 +6,7 @@ import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import { NONE } from './hash-index.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
-import { type KeptKey, PackedKeys } from './packed-keys.js';
+import { type KeptKey, type KeyList, PackedKeys } from './packed-keys.js';
 
 /** The parts of a storage that its idempotency keys need. */
 export interface RememberedKeysOptions {
@@ -46,8 +46,8 @@ interface Shelf {
   readonly keys: PackedKeys;
   /** By slot. */
   readonly reservations: Map<number, KeyReservation>;
-  /** The owners who have more than their share. */
-  readonly large: Set<string | null>;
+  /** The keys of owners who have more than their share. */
+  readonly large: Set<KeyList>;
 }
 
 /**
@@ -132,11 +132,10 @@ export class RememberedKeys implements IdempotencyKeys {
     const slot = shelf.keys.add(space, kept, this.#hashOf(key));
     if (reservation !== undefined) shelf.reservations.set(slot, reservation);
     space.keyCount += 1;
-    this.#noteSize(shelf, space.scope.owner);
+    const owned = shelf.keys.ownedWith(slot);
+    this.#noteSize(shelf, owned);
     const { all } = shelf.keys;
-    while (all.size > this.#limits.keys || all.bytes > this.#limits.bytes) {
-      this.#drop(shelf, this.#nextToGo(shelf, space.scope.owner));
-    }
+    while (all.size > this.#limits.keys || all.bytes > this.#limits.bytes) this.#drop(shelf, nextToGo(shelf, owned));
   }
 
   /** Forgets at most so many that have expired; how many went. */
@@ -155,18 +154,12 @@ export class RememberedKeys implements IdempotencyKeys {
     return dropped;
   }
 
-  /** The slot of the key that makes room for one of an owner. */
-  #nextToGo({ keys, large }: Shelf, owner: string | null): number {
-    if (large.size === 0) return keys.all.first;
-    const [first = null] = large;
-    return keys.ofOwner(large.has(owner) ? owner : first)?.first ?? keys.all.first;
-  }
-
-  #noteSize({ keys, large }: Shelf, owner: string | null): void {
-    const { size = 0, bytes = 0 } = keys.ofOwner(owner) ?? {};
-    const isLarge = size > this.#limits.keys / REMEMBERED_SHARES || bytes > this.#limits.bytes / REMEMBERED_SHARES;
-    if (isLarge) large.add(owner);
-    else if (large.size > 0) large.delete(owner);
+  #noteSize({ large }: Shelf, owned: KeyList): void {
+    const { keys, bytes } = this.#limits;
+    const isLarge = owned.size > keys / REMEMBERED_SHARES || owned.bytes > bytes / REMEMBERED_SHARES;
+    if (isLarge === large.has(owned)) return;
+    if (isLarge) large.add(owned);
+    else large.delete(owned);
   }
 
   #drop(shelf: Shelf, slot: number): void {
@@ -176,12 +169,21 @@ export class RememberedKeys implements IdempotencyKeys {
   }
 
   #forget(shelf: Shelf, slot: number): void {
-    const space = shelf.keys.spaceOf(slot);
-    shelf.keys.remove(slot);
-    if (shelf.reservations.size > 0) shelf.reservations.delete(slot);
-    space.keyCount -= 1;
-    this.#noteSize(shelf, space.scope.owner);
+    const { keys, reservations } = shelf;
+    const owned = keys.ownedWith(slot);
+    keys.spaceOf(slot).keyCount -= 1;
+    keys.remove(slot);
+    if (reservations.size > 0) reservations.delete(slot);
+    this.#noteSize(shelf, owned);
   }
+}
+
+/** The slot of the key that makes room for one of an owner. */
+function nextToGo({ keys, large }: Shelf, owned: KeyList): number {
+  if (large.size === 0) return keys.all.first;
+  if (large.has(owned)) return owned.first;
+  const [first = owned] = large;
+  return first.first;
 }
 
 /** The known outcome of a key. */
