@@ -116,8 +116,7 @@ export const PROBES: { readonly [Name in ProbeName]: Probe } = {
     targets: { memory: { atMost: 1.08 } },
   },
   protection: {
-    title:
-      'an API key, an owner and rates for each task: rate, against an open server that remembers messages too, by CPU time',
+    title: 'an API key, an owner and rates for each task: rate, against an open server, by CPU time',
     unit: '×',
     subjects: ['memory'],
     measure: { alone: (core) => measureProtection('memory', core) },

@@ -2,7 +2,7 @@
 export const REMEMBERED_LIMIT = 100_000;
 /** Bytes that they take at most, with the direct replies that are kept for them. */
 export const REMEMBERED_BYTES = 67_108_864;
-/** A scope with more than such a part of these limits loses its own keys before those of others go. */
+/** An owner with more than such a part of these limits loses own keys before those of others go. */
 export const REMEMBERED_SHARES = 8;
 
 /**
