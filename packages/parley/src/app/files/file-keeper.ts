@@ -9,7 +9,7 @@ import type { IdSource } from '../../runtime/id-source.js';
 export interface FileRules {
   /** Of one file. */
   readonly maxBytes: number;
-  /** Of all files of one user of one agent, in all tenants. */
+  /** Of all files of one user of one agent in one tenant. */
   readonly ownerBytes: number;
   /** The time until a file is deleted. */
   readonly expiryMs: number;
@@ -67,10 +67,5 @@ export class FileKeeper {
       digester: await newDigester(),
     });
     return this.store.put(scope, file, rules);
-  }
-
-  /** True if a file has less than half of the lifetime of a new one left. */
-  expiresSoon({ expiresAt }: StoredFile): boolean {
-    return expiresAt - this.#clock.now() < this.rules.expiryMs / 2;
   }
 }

@@ -72,10 +72,7 @@ export function isLargePart(part: Part, inlineBytes: number): boolean {
   return 'raw' in part && bytesInBase64(part.raw) > inlineBytes;
 }
 
-/**
- * The message with files in the place of its large parts. A message that is sent again names the same files. If they
- * would soon expire, they are stored again, because the message may begin another task.
- */
+/** The message with files in the place of its large parts. A message that is sent again names the same files. */
 async function storedMessage(options: FilePartsOptions, scope: FileScope, message: Message): Promise<Message> {
   let at = 0;
   return mappedMessage(message, async (part) => {
@@ -86,13 +83,7 @@ async function storedMessage(options: FilePartsOptions, scope: FileScope, messag
     const url = options.urlOf(scope, id);
     if (url === undefined) return part;
     const declared = { filename: safeFilename(part.filename), mediaType: readMediaType(part.mediaType) };
-    const { keeper } = options;
-    const keep = () => keeper.keep(scope, { declared, source: once(fromBase64(part.raw)), id });
-    let file = await keep();
-    if (keeper.expiresSoon(file)) {
-      await keeper.store.delete(scope, id);
-      file = await keep();
-    }
+    const file = await options.keeper.keep(scope, { declared, source: once(fromBase64(part.raw)), id });
     return { ...partOf(file, () => url), ...(part.metadata && { metadata: part.metadata }) };
   });
 }
