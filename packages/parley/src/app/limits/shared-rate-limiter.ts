@@ -30,8 +30,8 @@ interface Waiting {
   readonly key: string;
   readonly rate: Rate;
   readonly share: Share;
-  /** The time of the first request, by the monotonic clock. */
-  readonly since: number;
+  /** The time of the first of these requests, by the monotonic clock. */
+  since: number;
   readonly callers: ((decision: RateDecision) => void)[];
 }
 
@@ -75,8 +75,9 @@ export class SharedRateLimiter implements RateLimiter {
       return this.#alone.take(key, rate);
     }
     if (this.#waiting.size >= MOST_WAITING) return this.#alone.take(key, rate);
-    const { callers } = this.#waitingFor(key, rate, share);
-    return new Promise((resolve) => void callers.push(resolve));
+    const waiting = this.#waitingFor(key, rate, share);
+    if (waiting.callers.length === 0) waiting.since = now;
+    return new Promise((resolve) => void waiting.callers.push(resolve));
   }
 
   #waitingFor(key: string, rate: Rate, share: Share): Waiting {
@@ -89,34 +90,27 @@ export class SharedRateLimiter implements RateLimiter {
     return waiting;
   }
 
-  /**
-   * One call is under way at a time. Callers that come meanwhile share the next one. `since`: the time of the first of
-   * several calls that follow each other.
-   */
-  #askSoon(since?: number): void {
-    const { clock } = this.#options;
+  /** One call is under way at a time. Callers that come meanwhile share the next one. */
+  #askSoon(): void {
     this.#isAsking = true;
-    clock.soon(() => {
+    this.#options.clock.soon(() => {
       const asked = [...this.#waiting.values()].slice(0, ASKS_AT_ONCE);
       for (const { key } of asked) this.#waiting.delete(key);
-      const firstSentAt = since ?? clock.monotonic();
-      void this.#ask(asked, firstSentAt).then(() => {
-        if (this.#waiting.size > 0) this.#askSoon(firstSentAt);
+      void this.#ask(asked).then(() => {
+        if (this.#waiting.size > 0) this.#askSoon();
         else this.#isAsking = false;
       });
     });
   }
 
-  async #ask(asked: readonly Waiting[], firstSentAt: number): Promise<void> {
+  async #ask(asked: readonly Waiting[]): Promise<void> {
     const { counters, clock, logger } = this.#options;
     const sentAt = clock.monotonic();
-    // The first key has waited for longest. The counters are not to blame for time in which no call was under way.
-    const waitedMs = sentAt - Math.max(firstSentAt, asked[0]?.since ?? sentAt);
-    const patienceMs = Math.max(0, PATIENCE_MS - waitedMs);
     let stopTimer = () => {};
     const late = new Promise<never>((_, reject) => {
-      stopTimer = clock.after(patienceMs, () => reject(new Error('The counters of rates do not answer')));
+      stopTimer = clock.after(PATIENCE_MS, () => reject(new Error('The counters of rates do not answer')));
     });
+    const stopRelief = this.#relieveCallers(asked);
     try {
       const grants = await Promise.race([counters.take(asked.map(askOf)), late]);
       if (this.#awayUntil !== undefined) logger.info('rates are shared by all processes again');
@@ -127,12 +121,35 @@ export class SharedRateLimiter implements RateLimiter {
         logger[failureLevel(error)]('the counters of rates failed, this process limits by itself', { error });
       this.#awayUntil = clock.monotonic() + AWAY_MS;
       // Keys that wait for the next call would only wait for longer.
-      const all = [...asked, ...this.#waiting.values()];
+      for (const waiting of [...asked, ...this.#waiting.values()]) this.#answerAlone(waiting);
       this.#waiting.clear();
-      for (const { callers, key, rate } of all) for (const answer of callers) answer(this.#alone.take(key, rate));
     } finally {
       stopTimer();
+      stopRelief();
     }
+  }
+
+  /** Answers callers whose patience ends while a call is under way. Returns the function that stops that. */
+  #relieveCallers(asked: readonly Waiting[]): () => void {
+    const { clock } = this.#options;
+    const look = () => {
+      const now = clock.monotonic();
+      // Requests that come from now on wait for at least so long.
+      let next = now + PATIENCE_MS;
+      for (const waiting of [...asked, ...this.#waiting.values()]) {
+        const overdueAt = waiting.since + PATIENCE_MS;
+        if (overdueAt <= now) this.#answerAlone(waiting);
+        else if (waiting.callers.length > 0) next = Math.min(next, overdueAt);
+      }
+      stop = clock.after(next - now, look);
+    };
+    let stop = () => {};
+    look();
+    return () => stop();
+  }
+
+  #answerAlone({ callers, key, rate }: Waiting): void {
+    for (const answer of callers.splice(0)) answer(this.#alone.take(key, rate));
   }
 
   #granted({ share, callers }: Waiting, grant: RateGrant | undefined, sentAt: number): void {

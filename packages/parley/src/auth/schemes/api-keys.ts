@@ -40,10 +40,10 @@ export interface ApiKeysSetup extends ApiKeysOptions {
   readonly title?: string;
 }
 
-/** The last key of a connection, and its user in a table. */
+/** The last key of a connection, and its user in a version of the table. */
 interface LastKey {
   readonly key: string;
-  readonly table: KeyTable;
+  readonly version: object;
   readonly user: KnownUser | undefined;
 }
 
@@ -96,11 +96,12 @@ export class ApiKeys implements Authenticator {
     const table = this.#keys.current;
     const last = connection === undefined ? undefined : this.#last.get(connection);
     // Callers may share the connection of a proxy, so that the comparison takes the same time for all keys.
-    if (last !== undefined && last.table === table && isSameText(last.key, key)) return this.#answer(last.user);
+    if (last !== undefined && last.version === table?.version && isSameText(last.key, key))
+      return this.#answer(last.user);
     const sha256 = sha256Hex(key);
     if (table === undefined || typeof sha256 !== 'string') return this.#authenticateLater(sha256);
     const user = table.find(sha256);
-    if (connection !== undefined) this.#last.set(connection, { key, table, user });
+    if (connection !== undefined) this.#last.set(connection, { key, version: table.version, user });
     return this.#answer(user);
   }
 

@@ -30,6 +30,8 @@ const BUCKET_DIGITS = 8;
  * hash in constant time.
  */
 export class KeyTable {
+  /** Stands for this table, and keeps none of its keys in memory. */
+  readonly version: object = {};
   readonly #buckets: ReadonlyMap<string, readonly Entry[]>;
   readonly #entries: readonly Entry[];
 

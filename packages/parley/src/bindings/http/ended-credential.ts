@@ -19,7 +19,7 @@ export function untilCredentialEnds<Result>(
   onCredentialEnd: (ended: () => void) => () => void,
 ): WatchedWork<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  work.then(resolve, reject);
   const stop = onCredentialEnd(() => reject(endedCredentialError()));
+  work.then(resolve, reject);
   return { outcome: promise, stop };
 }

@@ -190,8 +190,9 @@ export class S3FileStore implements FileStore {
   /** The facts may have been written since the list was read. */
   async #removeRest(key: string): Promise<void> {
     const place = placeIn(DATA, key);
-    const all = await this.#factsOf(place);
-    if (all.some(({ data }) => data === key) || (await this.uploads.isOpen(place))) return;
+    // The upload first: its record goes when the facts of the file are there.
+    if (await this.uploads.isOpen(place)) return;
+    if ((await this.#factsOf(place)).some(({ data }) => data === key)) return;
     await this.#bucket.text({ method: 'DELETE', key });
   }
 

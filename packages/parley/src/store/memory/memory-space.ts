@@ -2,16 +2,22 @@ import type { Scope } from '../task-key.js';
 import type { TaskEntry } from './task-entry.js';
 import { TaskLists } from './task-lists.js';
 
+/** An odd number, so that a salt comes again only after all others. */
+const SALT_STEP = 0x9e3779b1;
+
 /** The tasks, lists and keys of one scope. */
 export class MemorySpace {
   readonly scope: Scope;
   readonly tasks = new Map<string, TaskEntry>();
+  /** Mixed into the hashes of keys: another one for each space. */
+  readonly salt: number;
   /** The idempotency keys of the scope. */
   keyCount = 0;
   #lists: TaskLists | undefined;
 
-  constructor(scope: Scope) {
+  constructor(scope: Scope, salt: number) {
     const { agent, tenant, owner } = scope;
+    this.salt = salt;
     this.scope = { agent, tenant, owner };
   }
 
@@ -30,6 +36,7 @@ export class MemorySpace {
 /** The spaces of all scopes. `null` as an owner is a key like any other and equals no string. */
 export class MemorySpaces {
   readonly #agents = new Map<string, Map<string, Map<string | null, MemorySpace>>>();
+  #salt = 0;
 
   find({ agent, tenant, owner }: Scope): MemorySpace | undefined {
     return this.#agents.get(agent)?.get(tenant)?.get(owner);
@@ -39,7 +46,8 @@ export class MemorySpaces {
     const owners = childOf(childOf(this.#agents, scope.agent), scope.tenant);
     let space = owners.get(scope.owner);
     if (space === undefined) {
-      space = new MemorySpace(scope);
+      this.#salt = (this.#salt + SALT_STEP) | 0;
+      space = new MemorySpace(scope, this.#salt);
       owners.set(scope.owner, space);
     }
     return space;

@@ -90,6 +90,15 @@ describe('a storage in memory', () => {
     expect((await storage.records({ scope, id: '1' }, 0, 9)).last).toBe(0);
   });
 
+  it('finds a new task that takes the place of the only other one of its owner', async () => {
+    const storage = new MemoryStorage({ clock, maxTasks: 1 });
+    for (const id of ['1', '2']) await write(storage, id, { chunks: 1, size: 1, ends: true });
+    expect((await storage.task(scope, '2'))?.task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(await storage.create(scope, taskOf('3'))).toBe(true);
+    expect((await storage.task(scope, '3'))?.task.id).toBe('3');
+    expect(await storage.task(scope, '2')).toBeUndefined();
+  });
+
   it('refuses new tasks while none of those that it keeps has ended, and takes them when one has', async () => {
     const storage = new MemoryStorage({ clock, maxTasks: 2 });
     for (const id of ['1', '2']) await write(storage, id, { chunks: 1, size: 1, ends: false });

@@ -58,8 +58,15 @@ export class MemoryTasks {
     const { tasks } = space;
     if (tasks.has(task.id)) throw new StorageError(`The task id ${task.id} is taken`);
     const entry = new TaskEntry(space, { task, record: LogRecord.of(1, 0, { task }), now });
-    while (this.#room.isFullFor(entry.content.bytes)) this.#dropOldest();
+    // First of all: a space without a task goes with the last task that is dropped.
     tasks.set(task.id, entry);
+    try {
+      while (this.#room.isFullFor(entry.content.bytes)) this.#dropOldest();
+    } catch (error) {
+      tasks.delete(task.id);
+      this.#spaces.release(space);
+      throw error;
+    }
     this.setStatus(entry, task.status, now);
     this.#room.note(entry);
     return entry;

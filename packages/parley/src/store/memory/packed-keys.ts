@@ -102,7 +102,7 @@ export class PackedKeys {
     words[at + TURN] = outcome === undefined ? RESERVED : typeof outcome === 'string' ? REPLY : outcome.turn;
     words[at + LENGTHS] = this.#write(slot, [key, digest, textOf(outcome)]);
     this.#index.add(hash, slot);
-    const bytes = this.#bytesOf(slot);
+    const bytes = this.bytesOf(slot);
     this.#all.append(words, IN_ALL, slot, bytes);
     const owned = this.#ofOwner(space.scope.owner);
     owned.append(words, IN_OWNER, slot, bytes);
@@ -114,7 +114,7 @@ export class PackedKeys {
     const words = this.#words;
     const at = slot * WORDS;
     const owned = this.#owned[slot] as OwnedSlots;
-    const bytes = this.#bytesOf(slot);
+    const bytes = this.bytesOf(slot);
     this.#index.remove(words[at + HASH] as number, slot);
     this.#all.remove(words, IN_ALL, slot, bytes);
     owned.remove(words, IN_OWNER, slot, bytes);
@@ -135,6 +135,12 @@ export class PackedKeys {
     return this.#times[(slot * WORDS) / 2 + TIME] as number;
   }
 
+  /** About how much a key takes. */
+  bytesOf(slot: number): number {
+    if (this.#words[slot * WORDS + LENGTHS] !== BESIDE) return KEY_BYTES;
+    return this.#texts(slot).reduce((bytes, { length }) => bytes + 2 * length, KEY_BYTES);
+  }
+
   read(slot: number): KeptKey {
     const [key, digest, text] = this.#texts(slot);
     const turn = this.#words[slot * WORDS + TURN] as number;
@@ -149,11 +155,6 @@ export class PackedKeys {
       this.#owners.set(owner, owned);
     }
     return owned;
-  }
-
-  #bytesOf(slot: number): number {
-    if (this.#words[slot * WORDS + LENGTHS] !== BESIDE) return KEY_BYTES;
-    return this.#texts(slot).reduce((bytes, { length }) => bytes + 2 * length, KEY_BYTES);
   }
 
   #hasKey(slot: number, key: string): boolean {

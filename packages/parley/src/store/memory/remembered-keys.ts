@@ -60,7 +60,7 @@ export class RememberedKeys implements IdempotencyKeys {
   readonly #limits: RememberedKeysOptions['limits'];
   readonly #passing = newShelf();
   readonly #lasting = newShelf();
-  readonly #hashOf = textHash();
+  readonly #hashOf = keyHash();
 
   constructor({ lifetime, spaces, limits }: RememberedKeysOptions) {
     this.#lifetime = lifetime;
@@ -101,7 +101,7 @@ export class RememberedKeys implements IdempotencyKeys {
 
   find(space: MemorySpace | undefined, key: string): RememberedKey | undefined {
     if (space === undefined) return undefined;
-    const hash = this.#hashOf(key);
+    const hash = this.#hashOf(space, key);
     return found(this.#passing, space, key, hash) ?? found(this.#lasting, space, key, hash);
   }
 
@@ -129,13 +129,14 @@ export class RememberedKeys implements IdempotencyKeys {
       outcome: outcome !== undefined && 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome,
       expiresAt: now + ttlMs,
     };
-    const slot = shelf.keys.add(space, kept, this.#hashOf(key));
+    const slot = shelf.keys.add(space, kept, this.#hashOf(space, key));
     if (reservation !== undefined) shelf.reservations.set(slot, reservation);
     space.keyCount += 1;
-    const owned = shelf.keys.ownedWith(slot);
-    this.#noteSize(shelf, owned);
+    this.#noteSize(shelf, shelf.keys.ownedWith(slot));
+    // No other key goes for one that is larger than all of the room.
+    if (shelf.keys.bytesOf(slot) > this.#limits.bytes) return this.#drop(shelf, slot);
     const { all } = shelf.keys;
-    while (all.size > this.#limits.keys || all.bytes > this.#limits.bytes) this.#drop(shelf, nextToGo(shelf, owned));
+    while (all.size > this.#limits.keys || all.bytes > this.#limits.bytes) this.#drop(shelf, nextToGo(shelf, slot));
   }
 
   /** Forgets at most so many that have expired; how many went. */
@@ -178,12 +179,12 @@ export class RememberedKeys implements IdempotencyKeys {
   }
 }
 
-/** The slot of the key that makes room for one of an owner. */
-function nextToGo({ keys, large }: Shelf, owned: KeyList): number {
-  if (large.size === 0) return keys.all.first;
-  if (large.has(owned)) return owned.first;
-  const [first = owned] = large;
-  return first.first;
+/** The slot of the key that makes room for a new one. It is another one. */
+function nextToGo({ keys, large }: Shelf, added: number): number {
+  const owned = keys.ownedWith(added);
+  if (large.has(owned) && owned.first !== added) return owned.first;
+  for (const { first } of large) if (first !== added) return first;
+  return keys.all.first;
 }
 
 /** The known outcome of a key. */
@@ -202,14 +203,18 @@ function found(shelf: Shelf, space: MemorySpace, key: string, hash: number): Rem
   return { ...shelf.keys.read(slot), shelf, slot, space, reservation: shelf.reservations.get(slot) };
 }
 
-/** A hash function of its own for each storage. Callers cannot choose keys that share a chain. */
-function textHash(): (text: string) => number {
+/**
+ * A hash function of its own for each storage. Callers cannot choose keys with one hash, and equal keys of several
+ * scopes have several hashes.
+ */
+function keyHash(): (space: MemorySpace, key: string) => number {
   const [start = 0, factor = 0] = crypto.getRandomValues(new Int32Array(2));
   const odd = factor | 1;
-  return (text) => {
-    let hash = start;
-    for (let at = 0; at < text.length; at += 1) {
-      hash = Math.imul(hash ^ text.charCodeAt(at), odd);
+  return ({ salt }, key) => {
+    let hash = Math.imul(start ^ salt, odd);
+    hash ^= hash >>> 15;
+    for (let at = 0; at < key.length; at += 1) {
+      hash = Math.imul(hash ^ key.charCodeAt(at), odd);
       hash ^= hash >>> 15;
     }
     return hash;
