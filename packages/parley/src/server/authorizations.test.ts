@@ -80,6 +80,19 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
     await handler.close();
   });
 
+  it('is not lost when another caller asks for many, with much metadata', async () => {
+    const handler = running(asking().execute);
+    const { task, state } = await asked(handler);
+    const metadata = { much: 'x'.repeat(8_000_000) };
+    for (let at = 0; at < 6; at += 1) {
+      const sent = { message: message({ messageId: ids.random() }), metadata };
+      await handler.sendMessage(sent, call({ user: { id: 'eve', name: 'Eve' } }));
+    }
+    expect(await handler.authorize(state, granted)).toBe(task.id);
+    await until(handler, task.id, 'COMPLETED');
+    await handler.close();
+  });
+
   it('works once, and only with the state', async () => {
     const { execute, seen } = asking();
     const handler = running(execute);

@@ -1,5 +1,5 @@
 import { failureLevel } from '../../errors/storage-error.js';
-import { isObject, type JsonValue } from '../../model/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import { ignoreRejection } from '../../runtime/settled.js';
@@ -324,32 +324,31 @@ export class Authorizations {
       ...question
     }: Pick<Asked, 'questionId' | 'publicKey'> & { readonly asking: AskingTurn; readonly ttlMs: number },
   ): Promise<void> {
+    const { storage } = this.#context;
     const { turn, message, caller } = asking;
     const { messageId } = message;
-    const { tenant, owner } = turn.scope;
-    const asked = {
-      tenant,
-      owner,
-      taskId: turn.taskId,
-      messageId,
-      ...question,
-      caller: caller as unknown as JsonValue,
-    };
-    const record = { messageId: hash, role: 'ROLE_AGENT' as const, parts: [{ data: asked }] };
-    const key = { key: askedKey(hash), digest: hash, ttlMs, isLasting: true } as const;
-    await this.#context.storage.keys.remember(this.#scope, key, record);
+    const { scope, taskId } = turn;
+    const asked = { taskId, messageId, ...question, caller: caller as unknown as JsonValue };
+    const { tenant, owner } = scope;
+    const kept = { digest: hash, ttlMs, isLasting: true } as const;
+    // The owner first: no state leads to a question that is not there.
+    await storage.keys.remember(scope, { ...kept, key: askedKey(hash) }, recordOf(hash, asked));
+    await storage.keys.remember(this.#scope, { ...kept, key: ownerKey(hash) }, recordOf(hash, { tenant, owner }));
   }
 
   async #asked(hash: string): Promise<Asked | undefined> {
-    const known = await this.#context.storage.keys.recall(this.#scope, askedKey(hash));
-    if (known === undefined || !('reply' in known.outcome)) return undefined;
-    const [part] = known.outcome.reply.parts;
-    if (part === undefined || !('data' in part) || !isObject(part.data)) return undefined;
-    const { tenant, owner, ...rest } = part.data as unknown as Omit<Asked, 'scope'> & Scope;
-    return { ...rest, scope: { agent: this.#context.agent, tenant, owner } };
+    const { agent, storage } = this.#context;
+    const place = recorded<Pick<Scope, 'tenant' | 'owner'>>(await storage.keys.recall(this.#scope, ownerKey(hash)));
+    if (place === undefined) return undefined;
+    const scope = { agent, tenant: place.tenant, owner: place.owner };
+    const asked = recorded<Omit<Asked, 'scope'>>(await storage.keys.recall(scope, askedKey(hash)));
+    return asked && { ...asked, scope };
   }
 
-  /** A request with a state names no owner, so the keys lie in one scope of the agent. */
+  /**
+   * A request with a state names no owner, so what leads to the owner lies in one scope of the agent. It is small. All
+   * else counts for the owner, who so pushes out own links only.
+   */
   get #scope(): Scope {
     return { agent: this.#context.agent, tenant: '', owner: null };
   }
@@ -358,6 +357,20 @@ export class Authorizations {
 /** No key of a message begins so (`Idempotency.keyOf`). */
 function askedKey(hash: string): string {
   return ` authorization ${hash}`;
+}
+
+function ownerKey(hash: string): string {
+  return ` authorization of ${hash}`;
+}
+
+function recordOf(hash: string, data: JsonObject): Message {
+  return { messageId: hash, role: 'ROLE_AGENT', parts: [{ data }] };
+}
+
+function recorded<Data>(known: Remembered | undefined): Data | undefined {
+  if (known === undefined || !('reply' in known.outcome)) return undefined;
+  const [part] = known.outcome.reply.parts;
+  return part !== undefined && 'data' in part && isObject(part.data) ? (part.data as Data) : undefined;
 }
 
 function usedKey({ questionId }: Pick<Asked, 'questionId'>): string {
