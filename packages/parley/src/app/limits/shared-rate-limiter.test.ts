@@ -145,6 +145,30 @@ describe('while the counters are away', () => {
     expect(Math.max(...waits)).toBe(250);
   });
 
+  it('counters that need 200 ms are not away, though some requests do not wait for them', async () => {
+    const { clock, counters } = processes(0);
+    const slow: RateCounters = {
+      take: async (asks) => {
+        await tick(clock, 200);
+        return counters.take(asks);
+      },
+    };
+    const logger = new CapturingLogger();
+    const limiter = new SharedRateLimiter({ counters: slow, clock, keys: 10_000, logger });
+    const waits: number[] = [];
+    for (let at = 0; at < 40; at++) {
+      const sentAt = clock.monotonic();
+      const decided = Promise.resolve(limiter.take(`caller ${at}`, RATE));
+      void decided.then(() => void waits.push(clock.monotonic() - sentAt));
+      await clock.advance(50);
+    }
+    await clock.advance(1_000);
+    expect(waits).toHaveLength(40);
+    expect(Math.max(...waits)).toBe(250);
+    expect(waits).toContain(200);
+    expect(logger.lines).toEqual([]);
+  });
+
   it('are asked about one key, however many callers come meanwhile', async () => {
     const { clock, counters, limiters } = processes(1);
     counters.state = 'stalls';
