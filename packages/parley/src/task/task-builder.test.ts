@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Artifact } from '../model/artifact.js';
 import type { JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
 import type { TaskEvent } from '../model/stream-response.js';
 import type { Task, TaskStatus } from '../model/task.js';
 import { LogRecord, type LogRecordExtras } from './log-record.js';
@@ -55,16 +56,43 @@ describe('artifacts', () => {
     );
     expect(task.artifacts).toEqual([
       { artifactId: 'a', parts: [{ text: '3' }] },
-      { artifactId: 'b', parts: [{ text: '2' }, { text: '4' }] },
+      { artifactId: 'b', parts: [{ text: '24' }] },
     ]);
   });
 
-  it('grow by list elements, texts are not joined (Spec §4.2.2)', () => {
+  it('grow by text that continues the text before it, and otherwise by list elements (Spec §4.2.2)', () => {
     const task = folded(
       artifact({ artifactId: 'a', parts: [{ text: 'Hel' }] }),
       artifact({ artifactId: 'a', parts: [{ text: 'lo' }, { data: null }] }, true),
+      artifact({ artifactId: 'a', parts: [{ text: 'wor' }] }, true),
+      artifact({ artifactId: 'a', parts: [{ text: 'ld' }] }, true),
     );
-    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'Hel' }, { text: 'lo' }, { data: null }]);
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'Hello' }, { data: null }, { text: 'world' }]);
+  });
+
+  it('keep the parts of one event apart', () => {
+    const task = folded(
+      artifact({ artifactId: 'a', parts: [{ text: '1' }, { text: '2' }] }),
+      artifact({ artifactId: 'a', parts: [{ text: '3' }, { text: '4' }] }, true),
+    );
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text: '1' }, { text: '23' }, { text: '4' }]);
+  });
+
+  it.each([
+    ['metadata', { text: 'x', metadata: {} }],
+    ['a media type', { text: 'x', mediaType: 'text/markdown' }],
+    ['a name', { text: 'x', filename: 'x.txt' }],
+  ])('keep a text with %s of its own apart, before and after', (_about, part) => {
+    const chunks = [{ text: '1' }, part, { text: '2' }, part];
+    const task = folded(...chunks.map((chunk, at) => artifact({ artifactId: 'a', parts: [chunk] }, at > 0)));
+    expect(task.artifacts?.[0]?.parts).toEqual(chunks);
+  });
+
+  it('keep all parts apart if an extension of the artifact may count them', () => {
+    const chunks = [{ text: '1' }, { text: '2' }, { text: '3' }];
+    const extended = (part: Part, at: number) =>
+      artifact({ artifactId: 'a', parts: [part], ...(at === 0 && { extensions: ['urn:e'] }) }, at > 0);
+    expect(folded(...chunks.map(extended)).artifacts?.[0]?.parts).toEqual(chunks);
   });
 
   it('are created by an append to an unknown id (Spec §4.2.2)', () => {
@@ -191,7 +219,7 @@ it('shows status and metadata without building the task', () => {
 });
 
 describe('for any log', () => {
-  const part = fc.record({ text: fc.string({ maxLength: 3 }) });
+  const part = fc.record({ text: fc.string({ maxLength: 3 }), filename: fc.string() }, { requiredKeys: ['text'] });
   const anyMessage = fc
     .tuple(fc.constantFrom('1', '2', '3', '4'), fc.constantFrom('ROLE_USER' as const, 'ROLE_AGENT' as const))
     .map(([id, role]) => message(id, role));
@@ -289,7 +317,7 @@ describe('for any log', () => {
 
 it('hands out the same parts until the artifact grows again', () => {
   const builder = TaskBuilder.from(base);
-  const chunks = Array.from({ length: 1_000 }, (_, at) => ({ text: `${at}` }));
+  const chunks = Array.from({ length: 1_000 }, (_, at) => ({ data: at }));
   for (const record of logOf(...chunks.map((chunk, at) => artifact({ artifactId: 'a', parts: [chunk] }, at > 0)))) {
     builder.apply(record);
   }

@@ -1,10 +1,10 @@
 import type { Artifact } from '../model/artifact.js';
 import type { JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
-import type { Part } from '../model/part.js';
 import type { TaskArtifactUpdateEvent } from '../model/stream-response.js';
 import type { Task, TaskStatus } from '../model/task.js';
 import { isInterrupted } from '../model/task-state.js';
+import { GrowingArtifact, merged } from './growing-artifact.js';
 import type { LogRecord } from './log-record.js';
 import { ShapedTask } from './shaped-task.js';
 
@@ -12,12 +12,6 @@ import { ShapedTask } from './shaped-task.js';
 export interface StatusAndMetadata {
   readonly status: TaskStatus;
   readonly metadata: JsonObject | undefined;
-}
-
-/** A growing artifact. `grown` holds the parts until they are shared. */
-interface Slot {
-  artifact: Artifact;
-  grown: Part[] | undefined;
 }
 
 /**
@@ -28,8 +22,8 @@ export class TaskBuilder {
   #task: Task;
   #status: TaskStatus;
   #metadata: JsonObject | undefined;
-  #slots: Slot[] = [];
-  #byId = new Map<string, Slot>();
+  /** In the order of their first events. */
+  #artifacts = new Map<string, GrowingArtifact>();
   #history: Message[] = [];
   #historyShared = false;
   #known: Set<string> | undefined;
@@ -69,6 +63,11 @@ export class TaskBuilder {
     if (record.metadata !== undefined) this.#metadata = merged(this.#metadata, record.metadata);
   }
 
+  /** An artifact of the task as plain data. Later records do not change it. */
+  artifact(artifactId: string): Artifact | undefined {
+    return this.#artifacts.get(artifactId)?.view();
+  }
+
   /** The current task as plain data. Later records do not change it. */
   view(): Task {
     this.#view ??= this.#build();
@@ -79,9 +78,8 @@ export class TaskBuilder {
     this.#task = task;
     this.#status = task.status;
     this.#metadata = task.metadata;
-    this.#slots = [];
-    this.#byId.clear();
-    for (const artifact of task.artifacts ?? []) this.#add(artifact);
+    this.#artifacts.clear();
+    for (const artifact of task.artifacts ?? []) this.#set(artifact);
     // The array belongs to the given task. It is copied before the first message is added.
     this.#history = (task.history ?? []) as Message[];
     this.#historyShared = true;
@@ -97,25 +95,15 @@ export class TaskBuilder {
     this.#remember(superseded);
   }
 
-  #applyArtifact(update: TaskArtifactUpdateEvent): void {
-    const { artifact } = update;
-    const slot = this.#byId.get(artifact.artifactId);
-    if (slot === undefined) {
-      this.#add(artifact);
-    } else if (update.append === true) {
-      slot.grown ??= slot.artifact.parts.slice();
-      for (const part of artifact.parts) slot.grown.push(part);
-      if (describes(artifact)) slot.artifact = described(slot.artifact, artifact);
-    } else {
-      slot.artifact = artifact;
-      slot.grown = undefined;
-    }
+  #applyArtifact({ artifact, append }: TaskArtifactUpdateEvent): void {
+    const growing = append === true ? this.#artifacts.get(artifact.artifactId) : undefined;
+    if (growing === undefined) this.#set(artifact);
+    else growing.append(artifact);
   }
 
-  #add(artifact: Artifact): void {
-    const slot: Slot = { artifact, grown: undefined };
-    this.#slots.push(slot);
-    this.#byId.set(artifact.artifactId, slot);
+  /** An artifact that is replaced keeps its place. */
+  #set(artifact: Artifact): void {
+    this.#artifacts.set(artifact.artifactId, new GrowingArtifact(artifact));
   }
 
   #remember(message: Message): void {
@@ -137,48 +125,14 @@ export class TaskBuilder {
       id,
       contextId,
       status: this.#status,
-      artifacts: this.#slots.map(shown),
+      artifacts: Array.from(this.#artifacts.values(), (artifact) => artifact.view()),
       history: this.#history,
       metadata: this.#metadata,
     });
   }
 }
 
-/** Shares the parts. The next part is added to a copy. */
-function shown(slot: Slot): Artifact {
-  if (slot.grown !== undefined) {
-    slot.artifact = { ...slot.artifact, parts: slot.grown };
-    slot.grown = undefined;
-  }
-  return slot.artifact;
-}
-
 /** The creator of a message makes its id unique (Spec §4.1.4). */
 function identity(message: Message): string {
   return message.role === 'ROLE_AGENT' ? `a${message.messageId}` : `u${message.messageId}`;
-}
-
-function describes(chunk: Artifact): boolean {
-  return (
-    chunk.name !== undefined ||
-    chunk.description !== undefined ||
-    chunk.extensions !== undefined ||
-    chunk.metadata !== undefined
-  );
-}
-
-function described(artifact: Artifact, chunk: Artifact): Artifact {
-  const { name, description, extensions, metadata } = chunk;
-  return {
-    ...artifact,
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-    ...(extensions !== undefined && { extensions }),
-    ...(metadata !== undefined && { metadata: merged(artifact.metadata, metadata) }),
-  };
-}
-
-/** Spreading defines members as data, so `__proto__` stays a plain member. */
-function merged(into: JsonObject | undefined, from: JsonObject): JsonObject {
-  return into === undefined ? from : { ...into, ...from };
 }

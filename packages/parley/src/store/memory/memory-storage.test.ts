@@ -33,7 +33,7 @@ async function write(storage: MemoryStorage, id: string, options: { chunks: numb
     });
   };
   for (let seq = 2; seq < 2 + options.chunks; seq += 1) {
-    const artifact = { artifactId: 'x', parts: [{ text: 'x'.repeat(options.size) }] };
+    const artifact = { artifactId: 'x', parts: [{ text: `${seq % 10}`.repeat(options.size) }] };
     await append(LogRecord.of(seq, 1, { artifactUpdate: { taskId: id, contextId: 'c', artifact } }));
   }
   const status = { state: 'TASK_STATE_COMPLETED' as const, timestamp };
@@ -63,7 +63,7 @@ describe('a storage in memory', () => {
       [4, 1],
       [4, 1],
     ]);
-    expect((await storage.task(scope, '1'))?.task.artifacts?.[0]?.parts).toEqual([{ text: 'x'.repeat(10_000) }]);
+    expect((await storage.task(scope, '1'))?.task.artifacts?.[0]?.parts).toEqual([{ text: '3'.repeat(10_000) }]);
     await storage.delete(scope, '2');
     await write(storage, '4', { chunks: 2, size: 10_000, ends: true });
     expect((await storage.records({ scope, id: '3' }, 0, 1_000_000)).floor).toBe(1);

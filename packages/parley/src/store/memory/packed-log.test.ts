@@ -22,10 +22,15 @@ const change: fc.Arbitrary<readonly [TaskEvent, LogRecordExtras]> = fc.oneof(
           {
             artifactId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
             parts: fc.array(
-              fc.string().map((text) => ({ text })),
+              fc.oneof(
+                { weight: 4, arbitrary: fc.record({ text: fc.string({ maxLength: 3 }) }) },
+                fc.record({ text: fc.string(), filename: fc.string() }),
+                fc.record({ data: fc.integer() }),
+              ),
               { maxLength: 3 },
             ),
             name: fc.string(),
+            extensions: fc.constantFrom([], ['urn:e']),
           },
           { requiredKeys: ['artifactId', 'parts'] },
         ),

@@ -7,6 +7,7 @@ import type { Task, TaskStatus } from '../../model/task.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { stateNumber, stateOfNumber } from '../state-numbers.js';
+import { PartsCursor, type PartsRange } from './parts-cursor.js';
 
 /** So many artifacts are looked through without an index. */
 const FEW = 4;
@@ -17,8 +18,8 @@ type PackedEvent =
   | Extract<TaskEvent, { statusUpdate: unknown }>
   | { artifactUpdate: Omit<TaskArtifactUpdateEvent, 'artifact'> & { artifact: PackedArtifact | number } };
 
-/** The parts may be the places of the first part and behind the last one in the artifact of the task. */
-type PackedArtifact = Omit<Artifact, 'parts'> & { parts: readonly Part[] | readonly [from: number, to: number] };
+/** The parts may be the places where they begin and end in the artifact of the task (`PartsCursor`). */
+type PackedArtifact = Omit<Artifact, 'parts'> & { parts: readonly Part[] | PartsRange };
 
 type PackedSnapshot = Omit<Task, 'history'> & { history?: readonly Message[] | number };
 
@@ -35,16 +36,16 @@ type PackedChange = [
 ];
 
 /**
- * Chunks in a row that have only parts of an artifact of the task, each as many. The entry names the place of the
- * artifact, and the places of the parts. `to` is behind the last part.
+ * Chunks in a row that have only parts of an artifact of the task. `artifact` is its place, and `from` the place where
+ * the first chunk begins. Each chunk begins where the one before ends. A negative size repeats the size before it so
+ * many times.
  */
 interface PackedChunks {
   readonly turn: number;
   readonly artifact: number;
   readonly from: number;
-  to: number;
   readonly flags: number;
-  count: number;
+  readonly sizes: number[];
 }
 
 /** The place of `append` in `FLAGS`, and three times that of `lastChunk`. */
@@ -71,8 +72,8 @@ export class RecordPacker {
   readonly #artifacts: readonly Artifact[];
   readonly #places: ReadonlyMap<string, number> | undefined;
   readonly #history: readonly Message[];
-  /** The next part of each artifact that a chunk may refer to. */
-  readonly #nextPart: number[] = [];
+  /** The place in each artifact that the next chunk may begin at. */
+  readonly #cursors: PartsCursor[] = [];
   #nextMessage = 0;
 
   constructor(task: Task) {
@@ -86,15 +87,15 @@ export class RecordPacker {
   /** Packs the next records of the task. */
   pack(records: Iterable<LogRecord>): readonly PackedRecord[] {
     const packed: PackedRecord[] = [];
-    let chunks: PackedChunks | undefined;
+    let chunks: ChunkRun | undefined;
     for (const record of records) {
       const { event } = record;
       const place = 'artifactUpdate' in event ? this.#placeOf(event.artifactUpdate.artifact) : -1;
-      const from = 'artifactUpdate' in event ? this.#partsFrom(place, event.artifactUpdate.artifact) : undefined;
-      const chunk = from === undefined ? undefined : this.#chunk(record, place, from);
-      if (chunk !== undefined && chunks !== undefined && hasTaken(chunks, chunk)) continue;
-      chunks = chunk;
-      packed.push(chunk ?? this.#short(record, place) ?? this.#change(record, place, from));
+      const range = 'artifactUpdate' in event ? this.#rangeOf(place, event.artifactUpdate) : undefined;
+      const chunk = range === undefined ? undefined : this.#chunk(record, place, range);
+      if (chunk !== undefined && range !== undefined && chunks?.takes(chunk, range)) continue;
+      chunks = chunk && range && new ChunkRun(chunk, range);
+      packed.push(chunk ?? this.#short(record, place) ?? this.#change(record, place, range));
     }
     return packed;
   }
@@ -120,17 +121,16 @@ export class RecordPacker {
     return [KIND.created, turn, stateNumber(status.state), status.timestamp, messages.length];
   }
 
-  #change({ turn, event, history, metadata }: LogRecord, place: number, from: number | undefined): PackedChange {
+  #change({ turn, event, history, metadata }: LogRecord, place: number, range: PartsRange | undefined): PackedChange {
     const messages = history?.map((message) => this.#message(message));
-    return [KIND.event, turn, this.#event(event, place, from), messages ?? null, metadata ?? null];
+    return [KIND.event, turn, this.#event(event, place, range), messages ?? null, metadata ?? null];
   }
 
-  #event(event: TaskEvent, place: number, from: number | undefined): PackedEvent {
+  #event(event: TaskEvent, place: number, range: PartsRange | undefined): PackedEvent {
     if ('artifactUpdate' in event) {
       const { artifact } = event.artifactUpdate;
       const isWhole = this.#artifacts[place] === artifact;
-      const packed =
-        from === undefined ? artifact : { ...artifact, parts: [from, from + artifact.parts.length] as const };
+      const packed = range === undefined ? artifact : { ...artifact, parts: range };
       return { artifactUpdate: { ...event.artifactUpdate, artifact: isWhole ? place : packed } };
     }
     return 'task' in event ? { task: this.#snapshot(event.task) } : event;
@@ -150,26 +150,27 @@ export class RecordPacker {
     return messages.length > 0;
   }
 
-  /** The place of the first part, if the task has the parts in its artifact just after those before them. */
-  #partsFrom(place: number, artifact: Artifact): number | undefined {
+  /** The range of the parts, if the task has them in its artifact just after those before them. */
+  #rangeOf(place: number, { artifact, append }: TaskArtifactUpdateEvent): PartsRange | undefined {
     const whole = this.#artifacts[place];
-    const { parts } = artifact;
-    if (whole === undefined || whole === artifact || parts.length === 0) return undefined;
-    const from = this.#nextPart[place] ?? 0;
-    for (let index = 0; index < parts.length; index += 1) {
-      if (parts[index] !== whole.parts[from + index]) return undefined;
-    }
-    this.#nextPart[place] = from + parts.length;
-    return from;
+    if (whole === undefined || whole === artifact) return undefined;
+    let cursor = this.#cursors[place];
+    if (cursor === undefined || append !== true) cursor = new PartsCursor(whole.parts);
+    this.#cursors[place] = cursor;
+    return cursor.advance(artifact.parts);
   }
 
   /** The entry of a record that has nothing but parts of an artifact. */
-  #chunk({ turn, event, history, metadata }: LogRecord, place: number, from: number): PackedChunks | undefined {
+  #chunk(
+    { turn, event, history, metadata }: LogRecord,
+    place: number,
+    [from, to]: PartsRange,
+  ): PackedChunks | undefined {
     if (!('artifactUpdate' in event) || history !== undefined || metadata !== undefined) return undefined;
     const { artifact } = event.artifactUpdate;
     const flags = this.#flags(event.artifactUpdate);
     if (flags === undefined || memberCount(artifact) !== 2) return undefined;
-    return { turn, artifact: place, from, to: from + artifact.parts.length, flags, count: 1 };
+    return { turn, artifact: place, from, flags, sizes: [to - from] };
   }
 
   /** The flags of an update that has no other members than its artifact and the ids of the task. */
@@ -199,14 +200,33 @@ export class RecordPacker {
   }
 }
 
-/** Adds a chunk to those before it. False: it is not like them. */
-function hasTaken(chunks: PackedChunks, next: PackedChunks): boolean {
-  const isLike = next.turn === chunks.turn && next.artifact === chunks.artifact && next.flags === chunks.flags;
-  const isNext = isLike && next.from === chunks.to;
-  if (!isNext || (next.to - next.from) * chunks.count !== chunks.to - chunks.from) return false;
-  chunks.to = next.to;
-  chunks.count += 1;
-  return true;
+/** The chunks of one entry. */
+class ChunkRun {
+  readonly #chunks: PackedChunks;
+  #to: number;
+  #lastSize: number;
+
+  constructor(chunks: PackedChunks, [from, to]: PartsRange) {
+    this.#chunks = chunks;
+    this.#to = to;
+    this.#lastSize = to - from;
+  }
+
+  /** Adds a chunk to those before it. False: it is not like them. */
+  takes({ turn, artifact, flags }: PackedChunks, [from, to]: PartsRange): boolean {
+    const chunks = this.#chunks;
+    if (turn !== chunks.turn || artifact !== chunks.artifact || flags !== chunks.flags || from !== this.#to)
+      return false;
+    const { sizes } = chunks;
+    const size = to - from;
+    const last = sizes.at(-1) ?? 0;
+    if (size !== this.#lastSize) sizes.push(size);
+    else if (last < 0) sizes[sizes.length - 1] = last - 1;
+    else sizes.push(-1);
+    this.#to = to;
+    this.#lastSize = size;
+    return true;
+  }
 }
 
 /**
@@ -249,15 +269,18 @@ function shortEvent(entry: Exclude<PackedRecord, PackedChange | PackedChunks>, t
   }
 }
 
-function* chunksOf(
-  { artifact: place, from: start, to, flags, count }: PackedChunks,
-  task: Task,
-): Generator<TaskEvent, void> {
-  const { artifactId, parts } = artifactAt(place, task);
-  const size = (to - start) / count;
-  for (let from = start; from < to; from += size) {
-    const artifact = { artifactId, parts: parts.slice(from, from + size) };
-    yield { artifactUpdate: { taskId: task.id, contextId: task.contextId ?? '', artifact, ...flagsOf(flags) } };
+function* chunksOf({ artifact: place, from, flags, sizes }: PackedChunks, task: Task): Generator<TaskEvent, void> {
+  const { artifactId, parts: whole } = artifactAt(place, task);
+  const cursor = new PartsCursor(whole);
+  let [at, last] = [from, 0];
+  for (const size of sizes) {
+    if (size >= 0) last = size;
+    for (let count = Math.max(1, -size); count > 0; count -= 1) {
+      const parts = cursor.slice([at, at + last]);
+      at += last;
+      const artifact = { artifactId, parts };
+      yield { artifactUpdate: { taskId: task.id, contextId: task.contextId ?? '', artifact, ...flagsOf(flags) } };
+    }
   }
 }
 
@@ -284,7 +307,7 @@ function eventOf(event: PackedEvent, task: Task): TaskEvent {
     if (typeof artifact === 'number') update.artifact = artifactAt(artifact, task);
     else if (arePlaces(artifact.parts)) {
       const place = task.artifacts?.findIndex(({ artifactId }) => artifactId === artifact.artifactId) ?? -1;
-      artifact.parts = artifactAt(place, task).parts.slice(...artifact.parts);
+      artifact.parts = new PartsCursor(artifactAt(place, task).parts).slice(artifact.parts);
     }
   } else if ('task' in event) {
     const shown = event.task;
@@ -306,7 +329,7 @@ function messageOf(packed: Message | number, { history = [] }: Task): Message {
   return message;
 }
 
-function arePlaces(parts: PackedArtifact['parts']): parts is readonly [number, number] {
+function arePlaces(parts: PackedArtifact['parts']): parts is PartsRange {
   return typeof parts[0] === 'number';
 }
 

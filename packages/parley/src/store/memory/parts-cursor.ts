@@ -1,0 +1,95 @@
+import type { Part } from '../../model/part.js';
+import { isPlainText } from '../../task/growing-artifact.js';
+
+/** The place where parts begin in an artifact, and the place where they end. */
+export type PartsRange = readonly [from: number, to: number];
+
+/**
+ * Goes through the parts of an artifact. A place counts the characters of plain texts before it, and one for the end of
+ * each part. So a part may be the text of several chunks, and a chunk may be several parts.
+ */
+export class PartsCursor {
+  readonly #parts: readonly Part[];
+  #hasBegun = false;
+  #index = 0;
+  /** The place where the part begins. */
+  #base = 0;
+  /** Characters of the part that are behind the cursor. */
+  #offset = 0;
+
+  constructor(parts: readonly Part[]) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Moves behind the parts of a chunk, and returns their range. `undefined`: they are not what comes next, and nothing
+   * after them is either.
+   */
+  advance(parts: readonly Part[]): PartsRange | undefined {
+    let from: number | undefined;
+    for (const part of parts) {
+      const isContinued = from === undefined && this.#hasBegun && this.#continues(part);
+      if (!isContinued && !this.#begins(part)) {
+        this.#index = this.#parts.length;
+        return undefined;
+      }
+      const length = isPlainText(part) ? part.text.length : 1;
+      this.#offset += length;
+      from ??= this.#place - length;
+    }
+    return from === undefined ? undefined : [from, this.#place];
+  }
+
+  /** The parts of a range that begins at or behind the cursor. Moves to the end of the range. */
+  slice([from, to]: PartsRange): Part[] {
+    while (this.#isBefore(from)) this.#next();
+    const parts: Part[] = [];
+    for (let at = from; ; at = this.#base) {
+      const part = this.#parts[this.#index];
+      if (part === undefined) throw new RangeError(`The artifact has no part at ${at}`);
+      if (isPlainText(part)) parts.push({ text: part.text.slice(at - this.#base, to - this.#base) });
+      else parts.push(part);
+      if (!this.#isBefore(to)) return parts;
+      this.#next();
+    }
+  }
+
+  get #place(): number {
+    return this.#base + this.#offset;
+  }
+
+  #continues(part: Part): boolean {
+    const whole = this.#parts[this.#index];
+    return (
+      isPlainText(part) && whole !== undefined && isPlainText(whole) && whole.text.startsWith(part.text, this.#offset)
+    );
+  }
+
+  /** Moves to the part, if it is the next one. */
+  #begins(part: Part): boolean {
+    if (this.#hasBegun) {
+      if (this.#offset !== sizeOf(this.#parts[this.#index])) return false;
+      this.#next();
+    }
+    this.#hasBegun = true;
+    const whole = this.#parts[this.#index];
+    if (whole === undefined) return false;
+    return whole === part || (isPlainText(whole) && isPlainText(part) && whole.text.startsWith(part.text));
+  }
+
+  /** True if the place is behind the part. */
+  #isBefore(place: number): boolean {
+    return place > this.#base + sizeOf(this.#parts[this.#index]);
+  }
+
+  #next(): void {
+    this.#base += sizeOf(this.#parts[this.#index]) + 1;
+    this.#index += 1;
+    this.#offset = 0;
+  }
+}
+
+/** The characters of a plain text; 1 for any other part. */
+function sizeOf(part: Part | undefined): number {
+  return part !== undefined && isPlainText(part) ? part.text.length : 1;
+}

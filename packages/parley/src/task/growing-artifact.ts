@@ -1,0 +1,78 @@
+import type { Artifact } from '../model/artifact.js';
+import type { JsonObject } from '../model/json.js';
+import type { Part } from '../model/part.js';
+
+/**
+ * An artifact that grows by chunks (Spec §4.2.2). Text of a chunk continues the text before it: both are one part of
+ * the artifact. The cost of a chunk does not depend on the size of the artifact. Parts are shared with the chunks and
+ * never changed.
+ */
+export class GrowingArtifact {
+  #artifact: Artifact;
+  /** The parts, once they have grown, until they are shared. */
+  #grown: Part[] | undefined;
+
+  constructor(artifact: Artifact) {
+    this.#artifact = artifact;
+  }
+
+  /** Adds the parts of a chunk, and takes its description. */
+  append(chunk: Artifact): void {
+    if (describes(chunk)) this.#artifact = described(this.#artifact, chunk);
+    this.#grown ??= this.#artifact.parts.slice();
+    const { parts } = chunk;
+    let next = 0;
+    const last = this.#grown.length - 1;
+    const text = this.#continued(this.#grown[last], parts[0]);
+    if (text !== undefined) {
+      this.#grown[last] = { text };
+      next = 1;
+    }
+    for (; next < parts.length; next += 1) this.#grown.push(parts[next] as Part);
+  }
+
+  /** The artifact as plain data. Later chunks do not change it. */
+  view(): Artifact {
+    if (this.#grown !== undefined) {
+      this.#artifact = { ...this.#artifact, parts: this.#grown };
+      this.#grown = undefined;
+    }
+    return this.#artifact;
+  }
+
+  /** The text of two parts that are one. An extension of the artifact may count its parts, so these stay as they came. */
+  #continued(last: Part | undefined, first: Part | undefined): string | undefined {
+    if (last === undefined || first === undefined || (this.#artifact.extensions?.length ?? 0) > 0) return undefined;
+    return isPlainText(last) && isPlainText(first) ? last.text + first.text : undefined;
+  }
+}
+
+/** True for a text without metadata, media type or name. */
+export function isPlainText(part: Part): part is Part & { readonly text: string } {
+  return 'text' in part && part.metadata === undefined && part.mediaType === undefined && part.filename === undefined;
+}
+
+function describes(chunk: Artifact): boolean {
+  return (
+    chunk.name !== undefined ||
+    chunk.description !== undefined ||
+    chunk.extensions !== undefined ||
+    chunk.metadata !== undefined
+  );
+}
+
+function described(artifact: Artifact, chunk: Artifact): Artifact {
+  const { name, description, extensions, metadata } = chunk;
+  return {
+    ...artifact,
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(extensions !== undefined && { extensions }),
+    ...(metadata !== undefined && { metadata: merged(artifact.metadata, metadata) }),
+  };
+}
+
+/** Merges metadata key by key. Spreading defines members as data, so `__proto__` stays a plain member. */
+export function merged(into: JsonObject | undefined, from: JsonObject): JsonObject {
+  return into === undefined ? from : { ...into, ...from };
+}
