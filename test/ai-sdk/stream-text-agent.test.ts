@@ -63,8 +63,8 @@ describe('an agent on streamText', () => {
     const { streamed, model } = await served([step(text(['Hel', 'lo']), finish())], { instructions: 'Be brief.' });
     const events = await streamed();
     const chunks = events.flatMap((event) => ('artifactUpdate' in event ? [event.artifactUpdate] : []));
-    expect(chunks.map(({ artifact }) => artifact.parts)).toEqual([[{ text: 'Hel' }], [{ text: 'lo' }], [{ text: '' }]]);
-    expect(chunks.map(({ lastChunk }) => lastChunk)).toEqual([undefined, undefined, true]);
+    expect(chunks.map(({ artifact }) => artifact.parts)).toEqual([[{ text: 'Hel' }], [{ text: 'lo' }]]);
+    expect(chunks.map(({ lastChunk }) => lastChunk)).toEqual([undefined, true]);
     const statuses = events.flatMap((event) => ('statusUpdate' in event ? [event.statusUpdate] : []));
     expect(statuses.map(marksOf)).toContainEqual({ step: 1 });
     const usage = { inputTokens: 3, outputTokens: 7, totalTokens: 10 };

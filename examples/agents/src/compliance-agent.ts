@@ -16,6 +16,8 @@ const converse: Behaviour = async ({ text, signal }, events, { clock }) => {
 export function complianceAgent(tools: BehaviourTools) {
   const executor: AgentExecutor = {
     replies: 'either',
+    // Every client sees the chunks that a message id asks for.
+    artifactEnd: 'chunk',
     execute: (context, events) => (behaviourFor(context.message.messageId) ?? converse)(context, events, tools),
   };
   return {

@@ -25,6 +25,8 @@ const ADMIN_SKILL = {
 export function specAgent(tools: BehaviourTools, authenticator: Authenticator = OPEN) {
   const executor: AgentExecutor = {
     replies: 'either',
+    // Every client sees the chunks that a scenario names.
+    artifactEnd: 'chunk',
     async execute(context, events) {
       const behaviour = behaviourFor(context.message.messageId);
       if (behaviour !== undefined) return behaviour(context, events, tools);

@@ -3,6 +3,7 @@ import type { JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { SendMessageResponse, StreamResponse, TaskArtifactUpdateEvent } from '../model/stream-response.js';
 import type { TaskStatus } from '../model/task.js';
+import { isTerminal } from '../model/task-state.js';
 import type { EventQueue } from '../server/event-queue.js';
 import { AGENT_CALLS_EXTENSION } from './call-chain.js';
 import { type CallRecord, recordMetadata } from './call-record.js';
@@ -49,13 +50,17 @@ export class EventRelay {
             parts,
             metadata: this.#origin({}),
           },
+          lastChunk: true,
         },
       });
     } else if ('task' in event) {
       const { id, contextId, artifacts = [], status } = event.task;
       this.#taskId = id;
       this.#contextId = contextId;
-      for (const artifact of artifacts) await this.#artifact({ taskId: id, contextId: contextId ?? '', artifact });
+      const lastChunk = isTerminal(status.state);
+      for (const artifact of artifacts) {
+        await this.#artifact({ taskId: id, contextId: contextId ?? '', artifact, lastChunk });
+      }
       await this.#status(status);
     } else if ('statusUpdate' in event) {
       await this.#status(event.statusUpdate.status);

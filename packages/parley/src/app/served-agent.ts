@@ -20,6 +20,7 @@ import type { KeyedPlaces } from '../runtime/keyed-places.js';
 import type { UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
+import type { ArtifactEnd } from '../server/artifact-end.js';
 import type { AuthorizationReply, SecretSealer } from '../server/authorization.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
 import type { EngineNode } from '../server/execution/engine-node.js';
@@ -205,6 +206,7 @@ export class ServedAgent {
       limitReached,
       streamBroke,
       versionWhenAbsent: versionWhenAbsent ?? '0.3',
+      artifactEnd: this.#artifactEnd,
     };
   }
 
@@ -216,6 +218,12 @@ export class ServedAgent {
     // Outside of the interceptors, which may change an extended card.
     const handler = signing === undefined ? unsigned : signingHandler(unsigned, signing);
     return authenticator === undefined ? handler : tenantGuardedHandler(handler, tenants);
+  }
+
+  get #artifactEnd(): ArtifactEnd {
+    const { artifactEnd, agent } = this.#options;
+    const ofAgent = agent !== undefined && 'execute' in agent ? agent.artifactEnd : undefined;
+    return artifactEnd ?? ofAgent ?? 'auto';
   }
 
   /** The requirements of all skills. Absent if every caller of the agent may use one. */
@@ -290,6 +298,7 @@ export class ServedAgent {
       node,
       turnPlaces,
       services,
+      artifactEnd: this.#artifactEnd,
       ...(callbackUrl && { callbackUrl }),
       ...(secrets && { secrets }),
       ...(uncaughtErrors && { uncaughtErrors }),

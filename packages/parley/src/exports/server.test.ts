@@ -71,10 +71,10 @@ describe('an agent behind fetch', () => {
   });
 
   it.each([
-    ['a character that is cut in two', ['a\ud83d', '\ude00b'], ['a', '😀b']],
-    ['characters one by one', [...'😀!'].join('').split(''), ['😀', '!']],
-    ['nothing in a piece', ['', 'b'], ['', 'b']],
-  ])('streams a text with %s', async (_, pieces, parts) => {
+    ['a character that is cut in two', ['a\ud83d', '\ude00b'], 'a😀b'],
+    ['characters one by one', [...'😀!'].join('').split(''), '😀!'],
+    ['nothing in a piece', ['', 'b'], 'b'],
+  ])('streams a text with %s', async (_, pieces, text) => {
     const { fetch } = handler({
       agent: async function* () {
         yield* pieces;
@@ -83,7 +83,7 @@ describe('an agent behind fetch', () => {
     const response = await fetch(post('/a2a/rest/message:send', { message }));
     const { task } = (await response.json()) as { task: { status: object; artifacts: { parts: object[] }[] } };
     expect(task.status).toMatchObject({ state: 'TASK_STATE_COMPLETED' });
-    expect(task.artifacts[0]?.parts).toEqual(parts.map((text) => ({ text })));
+    expect(task.artifacts[0]?.parts).toEqual([{ text }]);
   });
 
   it.each([

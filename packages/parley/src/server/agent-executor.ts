@@ -1,4 +1,5 @@
 import type { AgentExtension } from '../model/agent-card.js';
+import type { ArtifactEnd } from './artifact-end.js';
 import type { EventQueue } from './event-queue.js';
 import type { RequestContext } from './request-context.js';
 
@@ -18,6 +19,8 @@ export interface AgentExecutor {
   readonly replies?: 'task' | 'either';
   /** True if a turn may run again after its process died, at most 3 times. Otherwise its task is FAILED. */
   readonly resumable?: boolean;
+  /** The update that ends an artifact of several chunks. Default `auto`. The server may choose another one. */
+  readonly artifactEnd?: ArtifactEnd;
   /** Extensions that the agent uses. The card declares them, unless its options do. */
   readonly extensions?: readonly AgentExtension[];
 }

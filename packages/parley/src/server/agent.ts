@@ -1,7 +1,7 @@
 import type { Part } from '../model/part.js';
 import { SETTLED } from '../runtime/settled.js';
 import type { AgentExecutor } from './agent-executor.js';
-import type { EventQueue } from './event-queue.js';
+import { type EventQueue, MORE_FOLLOWS } from './event-queue.js';
 import { isModelStream, type ModelStream, modelText } from './model-stream.js';
 import type { RequestContext } from './request-context.js';
 
@@ -53,8 +53,8 @@ async function stream(
 ): Promise<boolean> {
   let artifactId: string | undefined;
   const say = (content: string | Part): Promise<void> => {
-    if (artifactId !== undefined) return events.append(artifactId, content);
-    return events.artifact(content, { name: 'response' }).then((id) => {
+    if (artifactId !== undefined) return events.append(artifactId, content, MORE_FOLLOWS);
+    return events.artifact(content, { name: 'response', ...MORE_FOLLOWS }).then((id) => {
       artifactId = id;
     });
   };

@@ -39,6 +39,7 @@ import { trimTask } from '../task/trim-task.js';
 import type { Logger } from '../telemetry/logger.js';
 import { steadyLogger } from '../telemetry/steady-logger.js';
 import type { AgentExecutor } from './agent-executor.js';
+import type { ArtifactEnd } from './artifact-end.js';
 import type { AuthorizationReply, SecretSealer } from './authorization.js';
 import { BaseRequestHandler } from './base-request-handler.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from './engine-limits.js';
@@ -48,6 +49,7 @@ import { DeferredStream } from './execution/deferred-stream.js';
 import type { EngineContext } from './execution/engine-context.js';
 import { EngineNode } from './execution/engine-node.js';
 import { MessageIntake } from './execution/message-intake.js';
+import { HELD_CHUNK_MS } from './execution/open-artifacts.js';
 import { RunningTurns } from './execution/running-turns.js';
 import { TaskFeeds } from './execution/task-feeds.js';
 import { TaskStreams } from './execution/task-streams.js';
@@ -84,6 +86,8 @@ export interface DefaultRequestHandlerOptions {
   /** The rules for push configurations. Absent: the agent sends no push notifications. */
   readonly push?: PushRegistration;
   readonly idempotency?: IdempotencyOptions;
+  /** The update that ends an artifact of several chunks. Default: that of the agent, otherwise `auto`. */
+  readonly artifactEnd?: ArtifactEnd;
   /** The places of turns by caller, shared by the engines of a process. Default: no limit. */
   readonly turnPlaces?: KeyedPlaces;
   /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
@@ -134,6 +138,8 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       graces,
       expiries,
       patience,
+      heldChunks: new EqualTimers(clock, HELD_CHUNK_MS),
+      artifactEnd: options.artifactEnd ?? executor.artifactEnd ?? 'auto',
       ids,
       callbackUrl: options.callbackUrl,
       authorizations: new LoadedOnDemand(async () => {

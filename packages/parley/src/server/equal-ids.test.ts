@@ -27,8 +27,9 @@ async function twoTasks() {
 
 describe('tasks of the same id in two scopes', () => {
   it('run at the same time, and each stream shows its own', async () => {
-    const { handler, seen } = await twoTasks();
+    const { handler, clock, seen } = await twoTasks();
     expect(handler.load.runningTurns).toBe(2);
+    await clock.advance(100);
     for (const user of USERS) {
       expect(seen[user].shown).toEqual(['task SUBMITTED', 'WORKING', 'artifact a']);
       expect(JSON.stringify(seen[user].items.at(-1)?.event)).toContain(`for ${user}`);

@@ -11,8 +11,14 @@ export type StatusContent = string | readonly Part[] | Partial<Message>;
 /** Artifact content: a text, one part or several. */
 export type ArtifactContent = string | Part | readonly Part[];
 
-/** Description of an artifact, without its content. */
+/**
+ * Description of an artifact, without its content. `lastChunk` says if this is the last chunk (Spec §4.2.2): `true` if
+ * it is, `false` if more may follow. Default: the engine decides by the next event.
+ */
 export type ArtifactInfo = Partial<Omit<Artifact, 'parts'>> & { readonly lastChunk?: boolean };
+
+/** For a chunk that others may follow, also after statuses and other artifacts. */
+export const MORE_FOLLOWS = Object.freeze({ lastChunk: false });
 
 /** Additions to a status. */
 export interface StatusInfo {

@@ -21,7 +21,7 @@ describe('two processes on one storage', () => {
     await replicas.clock.settle();
     for (let step = 0; step < 4; step += 1) {
       agent.step();
-      await replicas.clock.advance(3);
+      await replicas.clock.advance(110);
     }
     await replicas.clock.advance(wait);
     expect(there.items.length).toBeGreaterThan(4);

@@ -109,7 +109,7 @@ export class SigningQueue implements EventQueue {
     const artifactId = info.artifactId ?? this.#ports.ids.random();
     return this.#pass({ content, info }, async (own) => {
       const { lastChunk, ...about } = own.info;
-      const given = { ...withOwnUri(about), artifactId, parts: partsOf(own.content) };
+      const given = { ...about, artifactId, parts: partsOf(own.content) };
       const { parts, ...signed } = await this.#signedArtifact(given, false);
       return () => this.#events.artifact(parts, { ...signed, ...(lastChunk !== undefined && { lastChunk }) });
     });
@@ -200,8 +200,11 @@ export class SigningQueue implements EventQueue {
     return event;
   }
 
-  async #signedArtifact(given: Artifact, append: boolean): Promise<Artifact> {
-    const from = append ? (this.#artifacts.get(given.artifactId)?.chain.count ?? 0) : 0;
+  async #signedArtifact(content: Artifact, append: boolean): Promise<Artifact> {
+    const grown = append ? this.#artifacts.get(content.artifactId) : undefined;
+    // Without the name of the extension, the engine joins texts that the signature tells apart.
+    const given = grown === undefined ? withOwnUri(content) : content;
+    const from = grown?.chain.count ?? 0;
     const parts = (await this.#sealer?.artifact(given, { taskId: this.#context.taskId, from })) ?? given.parts;
     const artifact = { ...given, parts: parts.map(withCarriedLabels) };
     const { about, chain } = await this.#artifacts.apply({ artifact, append });

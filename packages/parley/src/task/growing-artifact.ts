@@ -18,7 +18,7 @@ export class GrowingArtifact {
 
   /** Adds the parts of a chunk, and takes its description. */
   append(chunk: Artifact): void {
-    if (describes(chunk)) this.#artifact = described(this.#artifact, chunk);
+    this.#artifact = described(this.#artifact, chunk);
     this.#grown ??= this.#artifact.parts.slice();
     const { parts } = chunk;
     let next = 0;
@@ -61,7 +61,9 @@ function describes(chunk: Artifact): boolean {
   );
 }
 
-function described(artifact: Artifact, chunk: Artifact): Artifact {
+/** An artifact with the description of a chunk beside its own. Its parts stay. */
+export function described(artifact: Artifact, chunk: Artifact): Artifact {
+  if (!describes(chunk)) return artifact;
   const { name, description, extensions, metadata } = chunk;
   return {
     ...artifact,

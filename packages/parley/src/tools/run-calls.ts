@@ -1,7 +1,7 @@
 import type { JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import { ignoreRejection } from '../runtime/settled.js';
-import type { EventQueue } from '../server/event-queue.js';
+import { type EventQueue, MORE_FOLLOWS } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
 import { type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
 import { ApprovalNeededError, type ToolCall, type ToolListener, type ToolQuestion } from './tool.js';
@@ -105,9 +105,9 @@ export class RunCalls {
     const { taskId, contextId } = context;
     onEvent?.({ taskId, contextId, call: toldCall(call) });
     const part = ownRecordPart(told);
-    if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part);
+    if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part, MORE_FOLLOWS);
     this.#hasArtifact = true;
-    return events.artifact(part, TOOLS_ARTIFACT).then(() => {});
+    return events.artifact(part, { ...TOOLS_ARTIFACT, ...MORE_FOLLOWS }).then(() => {});
   }
 
   /** Records that a call waits for an approval. `first`: its first change, if it has none yet. */

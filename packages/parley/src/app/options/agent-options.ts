@@ -6,6 +6,7 @@ import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protoco
 import type { AgentCard } from '../../model/agent-card.js';
 import type { PromptFunction, PromptRunner } from '../../server/agent.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
+import { ARTIFACT_ENDS, type ArtifactEnd } from '../../server/artifact-end.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-limits.js';
 import type { IdempotencyOptions } from '../../server/idempotency.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
@@ -57,6 +58,11 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly idempotency?: IdempotencyOptions;
   /** Functions around every call, the first one outermost. They get valid requests of authenticated callers. */
   readonly interceptors?: readonly ServerInterceptor[];
+  /**
+   * The update that ends an artifact of several chunks. `chunk`: the last chunk. `whole`: the whole artifact in its
+   * place. `auto`: `whole` for clients that are known to show only that update. Default: that of the agent, or `auto`.
+   */
+  readonly artifactEnd?: ArtifactEnd;
   /** Limits of requests and of the engine that differ from the defaults. */
   readonly limits?: Partial<RequestLimits & EngineLimits>;
   /** The rate of each user or anonymous address, in the place of that of the host; `false` for none. */
@@ -105,6 +111,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   extendedAgentCard: Type.Optional(func),
   idempotency: Type.Optional(closed({ anonymous: Type.Optional(flag), windowMs: Type.Optional(positive) })),
   interceptors: Type.Optional(Type.Array(func)),
+  artifactEnd: Type.Optional(Type.String({ enum: [...ARTIFACT_ENDS] })),
   limits: Type.Optional(closed(limits)),
   ratePerPrincipal: Type.Optional(optionalRateSchema),
   versions: Type.Optional(versionsSchema),

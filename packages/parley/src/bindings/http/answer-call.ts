@@ -13,6 +13,7 @@ import {
 } from '../../operations/operations.js';
 import { addressOf } from '../../operations/request-address.js';
 import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
+import { withWholeEnds } from '../../server/artifact-end.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { CALL_LIMITS } from '../../telemetry/reached-limit.js';
@@ -20,6 +21,7 @@ import type { RequestDecoder } from '../direct/direct-call.js';
 import type { BindingContext } from './binding-context.js';
 import { httpCallContext, withExtensions } from './call-context.js';
 import type { CallRecord } from './call-record.js';
+import { hasHabit } from './client-habits.js';
 import { untilCredentialEnds } from './ended-credential.js';
 import type { ExchangeRequest, ExchangeResponse } from './exchange.js';
 import { limitRequest } from './limit-request.js';
@@ -149,8 +151,11 @@ export function openItems({ received, request, context }: PreparedCall): OpenedI
     endpoint.streamBroke?.(error.code);
     return error;
   };
+  const { artifactEnd = 'auto' } = endpoint;
+  const isWhole = artifactEnd === 'auto' ? hasHabit(received.request, 'whole ends') : artifactEnd === 'whole';
   try {
-    return { items: (handler[operation] as StreamingMethod).call(handler, request, context), closed, failure };
+    const items = (handler[operation] as StreamingMethod).call(handler, request, context);
+    return { items: isWhole ? withWholeEnds(items) : items, closed, failure };
   } catch (error) {
     closed();
     throw error;

@@ -4,6 +4,7 @@ import type { SecurityRequirement } from '../../model/security-scheme.js';
 import type { ContentModes } from '../../operations/content-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { KeyedPlaces } from '../../runtime/keyed-places.js';
+import type { ArtifactEnd } from '../../server/artifact-end.js';
 import type { RequestHandler } from '../../server/request-handler.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';
@@ -58,6 +59,8 @@ export interface BindingContext {
   readonly heartbeatMs: number;
   /** The version of a call that names none. The specification says `0.3` (Spec §3.6.2). */
   readonly versionWhenAbsent: string;
+  /** The update that ends an artifact of several chunks. Default `auto`. */
+  readonly artifactEnd?: ArtifactEnd;
   /** The places of open streams, by caller. Absent: no limit. */
   readonly streamPlaces?: KeyedPlaces;
   /** Names the address of an anonymous caller in limits; `undefined` if no limit counts for it. */

@@ -14,12 +14,12 @@ import {
 } from '../http/answer-call.js';
 import type { BindingContext } from '../http/binding-context.js';
 import { CallRecord } from '../http/call-record.js';
+import { hasHabit } from '../http/client-habits.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
-import { essence, JSON_TYPE } from '../http/media-type.js';
+import { EVENT_STREAM_TYPE, essence, JSON_TYPE, names } from '../http/media-type.js';
 import { type Offer, offerOf } from '../http/offer.js';
 import { EVENT_STREAM_HEADERS, eventFrame } from '../http/sse-stream.js';
-import { readsObjectData, readsOnlyStreams } from './client-habits.js';
 import { errorResponse } from './errors.js';
 import { type JsonRpcDialect, SPECIFIED } from './jsonrpc-dialect.js';
 import { idOf, readRequest, refuseNotification } from './jsonrpc-request.js';
@@ -145,6 +145,22 @@ class JsonRpcCall implements AnswerForm {
       return operation !== undefined && isStreaming(operation);
     });
   }
+}
+
+/**
+ * True if this client needs an error before the first event as an event stream with one error frame. The rule is a
+ * plain JSON answer: the official JavaScript client makes typed errors of nothing else, and the official compatibility
+ * kit refuses an event stream. The official clients of versions before 1.0 show no plain answer. They ask for an event
+ * stream in `Accept`.
+ */
+function readsOnlyStreams(request: ExchangeRequest, codec: WireCodec | undefined): boolean {
+  if (hasHabit(request, 'errors as events')) return true;
+  return codec?.framesErrors === true && names(request.header('accept'), EVENT_STREAM_TYPE);
+}
+
+/** True if this client needs the `data` of an error as an object that holds the details. */
+function readsObjectData(request: ExchangeRequest, codec: WireCodec | undefined): boolean {
+  return codec?.framesErrors === true && hasHabit(request, 'error data as object');
 }
 
 /** Limits the length of an id, because every event of a stream repeats it. */

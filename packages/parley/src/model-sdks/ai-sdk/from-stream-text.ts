@@ -1,7 +1,7 @@
 import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai';
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
-import type { EventQueue } from '../../server/event-queue.js';
+import { type EventQueue, MORE_FOLLOWS } from '../../server/event-queue.js';
 import { type ModelStream, modelParts } from '../../server/model-stream.js';
 import type { RequestContext } from '../../server/request-context.js';
 import { waitingCalls } from '../../tools/approval-decisions.js';
@@ -299,7 +299,7 @@ class TextArtifact {
     const { artifactId } = this.#options;
     this.#text = typeof text === 'string' ? text : '';
     if (artifactId === undefined || !written.has(artifactId)) return;
-    await this.#events.artifact(this.#text, { name: this.#name, ...this.#options });
+    await this.#events.artifact(this.#text, { name: this.#name, ...this.#options, ...MORE_FOLLOWS });
     if (this.#text !== '') this.#id = artifactId;
   }
 
@@ -328,9 +328,9 @@ class TextArtifact {
     const added = this.#id !== undefined && this.#isNewBlock ? `\n\n${text}` : text;
     if (this.#options.artifactId !== undefined) this.#text += added;
     if (this.#id === undefined) {
-      this.#id = await this.#events.artifact(added, { name: this.#name, ...this.#options });
+      this.#id = await this.#events.artifact(added, { name: this.#name, ...this.#options, ...MORE_FOLLOWS });
     } else {
-      await this.#events.append(this.#id, added);
+      await this.#events.append(this.#id, added, MORE_FOLLOWS);
     }
     this.#isNewBlock = false;
   }

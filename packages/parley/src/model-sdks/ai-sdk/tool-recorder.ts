@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../model/json.js';
-import type { EventQueue } from '../../server/event-queue.js';
+import { type EventQueue, MORE_FOLLOWS } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';
 import { refusalOf } from '../../tools/approval-decisions.js';
 import type { ToolFailureReason } from '../../tools/tool.js';
@@ -175,8 +175,8 @@ export class ToolRecorder {
   async #append(change: CallChange, metadata?: JsonObject): Promise<void> {
     const { events } = this.#turn;
     const part = { ...recordPart(change), ...(metadata && { metadata }) };
-    if (this.#hasArtifact) await events.append(TOOLS_ARTIFACT.artifactId, part);
-    else await events.artifact(part, TOOLS_ARTIFACT);
+    if (this.#hasArtifact) await events.append(TOOLS_ARTIFACT.artifactId, part, MORE_FOLLOWS);
+    else await events.artifact(part, { ...TOOLS_ARTIFACT, ...MORE_FOLLOWS });
     this.#hasArtifact = true;
   }
 }

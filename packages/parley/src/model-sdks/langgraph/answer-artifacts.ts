@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../model/json.js';
-import type { Part } from '../../model/part.js';
-import type { EventQueue } from '../../server/event-queue.js';
+import type { TaskArtifactUpdateEvent } from '../../model/stream-response.js';
+import { type EventQueue, MORE_FOLLOWS } from '../../server/event-queue.js';
 import type { LogRecord } from '../../task/log-record.js';
 
 /** The text of one message of the graph. */
@@ -23,7 +23,7 @@ const BETWEEN = '\n\n';
 
 /**
  * The answer of a turn: one artifact that grows. A message that another node writes at the same time has an artifact of
- * its own, so that their texts do not mix. The first part of each message names its node in its metadata.
+ * its own, so that their texts do not mix. The update that begins a message names its node in its metadata.
  */
 export class AnswerArtifacts {
   readonly #events: EventQueue;
@@ -39,11 +39,8 @@ export class AnswerArtifacts {
   async restore(records: readonly LogRecord[], isKept: (segment: AnswerSegment) => boolean): Promise<void> {
     for (const { event } of records) {
       if (!('artifactUpdate' in event)) continue;
-      const { artifact, append } = event.artifactUpdate;
-      const known = this.#restored(artifact.artifactId);
-      if (known === undefined) continue;
-      if (append !== true) known.segments = [];
-      for (const part of artifact.parts) restorePart(known, part);
+      const known = this.#restored(event.artifactUpdate.artifact.artifactId);
+      if (known !== undefined) restoreUpdate(known, event.artifactUpdate);
     }
     await this.drop((segment) => !isKept(segment));
   }
@@ -55,13 +52,11 @@ export class AnswerArtifacts {
     if (own !== undefined) {
       const segment = own.segments.at(-1);
       if (segment !== undefined) segment.text += text;
-      return this.#events.append(own.artifactId, text);
+      return this.#publish(own, text);
     }
     const artifact = this.#free();
     artifact.writer = message;
-    const isFirst = artifact.segments.every((segment) => segment.text === '');
-    artifact.segments.push({ step, node, text });
-    await this.#publish(artifact, [partOf({ step, node, text: isFirst ? text : BETWEEN + text })]);
+    await this.#begin(artifact, { step, node, text });
   }
 
   /** A message has ended: the next one may follow it. */
@@ -80,11 +75,11 @@ export class AnswerArtifacts {
     for (const artifact of this.#artifacts) {
       const kept = artifact.segments.filter((segment) => !isDropped(segment));
       if (kept.length === artifact.segments.length) continue;
-      artifact.segments = kept;
+      artifact.segments = [];
       artifact.writer = undefined;
       artifact.isPublished = false;
-      const parts = kept.map(({ text, ...rest }, at) => partOf({ ...rest, text: at === 0 ? text : BETWEEN + text }));
-      await this.#publish(artifact, parts.length > 0 ? parts : [{ text: '' }]);
+      for (const segment of kept) await this.#begin(artifact, segment);
+      if (kept.length === 0) await this.#publish(artifact, '');
     }
   }
 
@@ -95,12 +90,24 @@ export class AnswerArtifacts {
     );
   }
 
-  #publish(artifact: Artifact, parts: readonly Part[]): Promise<unknown> {
+  /** Adds a message to the texts of an artifact. */
+  #begin(artifact: Artifact, { step, node, text }: AnswerSegment): Promise<void> {
+    const isFirst = artifact.segments.every((segment) => segment.text === '');
+    artifact.segments.push({ step, node, text });
+    return this.#publish(artifact, isFirst ? text : BETWEEN + text, { node, step });
+  }
+
+  #publish(artifact: Artifact, text: string, metadata?: JsonObject): Promise<void> {
     const { artifactId, isPublished } = artifact;
     artifact.isPublished = true;
-    return isPublished
-      ? this.#events.append(artifactId, parts)
-      : this.#events.artifact(parts, { artifactId, name: 'response' });
+    return this.#events.publish({
+      artifactUpdate: {
+        artifact: { artifactId, ...(!isPublished && { name: 'response' }), parts: [{ text }] },
+        append: isPublished,
+        ...MORE_FOLLOWS,
+        ...(metadata && { metadata }),
+      },
+    });
   }
 
   #free(): Artifact {
@@ -128,18 +135,13 @@ export class AnswerArtifacts {
   }
 }
 
-const NONE: JsonObject = {};
-
-function restorePart(artifact: Artifact, part: Part): void {
-  if (!('text' in part)) return;
-  const { step, node } = part.metadata ?? NONE;
-  const last = artifact.segments.at(-1);
+function restoreUpdate(known: Artifact, { artifact, append, metadata = {} }: TaskArtifactUpdateEvent): void {
+  if (append !== true) known.segments = [];
+  const text = artifact.parts.map((part) => ('text' in part ? part.text : '')).join('');
+  const { step, node } = metadata;
+  const last = known.segments.at(-1);
   if (typeof step === 'string' && typeof node === 'string') {
-    const isFirst = artifact.segments.length === 0;
-    artifact.segments.push({ step, node, text: isFirst ? part.text : part.text.slice(BETWEEN.length) });
-  } else if (last !== undefined) last.text += part.text;
-}
-
-function partOf({ step, node, text }: AnswerSegment): Part {
-  return { text, metadata: { node, step } };
+    const isFirst = last === undefined;
+    known.segments.push({ step, node, text: isFirst ? text : text.slice(BETWEEN.length) });
+  } else if (last !== undefined) last.text += text;
 }

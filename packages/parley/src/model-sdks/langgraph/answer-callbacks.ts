@@ -18,6 +18,8 @@ export interface AnswerCallbacksOptions {
   readonly events: EventQueue;
   /** The nodes whose text is the answer. Absent: all nodes. */
   readonly nodes: readonly string[] | undefined;
+  /** True if checkpoints outlive the process. */
+  readonly isDurable: boolean;
 }
 
 type Metadata = Record<string, unknown> | undefined;
@@ -31,7 +33,8 @@ const SILENT_TAGS = ['nostream', 'langsmith:nostream'];
 
 /**
  * Publishes the text of the models of a graph. LangGraph awaits the callbacks, so a model waits while the storage is
- * slower. The text of a node is committed before the node ends: a checkpoint never has an answer that the task lacks.
+ * slower. If checkpoints last, the text of a node is committed before the node ends: no checkpoint has an answer that
+ * the task lacks.
  */
 export class AnswerCallbacks extends BaseCallbackHandler {
   readonly name = 'ParleyAnswer';
@@ -150,7 +153,7 @@ export class AnswerCallbacks extends BaseCallbackHandler {
 
   async #end(message: string): Promise<void> {
     this.#options.answer.end(message);
-    await this.#ignoreEnd(this.#options.events.flush());
+    if (this.#options.isDurable) await this.#ignoreEnd(this.#options.events.flush());
   }
 
   /** Events are refused once the turn is over. The graph hears that by its signal. */

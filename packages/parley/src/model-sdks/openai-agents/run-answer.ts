@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
-import type { EventQueue } from '../../server/event-queue.js';
+import { type EventQueue, MORE_FOLLOWS } from '../../server/event-queue.js';
 
 const BETWEEN = '\n\n';
 
@@ -60,12 +60,12 @@ export class RunAnswer {
 
   async #publish(text: string): Promise<void> {
     this.#published += text;
-    if (this.#isPublished) return this.#events.append(this.artifactId, text);
+    if (this.#isPublished) return this.#events.append(this.artifactId, text, MORE_FOLLOWS);
     this.#isPublished = true;
     await this.#replace();
   }
 
   async #replace(): Promise<void> {
-    await this.#events.artifact(this.#published, { artifactId: this.artifactId, name: 'response' });
+    await this.#events.artifact(this.#published, { artifactId: this.artifactId, name: 'response', ...MORE_FOLLOWS });
   }
 }

@@ -12,6 +12,7 @@ import type { Scope } from '../../store/task-key.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
+import type { ArtifactEnd } from '../artifact-end.js';
 import type { SecretSealer } from '../authorization.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { TurnPorts } from '../turn-ports.js';
@@ -35,6 +36,10 @@ export interface EngineContext {
   readonly expiries: EqualTimers;
   /** Limits of waits for the storage. */
   readonly patience: EqualTimers;
+  /** Longest waits of chunks that are held back. */
+  readonly heldChunks: EqualTimers;
+  /** The update that ends an artifact of several chunks. */
+  readonly artifactEnd: ArtifactEnd;
   readonly ids: IdSource;
   /** The address of the callback endpoint for authorizations, or "". */
   readonly callbackUrl: (() => string) | undefined;

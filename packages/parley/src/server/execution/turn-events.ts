@@ -134,17 +134,18 @@ export class TurnEvents implements EventQueue {
       const parts = this.#partsOf(content);
       let artifact: Record<string, unknown> = { artifactId, parts };
       let lastChunk: boolean | undefined;
-      if (info !== undefined) {
-        const { lastChunk: last, ...about } = info;
+      if (info !== undefined) lastChunk = info.lastChunk;
+      const isPlain = info === undefined || isOnlyMark(info);
+      if (!isPlain) {
+        const { lastChunk: _, ...about } = info;
         artifact = { ...(isFlat(about) ? about : (this.#sink.own(about) as object)), artifactId, parts };
-        lastChunk = last;
       }
       const update: Record<string, unknown> = append
         ? { taskId, contextId, artifact, append }
         : { taskId, contextId, artifact };
       if (lastChunk !== undefined) update.lastChunk = lastChunk;
       return ignoreRejection(
-        this.#sink.accept({ artifactUpdate: update }, true, info === undefined && content instanceof OwnPart),
+        this.#sink.accept({ artifactUpdate: update }, true, isPlain && content instanceof OwnPart),
       );
     } catch (error) {
       return this.#refuse(error);
@@ -205,6 +206,12 @@ export class TurnEvents implements EventQueue {
 
 function isText(content: unknown): content is string {
   return typeof content === 'string';
+}
+
+/** True if a description says no more than whether the chunk is the last one. */
+function isOnlyMark(info: ArtifactInfo): boolean {
+  for (const name in info) if (name !== 'lastChunk') return false;
+  return true;
 }
 
 /** True if the description of an artifact holds no objects, so that a flat copy copies all of it. */

@@ -14,6 +14,7 @@ import { TaskBuilder } from '../../task/task-builder.js';
 import { announcedState, type TaskAddress, withTimestamp } from './agent-event.js';
 import { CommitQueue, type Committer } from './commit-queue.js';
 import type { EngineContext } from './engine-context.js';
+import { OpenArtifacts } from './open-artifacts.js';
 import { timestampAt } from './timestamp.js';
 import { TurnOverError } from './turn-events.js';
 
@@ -63,6 +64,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   #queue: CommitQueue<LogRecord, TurnCommit, AppendOutcome> | undefined;
   /** Absent once nothing more is written: an agent that never returns does not keep the whole task in memory. */
   #builder: TaskBuilder | undefined;
+  readonly #artifacts: OpenArtifacts;
   /** Absent once the log is open or abandoned. */
   #early: EarlyEvent[] | undefined = [];
   #opened: PromiseWithResolvers<void> | undefined;
@@ -85,6 +87,14 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   constructor(context: EngineContext, turn: LoggedTurn) {
     this.#context = context;
     this.#turn = turn;
+    this.#artifacts = new OpenArtifacts({
+      taskId: turn.taskId,
+      contextId: turn.contextId,
+      form: context.artifactEnd,
+      timers: context.heldChunks,
+      artifact: (id) => this.#builder?.artifact(id),
+      write: (event, bytes) => this.#record(event, bytes),
+    });
   }
 
   /** The claim of the turn; absent before the task is stored. */
@@ -104,6 +114,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     this.#claim = claim;
     this.#held = heldTurn(claim);
     this.#builder = TaskBuilder.from(task);
+    this.#artifacts.begin(task.artifacts);
     this.#seq = seq;
     this.#lastTimestamp = statusTime(task.status);
     if (seq > 1) this.#snapshotBytes = taskBytes(task);
@@ -111,9 +122,9 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     this.#queue = new CommitQueue(this, clock, limits);
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const { event, bytes, room } of early) this.#record(event, bytes).then(room.resolve, room.reject);
+    for (const { event, bytes, room } of early) this.#take(event, bytes).then(room.resolve, room.reject);
     this.#opened?.resolve();
-    if (this.#isFinished) this.#queue.finish();
+    if (this.#isFinished) this.finish();
   }
 
   /** The reason for which the log cannot take an event of this size: the agent is too fast, or the task too large. */
@@ -129,7 +140,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   /** Takes an event. Resolves when there is room for the next. */
   append(event: TaskEvent, bytes = eventBytes(event)): Promise<void> {
     this.#bytes += bytes;
-    if (this.#queue) return this.#record(event, bytes);
+    if (this.#queue) return this.#take(event, bytes);
     const room = Promise.withResolvers<void>();
     if (this.#early) this.#early.push({ event, bytes, room });
     else room.reject(new TurnOverError());
@@ -142,18 +153,22 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
       this.#opened ??= Promise.withResolvers<void>();
       await this.#opened.promise;
     }
+    this.#artifacts.flush();
     await this.#queue?.flush();
   }
 
   /** Takes the turn out of the storage with the last commit. */
   finish(): void {
     this.#isFinished = true;
-    this.#queue?.finish();
+    if (!this.#queue) return;
+    this.#artifacts.flush();
+    this.#queue.finish();
   }
 
   /** Writes nothing more. */
   abandon(): void {
     this.#queue?.close();
+    this.#artifacts.abandon();
     this.#builder = undefined;
     this.#stopOverdue();
     const early = this.#early;
@@ -211,6 +226,13 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     const fields = { taskId: this.#turn.taskId, turn, epoch, reason };
     this.#context.logger.warn('turn overtaken, its last events are refused', fields);
     this.#turn.fenced();
+  }
+
+  #take(event: TaskEvent, bytes: number): Promise<void> {
+    if (this.#queue?.isClosed) return Promise.reject(new TurnOverError());
+    if ('artifactUpdate' in event) return this.#artifacts.take(event, bytes);
+    this.#artifacts.before(event);
+    return this.#record(event, bytes);
   }
 
   #record(event: TaskEvent, bytes: number): Promise<void> {

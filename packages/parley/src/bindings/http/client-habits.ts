@@ -1,0 +1,30 @@
+import type { ExchangeRequest } from './exchange.js';
+
+/** A need of a client that the specification does not know. */
+export type ClientHabit =
+  /** Shows an error before the first event of a stream only if the error comes as an event. */
+  | 'errors as events'
+  /** Drops an error of JSON-RPC before 1.0 whose `data` is an array. */
+  | 'error data as object'
+  /** Shows only the last update of an artifact that comes in chunks. */
+  | 'whole ends';
+
+interface KnownClient {
+  readonly userAgent: RegExp;
+  readonly habits: readonly ClientHabit[];
+}
+
+/** All clients whose needs are known. */
+const CLIENTS: Readonly<Record<string, KnownClient>> = {
+  'the Go SDK': { userAgent: /^Go-http-client|a2a-go/, habits: ['errors as events', 'error data as object'] },
+  // Google ADK, Strands, CrewAI, BeeAI and LangChain call through the Python SDK, which calls through httpx.
+  'frameworks in Python': { userAgent: /^python-httpx\//, habits: ['whole ends'] },
+};
+
+const KNOWN = Object.values(CLIENTS);
+
+/** True if the client of a request is known to have a habit. */
+export function hasHabit(request: Pick<ExchangeRequest, 'header'>, habit: ClientHabit): boolean {
+  const sent = request.header('user-agent');
+  return sent !== undefined && KNOWN.some(({ userAgent, habits }) => habits.includes(habit) && userAgent.test(sent));
+}
