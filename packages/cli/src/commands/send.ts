@@ -4,6 +4,7 @@ import { type CalledAgent, withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { sendRequest, sentRequest } from '../message/send-request.js';
+import { ArtifactNews } from '../output/artifact-news.js';
 import { StreamText } from '../output/stream-text.js';
 import { warnOfState, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
 import { afterAuthorization, followAuthorization, stopsStream } from '../task/authorization.js';
@@ -87,14 +88,16 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
   }
   return waiting(invocation, thread, async ({ signal }) => {
     const text = new StreamText(output);
+    const artifacts = new ArtifactNews();
     const saved = savesFileParts(invocation);
     let last: StreamResponse | undefined;
     const show = (event: StreamResponse) => {
       thread.learn(event);
       last = event;
       if (output.json) output.line(event);
-      else text.write(event);
-      saved.takeEvent(event);
+      const news = artifacts.of(event);
+      if (!output.json) text.write(news);
+      saved.takeEvent(news);
     };
     try {
       for await (const event of client.sendStreamingMessage(request, { signal })) {

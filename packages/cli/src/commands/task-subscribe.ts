@@ -2,6 +2,7 @@ import type { StreamResponse } from 'parley-a2a';
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError } from '../failure/cli-error.js';
+import { ArtifactNews } from '../output/artifact-news.js';
 import { StreamText } from '../output/stream-text.js';
 import { warnOfState, writeSummary, writeTask } from '../output/task-text.js';
 import { awaitsAuthorization, followAuthorization } from '../task/authorization.js';
@@ -21,13 +22,15 @@ export function run(invocation: Invocation): Promise<number> {
         if (!streams(client))
           throw new CliError('UnsupportedOperationError', 'the agent does not stream', { hint: thread.follow });
         const text = new StreamText(output);
+        const artifacts = new ArtifactNews();
         const saved = savesFileParts(invocation);
         const show = (event: StreamResponse) => {
           thread.learn(event);
           if (!live) return;
           if (output.json) output.line(event);
-          else text.write(event);
-          saved.takeEvent(event);
+          const news = artifacts.of(event);
+          if (!output.json) text.write(news);
+          saved.takeEvent(news);
         };
         for await (const event of client.subscribeToTask(id, { signal })) {
           show(event);

@@ -46,6 +46,7 @@ export class StreamText {
 
   #chunk(id: string, name: string | undefined, parts: readonly Part[], append: boolean): void {
     if (name !== undefined && name !== '') this.#names.set(id, name);
+    if (parts.length === 0) return;
     if (this.#artifact !== id || !append) {
       this.end();
       this.#output.field(LABELS.artifact, this.#names.get(id) ?? id);

@@ -48,6 +48,7 @@ export type { IdSource } from '../runtime/id-source.js';
 export type { UncaughtErrorScope, UncaughtErrors } from '../runtime/uncaught-errors.js';
 export { type Answer, type AnswerSource, agent, type PromptFunction, type PromptRunner } from '../server/agent.js';
 export type { AgentExecutor } from '../server/agent-executor.js';
+export type { ArtifactEnd } from '../server/artifact-end.js';
 export {
   type Authorization,
   type AuthorizationCallback,

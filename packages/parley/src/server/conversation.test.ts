@@ -110,7 +110,9 @@ describe('a conversation', () => {
       ),
     );
     await clock.settle();
-    expect(stream.shown).toEqual(['task INPUT_REQUIRED', 'WORKING', 'COMPLETED']);
+    // The task is shown as it is once the turn has begun: its old question is no answer to the message.
+    expect(stream.shown).toEqual(['task WORKING', 'WORKING', 'COMPLETED']);
+    expect(stream.items[0]?.event).not.toHaveProperty('task.status.message');
     expect(stream.seqs).toEqual([3, 4, 5]);
     expect(stream.ended).toBe(true);
   });

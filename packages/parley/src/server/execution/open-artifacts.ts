@@ -44,7 +44,7 @@ export class OpenArtifacts {
   readonly #options: OpenArtifactsOptions;
   #held: HeldChunk | undefined;
   readonly #known = new Set<string>();
-  /** Artifacts with text whose chunks are all written, and none of them is marked as the last. */
+  /** Artifacts whose chunks are all written, and the last of them has no mark. */
   readonly #open = new Set<string>();
 
   constructor(options: OpenArtifactsOptions) {
@@ -76,7 +76,10 @@ export class OpenArtifacts {
       return this.#options.write(chunk, bytes);
     }
     const hasMore = lastChunk === false;
-    if (hasMore && !hasText(artifact)) return this.#options.write(chunk, bytes);
+    if (hasMore && !hasText(artifact)) {
+      this.#open.add(id);
+      return this.#options.write(chunk, bytes);
+    }
     const timer = this.#options.timers.start(() => void this.#release('pause'));
     this.#held = { event: chunk, bytes, isFirst, hasMore, timer };
     return room ?? SETTLED;
@@ -114,7 +117,7 @@ export class OpenArtifacts {
     const { artifact } = event.artifactUpdate;
     const isLast = isLastBefore(successor, held);
     if (isLast) this.#open.delete(artifact.artifactId);
-    else if (hasText(artifact)) this.#open.add(artifact.artifactId);
+    else this.#open.add(artifact.artifactId);
     const room = this.#options.write(isLast ? marked(event) : event, bytes);
     return ignoreRejection(room);
   }
@@ -160,12 +163,14 @@ function isLastBefore(successor: Successor, { event, isFirst, hasMore }: HeldChu
   return isFirst;
 }
 
-/** The update for the end of an artifact whose chunks are shown already. `undefined`: it has none. */
+/** The update for the end of an artifact whose chunks are shown already. `undefined`: it needs none. */
 function endOf(
   stored: Artifact,
   form: ArtifactEnd,
   closing: Artifact | undefined,
 ): Pick<TaskArtifactUpdateEvent, 'artifact' | 'append'> | undefined {
+  // Clients that wait for the end show texts. Files and data would only be there twice.
+  if (!hasText(stored)) return undefined;
   if (form !== 'chunk' && artifactBytes(stored) <= WHOLE_ARTIFACT_BYTES) {
     return { artifact: closing === undefined ? stored : described(stored, closing), append: false };
   }
@@ -186,7 +191,7 @@ function countsParts({ extensions = [] }: Artifact): boolean {
 }
 
 function hasText({ parts }: Artifact): boolean {
-  return parts.some(isPlainText);
+  return parts.some((part) => 'text' in part);
 }
 
 function marked({ artifactUpdate }: ArtifactEvent): ArtifactEvent {

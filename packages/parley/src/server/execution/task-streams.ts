@@ -1,11 +1,11 @@
 import { TaskNotFoundError, UnsupportedOperationError } from '../../errors/spec-errors.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
-import { isTerminal } from '../../model/task-state.js';
+import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import type { Scope } from '../../store/task-key.js';
 import type { StoredTask } from '../../store/task-storage.js';
-import type { LogRecord } from '../../task/log-record.js';
-import type { StreamItem } from '../../task/stream-item.js';
+import { LogRecord } from '../../task/log-record.js';
+import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { trimTask } from '../../task/trim-task.js';
 import { announcedState } from './agent-event.js';
@@ -42,10 +42,15 @@ export class TaskStreams {
       if (submission.kind === 'turn') {
         end.turn = submission.turn;
         const stands = submission.claim ?? (await this.#stored(scope, taskId));
-        reader.begin(stands.seq, { event: { task: trimTask(stands.task, { historyLength }) }, seq: stands.seq });
+        const first = (task: Task): StreamItem => ({
+          event: { task: trimTask(task, { historyLength }) },
+          seq: stands.seq,
+        });
+        reader.begin(stands.seq, first(stands.task));
         submission.start();
         if (!submission.claim) this.#lookIfShared(reader);
-        return reader;
+        if (!isInterrupted(stands.task.status.state)) return reader;
+        return new ResumedStream(reader, (record) => first(TaskBuilder.fold(stands.task, [record])));
       }
       await reader.return();
       if (submission.kind === 'reply') return oneItem({ event: { message: submission.message } });
@@ -151,6 +156,46 @@ export class TaskStreams {
     const stored = await this.#context.storage.task(scope, taskId);
     if (!stored) throw new TaskNotFoundError(taskId);
     return stored;
+  }
+}
+
+/**
+ * The stream of a message to a task that waits for it. The first task is shown as it is after the first record of the
+ * turn: some clients take a question there for the answer to the message.
+ */
+class ResumedStream implements ItemSource {
+  readonly #reader: FeedReader;
+  readonly #first: (record: LogRecord) => StreamItem;
+  #hasBegun = false;
+  /** The event after the first task, while that task is shown. */
+  #next: IteratorResult<StreamItem, undefined> | undefined;
+
+  constructor(reader: FeedReader, first: (record: LogRecord) => StreamItem) {
+    this.#reader = reader;
+    this.#first = first;
+  }
+
+  async next(): Promise<IteratorResult<StreamItem, undefined>> {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      const waiting = await this.#reader.next();
+      if (waiting.done === true) return waiting;
+      this.#next = await this.#reader.next();
+      const { value } = this.#next;
+      // The log may begin with a snapshot of its own, and the turn may end with its first record.
+      return value instanceof LogRecord ? { done: false, value: this.#first(value) } : waiting;
+    }
+    const next = this.#next;
+    this.#next = undefined;
+    return next ?? this.#reader.next();
+  }
+
+  ready(): StreamItem | undefined {
+    return this.#hasBegun && this.#next === undefined ? this.#reader.ready() : undefined;
+  }
+
+  return(): Promise<IteratorResult<StreamItem, undefined>> {
+    return this.#reader.return();
   }
 }
 
