@@ -181,4 +181,30 @@ describe('a conversation in a pipe', () => {
     expect(stdout.match(/first/g)).toHaveLength(1);
     expect(stdout).toContain('second');
   });
+
+  it.each([
+    ['chat', ['chat'], { input: 'x\n' }],
+    ['send --stream', ['send', 'x', '--stream'], {}],
+  ])('shows a text once that its last update repeats: %s', async (_name, args, options) => {
+    const ids = { taskId: 't-1', contextId: 'c-1' };
+    const status = (state: string) => ({ state: `TASK_STATE_${state}` });
+    const update = (text: string, flags: object) => ({
+      artifactUpdate: { ...ids, artifact: { artifactId: 'a', parts: [{ text }] }, ...flags },
+    });
+    const events = [
+      { task: { id: 't-1', contextId: 'c-1', status: status('WORKING') } },
+      update('One ', {}),
+      update('two ', { append: true }),
+      update('One two three', { append: false, lastChunk: true }),
+      { statusUpdate: { ...ids, status: status('COMPLETED') } },
+    ];
+    await using agent = await RecordingAgent.start({
+      card: { capabilities: { streaming: true } },
+      answer: () => stream(...events),
+    });
+    const { stdout } = await parley([...args, '-a', agent.url], options);
+    expect(stdout).toContain('One two three');
+    expect(stdout.match(/One/g)).toHaveLength(1);
+    expect(stdout.match(/Text:/g)?.length ?? 1).toBe(1);
+  });
 });
