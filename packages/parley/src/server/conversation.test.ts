@@ -117,6 +117,22 @@ describe('a conversation', () => {
     expect(stream.ended).toBe(true);
   });
 
+  it('answers at once with the task as its turn has begun, not with its old question (Spec §3.2.2)', async () => {
+    const { handler, clock } = engine(async (context, events) => {
+      if (context.history.length === 0) return events.inputRequired('Which day?');
+      await aborted(context);
+    });
+    const first = send(handler);
+    await clock.settle();
+    const taskId = first.task?.id ?? '';
+    const second = send(handler, { messageId: 'm2', taskId }, { returnImmediately: true });
+    await clock.settle();
+    expect(second.task?.status).toMatchObject({ state: 'TASK_STATE_WORKING' });
+    expect(second.task?.status).not.toHaveProperty('message');
+    expect(second.task?.history?.map(({ messageId }) => messageId).at(-1)).toBe('m2');
+    expect(clock.pendingTimers).toBe(1);
+  });
+
   it('runs one turn at a time; messages wait their turn in order', async () => {
     const log: string[] = [];
     const { handler, clock } = engine(async (context, events) => {

@@ -206,15 +206,15 @@ export class DefaultRequestHandler extends BaseRequestHandler {
           : await this.#streams.outcomeOf(scope, { ...submission, message });
         return { task: trimTask(task, { historyLength }) };
       }
-      if (!returnImmediately) waiter ??= new TurnWaiter(feeds, key);
-      waiter?.expect(submission.turn);
+      if (returnImmediately) {
+        const stands = submission.claim ?? (await this.#stored(envelope.scope, envelope.taskId));
+        return { task: trimTask(await this.#streams.begunTask(key, stands, submission), { historyLength }) };
+      }
+      waiter ??= new TurnWaiter(feeds, key);
+      waiter.expect(submission.turn);
       submission.start();
       // Another process may run the task, or may have ended it already.
-      if (waiter && !submission.claim && !submission.isNext) this.#node.look(key);
-      if (!waiter) {
-        const task = submission.claim?.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;
-        return { task: trimTask(task, { historyLength }) };
-      }
+      if (!submission.claim && !submission.isNext) this.#node.look(key);
       const outcome = await waiter.outcome;
       if (!outcome.reached) throw new UnsupportedOperationError('the task ended before the message was processed');
       const task = outcome.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;

@@ -2,7 +2,7 @@ import { TaskNotFoundError, UnsupportedOperationError } from '../../errors/spec-
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
-import type { Scope } from '../../store/task-key.js';
+import type { Scope, TaskKey } from '../../store/task-key.js';
 import type { StoredTask } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { ItemSource, StreamItem } from '../../task/stream-item.js';
@@ -14,6 +14,12 @@ import type { EngineNode } from './engine-node.js';
 import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
 import type { Envelope, Submission } from './message-intake.js';
 import { closingError } from './unavailable-errors.js';
+
+/** Longest wait for the first record of a turn before its task is shown as it was, in ms. */
+const BEGIN_LIMIT_MS = 1_000;
+
+/** A turn that is taken in and may start. */
+type Begun = Pick<Extract<Submission, { readonly kind: 'turn' }>, 'start'>;
 
 /** A stream of events, as an iterator. */
 export type EventStream = AsyncIterator<StreamItem, undefined>;
@@ -58,6 +64,29 @@ export class TaskStreams {
     } catch (error) {
       await reader.return();
       throw error;
+    }
+  }
+
+  /**
+   * Starts a turn, and returns the task as its sender sees it at once. A task that waited for the message is shown as it
+   * is after the first record of the turn: some clients take its old question for the answer.
+   */
+  async begunTask(key: TaskKey, stands: Pick<StoredTask, 'task' | 'seq'>, { start }: Begun): Promise<Task> {
+    if (!isInterrupted(stands.task.status.state)) {
+      start();
+      return stands.task;
+    }
+    const { clock } = this.#context;
+    const reader = this.#reader(key.scope, key.id, () => false).begin(stands.seq);
+    const stopTimer = clock.after(BEGIN_LIMIT_MS, () => void reader.return());
+    try {
+      start();
+      this.#lookIfShared(reader);
+      const { value } = await reader.next();
+      return value instanceof LogRecord ? TaskBuilder.fold(stands.task, [value]) : stands.task;
+    } finally {
+      stopTimer();
+      await reader.return();
     }
   }
 
