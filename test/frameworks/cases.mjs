@@ -102,12 +102,27 @@ function differenceOf(text, chunks, whole) {
   if (chunks.length > 1) {
     if (text === chunks.at(-1)) return 'last chunk';
     if (text === chunks[0]) return 'first chunk';
-    for (const between of ['\n', '\n\n', ' ']) if (text === chunks.join(between)) return `joined by ${JSON.stringify(between)}`;
+    for (const between of ['\n', '\n\n', ' ']) {
+      if (text === chunks.join(between)) return `joined by ${JSON.stringify(between)}`;
+    }
+    const before = chunksBefore(text, chunks, whole);
+    if (before !== undefined) return before;
     if (text === whole + chunks.at(-1)) return 'last chunk twice';
   }
   if (text.trim() === whole.trim()) return 'other blanks at its ends';
   if (text.includes(whole)) return `within ${JSON.stringify(shortened(text.replace(whole, '…')))}`;
   return shortened(text);
+}
+
+/** Chunks that stand before the whole text: a replacing update was added to what was there. */
+function chunksBefore(text, chunks, whole) {
+  for (const between of ['', ' ', '\n']) {
+    for (let count = 1; count <= chunks.length; count++) {
+      if (text !== [...chunks.slice(0, count), whole].join(between)) continue;
+      return between === '' ? 'chunks, then the whole' : `chunks joined by ${JSON.stringify(between)}, then the whole`;
+    }
+  }
+  return undefined;
 }
 
 function readFile(member, files, wanted) {
