@@ -68,7 +68,7 @@ export const SERVED_CASES = {
     read: ({ text }) =>
       readText('text', text, [`${NOTES.name} ${NOTES.mediaType} ${Buffer.from(NOTES.bytes, 'base64').length}`]),
   },
-  failure: { prompt: 'fail', read: ({ failed }) => (failed ? {} : { failed: 'not shown' }) },
+  failure: { prompt: 'fail', read: ({ failed, text = '' }) => (failed ? {} : { failed: text === '' ? 'not shown' : 'only as an answer' }) },
 };
 
 /** The way of a peer whose agents our client calls. */

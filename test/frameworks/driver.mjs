@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-const CASE_MS = 30_000;
+/** The time of one case. */
+export const CASE_MS = 30_000;
 const START_MS = 120_000;
 const END_MS = 5000;
 const LOG_CHARACTERS = 4000;

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { ownNode, root } from '../../scripts/processes.mjs';
 import { countLine } from '../../scripts/suites.mjs';
 import { casesOf, requestOf, SERVE, SERVED_CASES, shortened } from './cases.mjs';
-import { startDriver } from './driver.mjs';
+import { CASE_MS, startDriver } from './driver.mjs';
 import { faultsOfTable, misfit } from './judge.mjs';
 import { peers } from './peers.mjs';
 import { callServed } from './served.mjs';
@@ -81,10 +81,19 @@ async function playWay(peer, way, driver) {
 async function playServed(name, served) {
   const { read, ...rest } = SERVED_CASES[name];
   try {
-    return read(await callServed(name, await served, rest));
+    return read(await inTime(callServed(name, await served, rest)));
   } catch (error) {
     return { error: shortened(error.message) };
   }
+}
+
+/** Some servers never answer. */
+function inTime(answer) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`No answer in ${CASE_MS / 1000} s`)), CASE_MS);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 async function playCalling(name, way, driver) {

@@ -68,7 +68,7 @@ const PLAYS = {
   async failure(client, prompt) {
     try {
       const answer = await client.sendAndWait(prompt);
-      return { failed: 'task' in answer && answer.task.status.state === 'TASK_STATE_FAILED' };
+      return { text: shown(answer), failed: 'task' in answer && answer.task.status.state === 'TASK_STATE_FAILED' };
     } catch (error) {
       return { failed: error.message };
     }

@@ -72,7 +72,7 @@ class Served(Runnable):
             await asyncio.sleep(3600)
         if prompt == "fail":
             raise ValueError("The served runnable fails")
-        text = f"Served: {prompt}"
+        text = "Served: one two three" if prompt == "stream" else f"Served: {prompt}"
         if prompt == "read":
             file = next(content.file for content in input[-1].content if content.type == "file")
             text = f"{file['filename']} {file['format']} {len(base64.b64decode(file['file_data']))}"
