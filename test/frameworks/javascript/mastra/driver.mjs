@@ -134,19 +134,23 @@ async function asSubagent(request) {
   const model = scriptedModel(delegating);
   const caller = new Agent({ id: 'caller', name: 'Caller', instructions: 'Delegate.', model, agents: { remote } });
   new Mastra({ agents: { caller }, storage: new InMemoryStore(), logger: noopLogger });
-  const { runId, question, ...first } = await delegated(caller.stream(messageOf(request)));
-  if (request.case !== 'multi-turn') return first;
-  return { ...(await delegated(caller.resumeStream(request.reply, { runId }))), question };
+  // The subagent gets the text of its caller alone, without the conversation around it.
+  const delegation = { messageFilter: () => [] };
+  const first = await delegated(caller.stream(messageOf(request), { delegation }));
+  if (request.case !== 'multi-turn') return first.result;
+  const second = await delegated(caller.resumeStream(request.reply, { runId: first.runId, delegation }));
+  return { ...second.result, question: first.asked };
 }
 
 async function delegated(starting) {
   const stream = await starting;
-  const shown = { runId: stream.runId, streamed: '' };
+  let shown = '';
+  let asked;
   for await (const { type, payload } of stream.fullStream) {
-    if (type === 'text-delta') shown.streamed += payload.text;
-    if (type === 'tool-call-suspended') shown.question = askedBy(payload.suspendPayload);
+    if (type === 'text-delta') shown += payload.text;
+    if (type === 'tool-call-suspended') asked = askedBy(payload.suspendPayload);
   }
-  return { ...shown, text: await stream.text };
+  return { result: { text: await stream.text, streamed: shown }, asked, runId: stream.runId };
 }
 
 const ask = createTool({
