@@ -35,15 +35,7 @@ const MASTRA_FILE_IN = framework(
   { text: 'no file' },
   '`A2AAgent` turns a file of a message into a text that names it.',
 );
-const MASTRA_RESUMED = {
-  error: 'The run is suspended after its answer too',
-};
-const MASTRA_STREAMED_TURNS = framework(
-  MASTRA_RESUMED,
-  'A resumed stream begins with the task that asks, and `A2AAgent` takes the later states as no end of that.',
-);
-const MASTRA_GENERATE = { ...RIGHT, cancel: MASTRA_CANCEL, 'file-in': MASTRA_FILE_IN };
-const MASTRA_STREAM = { ...MASTRA_GENERATE, 'multi-turn': MASTRA_STREAMED_TURNS };
+const MASTRA = { ...RIGHT, cancel: MASTRA_CANCEL, 'file-in': MASTRA_FILE_IN };
 
 const noNameWhenServed = (which) =>
   framework({ text: `undefined ${NOTES.mediaType} 18` }, `${which} gives its model no name of a file.`);
@@ -83,15 +75,15 @@ export const JAVASCRIPT_TABLE = {
     },
   },
   mastra: {
-    generate: MASTRA_GENERATE,
-    stream: MASTRA_STREAM,
-    'generate-1.0': MASTRA_GENERATE,
-    'stream-1.0': MASTRA_STREAM,
+    generate: MASTRA,
+    stream: MASTRA,
+    'generate-1.0': MASTRA,
+    'stream-1.0': MASTRA,
     subagent: {
-      ...MASTRA_GENERATE,
+      ...MASTRA,
       'multi-turn': framework(
-        { text: 'nothing' },
-        'A resumed stream begins with the task that asks, so the run of the caller is suspended again.',
+        { text: 'You said: user: A table for two / Friday' },
+        'Mastra puts the role of the caller before the prompt that its subagent gets.',
       ),
       'file-out': framework({ raw: 'lost', linked: 'lost' }, 'The caller gets the text of its subagent only.'),
       failure: framework({ failed: 'not shown' }, 'The caller gets an empty text if its subagent fails.'),

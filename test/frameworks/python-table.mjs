@@ -21,9 +21,9 @@ const CREWAI_SPACED = framework(
   'The streaming handler collects every update and joins all by spaces, also the one that replaces the others.',
 );
 const CREWAI_TEXTS = framework(NO_FILES, 'The result of a delegation is a text.');
-const CREWAI_WAITS = framework(
-  { text: 'Which day?' },
-  'A continued task still waits when its stream begins, and CrewAI takes that state for the answer.',
+const CREWAI_HISTORY = framework(
+  { text: 'within "Which day? …"' },
+  'CrewAI adds the earlier messages of the agent to its answer.',
 );
 const CREWAI_CANCEL = framework(LEFT_RUNNING, 'A delegation that is given up leaves the task running.');
 const CREWAI_FILES = none('Files are sent only with the package crewai-files, which crewai[a2a] does not install.');
@@ -134,7 +134,7 @@ export const PYTHON_TABLE = {
       'slow-stream': CREWAI_SPACED,
       artifact: 'right',
       direct: 'right',
-      'multi-turn': CREWAI_WAITS,
+      'multi-turn': 'right',
       cancel: CREWAI_CANCEL,
       'file-out': CREWAI_TEXTS,
       'file-in': CREWAI_FILES,
@@ -147,7 +147,7 @@ export const PYTHON_TABLE = {
       'slow-stream': 'right',
       artifact: 'right',
       direct: 'right',
-      'multi-turn': CREWAI_WAITS,
+      'multi-turn': CREWAI_HISTORY,
       cancel: CREWAI_CANCEL,
       'file-out': CREWAI_TEXTS,
       'file-in': CREWAI_FILES,
