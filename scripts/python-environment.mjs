@@ -4,11 +4,16 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { root, run } from './processes.mjs';
 
+/** Minor versions of Python 3: the oldest one that suites run on, and the newest one that is looked for by name. */
+const LEAST = 10;
+const NEWEST = 15;
+
 /**
  * The interpreter of an environment with the packages of a requirements file. If there is none, prints why the suite is
- * left out and how to run it, and returns undefined. In CI that is an error.
+ * left out and how to run it, and returns undefined. In CI that is an error. `least` is the oldest minor version of
+ * Python 3 that the packages run on.
  */
-export async function pythonWith(requirements, leftOut) {
+export async function pythonWith(requirements, leftOut, { least = LEAST } = {}) {
   const wanted = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const folder = join(root, '.cache', `python-${wanted}`);
   const python = join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
@@ -16,7 +21,7 @@ export async function pythonWith(requirements, leftOut) {
   if (existsSync(complete)) return python;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const fault = await makeEnvironment({ folder, python, requirements });
+  const fault = await makeEnvironment({ folder, python, requirements, least });
   if (fault === undefined) {
     writeFileSync(complete, '');
     return python;
@@ -28,9 +33,9 @@ export async function pythonWith(requirements, leftOut) {
   return undefined;
 }
 
-async function makeEnvironment({ folder, python, requirements }) {
-  const base = await anyPython();
-  if (base === undefined) return 'there is no Python 3.10 or newer on the path; install python3 to run them.';
+async function makeEnvironment({ folder, python, requirements, least }) {
+  const base = await anyPython(least);
+  if (base === undefined) return `there is no Python 3.${least} or newer on the path; install python3 to run them.`;
   const made = await tried(base, ['-m', 'venv', folder]);
   if (!made.ok) return `a virtual environment could not be made; install python3-venv to run them. ${made.said}`;
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
@@ -39,10 +44,11 @@ async function makeEnvironment({ folder, python, requirements }) {
   return undefined;
 }
 
-/** The name of a Python of a supported version, or undefined. */
-export async function anyPython() {
-  for (const name of ['python3', 'python']) {
-    if ((await tried(name, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))'])).ok) return name;
+/** The name of a Python 3 with at least this minor version, or undefined. */
+export async function anyPython(least = LEAST) {
+  const newer = Array.from({ length: Math.max(0, NEWEST - least + 1) }, (_, at) => `python3.${least + at}`);
+  for (const name of ['python3', 'python', ...newer]) {
+    if ((await tried(name, ['-c', `import sys; sys.exit(sys.version_info < (3, ${least}))`])).ok) return name;
   }
   return undefined;
 }

@@ -20,7 +20,7 @@ const REPLY = 'Friday';
 /** The text of a task whose agent threw. */
 const FAILED_TEXT = 'The agent failed to process the message.';
 
-/** Cases of a framework that calls our agents. `request` is what the driver gets beside the case, the way and the url. */
+/** Cases of a framework that calls our agents. `request` is added to the case, the way and the url. */
 export const CALLING_CASES = {
   text: { path: '/whole', read: (result) => readTexts(result, [WHOLE]) },
   stream: { path: '/stream', read: (result) => readTexts(result, CHUNKS) },
@@ -42,8 +42,15 @@ export const CALLING_CASES = {
       ...(result.state !== undefined && plainState(result.state) !== 'canceled' && { state: plainState(result.state) }),
     }),
   },
-  'file-out': { path: '/file-out', read: ({ files }) => ({ ...readFile('raw', files, REPORT), ...readFile('linked', files, LINKED) }) },
-  'file-in': { path: '/file-in', request: { file: NOTES }, read: (result) => readText('text', result.text, [described(NOTES)]) },
+  'file-out': {
+    path: '/file-out',
+    read: ({ files }) => ({ ...readFile('raw', files, REPORT), ...readFile('linked', files, LINKED) }),
+  },
+  'file-in': {
+    path: '/file-in',
+    request: { file: NOTES },
+    read: (result) => readText('text', result.text, [described(NOTES)]),
+  },
   failure: { path: '/fails', read: (result) => readFailure(result, '') },
   reason: { path: '/fails-with-reason', read: (result) => readFailure(result, REASON) },
 };
@@ -60,7 +67,10 @@ export const SERVED_CASES = {
       ...readText('text', result.text, [`Served: ${REPLY}`]),
     }),
   },
-  cancel: { prompt: 'wait', read: ({ state }) => (plainState(state) === 'canceled' ? {} : { state: plainState(state) }) },
+  cancel: {
+    prompt: 'wait',
+    read: ({ state }) => (plainState(state) === 'canceled' ? {} : { state: plainState(state) }),
+  },
   'file-out': { prompt: 'file', read: ({ files }) => readFile('raw', files, SERVED_FILE) },
   'file-in': {
     prompt: 'read',
@@ -68,7 +78,10 @@ export const SERVED_CASES = {
     read: ({ text }) =>
       readText('text', text, [`${NOTES.name} ${NOTES.mediaType} ${Buffer.from(NOTES.bytes, 'base64').length}`]),
   },
-  failure: { prompt: 'fail', read: ({ failed, text = '' }) => (failed ? {} : { failed: text === '' ? 'not shown' : 'only as an answer' }) },
+  failure: {
+    prompt: 'fail',
+    read: ({ failed, text = '' }) => (failed ? {} : { failed: text === '' ? 'not shown' : 'only as an answer' }),
+  },
 };
 
 /** The way of a peer whose agents our client calls. */
@@ -142,7 +155,10 @@ function readFailure({ failed, text = '' }, reason) {
 
 /** `TASK_STATE_CANCELED`, `TaskState.canceled` and `canceled` are one state. */
 function plainState(state) {
-  return String(state).replace(/^TaskState\./, '').replace(/^TASK_STATE_/i, '').toLowerCase();
+  return String(state)
+    .replace(/^TaskState\./, '')
+    .replace(/^TASK_STATE_/i, '')
+    .toLowerCase();
 }
 
 /** Long and changing texts, such as ids and ports, cannot stand in a table. */

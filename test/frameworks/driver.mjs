@@ -8,7 +8,7 @@ const START_MS = 120_000;
 const END_MS = 5000;
 const LOG_CHARACTERS = 4000;
 
-/** What keeps frameworks from calling anything beyond loopback. */
+/** Settings that keep frameworks from calling anything beyond loopback. */
 const QUIET = {
   CREWAI_DISABLE_TELEMETRY: 'true',
   CREWAI_DISABLE_TRACKING: 'true',

@@ -1,6 +1,7 @@
 // Cells of the peers in Python.
 
 const framework = (shows, why) => ({ fault: 'framework', shows, why });
+const protocol = (shows, why) => ({ fault: 'protocol', shows, why });
 const none = (why) => ({ none: why });
 
 const LEFT_RUNNING = { task: 'working' };
@@ -9,7 +10,10 @@ const NO_FILES = { raw: 'lost', linked: 'lost' };
 const REPEATED = 'chunks, then the whole';
 const SPACED = 'chunks joined by " ", then the whole';
 
-const ADK_FAILURE = framework(AS_ANSWER, 'ADK gives the text of a failed task as the answer of the agent, without an error.');
+const ADK_FAILURE = framework(
+  AS_ANSWER,
+  'ADK gives the text of a failed task as the answer of the agent, without an error.',
+);
 const ADK_TOOL_FAILURE = framework(
   AS_ANSWER,
   'AgentTool gives the text of a failed task to the model as the answer of the tool.',
@@ -26,7 +30,10 @@ const CREWAI_HISTORY = framework(
   'CrewAI adds the earlier messages of the agent to its answer.',
 );
 const CREWAI_CANCEL = framework(LEFT_RUNNING, 'A delegation that is given up leaves the task running.');
-const CREWAI_FILES = none('Files are sent only with the package crewai-files, which crewai[a2a] does not install.');
+const CREWAI_FILES = framework(
+  { text: 'notes.bin application/octet-stream 18 25930f83727017ff56f3936c1893c6cd03c5085a0161a4fe89952993ebd004d0' },
+  'CrewAI guesses the media type of a file from its bytes.',
+);
 const AF_NAMES = framework({ raw: 'name lost', linked: 'name lost' }, 'Its contents have no name of a file.');
 const AF_NO_NAME = framework(
   { text: 'undefined application/x-notes 18 25930f83727017ff56f3936c1893c6cd03c5085a0161a4fe89952993ebd004d0' },
@@ -40,9 +47,9 @@ const LANGCHAIN_REPEATED = framework(
   { text: REPEATED },
   'The events of `astream` do not say that an update replaces the earlier ones.',
 );
-const SDK_REPEATED = framework(
+const SDK_REPEATED = protocol(
   { streamed: REPEATED },
-  'The helper gives the text of one update; a loop that prints each does not see that the last replaces the others.',
+  'An update may replace earlier ones, so a program that prints the text of each update has to look at `append`.',
 );
 
 export const PYTHON_TABLE = {
@@ -54,7 +61,10 @@ export const PYTHON_TABLE = {
       artifact: 'right',
       direct: 'right',
       'multi-turn': 'right',
-      cancel: framework(LEFT_RUNNING, 'ADK has no way to cancel a remote task, and a run that is given up leaves it running.'),
+      cancel: framework(
+        LEFT_RUNNING,
+        'ADK has no way to cancel a remote task, and a run that is given up leaves it running.',
+      ),
       'file-out': 'right',
       'file-in': 'right',
       failure: ADK_FAILURE,
@@ -107,8 +117,14 @@ export const PYTHON_TABLE = {
       'slow-stream': 'right',
       artifact: 'right',
       direct: 'right',
-      'multi-turn': framework({ text: 'Which day?' }, 'A2AAgent sends neither task nor context, so each message begins a new task.'),
-      cancel: framework(LEFT_RUNNING, 'A2AAgent has no way to cancel, and a stream that is given up leaves the task running.'),
+      'multi-turn': framework(
+        { text: 'Which day?' },
+        'A2AAgent sends neither task nor context, so each message begins a new task.',
+      ),
+      cancel: framework(
+        LEFT_RUNNING,
+        'A2AAgent has no way to cancel, and a stream that is given up leaves the task running.',
+      ),
       'file-out': framework(NO_FILES, 'A result has the texts of the answer only.'),
       'file-in': framework({ text: 'no file' }, 'A2AAgent sends the texts of its input only.'),
       failure: 'right',
@@ -123,7 +139,10 @@ export const PYTHON_TABLE = {
       ),
       cancel: 'right',
       'file-out': none('The executor gives texts only.'),
-      'file-in': framework({ text: 'notes txt 18' }, 'The model gets a document without the extension and the type of the file.'),
+      'file-in': framework(
+        { text: 'notes txt 18' },
+        'The model gets a document without the extension and the type of the file.',
+      ),
       failure: 'right',
     },
   },
@@ -201,7 +220,10 @@ export const PYTHON_TABLE = {
       direct: 'right',
       'multi-turn': 'right',
       cancel: framework(LEFT_RUNNING, 'A run that is given up leaves the task running.'),
-      'file-out': framework({ raw: 'lost' }, 'The answer is the last artifact; the earlier ones stand in the memory only.'),
+      'file-out': framework(
+        { raw: 'lost' },
+        'The answer is the last artifact; the earlier ones stand in the memory only.',
+      ),
       'file-in': 'right',
       failure: BEEAI_FAILURE,
       reason: BEEAI_FAILURE,

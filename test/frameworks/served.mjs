@@ -25,10 +25,14 @@ const PLAYS = {
     for await (const event of stream) {
       if ('artifactUpdate' in event) {
         const { artifact, append } = event.artifactUpdate;
-        artifacts.set(artifact.artifactId, (append ? (artifacts.get(artifact.artifactId) ?? '') : '') + textOf(artifact));
+        artifacts.set(
+          artifact.artifactId,
+          (append ? (artifacts.get(artifact.artifactId) ?? '') : '') + textOf(artifact),
+        );
       }
       if ('message' in event) said += textOf(event.message);
-      if ('statusUpdate' in event && event.statusUpdate.status.message) said += textOf(event.statusUpdate.status.message);
+      if ('statusUpdate' in event && event.statusUpdate.status.message)
+        said += textOf(event.statusUpdate.status.message);
     }
     const streamed = [...artifacts.values()].join('') || said;
     return { text: stream.taskId === undefined ? streamed : taskText(await client.getTask(stream.taskId)), streamed };

@@ -1,5 +1,7 @@
-// The table peer × way × case. A cell is 'right', a known fault of a framework or of the protocol that must still show
-// itself in the same way, or the reason why the framework cannot do it.
+// The table peer × way × case. Each cell is one of these:
+// - 'right';
+// - a known fault of the framework or of the protocol, which must show itself in the same way each time;
+// - the reason why the framework does not offer the case.
 import { JAVASCRIPT_TABLE } from './javascript-table.mjs';
 import { PYTHON_TABLE } from './python-table.mjs';
 

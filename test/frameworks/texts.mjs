@@ -34,13 +34,25 @@ export const REASON = 'The oven is cold.';
 export const DIRECT = 'A direct answer without a task.';
 
 /** Name, type and bytes of the file that an agent gives as raw bytes. */
-export const REPORT = file('report.bin', 'application/x-report', Buffer.from('report\0\xff\xfe of the harbour', 'latin1'));
+export const REPORT = file(
+  'report.bin',
+  'application/x-report',
+  Buffer.from('report\0\xff\xfe of the harbour', 'latin1'),
+);
 /** Name, type and url of the file that an agent gives by its url. Nothing loads it. */
-export const LINKED = { name: 'linked.bin', mediaType: 'application/x-report', url: 'https://files.invalid/linked.bin' };
+export const LINKED = {
+  name: 'linked.bin',
+  mediaType: 'application/x-report',
+  url: 'https://files.invalid/linked.bin',
+};
 /** File that a framework sends. */
 export const NOTES = file('notes.bin', 'application/x-notes', Buffer.from('notes\0\x80\xff of a user', 'latin1'));
 /** File that a served framework gives. */
-export const SERVED_FILE = file('served.bin', 'application/x-served', Buffer.from(Array.from({ length: 256 }, (_, at) => at)));
+export const SERVED_FILE = file(
+  'served.bin',
+  'application/x-served',
+  Buffer.from(Array.from({ length: 256 }, (_, at) => at)),
+);
 
 /** The text with which the agent for files describes one. */
 export function described({ name, mediaType, bytes }) {

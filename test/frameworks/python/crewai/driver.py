@@ -1,9 +1,11 @@
 """crewai: the delegation of a task to a remote agent, by a stream and by polling."""
 
 import asyncio
+import base64
 
 from crewai.a2a.updates import PollingConfig, StreamingConfig
 from crewai.a2a.utils.delegation import aexecute_a2a_delegation
+from crewai_files import File, FileBytes
 
 import driver_protocol
 
@@ -19,13 +21,21 @@ async def delegate(request, text, updates, **more):
     )
 
 
+def files_of(request):
+    if "file" not in request:
+        return None
+    file = request["file"]
+    source = FileBytes(data=base64.b64decode(file["bytes"]), filename=file["name"])
+    return {file["name"]: File(source=source)}
+
+
 async def play(request, updates):
     if request["case"] == "cancel":
         begun = asyncio.ensure_future(delegate(request, request["prompt"], updates))
         await asyncio.wait([begun], timeout=1)
         begun.cancel()
         return {}
-    first = await delegate(request, request["prompt"], updates)
+    first = await delegate(request, request["prompt"], updates, input_files=files_of(request))
     if request["case"] == "multi-turn":
         question = first.get("error") or first.get("result") or ""
         history = first["history"]
