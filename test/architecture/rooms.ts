@@ -222,6 +222,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     rooms: [
       ...VALUES,
       'operations',
+      'task/artifact-end',
       'task/stream-item',
       'net',
       'secrets',

@@ -59,7 +59,7 @@ async function updates(
   });
 }
 
-describe.each(WAYS)('a stream over %s', (...way) => {
+describe.each(WAYS.map((way) => ({ name: way[0], way })))('a stream over $name', ({ way }) => {
   const chunks = ['One ', '+two ', '+!three'];
   const whole = ['One ', '+two ', '!One two three'];
 

@@ -31,10 +31,8 @@ export class ArtifactNews {
     }
     const parts = this.unseen(taskId, artifact);
     this.#keep(key, artifact);
-    const isMore = shown !== undefined && parts !== artifact.parts;
-    return isMore
-      ? { artifactUpdate: { ...event.artifactUpdate, artifact: { ...artifact, parts }, append: true } }
-      : event;
+    if (shown === undefined || parts === artifact.parts) return event;
+    return { artifactUpdate: { ...event.artifactUpdate, artifact: { ...artifact, parts }, append: true } };
   }
 
   /** Remembers a whole artifact. */
@@ -43,7 +41,7 @@ export class ArtifactNews {
   }
 
   /**
-   * Returns the parts after those that were shown. Returns all parts if the artifact does not begin with the shown ones.
+   * Returns the parts after those that were shown, or all parts if the artifact does not begin with these.
    */
   unseen(taskId: string, artifact: Artifact): readonly Part[] {
     const { parts } = artifact;

@@ -48,7 +48,6 @@ export type { IdSource } from '../runtime/id-source.js';
 export type { UncaughtErrorScope, UncaughtErrors } from '../runtime/uncaught-errors.js';
 export { type Answer, type AnswerSource, agent, type PromptFunction, type PromptRunner } from '../server/agent.js';
 export type { AgentExecutor } from '../server/agent-executor.js';
-export type { ArtifactEnd } from '../server/artifact-end.js';
 export {
   type Authorization,
   type AuthorizationCallback,
@@ -74,6 +73,7 @@ export type { TenantRule } from '../server/tenant-guarded-handler.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type { TaskStorage } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
+export type { ArtifactEnd } from '../task/artifact-end.js';
 export type { StreamItem } from '../task/stream-item.js';
 export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type {

@@ -1,5 +1,5 @@
 import type { AgentExtension } from '../model/agent-card.js';
-import type { ArtifactEnd } from './artifact-end.js';
+import type { ArtifactEnd } from '../task/artifact-end.js';
 import type { EventQueue } from './event-queue.js';
 import type { RequestContext } from './request-context.js';
 

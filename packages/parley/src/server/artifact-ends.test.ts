@@ -4,12 +4,12 @@ import { call, type Execute, engine, idOf, message, Seen, tick } from '../../../
 import type { ManualClock } from '../../../../test/support/manual-clock.js';
 import type { TaskArtifactUpdateEvent } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
+import { type ArtifactEnd, withWholeEnds } from '../task/artifact-end.js';
 import { LogRecord } from '../task/log-record.js';
 import type { StreamItem } from '../task/stream-item.js';
 import { TaskBuilder } from '../task/task-builder.js';
 import { agent } from './agent.js';
 import type { AgentExecutor } from './agent-executor.js';
-import { type ArtifactEnd, withWholeEnds } from './artifact-end.js';
 import type { EventQueue } from './event-queue.js';
 
 type Play = (events: EventQueue, clock: ManualClock, signal: AbortSignal) => Promise<unknown>;
@@ -158,7 +158,10 @@ describe('chunks', () => {
   it('are not repeated if the agent or the operator says so', async () => {
     const updates = ['a One ', 'a+ two', 'a+! '];
     expect((await run(paused, 'chunk')).updates).toEqual(updates);
-    const { handler, clock } = engine({ artifactEnd: 'chunk', execute: (_, events) => paused(events, clock) as never });
+    const { handler, clock }: ReturnType<typeof engine> = engine({
+      artifactEnd: 'chunk',
+      execute: async ({ signal }, events) => void (await paused(events, clock, signal)),
+    });
     const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
     await clock.advance(20_000);
     expect(updatesOf(seen.items)).toEqual(updates);

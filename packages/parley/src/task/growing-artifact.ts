@@ -40,7 +40,10 @@ export class GrowingArtifact {
     return this.#artifact;
   }
 
-  /** The text of two parts that are one. An extension of the artifact may count its parts, so these stay as they came. */
+  /**
+   * The text of two parts that are one. `undefined`: they stay apart. An extension of the artifact may count its parts,
+   * so these stay as they came.
+   */
   #continued(last: Part | undefined, first: Part | undefined): string | undefined {
     if (last === undefined || first === undefined || (this.#artifact.extensions?.length ?? 0) > 0) return undefined;
     return isPlainText(last) && isPlainText(first) ? last.text + first.text : undefined;

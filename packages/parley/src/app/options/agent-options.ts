@@ -6,12 +6,12 @@ import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protoco
 import type { AgentCard } from '../../model/agent-card.js';
 import type { PromptFunction, PromptRunner } from '../../server/agent.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
-import { ARTIFACT_ENDS, type ArtifactEnd } from '../../server/artifact-end.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-limits.js';
 import type { IdempotencyOptions } from '../../server/idempotency.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { RequestHandler } from '../../server/request-handler.js';
 import type { TenantRule } from '../../server/tenant-guarded-handler.js';
+import { ARTIFACT_ENDS, type ArtifactEnd } from '../../task/artifact-end.js';
 import { optionalRateSchema } from '../limits/rate-limit-options.js';
 import type { Rate } from '../limits/rate-limiter.js';
 import { agentCardSchemas } from './agent-card-schemas.js';

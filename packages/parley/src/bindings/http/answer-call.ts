@@ -13,8 +13,8 @@ import {
 } from '../../operations/operations.js';
 import { addressOf } from '../../operations/request-address.js';
 import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
-import { withWholeEnds } from '../../server/artifact-end.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
+import { withWholeEnds } from '../../task/artifact-end.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { CALL_LIMITS } from '../../telemetry/reached-limit.js';
 import type { RequestDecoder } from '../direct/direct-call.js';

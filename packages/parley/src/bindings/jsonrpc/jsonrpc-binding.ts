@@ -149,7 +149,7 @@ class JsonRpcCall implements AnswerForm {
 
 /**
  * True if this client needs an error before the first event as an event stream with one error frame. The rule is a
- * plain JSON answer: the official JavaScript client makes typed errors of nothing else, and the official compatibility
+ * plain JSON answer. The official JavaScript client makes typed errors of nothing else, and the official compatibility
  * kit refuses an event stream. The official clients of versions before 1.0 show no plain answer. They ask for an event
  * stream in `Accept`.
  */

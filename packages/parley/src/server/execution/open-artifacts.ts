@@ -2,9 +2,9 @@ import type { Artifact } from '../../model/artifact.js';
 import type { TaskArtifactUpdateEvent, TaskEvent } from '../../model/stream-response.js';
 import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
+import { type ArtifactEnd, WHOLE_ARTIFACT_BYTES } from '../../task/artifact-end.js';
 import { artifactBytes, eventBytes } from '../../task/event-bytes.js';
 import { described, isPlainText } from '../../task/growing-artifact.js';
-import { type ArtifactEnd, WHOLE_ARTIFACT_BYTES } from '../artifact-end.js';
 import type { TaskAddress } from './agent-event.js';
 
 /** Longest time for which a chunk is held back, in ms. */

@@ -68,8 +68,8 @@ export class TaskStreams {
   }
 
   /**
-   * Starts a turn, and returns the task as its sender sees it at once. A task that waited for the message is shown as it
-   * is after the first record of the turn: some clients take its old question for the answer.
+   * Starts a turn, and returns the task as its sender sees it at once. If the task waited for the message, that is the
+   * task after the first record of the turn. Some clients take its old question for the answer.
    */
   async begunTask(key: TaskKey, stands: Pick<StoredTask, 'task' | 'seq'>, { start }: Begun): Promise<Task> {
     if (!isInterrupted(stands.task.status.state)) {
@@ -189,8 +189,8 @@ export class TaskStreams {
 }
 
 /**
- * The stream of a message to a task that waits for it. The first task is shown as it is after the first record of the
- * turn: some clients take a question there for the answer to the message.
+ * The stream of a message to a task that waits for it. It begins with the task as it is after the first record of the
+ * turn. Some clients take a question there for the answer to the message.
  */
 class ResumedStream implements ItemSource {
   readonly #reader: FeedReader;

@@ -1,8 +1,8 @@
 import type { Artifact } from '../model/artifact.js';
 import type { TaskArtifactUpdateEvent } from '../model/stream-response.js';
-import { artifactBytes } from '../task/event-bytes.js';
-import { GrowingArtifact } from '../task/growing-artifact.js';
-import type { ItemSource, StreamItem } from '../task/stream-item.js';
+import { artifactBytes } from './event-bytes.js';
+import { GrowingArtifact } from './growing-artifact.js';
+import type { ItemSource, StreamItem } from './stream-item.js';
 
 /**
  * The update that ends an artifact of several chunks.
