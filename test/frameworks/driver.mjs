@@ -47,7 +47,9 @@ export async function startDriver({ command, args, env = {} }) {
   child.stdin.on('error', () => {});
   const closed = new Promise((resolve) => child.once('close', resolve));
   const waiting = new Map();
+  let ended;
   const failAll = (reason) => {
+    ended = reason;
     for (const { fail } of waiting.values()) fail(new Error(reason));
     waiting.clear();
   };
@@ -67,6 +69,7 @@ export async function startDriver({ command, args, env = {} }) {
     });
   let last = 0;
   const ask = (request) => {
+    if (ended !== undefined) return Promise.reject(new Error(ended));
     const id = ++last;
     child.stdin.write(`${JSON.stringify({ id, ...request })}\n`);
     return answer(id, CASE_MS);

@@ -49,7 +49,7 @@ describe('the table of frameworks', () => {
 });
 
 describe('the judge', () => {
-  const stream = casesOf('session')['stream'];
+  const stream = casesOf('session').stream;
   const read = (text: string) => stream?.read({ text });
   const whole = CHUNKS.join('');
 
@@ -61,7 +61,7 @@ describe('the judge', () => {
     expect(read(CHUNKS.join(' '))).toEqual({ text: 'joined by " "' });
     expect(read([...CHUNKS, whole].join('\n'))).toEqual({ text: 'chunks joined by "\\n", then the whole' });
     expect(read([...CHUNKS.slice(0, -1), whole].join(''))).toEqual({ text: 'chunks, then the whole' });
-    expect(casesOf('session')['text']?.read({ text: `${WHOLE}\n` })).toEqual({ text: 'other blanks at its ends' });
+    expect(casesOf('session').text?.read({ text: `${WHOLE}\n` })).toEqual({ text: 'other blanks at its ends' });
   });
 
   it('refuses a wrong result of a right cell, and a known fault that looks otherwise or is gone', () => {

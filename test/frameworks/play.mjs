@@ -81,15 +81,18 @@ async function playWay(peer, way, driver) {
     if (flags.case !== undefined && flags.case !== name) continue;
     const cell = table[peer.name]?.[way]?.[name];
     if (cell === undefined || cell.none !== undefined) continue;
-    if (way === SERVE)
-      served ??= driver
-        .ask({ case: SERVE, way })
-        .then(({ result, error }) => result?.url ?? Promise.reject(new Error(error)));
+    if (way === SERVE) served ??= urlOfServer(driver);
     const reading = await (way === SERVE ? playServed(name, served) : playCalling(name, way, driver));
     const fault = misfit(cell, reading);
     count(`${peer.name}, ${way}, ${name}`, fault);
     if (fault !== undefined && process.env.FRAMEWORKS_LOG !== undefined) console.log(driver.log());
   }
+}
+
+async function urlOfServer(driver) {
+  const { result, error } = await driver.ask({ case: SERVE, way: SERVE });
+  if (error !== undefined) throw new Error(error);
+  return result.url;
 }
 
 async function playServed(name, served) {
@@ -134,10 +137,11 @@ async function lastState(url) {
 }
 
 async function startAgents() {
-  const child = spawn(ownNode, [process.env.AGENTS ?? join(root, 'test/frameworks/agents.mjs')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(ownNode, [join(root, 'test/frameworks/agents.mjs')], { stdio: ['pipe', 'pipe', 'inherit'] });
   process.once('exit', () => child.kill('SIGKILL'));
-  const [line] = await once(child.stdout, 'data');
+  const died = once(child, 'exit').then(([code]) => Promise.reject(new Error(`The agents ended with ${code}`)));
+  const [line] = await Promise.race([once(child.stdout, 'data'), died]);
+  // From here on their end shows itself in each case.
+  died.catch(() => {});
   return { url: String(line).trim(), stop: () => child.stdin.end() };
 }
