@@ -9,6 +9,7 @@ const UNSAID_MS = 60_000;
 const LONGEST_GUESS_MS = 3_600_000;
 /** RFC 9111 defines ten directives for responses. The client ignores the rest of a longer list. */
 const MOST_DIRECTIVES = 50;
+const MOST_NAMES = 50;
 
 /**
  * Returns the ms for which a response is fresh in a private cache (RFC 9111 §4.2). 0: the cache may keep it, but has to
@@ -16,11 +17,21 @@ const MOST_DIRECTIVES = 50;
  */
 export function freshForMs(headers: CachedHeaders): number | undefined {
   const directives = directivesOf(headers.get('cache-control'));
-  if (directives.has('no-store') || headers.get('vary') === '*') return undefined;
-  if (directives.has('no-cache')) return 0;
+  const varying = varyingHeaders(headers);
+  if (directives.has('no-store') || varying.includes('*')) return undefined;
+  // A browser adds cookies that the client does not see.
+  if (directives.has('no-cache') || varying.includes('cookie')) return 0;
   const date = Date.parse(headers.get('date') ?? '');
   const age = (Number(headers.get('age') ?? 0) || 0) * 1000;
   return Math.max(0, lifetimeMs(headers, directives, date) - age);
+}
+
+/** Returns the names in the header `Vary`, in lower case: request headers that select the response. */
+export function varyingHeaders(headers: CachedHeaders): readonly string[] {
+  const names = headers.get('vary')?.split(',') ?? [];
+  // A longer list is taken for `*`.
+  if (names.length > MOST_NAMES) return ['*'];
+  return names.map((name) => name.trim().toLowerCase()).filter((name) => name !== '');
 }
 
 function lifetimeMs(headers: CachedHeaders, directives: ReadonlyMap<string, string>, date: number): number {

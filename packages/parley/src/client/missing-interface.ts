@@ -1,12 +1,13 @@
+import { CLIENT_VERSIONS } from '../codec/client-codecs.js';
 import type { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { calledVersion, majorMinor } from '../operations/versions.js';
 import type { InterfaceWishes } from './interface-selection.js';
 
 /** A card without an interface that fits. */
 export interface MissingInterface {
   readonly card: AgentCard;
   readonly wishes: InterfaceWishes;
-  readonly majorMinor: (version: string) => string;
   /** True if the caller passes further bindings. */
   readonly hasBindings: boolean;
 }
@@ -18,15 +19,14 @@ const GET_GRPC =
  * Describes the interfaces that a card has instead of the wanted one. VERSION_NOT_SUPPORTED: no interface has the
  * wanted version.
  */
-export function missingInterface({
-  card,
-  wishes,
-  majorMinor,
-  hasBindings,
-}: MissingInterface): Pick<A2AError, 'code' | 'message'> {
+export function missingInterface({ card, wishes, hasBindings }: MissingInterface): Pick<A2AError, 'code' | 'message'> {
   const { name, supportedInterfaces: all } = card;
   const { binding, version } = wishes;
   const wish = [binding, version].filter((part) => part !== undefined).join(' ');
+  const versions = [...new Set(all.map(({ protocolVersion }) => majorMinor(protocolVersion)))];
+  const spoken = 'this client speaks 1.x, 0.3 and 0.2';
+  if (versions.length > 0 && !versions.some(isSpoken))
+    return { code: 'VERSION_NOT_SUPPORTED', message: `${name} speaks only ${versions.join(', ')}; ${spoken}` };
   const lacksGrpc =
     !hasBindings && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
   if (lacksGrpc && lacksGrpc.length > 0 && lacksGrpc.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {
@@ -39,11 +39,18 @@ export function missingInterface({
     const scheme = isStrange ? ` (${URL.parse(url)?.protocol ?? 'its address'} is not http or https)` : '';
     return `${protocolBinding} ${majorMinor(protocolVersion)}${scheme}`;
   });
-  const wanted = wish === '' ? 'an interface that is known here' : wish;
+  const isUnspoken = version !== undefined && !CLIENT_VERSIONS.has(majorMinor(version));
+  const lacks = isUnspoken
+    ? `is not called in ${version}: ${spoken}`
+    : `does not offer ${wish === '' ? 'an interface that is known here' : wish}`;
   const hasVersion =
-    version === undefined || all.some(({ protocolVersion }) => majorMinor(protocolVersion) === majorMinor(version));
+    version === undefined || all.some(({ protocolVersion }) => calledVersion(protocolVersion) === majorMinor(version));
   return {
     code: hasVersion ? 'UNSUPPORTED_OPERATION' : 'VERSION_NOT_SUPPORTED',
-    message: `${name} does not offer ${wanted}; its card has ${[...new Set(offered)].join(', ') || 'no interfaces'}`,
+    message: `${name} ${lacks}; its card has ${[...new Set(offered)].join(', ') || 'no interfaces'}`,
   };
+}
+
+function isSpoken(version: string): boolean {
+  return CLIENT_VERSIONS.has(calledVersion(version));
 }

@@ -12,7 +12,7 @@ import { AgentConnection } from '../client/agent-connection.js';
 import { CachedDocuments } from '../client/cached-documents.js';
 import { callDeadline } from '../client/call-deadline.js';
 import type { CallDefaults, ClientCallContext } from '../client/call-options.js';
-import { type CardCache, memoryCardCache } from '../client/card-cache.js';
+import { type CardCache, cacheOfFetch, memoryCardCache } from '../client/card-cache.js';
 import { Client } from '../client/client.js';
 import type { ClientRuntime } from '../client/client-runtime.js';
 import type { ClientBinding, ClientTransport, TransportSource } from '../client/client-transport.js';
@@ -26,9 +26,11 @@ import type { VerifiedCards } from '../client/verified-cards.js';
 import type { ClientCodec } from '../codec/client-codec.js';
 import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
 import { A2AError } from '../errors/a2a-error.js';
+import { AgentCardError } from '../errors/agent-card-error.js';
+import { InvalidAgentResponseError } from '../errors/spec-errors.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
-import { isLegacy, majorMinor } from '../operations/versions.js';
+import { isLegacy } from '../operations/versions.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerClock, callerIds, systemClock } from './runtime.js';
 import { fetchTrusting } from './trusting-fetch.js';
@@ -82,7 +84,7 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
    */
   readonly onConnection?: (event: ConnectionEvent) => void;
   readonly interceptors?: readonly Interceptor<ClientCallContext>[];
-  /** Cache of cards. Default: in memory, for all clients of the process. */
+  /** Cache of cards. Default: in memory, for all clients of the process. Each `fetch` has entries of its own. */
   readonly cardCache?: CardCache;
   /**
    * Headers of requests for the card, for protected cards. They go only to the origin of the url given to `connect`. If
@@ -160,7 +162,6 @@ export async function connect(
     const { code, message } = missingInterface({
       card: offered,
       wishes: options,
-      majorMinor,
       hasBindings: options.bindings !== undefined,
     });
     throw new A2AError(code, message);
@@ -205,7 +206,7 @@ async function resolved(
 ): Promise<ResolvedCard> {
   const documents = new CachedDocuments({
     source: documentSource(caller),
-    cache: options.cardCache ?? sharedCards,
+    cache: cardCacheOf(options),
     clock: callerClock,
     headers: options.cardHeaders ?? {},
   });
@@ -222,6 +223,16 @@ async function resolved(
   } finally {
     deadline.release();
   }
+}
+
+/** Names of the fetch functions that have cached cards. Names are random, because a cache may outlive the process. */
+const fetchNames = new WeakMap<Fetch, string>();
+
+function cardCacheOf({ cardCache = sharedCards, fetch }: FetchCardOptions): CardCache {
+  if (fetch === undefined) return cardCache;
+  const name = fetchNames.get(fetch) ?? callerIds.random();
+  fetchNames.set(fetch, name);
+  return cacheOfFetch(cardCache, name);
 }
 
 /** Undefined without `signatures`: then no code for them is loaded. */
@@ -273,7 +284,16 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
   // A catalog may name a card on another origin, which gets no credentials for that.
   const given = trustedUrls(agent, options);
   const trusted = new Set(given.map(originOf));
-  const transports = transportSource({ card, caller, verified, url, options, given, trusted });
+  const transports = transportSource({ card, caller, options, given, trusted });
+  const readCard = async (document: object, signal: AbortSignal | undefined) => {
+    try {
+      return await (verified?.card({ document, url, signal }) ?? decodeAgentCard(document));
+    } catch (error) {
+      throw error instanceof AgentCardError && error.fault === 'invalid'
+        ? new InvalidAgentResponseError(`the extended card is none: ${error.message}`)
+        : error;
+    }
+  };
   const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   const { tenant, retry = {}, resume = {}, interceptors = [], extensions = [], headers = {} } = options;
   return new Client({
@@ -286,7 +306,7 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
         trusted,
         logger: runtime.logger,
       });
-      return new AgentCalls({ card: latest, connection, guard, tenant, retry, runtime });
+      return new AgentCalls({ card: latest, connection, guard, tenant, retry, runtime, readCard });
     },
     interceptors,
     defaults: { extensions, headers },
@@ -297,7 +317,7 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
   });
 }
 
-interface TransportOptions extends Pick<ConnectedOptions, 'card' | 'caller' | 'verified' | 'url' | 'options'> {
+interface TransportOptions extends Pick<ConnectedOptions, 'card' | 'caller' | 'options'> {
   /** The urls of the caller. */
   readonly given: readonly string[];
   /** Their origins. Transports add their own. */
@@ -305,7 +325,7 @@ interface TransportOptions extends Pick<ConnectedOptions, 'card' | 'caller' | 'v
 }
 
 function transportSource(parts: TransportOptions): TransportSource {
-  const { caller, verified, url, options } = parts;
+  const { caller, options } = parts;
   return async (agentInterface) => {
     const binding = isKnown(agentInterface) ? undefined : bindingOf(agentInterface, options);
     if (binding !== undefined) {
@@ -317,8 +337,7 @@ function transportSource(parts: TransportOptions): TransportSource {
     const isJsonRpc = agentInterface.protocolBinding === 'JSONRPC';
     const codec = isJsonRpc ? version.jsonRpc : version.httpJson;
     const of = isJsonRpc ? await jsonRpcTransports(codec) : httpJsonTransport;
-    const transport = (used: ClientCodec) => of({ agentInterface, codec: used, caller });
-    return verified === undefined ? transport(codec) : verified.transport({ codec, transport, url });
+    return of({ agentInterface, codec, caller });
   };
 }
 
