@@ -125,7 +125,7 @@ describe('the version of an interface', () => {
       });
   });
 
-  it('1.1 stays in the card, and counts only if the agent offers no 1.0', async () => {
+  it('1.1 stays in the card, and counts only if nothing else can be called', async () => {
     const later = entry({ url: 'https://a.example/1.1', protocolVersion: '1.1' });
     const current = entry({ url: 'https://a.example/1.0' });
     const alone = await connect(card({ supportedInterfaces: [later] }) as never);
@@ -134,7 +134,9 @@ describe('the version of an interface', () => {
     expect(both.agentInterface).toEqual(current);
     const legacy = entry({ protocolVersion: '0.3' });
     const mixed = await connect(card({ supportedInterfaces: [later, legacy] }) as never);
-    expect(mixed.agentInterface.url).toBe(later.url);
+    expect(mixed.agentInterface).toEqual(legacy);
+    const pinned = await connect(card({ supportedInterfaces: [later, legacy] }) as never, { version: '1.0' });
+    expect(pinned.agentInterface).toEqual({ ...later, protocolVersion: '1.0' });
     await expect(connect(card({ supportedInterfaces: [later] }) as never, { version: '1.1' })).rejects.toMatchObject({
       code: 'VERSION_NOT_SUPPORTED',
     });

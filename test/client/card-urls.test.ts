@@ -178,8 +178,8 @@ describe('a document that is no card is invalid, and the error says what it is',
     for (const path of [CARD, '/some/card.json', '/a2a/v1/card']) {
       await using stub = await serving(() => ({ [path]: answer }));
       const reference = path === CARD ? stub.url : stub.url + path;
-      for (const search of [connect(reference, alone()), fetchAgentCard(reference, alone())]) {
-        const error = await search.then(
+      for (const search of [connect, fetchAgentCard]) {
+        const error = await search(reference, alone()).then(
           () => undefined,
           (thrown: unknown) => thrown as Error,
         );

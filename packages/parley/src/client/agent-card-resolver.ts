@@ -34,9 +34,9 @@ const SHOWN_CHARACTERS = 100;
 
 /**
  * Finds the card of an agent (Spec §8.2). Looks at the well-known paths below the agent's base URL, at the URL itself,
- * and in an AI catalog. A URL that ends in `.json` is that of the card, and one that ends in `card` is asked first. In a
- * catalog, `#identifier` names the entry; without it, the catalog must have one entry. Use a resolver once. It makes at
- * most 20 requests.
+ * and in an AI catalog. A URL that ends in `.json` is that of the document. A URL that ends in `card` is asked first.
+ * In a catalog, `#identifier` names the entry; without it, the catalog must have one entry. Use a resolver once. It
+ * makes at most 20 requests.
  */
 export class AgentCardResolver {
   readonly #options: AgentCardResolverOptions;

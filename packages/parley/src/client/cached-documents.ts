@@ -65,9 +65,8 @@ export class CachedDocuments {
     if (freshMs === undefined) return undefined;
     const etag = headers.get('etag') ?? earlier?.etag;
     const lastModified = headers.get('last-modified') ?? earlier?.lastModified;
-    const varying = varyingHeaders(headers);
-    const vary =
-      varying.length === 0 ? earlier?.vary : Object.fromEntries(varying.map((name) => [name, asked[name] ?? '']));
+    const varying = varyingHeaders(headers).map((name) => [name, asked[name] ?? '']);
+    const vary = varying.length === 0 ? earlier?.vary : Object.fromEntries(varying);
     return {
       text,
       freshUntil: this.#options.clock.now() + freshMs,

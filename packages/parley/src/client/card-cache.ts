@@ -22,14 +22,6 @@ export interface CardCache {
   set(key: string, document: CachedDocument): Promise<void> | void;
 }
 
-/** The entries of a cache that were fetched by one function. It may add headers, so that the answers are for it alone. */
-export function cacheOfFetch(cache: CardCache, name: string): CardCache {
-  return {
-    get: (url) => cache.get(`${url} ${name}`),
-    set: (url, document) => cache.set(`${url} ${name}`, document),
-  };
-}
-
 const MOST = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -66,6 +58,5 @@ export function memoryCardCache(): CardCache {
 
 /** Returns a lower bound of the memory use: two bytes per character, and the objects around them. */
 function sizeOf(url: string, { text, etag = '', lastModified = '', vary = {} }: CachedDocument): number {
-  const values = Object.entries(vary).flat().join('');
-  return 2 * (url.length + text.length + etag.length + lastModified.length + values.length) + 500;
+  return 2 * (url.length + text.length + etag.length + lastModified.length + JSON.stringify(vary).length) + 500;
 }

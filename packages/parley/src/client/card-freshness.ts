@@ -9,7 +9,6 @@ const UNSAID_MS = 60_000;
 const LONGEST_GUESS_MS = 3_600_000;
 /** RFC 9111 defines ten directives for responses. The client ignores the rest of a longer list. */
 const MOST_DIRECTIVES = 50;
-const MOST_NAMES = 50;
 
 /**
  * Returns the ms for which a response is fresh in a private cache (RFC 9111 §4.2). 0: the cache may keep it, but has to
@@ -28,10 +27,12 @@ export function freshForMs(headers: CachedHeaders): number | undefined {
 
 /** Returns the names in the header `Vary`, in lower case: request headers that select the response. */
 export function varyingHeaders(headers: CachedHeaders): readonly string[] {
-  const names = headers.get('vary')?.split(',') ?? [];
-  // A longer list is taken for `*`.
-  if (names.length > MOST_NAMES) return ['*'];
-  return names.map((name) => name.trim().toLowerCase()).filter((name) => name !== '');
+  return (
+    headers
+      .get('vary')
+      ?.toLowerCase()
+      .match(/[^\s,]+/g) ?? []
+  );
 }
 
 function lifetimeMs(headers: CachedHeaders, directives: ReadonlyMap<string, string>, date: number): number {

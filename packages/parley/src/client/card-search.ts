@@ -115,8 +115,9 @@ export function noCardAt(
 
 /** Makes the error for a document that is no card. `url` is undefined for a document that the caller gave. */
 export function noCard(url: string | undefined, fault: string): AgentCardError {
-  const place = url === undefined ? 'The given object' : `The document at ${placeOf(url)}`;
-  const advice = url === undefined ? 'Pass a card or a url' : 'Name the url of the agent, or that of its card';
+  const place = url === undefined ? 'The given document' : `The document at ${placeOf(url)}`;
+  const advice =
+    url === undefined ? 'Give a card, or the url of an agent' : 'Name the url of the agent, or that of its card';
   return new AgentCardError('invalid', `${place} is no agent card: ${fault}. ${advice}`);
 }
 

@@ -1,7 +1,5 @@
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
-import { calledVersion, majorMinor } from '../operations/versions.js';
-
-const CURRENT = '1.0';
+import { majorMinor } from '../operations/versions.js';
 
 /** The caller's preferences among the interfaces of a card. */
 export interface InterfaceWishes {
@@ -13,29 +11,22 @@ export interface InterfaceWishes {
   readonly prefer?: readonly string[];
 }
 
-/**
- * Selects the interfaces that fit, in order of preference (Spec §8.3.2), with the versions in which they are called.
- * Interfaces of later minor versions count only if the card offers none of 1.0 that fits.
- */
+/** Selects the interfaces that fit, in order of preference (Spec §8.3.2). Versions are reduced to `Major.Minor`. */
 export function selectInterfaces(
   { supportedInterfaces }: Pick<AgentCard, 'supportedInterfaces'>,
   { binding, version, prefer = [] }: InterfaceWishes,
   isKnown: (agentInterface: AgentInterface) => boolean,
 ): readonly AgentInterface[] {
-  const fitting = supportedInterfaces.flatMap((item) => {
-    const protocolVersion = calledVersion(item.protocolVersion);
-    const one = { ...item, protocolVersion };
-    const fits =
-      isKnown(one) &&
+  const all = supportedInterfaces.map((item) => ({ ...item, protocolVersion: majorMinor(item.protocolVersion) }));
+  const fitting = all.filter(
+    (item) =>
+      isKnown(item) &&
       (binding === undefined || item.protocolBinding === binding) &&
-      (version === undefined || protocolVersion === majorMinor(version));
-    return fits ? [{ one, isLater: majorMinor(item.protocolVersion) !== protocolVersion }] : [];
-  });
-  const hasCurrent = fitting.some(({ one, isLater }) => one.protocolVersion === CURRENT && !isLater);
-  const selected = fitting.filter(({ isLater }) => !(isLater && hasCurrent)).map(({ one }) => one);
+      (version === undefined || item.protocolVersion === majorMinor(version)),
+  );
   const rank = ({ protocolBinding, protocolVersion }: AgentInterface): number => {
     const at = prefer.findIndex((wish) => wish === protocolBinding || wish === protocolVersion);
     return at === -1 ? prefer.length : at;
   };
-  return selected.sort((a, b) => rank(a) - rank(b));
+  return fitting.sort((a, b) => rank(a) - rank(b));
 }

@@ -16,3 +16,14 @@ export function isOldCard(card: unknown): card is Readonly<Record<string, unknow
 export function hasOldAddress(card: Readonly<Record<string, unknown>>): boolean {
   return [...OLD_MEMBERS, ...OLD_SPELLINGS].some((member) => member in card);
 }
+
+/** A number with or without a `v`, as some cards have it. */
+const SPELLED = /^v?(\d{1,5}(?:\.[\w.+-]*)?)$/i;
+
+/** Reads a version as others write it: `v1`, `1` or the number 1 for `1.0`. Undefined: the value names none. */
+export function readVersion(value: unknown): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const text = String(value).trim();
+  const version = SPELLED.exec(text)?.[1] ?? text;
+  return (/^\d+$/.test(version) ? `${version}.0` : version) || undefined;
+}

@@ -1,8 +1,7 @@
 import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { isObject } from '../model/json.js';
-import { readVersion } from '../operations/versions.js';
-import { hasOldAddress, isOldCard } from './card-form.js';
+import { hasOldAddress, isOldCard, readVersion } from './card-form.js';
 import { readAgentCard } from './v0_3/agent-card.js';
 import { readSecurityScheme } from './v0_3/security-scheme.js';
 import { type LenientRules, toLenientForm } from './v1_0/lenient-form.js';
@@ -44,6 +43,8 @@ const CARD_MEMBERS = [
   'skills',
   'defaultInputModes',
   'defaultOutputModes',
+  'securitySchemes',
+  'supportsAuthenticatedExtendedCard',
 ];
 const SHOWN_MEMBERS = 5;
 
@@ -154,12 +155,12 @@ function requirement(scopes: readonly (readonly [string, unknown])[]): Members {
 
 /** Spellings of bindings, without case and punctuation. Any other text stays as it is. */
 const BINDINGS: ReadonlyMap<string, string> = new Map([
-  ['jsonrpc', 'JSONRPC'],
-  ['jsonrpc20', 'JSONRPC'],
-  ['httpjson', 'HTTP+JSON'],
-  ['httpjsonrest', 'HTTP+JSON'],
-  ['rest', 'HTTP+JSON'],
-  ['grpc', 'GRPC'],
+  ['JSONRPC', 'JSONRPC'],
+  ['JSONRPC20', 'JSONRPC'],
+  ['HTTPJSON', 'HTTP+JSON'],
+  ['HTTPJSONREST', 'HTTP+JSON'],
+  ['REST', 'HTTP+JSON'],
+  ['GRPC', 'GRPC'],
 ]);
 const PUNCTUATION = /[\s+/_.-]/g;
 /** No spelling is longer, so that a long text costs nothing. */
@@ -184,7 +185,7 @@ function readInterface(value: Members): Members {
   const { transport, type, ...rest } = others;
   const given = [protocolBinding, spelled, transport, type].find((one) => typeof one === 'string' && one !== '');
   const binding = String(given ?? '').trim();
-  const spelling = binding.length > LONGEST_SPELLING ? '' : binding.toLowerCase().replace(PUNCTUATION, '');
+  const spelling = binding.length > LONGEST_SPELLING ? '' : binding.toUpperCase().replace(PUNCTUATION, '');
   return {
     ...rest,
     ...(typeof url === 'string' && !NO_ADDRESS.test(url) && { url }),

@@ -12,7 +12,7 @@ import { AgentConnection } from '../client/agent-connection.js';
 import { CachedDocuments } from '../client/cached-documents.js';
 import { callDeadline } from '../client/call-deadline.js';
 import type { CallDefaults, ClientCallContext } from '../client/call-options.js';
-import { type CardCache, cacheOfFetch, memoryCardCache } from '../client/card-cache.js';
+import { type CardCache, memoryCardCache } from '../client/card-cache.js';
 import { Client } from '../client/client.js';
 import type { ClientRuntime } from '../client/client-runtime.js';
 import type { ClientBinding, ClientTransport, TransportSource } from '../client/client-transport.js';
@@ -26,8 +26,6 @@ import type { VerifiedCards } from '../client/verified-cards.js';
 import type { ClientCodec } from '../codec/client-codec.js';
 import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
 import { A2AError } from '../errors/a2a-error.js';
-import { AgentCardError } from '../errors/agent-card-error.js';
-import { InvalidAgentResponseError } from '../errors/spec-errors.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
 import { isLegacy } from '../operations/versions.js';
@@ -156,15 +154,17 @@ export async function connect(
   const verified = await verifiedCards(options, caller);
   const { card, url, endpoint } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
   const offered = { ...card, supportedInterfaces: [...(endpoint ? [endpoint] : []), ...card.supportedInterfaces] };
-  const interfaces = selectInterfaces(offered, options, (one) => isKnown(one) || bindingOf(one, options) !== undefined);
+  const isCallable = (one: AgentInterface) => isKnown(one) || bindingOf(one, options) !== undefined;
+  let interfaces = selectInterfaces(offered, options, isCallable);
   if (interfaces.length === 0) {
-    const { missingInterface } = await import('../client/missing-interface.js');
-    const { code, message } = missingInterface({
-      card: offered,
-      wishes: options,
-      hasBindings: options.bindings !== undefined,
-    });
-    throw new A2AError(code, message);
+    const { asCurrent, missingInterface } = await import('../client/missing-interface.js');
+    interfaces = selectInterfaces(asCurrent(offered), options, isCallable);
+    if (interfaces.length === 0) {
+      const isSpoken = (version: string) => CLIENT_VERSIONS.has(version);
+      const hasBindings = options.bindings !== undefined;
+      const { code, message } = missingInterface({ card: offered, wishes: options, isSpoken, hasBindings });
+      throw new A2AError(code, message);
+    }
   }
   return clientOf({ agent, card, url, interfaces, options, runtime, caller, verified });
 }
@@ -206,7 +206,7 @@ async function resolved(
 ): Promise<ResolvedCard> {
   const documents = new CachedDocuments({
     source: documentSource(caller),
-    cache: cardCacheOf(options),
+    cache: await cardCacheOf(options),
     clock: callerClock,
     headers: options.cardHeaders ?? {},
   });
@@ -225,14 +225,9 @@ async function resolved(
   }
 }
 
-/** Names of the fetch functions that have cached cards. Names are random, because a cache may outlive the process. */
-const fetchNames = new WeakMap<Fetch, string>();
-
-function cardCacheOf({ cardCache = sharedCards, fetch }: FetchCardOptions): CardCache {
+async function cardCacheOf({ cardCache = sharedCards, fetch }: FetchCardOptions): Promise<CardCache> {
   if (fetch === undefined) return cardCache;
-  const name = fetchNames.get(fetch) ?? callerIds.random();
-  fetchNames.set(fetch, name);
-  return cacheOfFetch(cardCache, name);
+  return (await import('../client/fetch-cache.js')).cacheOfFetch(cardCache, fetch, callerIds);
 }
 
 /** Undefined without `signatures`: then no code for them is loaded. */
@@ -285,15 +280,8 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
   const given = trustedUrls(agent, options);
   const trusted = new Set(given.map(originOf));
   const transports = transportSource({ card, caller, options, given, trusted });
-  const readCard = async (document: object, signal: AbortSignal | undefined) => {
-    try {
-      return await (verified?.card({ document, url, signal }) ?? decodeAgentCard(document));
-    } catch (error) {
-      throw error instanceof AgentCardError && error.fault === 'invalid'
-        ? new InvalidAgentResponseError(`the extended card is none: ${error.message}`)
-        : error;
-    }
-  };
+  const readCard = async (document: object, signal: AbortSignal | undefined) =>
+    (await import('../client/answered-card.js')).answeredCard({ document, url, signal }, verified);
   const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   const { tenant, retry = {}, resume = {}, interceptors = [], extensions = [], headers = {} } = options;
   return new Client({

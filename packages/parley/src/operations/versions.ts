@@ -12,23 +12,6 @@ export function majorMinor(version: string): string {
   return WITH_PATCH.exec(version)?.[1] ?? version;
 }
 
-/** A number with or without a `v`, as some cards have it. */
-const SPELLED = /^v?(\d{1,5}(?:\.[\w.+-]*)?)$/i;
-
-/** Reads a version as others write it: `v1`, `1` or the number 1 for `1.0`. Undefined: the value names none. */
-export function readVersion(value: unknown): string | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
-  const text = String(value).trim();
-  const version = SPELLED.exec(text)?.[1] ?? text;
-  return (/^\d+$/.test(version) ? `${version}.0` : version) || undefined;
-}
-
-/** The version in which a client calls an interface. Minor versions are compatible, so that all of 1.x are 1.0. */
-export function calledVersion(version: string): string {
-  const reduced = majorMinor(version);
-  return /^1\.\d+$/.test(reduced) ? '1.0' : reduced;
-}
-
 /** True if the version is older than 1.0 and has the names and media types of that time. */
 export function isLegacy(version: string): boolean {
   return version.startsWith('0.');

@@ -2,7 +2,8 @@ import type { AgentCard, AgentSkill } from '../../model/agent-card.js';
 import { isObject } from '../../model/json.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { FILES_EXTENSION } from '../../operations/files-extension.js';
-import { majorMinor, readVersion } from '../../operations/versions.js';
+import { majorMinor } from '../../operations/versions.js';
+import { readVersion } from '../card-form.js';
 import type { Members } from './members-reader.js';
 import { writeSecurity, writeSecurityScheme } from './security-scheme.js';
 
