@@ -288,6 +288,24 @@ describe('members of other shapes', () => {
     });
   });
 
+  it('snake_case in a card that the caller has names trusted interfaces, too', async () => {
+    await using stub = await agent();
+    const credentials = bearerToken('t');
+    for (const document of [
+      { name: 'A', supported_interfaces: [entry({ url: stub.url })] },
+      {
+        name: 'A',
+        url: URL_OF,
+        preferred_transport: 'x',
+        additional_interfaces: [{ url: stub.url, transport: 'rest' }],
+      },
+    ]) {
+      const client = await connect(document as never, { credentials });
+      await client.getTask('t1').catch(() => {});
+      expect(stub.calls.at(-1)?.headers.authorization).toBe('Bearer t');
+    }
+  });
+
   it('of skills, extensions and provider are completed or left out', async () => {
     const { skills, capabilities, provider, version, defaultInputModes } = await read(
       card({

@@ -30,6 +30,13 @@ function calledVersion(version: string): string {
   return /^1\.\d+$/.test(reduced) ? '1.0' : reduced;
 }
 
+function shown(versions: readonly string[]): string {
+  return versions
+    .map((version) => version.slice(0, 32))
+    .slice(0, 5)
+    .join(', ');
+}
+
 /**
  * Describes the interfaces that a card has instead of the wanted one. VERSION_NOT_SUPPORTED: no interface has the
  * wanted version.
@@ -46,7 +53,7 @@ export function missingInterface({
   const versions = [...new Set(all.map(({ protocolVersion }) => majorMinor(protocolVersion)))];
   const spoken = 'this client speaks 1.x, 0.3 and 0.2';
   if (versions.length > 0 && !versions.some((one) => isSpoken(calledVersion(one))))
-    return { code: 'VERSION_NOT_SUPPORTED', message: `${name} speaks only ${versions.join(', ')}; ${spoken}` };
+    return { code: 'VERSION_NOT_SUPPORTED', message: `${name} speaks only ${shown(versions)}; ${spoken}` };
   const lacksGrpc =
     !hasBindings && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
   if (lacksGrpc && lacksGrpc.length > 0 && lacksGrpc.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {

@@ -59,9 +59,14 @@ function cardIn(value: unknown): Members {
   const members = Object.keys(value);
   if (members.length === 0) throw noCard('it has no members');
   const wrapped = members.find((member) => isCard(value[member]));
-  const inside = wrapped === undefined ? '' : `, and its member ${wrapped} is one: publish that, or pass it on`;
+  const inside =
+    wrapped === undefined ? '' : `, and its member ${shownName(wrapped)} is one: publish that, or pass it on`;
   const shown = [...members.slice(0, SHOWN_MEMBERS), ...(members.length > SHOWN_MEMBERS ? ['…'] : [])];
-  throw noCard(`its members are ${shown.map((member) => member.slice(0, 40)).join(', ')}${inside}`);
+  throw noCard(`its members are ${shown.map(shownName).join(', ')}${inside}`);
+}
+
+function shownName(member: string): string {
+  return member.slice(0, 40);
 }
 
 function isCard(value: unknown): boolean {

@@ -245,13 +245,17 @@ async function verifiedCards(
 interface GivenCard {
   readonly url?: unknown;
   readonly supportedInterfaces?: unknown;
+  readonly supported_interfaces?: unknown;
   readonly additionalInterfaces?: unknown;
+  readonly additional_interfaces?: unknown;
 }
 
 /** Urls of the caller. A card that is an object is the caller's too. */
 function trustedUrls(agent: string | GivenCard, { trustedOrigins = [] }: ConnectOptions): readonly string[] {
   if (typeof agent === 'string') return [agent, ...trustedOrigins];
-  const places = [agent, agent.supportedInterfaces, agent.additionalInterfaces].flat() as (GivenCard | undefined)[];
+  const { supportedInterfaces, supported_interfaces, additionalInterfaces, additional_interfaces } = agent;
+  const lists = [supportedInterfaces, supported_interfaces, additionalInterfaces, additional_interfaces];
+  const places = [agent, ...lists].flat() as (GivenCard | undefined)[];
   return [...places.map((place) => String(place?.url)), ...trustedOrigins];
 }
 
