@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClientCodec } from '../../packages/parley/src/codec/client-codec.js';
+import { decodeAgentCard } from '../../packages/parley/src/codec/client-codecs.js';
 import { clientV0_3HttpJson, clientV0_3JsonRpc } from '../../packages/parley/src/codec/v0_3/client-codec.js';
 import { v0_3HttpJson, v0_3JsonRpc } from '../../packages/parley/src/codec/v0_3/wire-codec.js';
 import type { WireCodec } from '../../packages/parley/src/codec/wire-codec.js';
@@ -128,11 +129,11 @@ describe.each(PAIRS)(
       );
     });
 
-    test('cards, which a client can use', () => {
-      fc.assert(
-        fc.property(arbitraryOf('AgentCard'), (value) => {
+    test('cards, which a client can use', async () => {
+      await fc.assert(
+        fc.asyncProperty(arbitraryOf('AgentCard'), async (value) => {
           const card = value as AgentCard;
-          const read = client.decodeCard(JSON.parse(server.encode('getExtendedAgentCard', card)));
+          const read = await decodeAgentCard(JSON.parse(server.encode('getExtendedAgentCard', card)));
           const { name, description, version, skills, defaultInputModes, defaultOutputModes, provider } = card;
           expect(over(read)).toMatchObject(
             over({ name, description, version, defaultInputModes, defaultOutputModes, ...(provider && { provider }) }),

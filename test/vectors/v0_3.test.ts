@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ClientCodec } from '../../packages/parley/src/codec/client-codec.js';
+import { decodeAgentCard } from '../../packages/parley/src/codec/client-codecs.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../packages/parley/src/codec/protocol-versions.js';
 import { clientV0_3HttpJson, clientV0_3JsonRpc } from '../../packages/parley/src/codec/v0_3/client-codec.js';
 import { readSecurityScheme, writeSecurityScheme } from '../../packages/parley/src/codec/v0_3/security-scheme.js';
@@ -166,11 +167,11 @@ describe('v0.3 wire, requests', () => {
 });
 
 describe('v0.3 wire, agent-card', () => {
-  test.each(titled(read('agent-card.json')))('$title', (vector) => {
+  test.each(titled(read('agent-card.json')))('$title', async (vector) => {
     const { card, wire, back = card } = vector;
     const codec = codecOf(vector);
     expect(JSON.parse(codec.encode('getExtendedAgentCard', card as never))).toEqual(wire);
-    expect(sent(clientOf(vector).decodeCard(structuredClone(wire)))).toEqual(back);
+    expect(sent(await decodeAgentCard(wire))).toEqual(back);
   });
 });
 

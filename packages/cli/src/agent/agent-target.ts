@@ -76,7 +76,8 @@ function documentIn(url: URL): object {
   const path = fileURLToPath(url);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    // Some editors begin a file with a byte order mark.
+    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
     throw new CliError('A2ACLI_ERR_CARD_NOT_FOUND', `${path} cannot be read`, { cause });
   }

@@ -56,5 +56,5 @@ function described(scheme: SecurityScheme): string {
   if ('oauth2SecurityScheme' in scheme) return `OAuth 2, ${Object.keys(scheme.oauth2SecurityScheme.flows).join(', ')}`;
   if ('openIdConnectSecurityScheme' in scheme)
     return `OpenID Connect, ${scheme.openIdConnectSecurityScheme.openIdConnectUrl}`;
-  return 'mutual TLS';
+  return 'mtlsSecurityScheme' in scheme ? 'mutual TLS' : 'a scheme that this tool does not know';
 }

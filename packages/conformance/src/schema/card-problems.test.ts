@@ -46,3 +46,34 @@ it('null stands for an absent optional member, and unknown members are told apar
 it.each([undefined, null, 'card', [], 1])('a document that is no object is no card: %j', (document) => {
   expect(cardProblems(document).wrong).toEqual(['the document is not an object']);
 });
+
+const OLD = {
+  name: 'Agent',
+  description: '',
+  url: 'https://a.example',
+  version: '1',
+  protocolVersion: '0.3.0',
+  capabilities: {},
+  defaultInputModes: [],
+  defaultOutputModes: [],
+  skills: [],
+};
+
+it.each(['0.3.0', '0.2.5', undefined])('a card in the form of 0.3 that says %j has no problems', (protocolVersion) => {
+  expect(cardProblems({ ...OLD, protocolVersion }).wrong).toEqual([]);
+});
+
+it.each(['1.0', '1', 'v1.0', '1.1', '2.0', 1])('a card that says %j needs supportedInterfaces', (protocolVersion) => {
+  expect(cardProblems({ ...OLD, protocolVersion }).wrong).toEqual(['supportedInterfaces is required']);
+  expect(cardProblems({ ...OLD, protocolVersion, supportedInterfaces: null }).wrong).toEqual([
+    'supportedInterfaces is required',
+  ]);
+  expect(cardProblems({ ...OLD, protocolVersion, supportedInterfaces: [] }).wrong).toEqual([
+    'supportedInterfaces is empty',
+  ]);
+});
+
+it('a card of 1.0 needs an interface', () => {
+  expect(cardProblems({ ...CARD, supportedInterfaces: [] }).wrong).toEqual(['supportedInterfaces is empty']);
+  expect(cardProblems({ ...CARD, supportedInterfaces: undefined }).wrong).toEqual(['supportedInterfaces is required']);
+});

@@ -1,4 +1,4 @@
-import { isJson } from '../wire/json.js';
+import { isJson, itemsOf, memberOf } from '../wire/json.js';
 import {
   anyObject,
   flag,
@@ -54,6 +54,7 @@ const CARD = object({
   description: text,
   supportedInterfaces: list(
     object({ url: name, protocolBinding: name, tenant: optional(text), protocolVersion: name }),
+    { least: 1 },
   ),
   provider: optional(object({ url: text, organization: text })),
   version: text,
@@ -122,9 +123,12 @@ const OLD_CARD = object({
   signatures: optional(list(object({ protected: text, signature: text, header: optional(anyObject) }))),
 });
 
-/** Checks a card as it was published: by the schema of 1.0, or by that of 0.3 if the card has its form. */
+/**
+ * Checks a card as it was published, by the schema of 1.0. The schema of 0.3 counts for a card that has its form and
+ * names no later version.
+ */
 export function cardProblems(document: unknown): CardProblems {
-  const isOld = isOldCard(document);
+  const isOld = isOldCard(document) && !/^\s*v?[1-9]/i.test(String(memberOf(document, 'protocolVersion') ?? ''));
   const problems = problemsIn(document, isOld ? OLD_CARD : CARD);
   return {
     wrong: problems.flatMap(({ field, description, isUnknown }) =>
@@ -137,7 +141,6 @@ export function cardProblems(document: unknown): CardProblems {
 
 /** Cards of 0.3 and older have a `url` of their own. Cards that list interfaces besides are cards of 1.0. */
 export function isOldCard(document: unknown): boolean {
-  return (
-    isJson(document) && !('supportedInterfaces' in document) && ('url' in document || 'protocolVersion' in document)
-  );
+  if (!isJson(document) || !('url' in document || 'protocolVersion' in document)) return false;
+  return itemsOf(memberOf(document, 'supportedInterfaces')).length === 0;
 }

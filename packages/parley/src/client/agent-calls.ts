@@ -2,6 +2,7 @@ import { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-car
 import { NO_CREDENTIALS, type RequestCredentials } from '../auth/credential-provider.js';
 import type { AgentCard } from '../model/agent-card.js';
 import {
+  answersCard,
   isStreaming,
   type OperationName,
   type OperationTypes,
@@ -42,6 +43,8 @@ export interface AgentCallsOptions {
   readonly tenant: string | undefined;
   readonly retry: RetryOptions;
   readonly runtime: ClientRuntime;
+  /** Verifies, if the caller asks for it, and reads a card that arrived as an answer. */
+  readonly readCard: (document: object, signal: AbortSignal | undefined) => Promise<AgentCard>;
 }
 
 /** Calls operations over the interface in use, with its tenant, credentials and, for messages, retries. */
@@ -57,7 +60,10 @@ export class AgentCalls {
 
   /** Calls an operation that has one answer. */
   unary<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
-    return this.#made(call, answered);
+    const { operation, context } = call;
+    const made = this.#made(call, answered);
+    if (!answersCard(operation)) return made;
+    return made.then((card) => this.#options.readCard(card as object, context.signal)) as typeof made;
   }
 
   /** Opens a stream when its first event is read. An error of the agent is thrown in place of that event. */

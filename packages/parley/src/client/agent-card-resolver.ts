@@ -25,20 +25,26 @@ export interface AgentCardResolverOptions {
 
 const CARD = '/.well-known/agent-card.json';
 const LEGACY_CARD = '/.well-known/agent.json';
+/** Paths that look like a card of their own, such as `/v1/card` or `/agentCard`. */
+const NAMED_CARD = /card$/i;
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 /** Catalogs may name any number of other documents. */
 const MOST_DOCUMENTS = 20;
+const SHOWN_CHARACTERS = 100;
 
 /**
- * Finds the card of an agent (Spec §8.2). Looks at its own URL, at the well-known paths below the agent's base URL, and
- * in an AI catalog. In a catalog, `#identifier` names the entry; without it, the catalog must have one entry. Use a
- * resolver once. It makes at most 20 requests.
+ * Finds the card of an agent (Spec §8.2). Looks at the well-known paths below the agent's base URL, at the URL itself,
+ * and in an AI catalog. A URL that ends in `.json` is that of the document. A URL that ends in `card` is asked first.
+ * In a catalog, `#identifier` names the entry; without it, the catalog must have one entry. Use a resolver once. It
+ * makes at most 20 requests.
  */
 export class AgentCardResolver {
   readonly #options: AgentCardResolverOptions;
   /** Origin of the reference. */
   #origin = '';
   #documents = 0;
+  /** Texts that are no JSON object, by their URL. Only their beginning is kept. */
+  readonly #pages = new Map<string, string>();
 
   constructor(options: AgentCardResolverOptions) {
     this.#options = options;
@@ -54,24 +60,32 @@ export class AgentCardResolver {
     this.#origin = originOf(url.href);
     const identifier = identifierOf(url.hash);
     url.hash = '';
-    if (url.pathname.endsWith('.json')) {
-      const found = await this.#at(url.href, { identifier, signal });
-      if (found !== undefined) return found;
-      throw new AgentCardError('not-found', `There is no agent card at ${url.origin}${url.pathname}`);
-    }
-    return this.#wellKnown(url, identifier, signal);
+    if (!url.pathname.endsWith('.json')) return this.#wellKnown(url, identifier, signal);
+    const found = await this.#at(url.href, { identifier, signal });
+    if (found !== undefined) return found;
+    const { noCardAt } = await import('./card-search.js');
+    throw noCardAt([url.href], this.#pages, `There is no agent card at ${url.origin}${url.pathname}`);
   }
 
   async #wellKnown(url: URL, identifier: string | undefined, signal: AbortSignal | undefined): Promise<ResolvedCard> {
     const base = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
-    for (const path of identifier === undefined ? [CARD, LEGACY_CARD] : []) {
-      const found = await this.#at(base + path, { signal });
-      if (found !== undefined) return found;
-    }
+    const wellKnown = async (): Promise<ResolvedCard | undefined> => {
+      for (const path of identifier === undefined ? [CARD, LEGACY_CARD] : []) {
+        const found = await this.#at(base + path, { signal });
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    };
+    const isNamed = NAMED_CARD.test(base);
+    const found = isNamed ? undefined : await wellKnown();
+    if (found !== undefined) return found;
     const { searchCard } = await import('./card-search.js');
     return searchCard({
+      named: url.href,
       base,
       identifier,
+      pages: this.#pages,
+      ...(isNamed && { wellKnown }),
       at: (place, wanted) => this.#at(place, { identifier: wanted, signal }),
       read: (place) => this.#read(place, signal),
       decoded: (document, place) => this.#decoded(document, place),
@@ -95,8 +109,12 @@ export class AgentCardResolver {
     });
   }
 
+  /** @throws AgentCardError `invalid` that names the URL, if the document is no card. */
   async #decoded(document: object, url: string | undefined): Promise<ResolvedCard> {
-    const card = await this.#options.decode(document);
+    const card = await this.#options.decode(document).catch(async (error: unknown) => {
+      if (!(error instanceof AgentCardError && error.fault === 'invalid')) throw error;
+      throw (await import('./card-search.js')).noCard(url, error.message);
+    });
     const isDiscovery = url !== undefined && /\/(?:discover|agent\.json)$/.test(url);
     const endpoint = isDiscovery ? (await import('./card-search.js')).baseServerEndpoint(document, url) : undefined;
     return { card, document, url, endpoint };
@@ -119,6 +137,7 @@ export class AgentCardResolver {
     } catch {
       // A page is not JSON, so there is no card.
     }
+    this.#pages.set(url, text.slice(0, SHOWN_CHARACTERS));
     return undefined;
   }
 }

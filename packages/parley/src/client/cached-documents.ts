@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.js';
 import type { CachedDocument, CardCache } from './card-cache.js';
-import { freshForMs } from './card-freshness.js';
+import { freshForMs, varyingHeaders } from './card-freshness.js';
 import type { DocumentSource, FetchedDocument } from './document-source.js';
 
 /** The options of `CachedDocuments`. */
@@ -43,31 +43,50 @@ export class CachedDocuments {
     const { source, cache, clock } = this.#options;
     const headers = isOwn ? this.#options.headers : NO_HEADERS;
     const isShared = Object.keys(headers).length === 0;
-    const known = isShared ? await quietly(() => cache.get(url)) : undefined;
+    const asked: Readonly<Record<string, string>> = { accept: 'application/json', 'a2a-version': '1.0', ...headers };
+    const cached = isShared ? await quietly(() => cache.get(url)) : undefined;
+    const known = cached !== undefined && isFor(asked, cached) ? cached : undefined;
     if (known !== undefined && known.freshUntil > clock.now()) return { status: 200, text: known.text };
-    const asked: Record<string, string> = { accept: 'application/json', 'a2a-version': '1.0', ...headers };
-    if (known?.etag !== undefined) asked['if-none-match'] = known.etag;
-    if (known?.lastModified !== undefined) asked['if-modified-since'] = known.lastModified;
-    const answer = await source({ url, headers: asked, signal });
-    const isSame = answer.status === 304 && known !== undefined;
-    const text = isSame ? known.text : answer.text;
-    const document = isShared && (isSame || answer.status === 200) ? this.#kept(answer, text) : undefined;
+    const conditions: Record<string, string> = {};
+    if (known?.etag !== undefined) conditions['if-none-match'] = known.etag;
+    if (known?.lastModified !== undefined) conditions['if-modified-since'] = known.lastModified;
+    const answer = await source({ url, headers: { ...asked, ...conditions }, signal });
+    const earlier = answer.status === 304 ? known : undefined;
+    const text = earlier?.text ?? answer.text;
+    const isWhole = earlier !== undefined || answer.status === 200;
+    const document = isShared && isWhole ? this.#kept(answer, { text, asked, earlier }) : undefined;
     if (document !== undefined) await quietly(() => cache.set(url, document));
-    return { status: isSame ? 200 : answer.status, text };
+    return { status: earlier === undefined ? answer.status : 200, text };
   }
 
-  #kept({ headers }: FetchedDocument, text: string): CachedDocument | undefined {
+  /** Undefined: the cache must not keep the document. `earlier` is the document that the server calls unchanged. */
+  #kept({ headers }: FetchedDocument, { text, asked, earlier }: KeptDocument): CachedDocument | undefined {
     const freshMs = freshForMs(headers);
     if (freshMs === undefined) return undefined;
-    const etag = headers.get('etag');
-    const lastModified = headers.get('last-modified');
+    const etag = headers.get('etag') ?? earlier?.etag;
+    const lastModified = headers.get('last-modified') ?? earlier?.lastModified;
+    const varying = varyingHeaders(headers).map((name) => [name, asked[name] ?? '']);
+    const vary = varying.length === 0 ? earlier?.vary : Object.fromEntries(varying);
     return {
       text,
       freshUntil: this.#options.clock.now() + freshMs,
-      ...(etag !== null && { etag }),
-      ...(lastModified !== null && { lastModified }),
+      ...(etag !== undefined && { etag }),
+      ...(lastModified !== undefined && { lastModified }),
+      ...(vary !== undefined && { vary }),
     };
   }
+}
+
+interface KeptDocument {
+  readonly text: string;
+  /** Headers of the request by lower-case name, without its conditions. */
+  readonly asked: Readonly<Record<string, string>>;
+  readonly earlier: CachedDocument | undefined;
+}
+
+/** True if a request with these headers would select the document. */
+function isFor(asked: Readonly<Record<string, string>>, { vary = {} }: CachedDocument): boolean {
+  return Object.entries(vary).every(([name, value]) => (asked[name] ?? '') === value);
 }
 
 async function quietly<T>(work: () => Promise<T> | T): Promise<T | undefined> {

@@ -6,12 +6,20 @@ export interface CachedDocument {
   readonly freshUntil: number;
   readonly etag?: string;
   readonly lastModified?: string;
+  /**
+   * The request headers by which the server varies the document (RFC 9111 §4.1): lower-case name → value, empty if the
+   * request had no such header. The document is for requests with the same values only.
+   */
+  readonly vary?: Readonly<Record<string, string>>;
 }
 
-/** Stores cards by URL, between calls. A failure of the cache counts as a cache miss. */
+/**
+ * Stores cards between calls. The key is the URL. For a client with a `fetch` of its own, the name of that function
+ * follows, which is another one in each process. A failure of the cache counts as a cache miss.
+ */
 export interface CardCache {
-  get(url: string): Promise<CachedDocument | undefined> | CachedDocument | undefined;
-  set(url: string, document: CachedDocument): Promise<void> | void;
+  get(key: string): Promise<CachedDocument | undefined> | CachedDocument | undefined;
+  set(key: string, document: CachedDocument): Promise<void> | void;
 }
 
 const MOST = 1_000;
@@ -49,6 +57,6 @@ export function memoryCardCache(): CardCache {
 }
 
 /** Returns a lower bound of the memory use: two bytes per character, and the objects around them. */
-function sizeOf(url: string, { text, etag = '', lastModified = '' }: CachedDocument): number {
-  return 2 * (url.length + text.length + etag.length + lastModified.length) + 500;
+function sizeOf(url: string, { text, etag = '', lastModified = '', vary = {} }: CachedDocument): number {
+  return 2 * (url.length + text.length + etag.length + lastModified.length + JSON.stringify(vary).length) + 500;
 }

@@ -16,11 +16,23 @@ const MOST_DIRECTIVES = 50;
  */
 export function freshForMs(headers: CachedHeaders): number | undefined {
   const directives = directivesOf(headers.get('cache-control'));
-  if (directives.has('no-store') || headers.get('vary') === '*') return undefined;
-  if (directives.has('no-cache')) return 0;
+  const varying = varyingHeaders(headers);
+  if (directives.has('no-store') || varying.includes('*')) return undefined;
+  // A browser adds cookies that the client does not see.
+  if (directives.has('no-cache') || varying.includes('cookie')) return 0;
   const date = Date.parse(headers.get('date') ?? '');
   const age = (Number(headers.get('age') ?? 0) || 0) * 1000;
   return Math.max(0, lifetimeMs(headers, directives, date) - age);
+}
+
+/** Returns the names in the header `Vary`, in lower case: request headers that select the response. */
+export function varyingHeaders(headers: CachedHeaders): readonly string[] {
+  return (
+    headers
+      .get('vary')
+      ?.toLowerCase()
+      .match(/[^\s,]+/g) ?? []
+  );
 }
 
 function lifetimeMs(headers: CachedHeaders, directives: ReadonlyMap<string, string>, date: number): number {

@@ -1,14 +1,11 @@
 import type { SignatureOptions, SignatureVerdict } from '../agent-card/signatures/signature-trust.js';
 import { SignatureVerifier, type VerifierRuntime } from '../agent-card/signatures/signature-verifier.js';
 import type { SignatureOrigin } from '../agent-card/signatures/trusted-keys.js';
-import type { ClientCodec } from '../codec/client-codec.js';
 import { decodeAgentCard } from '../codec/client-codecs.js';
 import { signedCard } from '../codec/signed-card.js';
 import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { JsonObject } from '../model/json.js';
-import { answersCard, type UnaryOperationName } from '../operations/operations.js';
-import type { ClientTransport, TransportCall } from './client-transport.js';
 
 /** A card that a server sent. */
 export interface ReceivedCard {
@@ -17,14 +14,6 @@ export interface ReceivedCard {
   /** URL of the card; undefined if the caller gave the card itself. */
   readonly url: string | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** A transport, and the codec that it uses. */
-export interface CardTransport {
-  readonly codec: ClientCodec;
-  readonly transport: (codec: ClientCodec) => ClientTransport;
-  /** URL of the public card. */
-  readonly url: string | undefined;
 }
 
 /** Reads cards that have at least one signature of a trusted key. This file loads the code that verifies. */
@@ -46,8 +35,9 @@ export class VerifiedCards {
   }
 
   /**
-   * Reads a card, without the members that no signature covers.
-   * @throws AgentCardError `unverified`, with the fault of each signature; InvalidAgentResponseError.
+   * Reads a card, without the members that no signature covers. The extended card needs a signature of its own (Spec
+   * §8.4).
+   * @throws AgentCardError `unverified`, with the fault of each signature; `invalid` if it is no card.
    */
   async card({ document, url, signal }: ReceivedCard): Promise<AgentCard> {
     const { covered, verdicts } = await this.#verified(document, { url, signal });
@@ -61,36 +51,6 @@ export class VerifiedCards {
       'unverified',
       `No signature of the ${card} is valid: ${verdicts.map(reasonOf).join('; ')}`,
     );
-  }
-
-  /** Makes a transport whose extended card needs a signature of its own (Spec §8.4). */
-  transport({ codec, transport, url }: CardTransport): ClientTransport {
-    const undecoded: ClientCodec = {
-      ...codec,
-      // Decodes the card to refuse a malformed one, but returns it as received, for its signature.
-      decodeResponse: (operation, value) => {
-        const decoded = codec.decodeResponse(operation, value);
-        return answersCard(operation) ? (value as typeof decoded) : decoded;
-      },
-    };
-    return this.decoded(transport(undecoded), url);
-  }
-
-  /** The same for a transport whose extended card is the JSON of 1.0. */
-  decoded(inner: ClientTransport, url: string | undefined): ClientTransport {
-    return {
-      ...(inner.address !== undefined && { address: inner.address }),
-      ...(inner.declaresResumption && { declaresResumption: true }),
-      agentInterface: inner.agentInterface,
-      close: () => inner.close?.(),
-      stream: (call) => inner.stream(call),
-      call: async <Name extends UnaryOperationName>(call: TransportCall<Name>) => {
-        const answer = await inner.call(call);
-        if (!answersCard(call.operation)) return answer;
-        const card: AgentCard = await this.card({ document: answer as object, url, signal: call.signal });
-        return card as typeof answer;
-      },
-    };
   }
 
   async #verified(

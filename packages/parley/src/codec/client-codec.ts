@@ -1,4 +1,3 @@
-import type { AgentCard } from '../model/agent-card.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { OperationName, OperationTypes, UnaryOperationName } from '../operations/operations.js';
 import type { Route } from './wire-codec.js';
@@ -28,7 +27,8 @@ export interface ClientCodec {
     request: OperationTypes[Name]['request'],
   ): Readonly<Record<string, unknown>>;
   /**
-   * The response of a unary operation. The codec may change the given value.
+   * The response of a unary operation. The codec may change the given value. A card stays as received, because its
+   * signatures cover that form: `decodeAgentCard` reads it.
    * @throws InvalidAgentResponseError naming the fault.
    */
   decodeResponse<Name extends UnaryOperationName>(operation: Name, value: unknown): OperationTypes[Name]['response'];
@@ -37,9 +37,4 @@ export interface ClientCodec {
    * @throws InvalidAgentResponseError naming the fault.
    */
   decodeEvent(value: unknown): StreamResponse | undefined;
-  /**
-   * An agent card.
-   * @throws InvalidAgentResponseError naming the fault.
-   */
-  decodeCard(value: unknown): AgentCard;
 }

@@ -1,5 +1,4 @@
 import type { AgentCard } from '../model/agent-card.js';
-import { isObject } from '../model/json.js';
 import type { ClientCodec } from './client-codec.js';
 import { clientV1_0 } from './v1_0/client-codec.js';
 
@@ -29,33 +28,10 @@ async function version0_2(): Promise<ClientVersion> {
 }
 
 /**
- * Decodes a card of any version (Spec §14.2.1). A card that lists its interfaces in the form of 1.0 is of that version,
- * even if its security schemes have the old form.
- * @throws InvalidAgentResponseError naming the fault.
+ * Reads a card of any version, tolerantly. The code for that is loaded on demand.
+ * @throws AgentCardError `invalid` if the value is no card.
  */
 export async function decodeAgentCard(card: unknown): Promise<AgentCard> {
-  if (!isOldCard(card) && !hasOldSchemes(card)) return clientV1_0.decodeCard(card);
-  const { clientV0_3JsonRpc } = await import('./v0_3/client-codec.js');
-  const old = clientV0_3JsonRpc.decodeCard(card);
-  if (isOldCard(card)) return old;
-  const read = clientV1_0.decodeCard(card);
-  return old.securitySchemes === undefined ? read : { ...read, securitySchemes: old.securitySchemes };
-}
-
-/** Members of a card that 1.0 does not have. */
-const OLD_MEMBERS = ['url', 'protocolVersion', 'preferredTransport', 'additionalInterfaces'];
-
-/** True if a card is of a version before 1.0: it has an address, but not in the form of 1.0. */
-export function isOldCard(card: unknown): boolean {
-  if (!isObject(card) || (Array.isArray(card.supportedInterfaces) && card.supportedInterfaces.length > 0)) return false;
-  return OLD_MEMBERS.some((member) => member in card);
-}
-
-/** True if a scheme has only the `type` of old versions. A scheme in both forms is read in the new one. */
-function hasOldSchemes(card: unknown): boolean {
-  if (!isObject(card) || !isObject(card.securitySchemes)) return false;
-  return Object.values(card.securitySchemes).some(
-    (scheme) =>
-      isObject(scheme) && 'type' in scheme && !Object.keys(scheme).some((name) => /SecurityScheme$/.test(name)),
-  );
+  const { readReceivedCard } = await import('./received-card.js');
+  return readReceivedCard(card);
 }

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../model/canonical-json.js';
 import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
-import { isOldCard } from './client-codecs.js';
+import { isOldCard } from './card-form.js';
 import { canonicalCard } from './v1_0/canonical-card.js';
 
 /** A received card in the forms that its signatures may cover. */

@@ -1,7 +1,6 @@
 import { systemLookup } from '../adapters/node/checked-connections.js';
 import type { ClientBinding, ClientTransport, TransportLimits } from '../client/client-transport.js';
 import { hostOf, originOf } from '../client/credential-guard.js';
-import type { VerifiedCards } from '../client/verified-cards.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { insideOf } from './found-urls.js';
 
@@ -11,9 +10,6 @@ export interface BoundTransportOptions {
   readonly agentInterface: AgentInterface;
   readonly card: Pick<AgentCard, 'securitySchemes'>;
   readonly caller: Pick<TransportLimits, 'answerBytes' | 'eventBytes'>;
-  readonly verified: VerifiedCards | undefined;
-  /** The url of the public card. */
-  readonly url: string | undefined;
   /** The urls of the caller. */
   readonly given: readonly string[];
   /** The origins that may get credentials. */
@@ -25,7 +21,7 @@ export interface BoundTransportOptions {
  * cannot share the origin of the card. It is therefore trusted on every port of a host that the caller gave.
  */
 export async function boundTransport(options: BoundTransportOptions): Promise<ClientTransport> {
-  const { binding, agentInterface, card, caller, verified, url, given, trusted } = options;
+  const { binding, agentInterface, card, caller, given, trusted } = options;
   const hosts = new Set(given.map(hostOf));
   const isTrusted = (place: string): boolean => {
     const host = hostOf(place);
@@ -38,5 +34,5 @@ export async function boundTransport(options: BoundTransportOptions): Promise<Cl
   const transport = await binding.transport(agentInterface, limits);
   const { address } = transport;
   if (address !== undefined && isTrusted(address)) trusted.add(originOf(address));
-  return verified === undefined ? transport : verified.decoded(transport, url);
+  return transport;
 }

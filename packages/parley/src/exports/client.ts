@@ -28,7 +28,7 @@ import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
 import { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
-import { isLegacy, majorMinor } from '../operations/versions.js';
+import { isLegacy } from '../operations/versions.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerClock, callerIds, systemClock } from './runtime.js';
 import { fetchTrusting } from './trusting-fetch.js';
@@ -82,7 +82,7 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
    */
   readonly onConnection?: (event: ConnectionEvent) => void;
   readonly interceptors?: readonly Interceptor<ClientCallContext>[];
-  /** Cache of cards. Default: in memory, for all clients of the process. */
+  /** Cache of cards. Default: in memory, for all clients of the process. Each `fetch` has entries of its own. */
   readonly cardCache?: CardCache;
   /**
    * Headers of requests for the card, for protected cards. They go only to the origin of the url given to `connect`. If
@@ -154,16 +154,17 @@ export async function connect(
   const verified = await verifiedCards(options, caller);
   const { card, url, endpoint } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
   const offered = { ...card, supportedInterfaces: [...(endpoint ? [endpoint] : []), ...card.supportedInterfaces] };
-  const interfaces = selectInterfaces(offered, options, (one) => isKnown(one) || bindingOf(one, options) !== undefined);
+  const isCallable = (one: AgentInterface) => isKnown(one) || bindingOf(one, options) !== undefined;
+  let interfaces = selectInterfaces(offered, options, isCallable);
   if (interfaces.length === 0) {
-    const { missingInterface } = await import('../client/missing-interface.js');
-    const { code, message } = missingInterface({
-      card: offered,
-      wishes: options,
-      majorMinor,
-      hasBindings: options.bindings !== undefined,
-    });
-    throw new A2AError(code, message);
+    const { asCurrent, missingInterface } = await import('../client/missing-interface.js');
+    interfaces = selectInterfaces(asCurrent(offered), options, isCallable);
+    if (interfaces.length === 0) {
+      const isSpoken = (version: string) => CLIENT_VERSIONS.has(version);
+      const hasBindings = options.bindings !== undefined;
+      const { code, message } = missingInterface({ card: offered, wishes: options, isSpoken, hasBindings });
+      throw new A2AError(code, message);
+    }
   }
   return clientOf({ agent, card, url, interfaces, options, runtime, caller, verified });
 }
@@ -205,7 +206,7 @@ async function resolved(
 ): Promise<ResolvedCard> {
   const documents = new CachedDocuments({
     source: documentSource(caller),
-    cache: options.cardCache ?? sharedCards,
+    cache: await cardCacheOf(options),
     clock: callerClock,
     headers: options.cardHeaders ?? {},
   });
@@ -224,6 +225,11 @@ async function resolved(
   }
 }
 
+async function cardCacheOf({ cardCache = sharedCards, fetch }: FetchCardOptions): Promise<CardCache> {
+  if (fetch === undefined) return cardCache;
+  return (await import('../client/fetch-cache.js')).cacheOfFetch(cardCache, fetch, callerIds);
+}
+
 /** Undefined without `signatures`: then no code for them is loaded. */
 async function verifiedCards(
   { signatures, fetch }: Pick<ConnectOptions, 'signatures' | 'fetch'>,
@@ -239,13 +245,17 @@ async function verifiedCards(
 interface GivenCard {
   readonly url?: unknown;
   readonly supportedInterfaces?: unknown;
+  readonly supported_interfaces?: unknown;
   readonly additionalInterfaces?: unknown;
+  readonly additional_interfaces?: unknown;
 }
 
 /** Urls of the caller. A card that is an object is the caller's too. */
 function trustedUrls(agent: string | GivenCard, { trustedOrigins = [] }: ConnectOptions): readonly string[] {
   if (typeof agent === 'string') return [agent, ...trustedOrigins];
-  const places = [agent, agent.supportedInterfaces, agent.additionalInterfaces].flat() as (GivenCard | undefined)[];
+  const { supportedInterfaces, supported_interfaces, additionalInterfaces, additional_interfaces } = agent;
+  const lists = [supportedInterfaces, supported_interfaces, additionalInterfaces, additional_interfaces];
+  const places = [agent, ...lists].flat() as (GivenCard | undefined)[];
   return [...places.map((place) => String(place?.url)), ...trustedOrigins];
 }
 
@@ -273,7 +283,9 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
   // A catalog may name a card on another origin, which gets no credentials for that.
   const given = trustedUrls(agent, options);
   const trusted = new Set(given.map(originOf));
-  const transports = transportSource({ card, caller, verified, url, options, given, trusted });
+  const transports = transportSource({ card, caller, options, given, trusted });
+  const readCard = async (document: object, signal: AbortSignal | undefined) =>
+    (await import('../client/answered-card.js')).answeredCard({ document, url, signal }, verified);
   const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   const { tenant, retry = {}, resume = {}, interceptors = [], extensions = [], headers = {} } = options;
   return new Client({
@@ -286,7 +298,7 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
         trusted,
         logger: runtime.logger,
       });
-      return new AgentCalls({ card: latest, connection, guard, tenant, retry, runtime });
+      return new AgentCalls({ card: latest, connection, guard, tenant, retry, runtime, readCard });
     },
     interceptors,
     defaults: { extensions, headers },
@@ -297,7 +309,7 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
   });
 }
 
-interface TransportOptions extends Pick<ConnectedOptions, 'card' | 'caller' | 'verified' | 'url' | 'options'> {
+interface TransportOptions extends Pick<ConnectedOptions, 'card' | 'caller' | 'options'> {
   /** The urls of the caller. */
   readonly given: readonly string[];
   /** Their origins. Transports add their own. */
@@ -305,7 +317,7 @@ interface TransportOptions extends Pick<ConnectedOptions, 'card' | 'caller' | 'v
 }
 
 function transportSource(parts: TransportOptions): TransportSource {
-  const { caller, verified, url, options } = parts;
+  const { caller, options } = parts;
   return async (agentInterface) => {
     const binding = isKnown(agentInterface) ? undefined : bindingOf(agentInterface, options);
     if (binding !== undefined) {
@@ -317,8 +329,7 @@ function transportSource(parts: TransportOptions): TransportSource {
     const isJsonRpc = agentInterface.protocolBinding === 'JSONRPC';
     const codec = isJsonRpc ? version.jsonRpc : version.httpJson;
     const of = isJsonRpc ? await jsonRpcTransports(codec) : httpJsonTransport;
-    const transport = (used: ClientCodec) => of({ agentInterface, codec: used, caller });
-    return verified === undefined ? transport(codec) : verified.transport({ codec, transport, url });
+    return of({ agentInterface, codec, caller });
   };
 }
 

@@ -3,7 +3,8 @@ import { AgentCardError } from '../../errors/agent-card-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
 import { RefusedAddressError } from '../../errors/refused-address-error.js';
 import { redirectTarget } from '../../net/redirects.js';
-import { CARD_BYTES, type HttpCaller, type HttpRequest, readAnswer, sendRequest } from './http-caller.js';
+import { CARD_BYTES, discard, type HttpCaller, type HttpRequest, readAnswer, sendRequest } from './http-caller.js';
+import { EVENT_STREAM_TYPE } from './media-type.js';
 
 /**
  * Fetches documents of at most 1 MiB, over at most three redirects, from http and https urls only. No redirect leads
@@ -18,13 +19,23 @@ export function documentSource(caller: HttpCaller): DocumentSource {
       const request = { url: target, method: 'GET', headers: own, signal, redirects: 'wanted' } as const;
       const response = await sendRequest(caller, request).catch((error: unknown) => told(error, caller, request));
       const next = targetOf(response, target, redirects);
-      if (next === undefined) {
-        const text = await readAnswer(response, { limit: Math.min(caller.answerBytes, CARD_BYTES), signal });
-        return { status: response.status, headers: response.headers, text };
-      }
+      if (next === undefined)
+        return { status: response.status, headers: response.headers, text: await textOf(response, caller, signal) };
       target = documentUrl(next.href);
     }
   };
+}
+
+/** The text of an answer. An event stream has none, because it may have no end: the url is that of an interface. */
+function textOf(
+  response: Response,
+  { answerBytes }: HttpCaller,
+  signal: AbortSignal | undefined,
+): Promise<string> | string {
+  const isStream = response.headers.get('content-type')?.startsWith(EVENT_STREAM_TYPE) === true;
+  if (!isStream) return readAnswer(response, { limit: Math.min(answerBytes, CARD_BYTES), signal });
+  discard(response);
+  return '';
 }
 
 /** The target of an answer that redirects. @throws AgentCardError for a redirect that is not followed. */

@@ -3,8 +3,9 @@ import { isObject } from '../../model/json.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { FILES_EXTENSION } from '../../operations/files-extension.js';
 import { majorMinor } from '../../operations/versions.js';
-import { listReader, type Members, objectReader } from './members-reader.js';
-import { readSecurity, readSecurityScheme, writeSecurity, writeSecurityScheme } from './security-scheme.js';
+import { readVersion } from '../card-form.js';
+import type { Members } from './members-reader.js';
+import { writeSecurity, writeSecurityScheme } from './security-scheme.js';
 
 /** The transport of interfaces with the methods for plain arguments. */
 const CAPNWEB_TRANSPORT = 'CAPNWEB';
@@ -95,29 +96,25 @@ export function writeProtoCard(protocolVersion: string, card: AgentCard): object
 }
 
 /**
- * Reads a card of a version before 1.0: the main address first, then the others, each once. Signatures are dropped,
- * because they cover the form before it was read.
+ * Brings a card of a version before 1.0 into the form of 1.0, unchecked: the main address first, then the others.
+ * Signatures are dropped, because they cover the form before it was read.
  */
 export function readAgentCard(value: Members): object {
-  const { protocolVersion, url, preferredTransport, additionalInterfaces, security, signatures: _, ...card } = value;
-  const { supportsAuthenticatedExtendedCard, securitySchemes, ...rest } = card;
-  const said = typeof protocolVersion === 'string' ? majorMinor(protocolVersion) : '0.3';
+  const { protocolVersion, url, preferredTransport, additionalInterfaces, signatures: _, ...card } = value;
+  const { supportsAuthenticatedExtendedCard, ...rest } = card;
+  const said = majorMinor(readVersion(protocolVersion ?? value.protocol_version) ?? '0.3');
   // Some implementations give their build of 0.3 this number.
   const version = said === '0.4' ? '0.3' : said;
-  const others = Array.isArray(additionalInterfaces) ? additionalInterfaces.filter(isObject) : [];
-  const addresses = new Map<string, object>();
-  for (const { url: at, transport } of [{ url, transport: preferredTransport ?? 'JSONRPC' }, ...others]) {
-    if (typeof at !== 'string' || at === '' || typeof transport !== 'string') continue;
-    const key = `${transport} ${at}`;
-    if (!addresses.has(key)) addresses.set(key, { url: at, protocolBinding: transport, protocolVersion: version });
-  }
+  const listed = additionalInterfaces ?? value.additional_interfaces;
+  const others = Array.isArray(listed) ? listed.filter(isObject) : [];
+  const transport = (preferredTransport ?? value.preferred_transport) || 'JSONRPC';
   return {
     ...rest,
-    supportedInterfaces: [...addresses.values()],
-    capabilities: readCapabilities(rest.capabilities, supportsAuthenticatedExtendedCard),
-    ...(isObject(securitySchemes) && { securitySchemes: readSchemes(securitySchemes) }),
-    ...(security !== undefined && { securityRequirements: readSecurity(security) }),
-    skills: readSkills(rest.skills),
+    supportedInterfaces: [{ url, transport }, ...others].map((address) => ({ ...address, protocolVersion: version })),
+    capabilities: readCapabilities(
+      rest.capabilities,
+      supportsAuthenticatedExtendedCard ?? value.supports_authenticated_extended_card,
+    ),
   };
 }
 
@@ -125,12 +122,3 @@ function readCapabilities(value: unknown, extendedAgentCard: unknown): object {
   const { stateTransitionHistory: _, ...capabilities } = isObject(value) ? value : {};
   return { ...capabilities, ...(typeof extendedAgentCard === 'boolean' && { extendedAgentCard }) };
 }
-
-function readSchemes(schemes: Members): object {
-  const read = objectReader(readSecurityScheme);
-  return Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, read(scheme)]));
-}
-
-const readSkills = listReader(({ security, ...skill }) =>
-  security === undefined ? skill : { ...skill, securityRequirements: readSecurity(security) },
-);

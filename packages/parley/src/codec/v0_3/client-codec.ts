@@ -1,7 +1,6 @@
 import type { OperationName, OperationTypes, UnaryOperationName } from '../../operations/operations.js';
 import type { ClientCodec } from '../client-codec.js';
 import { clientV1_0 } from '../v1_0/client-codec.js';
-import { readAgentCard } from './agent-card.js';
 import { type Dialect, KINDS, PROTO_JSON } from './dialect.js';
 import { objectReader } from './members-reader.js';
 import { type OldOperation, type OldOperations, operationOf, operations0_3 } from './operations.js';
@@ -46,6 +45,5 @@ export function oldClientCodec({ version, dialect, operations }: OldClientVersio
       return clientV1_0.decodeResponse(operation, row.read(value));
     },
     decodeEvent: (value) => clientV1_0.decodeEvent(readEvent(value)),
-    decodeCard: (value) => clientV1_0.decodeCard(objectReader(readAgentCard)(value)),
   };
 }

@@ -10,7 +10,7 @@ import type { Task } from '../../model/task.js';
 import type { OperationName, OperationTypes, StreamingOperationName } from '../../operations/operations.js';
 import type { OperationNames } from '../operation-names.js';
 import type { Route } from '../wire-codec.js';
-import { readAgentCard, writeAgentCard, writeProtoCard } from './agent-card.js';
+import { writeAgentCard, writeProtoCard } from './agent-card.js';
 import type { Dialect } from './dialect.js';
 import { listReader, type Members, membersReader, objectReader, type Read } from './members-reader.js';
 import { messageReader, writeMessage } from './message.js';
@@ -193,7 +193,7 @@ export function operations0_3(dialect: Dialect, protocolVersion: string): OldOpe
       decode: () => ({}),
       encodeRequest: withoutTenant,
       encode: (card: AgentCard) => writeCard(protocolVersion, card),
-      read: objectReader(readAgentCard),
+      read: (card) => card,
     },
   };
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../model/json.js';
 import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
-import { listReader, type Members } from './members-reader.js';
+import type { Members } from './members-reader.js';
 
 /**
  * Writes a scheme with its kind in `type`. Device flows and the flag for PKCE are lost; undefined if nothing is left.
@@ -33,17 +33,17 @@ export function writeSecurity(requirements: readonly SecurityRequirement[] | und
 }
 
 /** Reads a scheme by its `type`, or one in the form of 1.0. Of several flows it takes the safest. */
-export function readSecurityScheme({ type, ...scheme }: Members): unknown {
-  switch (type) {
-    case 'apiKey': {
+export function readSecurityScheme({ type, ...scheme }: Members): Members {
+  switch (String(type).toLowerCase()) {
+    case 'apikey': {
       const { in: location, ...rest } = scheme;
       return { apiKeySecurityScheme: { location, ...rest } };
     }
     case 'http':
       return { httpAuthSecurityScheme: scheme };
-    case 'openIdConnect':
+    case 'openidconnect':
       return { openIdConnectSecurityScheme: scheme };
-    case 'mutualTLS':
+    case 'mutualtls':
       return { mtlsSecurityScheme: scheme };
     case 'oauth2':
       return { oauth2SecurityScheme: { ...scheme, flows: readFlows(scheme.flows) } };
@@ -58,20 +58,4 @@ function readFlows(flows: unknown): unknown {
   if (!isObject(flows)) return flows;
   const flow = FLOWS.find((name) => isObject(flows[name]));
   return flow === undefined ? flows : { [flow]: flows[flow] };
-}
-
-/** Reads requirements in the form of these versions or of 1.0. */
-export const readSecurity = listReader((requirement) =>
-  isObject(requirement.schemes)
-    ? // ProtoJSON omits empty lists.
-      {
-        schemes: Object.fromEntries(
-          Object.entries(requirement.schemes).map(([name, scopes]) => [name, listOf(scopes)]),
-        ),
-      }
-    : { schemes: Object.fromEntries(Object.entries(requirement).map(([name, list]) => [name, { list }])) },
-);
-
-function listOf(scopes: unknown): unknown {
-  return isObject(scopes) ? { list: [], ...scopes } : scopes;
 }

@@ -1,7 +1,7 @@
 import type { OperationTypes, UnaryOperationName } from '../../operations/operations.js';
 import type { ClientCodec } from '../client-codec.js';
 import { OPERATIONS_1_0 } from './operations.js';
-import { RESPONSE_READERS, readCard, readEvent } from './read-responses.js';
+import { RESPONSE_READERS, readEvent } from './read-responses.js';
 
 /** Version 1.0. Its JSON is the model, so that requests are sent as they are and responses are only checked. */
 export const clientV1_0: ClientCodec = {
@@ -14,5 +14,4 @@ export const clientV1_0: ClientCodec = {
     return (response && RESPONSE_READERS[response](value)) as OperationTypes[Name]['response'];
   },
   decodeEvent: readEvent,
-  decodeCard: readCard,
 };

@@ -69,27 +69,9 @@ export function readEvent(value: unknown): StreamResponse | undefined {
   return event as unknown as StreamResponse;
 }
 
-/** Checks an agent card, and adds lists that the agent omitted. An interface without a version is one of 1.0. */
-export function readCard(value: unknown): AgentCard {
-  const card = members(value, 'card');
-  checkText(card, 'name', 'card');
-  checkList(card, 'supportedInterfaces', 'card', (item, path) => {
-    const entry = members(item, path);
-    checkText(entry, 'url', path);
-    checkAddress(entry, path);
-    checkText(entry, 'protocolBinding', path);
-  });
-  const interfaces = (card.supportedInterfaces ?? []) as AgentCard['supportedInterfaces'];
-  return {
-    description: '',
-    version: '',
-    ...card,
-    supportedInterfaces: interfaces.map((item) => ({ ...item, protocolVersion: item.protocolVersion || '1.0' })),
-    capabilities: card.capabilities ?? {},
-    defaultInputModes: card.defaultInputModes ?? [],
-    defaultOutputModes: card.defaultOutputModes ?? [],
-    skills: card.skills ?? [],
-  } as unknown as AgentCard;
+/** Checks that a card is an object. It stays as received, until its signatures are checked and it is read. */
+function readCard(value: unknown): AgentCard {
+  return members(value, 'card') as unknown as AgentCard;
 }
 
 /** `null` counts as absent (Spec §5.5). */
@@ -148,16 +130,6 @@ function checkList(owner: Members, name: string, path: string, check: (item: unk
 function checkText(owner: Members, name: string, path: string): void {
   const value = owner[name];
   if (typeof value !== 'string' || value === '') throw wrong(`${path}.${name}`, value, 'a text');
-}
-
-/**
- * No address: more than 2 kB, a scheme that holds content or names a file, or a character that parsers of urls drop.
- */
-const NO_ADDRESS = /^.{2049}|^(data|file|blob):|[\0- ]/is;
-
-/** Checks the url of an interface, which may be a bare host for some bindings. */
-function checkAddress({ url }: Members, path: string): void {
-  if (NO_ADDRESS.test(String(url))) throw wrong(path, url, 'an address');
 }
 
 /** Checks the parts. ProtoJSON omits empty lists: an absent list is empty. */
