@@ -49,7 +49,7 @@ import { DeferredStream } from './execution/deferred-stream.js';
 import type { EngineContext } from './execution/engine-context.js';
 import { EngineNode } from './execution/engine-node.js';
 import { MessageIntake } from './execution/message-intake.js';
-import { HELD_CHUNK_MS } from './execution/open-artifacts.js';
+import { HELD_CHUNK_LOOK_MS } from './execution/open-artifacts.js';
 import { RunningTurns } from './execution/running-turns.js';
 import { TaskFeeds } from './execution/task-feeds.js';
 import { TaskStreams } from './execution/task-streams.js';
@@ -138,7 +138,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       graces,
       expiries,
       patience,
-      heldChunks: new EqualTimers(clock, HELD_CHUNK_MS),
+      heldChunks: new EqualTimers(clock, HELD_CHUNK_LOOK_MS),
       artifactEnd: options.artifactEnd ?? executor.artifactEnd ?? 'auto',
       ids,
       callbackUrl: options.callbackUrl,

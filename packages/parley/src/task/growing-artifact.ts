@@ -11,6 +11,8 @@ export class GrowingArtifact {
   #artifact: Artifact;
   /** The parts, once they have grown, until they are shared. */
   #grown: Part[] | undefined;
+  /** The text of the last part, if it is longer than that part. */
+  #text: string | undefined;
 
   constructor(artifact: Artifact) {
     this.#artifact = artifact;
@@ -22,31 +24,38 @@ export class GrowingArtifact {
     this.#grown ??= this.#artifact.parts.slice();
     const { parts } = chunk;
     let next = 0;
-    const last = this.#grown.length - 1;
-    const text = this.#continued(this.#grown[last], parts[0]);
-    if (text !== undefined) {
-      this.#grown[last] = { text };
-      next = 1;
+    const first = parts[0];
+    if (first !== undefined && isPlainText(first) && this.#joinsTexts) {
+      const last = this.#grown.at(-1);
+      if (last !== undefined && isPlainText(last)) {
+        this.#text = (this.#text ?? last.text) + first.text;
+        next = 1;
+      }
     }
+    if (next < parts.length) this.#writeText();
     for (; next < parts.length; next += 1) this.#grown.push(parts[next] as Part);
   }
 
   /** The artifact as plain data. Later chunks do not change it. */
   view(): Artifact {
     if (this.#grown !== undefined) {
+      this.#writeText();
       this.#artifact = { ...this.#artifact, parts: this.#grown };
       this.#grown = undefined;
     }
     return this.#artifact;
   }
 
-  /**
-   * The text of two parts that are one. `undefined`: they stay apart. An extension of the artifact may count its parts,
-   * so these stay as they came.
-   */
-  #continued(last: Part | undefined, first: Part | undefined): string | undefined {
-    if (last === undefined || first === undefined || (this.#artifact.extensions?.length ?? 0) > 0) return undefined;
-    return isPlainText(last) && isPlainText(first) ? last.text + first.text : undefined;
+  /** False if an extension of the artifact may count its parts: these stay as they came. */
+  get #joinsTexts(): boolean {
+    const { extensions } = this.#artifact;
+    return extensions === undefined || extensions.length === 0;
+  }
+
+  #writeText(): void {
+    if (this.#text !== undefined && this.#grown !== undefined)
+      this.#grown[this.#grown.length - 1] = { text: this.#text };
+    this.#text = undefined;
   }
 }
 

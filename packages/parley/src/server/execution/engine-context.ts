@@ -36,7 +36,7 @@ export interface EngineContext {
   readonly expiries: EqualTimers;
   /** Limits of waits for the storage. */
   readonly patience: EqualTimers;
-  /** Longest waits of chunks that are held back. */
+  /** Timers of chunks that are held back. */
   readonly heldChunks: EqualTimers;
   /** The update that ends an artifact of several chunks. */
   readonly artifactEnd: ArtifactEnd;

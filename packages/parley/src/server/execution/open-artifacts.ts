@@ -7,15 +7,17 @@ import { artifactBytes, eventBytes } from '../../task/event-bytes.js';
 import { described, isPlainText } from '../../task/growing-artifact.js';
 import type { TaskAddress } from './agent-event.js';
 
-/** Longest time for which a chunk is held back, in ms. */
-export const HELD_CHUNK_MS = 100;
+/** A chunk is held back for so many looks, at most 100 ms. */
+const HELD_LOOKS = 4;
+/** Time between two looks at a chunk that is held back, in ms. One timer serves all chunks of a turn. */
+export const HELD_CHUNK_LOOK_MS = 25;
 
 type ArtifactEvent = Extract<TaskEvent, { readonly artifactUpdate: unknown }>;
 
 /** The log that gets the updates, in their order. */
 export interface OpenArtifactsOptions extends TaskAddress {
   readonly form: ArtifactEnd;
-  /** Timers of `HELD_CHUNK_MS`. */
+  /** Timers of `HELD_CHUNK_LOOK_MS`. */
   readonly timers: EqualTimers;
   /** The artifact after all updates that were written. */
   readonly artifact: (artifactId: string) => Artifact | undefined;
@@ -33,7 +35,6 @@ interface HeldChunk {
   readonly isFirst: boolean;
   /** True if the agent says that more follows. */
   readonly hasMore: boolean;
-  readonly timer: RunningTimer;
 }
 
 /**
@@ -43,6 +44,9 @@ interface HeldChunk {
 export class OpenArtifacts {
   readonly #options: OpenArtifactsOptions;
   #held: HeldChunk | undefined;
+  /** Looks at the chunk so far. */
+  #looks = 0;
+  #timer: RunningTimer | undefined;
   readonly #known = new Set<string>();
   /** Artifacts whose chunks are all written, and the last of them has no mark. */
   readonly #open = new Set<string>();
@@ -80,8 +84,9 @@ export class OpenArtifacts {
       this.#open.add(id);
       return this.#options.write(chunk, bytes);
     }
-    const timer = this.#options.timers.start(() => void this.#release('pause'));
-    this.#held = { event: chunk, bytes, isFirst, hasMore, timer };
+    this.#held = { event: chunk, bytes, isFirst, hasMore };
+    this.#looks = 0;
+    this.#timer ??= this.#options.timers.start(this.#look);
     return room ?? SETTLED;
   }
 
@@ -105,14 +110,23 @@ export class OpenArtifacts {
 
   /** Drops the chunk that is held back: nothing more is written. */
   abandon(): void {
-    if (this.#held) this.#options.timers.stop(this.#held.timer);
+    if (this.#timer) this.#options.timers.stop(this.#timer);
+    this.#timer = undefined;
     this.#held = undefined;
   }
+
+  readonly #look = (): void => {
+    this.#timer = undefined;
+    if (this.#held === undefined) return;
+    this.#looks += 1;
+    if (this.#looks >= HELD_LOOKS) this.#release('pause');
+    else this.#timer = this.#options.timers.start(this.#look);
+  };
 
   #release(successor: Successor): Promise<void> | undefined {
     const held = this.#held;
     if (held === undefined) return undefined;
-    this.abandon();
+    this.#held = undefined;
     const { event, bytes } = held;
     const { artifact } = event.artifactUpdate;
     const isLast = isLastBefore(successor, held);
@@ -130,7 +144,7 @@ export class OpenArtifacts {
     const before = isHeld ? held.event.artifactUpdate.artifact : this.#options.artifact(id);
     if (before === undefined || countsParts(before) || countsParts(artifact)) return undefined;
     if (isHeld) {
-      this.abandon();
+      this.#held = undefined;
       this.#open.delete(id);
       const { artifactUpdate } = held.event;
       const whole = { artifactUpdate: { ...artifactUpdate, artifact: described(before, artifact) } };
@@ -180,8 +194,8 @@ function endOf(
 
 /** True for an update that brings nothing but the end of its artifact. */
 function isClosing({ artifact, append, lastChunk, metadata }: TaskArtifactUpdateEvent): boolean {
-  const [part] = artifact.parts;
   if (lastChunk !== true || append !== true || metadata !== undefined || artifact.parts.length !== 1) return false;
+  const part = artifact.parts[0];
   return part !== undefined && isPlainText(part) && part.text === '';
 }
 

@@ -19,7 +19,7 @@ type PackedEvent =
   | { artifactUpdate: Omit<TaskArtifactUpdateEvent, 'artifact'> & { artifact: PackedArtifact | number } };
 
 /** The parts may be the places where they begin and end in the artifact of the task (`PartsCursor`). */
-type PackedArtifact = Omit<Artifact, 'parts'> & { parts: readonly Part[] | PartsRange };
+type PackedArtifact = Omit<Artifact, 'parts'> & { parts: readonly Part[] | readonly [from: number, to: number] };
 
 type PackedSnapshot = Omit<Task, 'history'> & { history?: readonly Message[] | number };
 
@@ -87,15 +87,20 @@ export class RecordPacker {
   /** Packs the next records of the task. */
   pack(records: Iterable<LogRecord>): readonly PackedRecord[] {
     const packed: PackedRecord[] = [];
-    let chunks: ChunkRun | undefined;
+    let run: ChunkRun | undefined;
     for (const record of records) {
       const { event } = record;
-      const place = 'artifactUpdate' in event ? this.#placeOf(event.artifactUpdate.artifact) : -1;
-      const range = 'artifactUpdate' in event ? this.#rangeOf(place, event.artifactUpdate) : undefined;
-      const chunk = range === undefined ? undefined : this.#chunk(record, place, range);
-      if (chunk !== undefined && range !== undefined && chunks?.takes(chunk, range)) continue;
-      chunks = chunk && range && new ChunkRun(chunk, range);
-      packed.push(chunk ?? this.#short(record, place) ?? this.#change(record, place, range));
+      const update = 'artifactUpdate' in event ? event.artifactUpdate : undefined;
+      const place = update === undefined ? -1 : this.#placeOf(update.artifact);
+      const range = update && this.#rangeOf(place, update);
+      const flags = update && range && this.#chunkFlags(record, update);
+      if (range === undefined || flags === undefined) {
+        run = undefined;
+        packed.push(this.#short(record, place) ?? this.#change(record, place, range));
+      } else if (run?.takes(record.turn, place, flags, range) !== true) {
+        run = new ChunkRun({ turn: record.turn, artifact: place, from: range.from, flags, sizes: [] }, range);
+        packed.push(run.chunks);
+      }
     }
     return packed;
   }
@@ -130,7 +135,7 @@ export class RecordPacker {
     if ('artifactUpdate' in event) {
       const { artifact } = event.artifactUpdate;
       const isWhole = this.#artifacts[place] === artifact;
-      const packed = range === undefined ? artifact : { ...artifact, parts: range };
+      const packed = range === undefined ? artifact : { ...artifact, parts: [range.from, range.to] as const };
       return { artifactUpdate: { ...event.artifactUpdate, artifact: isWhole ? place : packed } };
     }
     return 'task' in event ? { task: this.#snapshot(event.task) } : event;
@@ -157,20 +162,13 @@ export class RecordPacker {
     let cursor = this.#cursors[place];
     if (cursor === undefined || append !== true) cursor = new PartsCursor(whole.parts);
     this.#cursors[place] = cursor;
-    return cursor.advance(artifact.parts);
+    return cursor.advance(artifact.parts) ? cursor : undefined;
   }
 
-  /** The entry of a record that has nothing but parts of an artifact. */
-  #chunk(
-    { turn, event, history, metadata }: LogRecord,
-    place: number,
-    [from, to]: PartsRange,
-  ): PackedChunks | undefined {
-    if (!('artifactUpdate' in event) || history !== undefined || metadata !== undefined) return undefined;
-    const { artifact } = event.artifactUpdate;
-    const flags = this.#flags(event.artifactUpdate);
-    if (flags === undefined || memberCount(artifact) !== 2) return undefined;
-    return { turn, artifact: place, from, flags, sizes: [to - from] };
+  /** The flags of a record that has nothing but parts of an artifact. */
+  #chunkFlags({ history, metadata }: LogRecord, update: TaskArtifactUpdateEvent): number | undefined {
+    if (history !== undefined || metadata !== undefined || memberCount(update.artifact) !== 2) return undefined;
+    return this.#flags(update);
   }
 
   /** The flags of an update that has no other members than its artifact and the ids of the task. */
@@ -202,22 +200,26 @@ export class RecordPacker {
 
 /** The chunks of one entry. */
 class ChunkRun {
-  readonly #chunks: PackedChunks;
-  #to: number;
-  #lastSize: number;
+  readonly chunks: PackedChunks;
+  #to = 0;
+  #lastSize = -1;
 
-  constructor(chunks: PackedChunks, [from, to]: PartsRange) {
-    this.#chunks = chunks;
-    this.#to = to;
-    this.#lastSize = to - from;
+  constructor(chunks: PackedChunks, first: PartsRange) {
+    this.chunks = chunks;
+    this.#add(first);
   }
 
   /** Adds a chunk to those before it. False: it is not like them. */
-  takes({ turn, artifact, flags }: PackedChunks, [from, to]: PartsRange): boolean {
-    const chunks = this.#chunks;
-    if (turn !== chunks.turn || artifact !== chunks.artifact || flags !== chunks.flags || from !== this.#to)
-      return false;
-    const { sizes } = chunks;
+  takes(turn: number, artifact: number, flags: number, range: PartsRange): boolean {
+    const { chunks } = this;
+    if (turn !== chunks.turn || artifact !== chunks.artifact || flags !== chunks.flags) return false;
+    if (range.from !== this.#to) return false;
+    this.#add(range);
+    return true;
+  }
+
+  #add({ from, to }: PartsRange): void {
+    const { sizes } = this.chunks;
     const size = to - from;
     const last = sizes.at(-1) ?? 0;
     if (size !== this.#lastSize) sizes.push(size);
@@ -225,7 +227,6 @@ class ChunkRun {
     else sizes.push(-1);
     this.#to = to;
     this.#lastSize = size;
-    return true;
   }
 }
 
@@ -272,11 +273,12 @@ function shortEvent(entry: Exclude<PackedRecord, PackedChange | PackedChunks>, t
 function* chunksOf({ artifact: place, from, flags, sizes }: PackedChunks, task: Task): Generator<TaskEvent, void> {
   const { artifactId, parts: whole } = artifactAt(place, task);
   const cursor = new PartsCursor(whole);
-  let [at, last] = [from, 0];
+  let at = from;
+  let last = 0;
   for (const size of sizes) {
     if (size >= 0) last = size;
     for (let count = Math.max(1, -size); count > 0; count -= 1) {
-      const parts = cursor.slice([at, at + last]);
+      const parts = cursor.slice(at, at + last);
       at += last;
       const artifact = { artifactId, parts };
       yield { artifactUpdate: { taskId: task.id, contextId: task.contextId ?? '', artifact, ...flagsOf(flags) } };
@@ -307,7 +309,7 @@ function eventOf(event: PackedEvent, task: Task): TaskEvent {
     if (typeof artifact === 'number') update.artifact = artifactAt(artifact, task);
     else if (arePlaces(artifact.parts)) {
       const place = task.artifacts?.findIndex(({ artifactId }) => artifactId === artifact.artifactId) ?? -1;
-      artifact.parts = new PartsCursor(artifactAt(place, task).parts).slice(artifact.parts);
+      artifact.parts = new PartsCursor(artifactAt(place, task).parts).slice(...artifact.parts);
     }
   } else if ('task' in event) {
     const shown = event.task;
@@ -329,7 +331,7 @@ function messageOf(packed: Message | number, { history = [] }: Task): Message {
   return message;
 }
 
-function arePlaces(parts: PackedArtifact['parts']): parts is PartsRange {
+function arePlaces(parts: PackedArtifact['parts']): parts is readonly [number, number] {
   return typeof parts[0] === 'number';
 }
 

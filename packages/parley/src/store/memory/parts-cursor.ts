@@ -2,13 +2,18 @@ import type { Part } from '../../model/part.js';
 import { isPlainText } from '../../task/growing-artifact.js';
 
 /** The place where parts begin in an artifact, and the place where they end. */
-export type PartsRange = readonly [from: number, to: number];
+export interface PartsRange {
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
  * Goes through the parts of an artifact. A place counts the characters of plain texts before it, and one for the end of
  * each part. So a part may be the text of several chunks, and a chunk may be several parts.
  */
-export class PartsCursor {
+export class PartsCursor implements PartsRange {
+  /** The place where the last chunk begins. */
+  from = 0;
   readonly #parts: readonly Part[];
   #hasBegun = false;
   #index = 0;
@@ -21,27 +26,28 @@ export class PartsCursor {
     this.#parts = parts;
   }
 
-  /**
-   * Moves behind the parts of a chunk, and returns their range. `undefined`: they are not what comes next, and nothing
-   * after them is either.
-   */
-  advance(parts: readonly Part[]): PartsRange | undefined {
-    let from: number | undefined;
-    for (const part of parts) {
-      const isContinued = from === undefined && this.#hasBegun && this.#continues(part);
+  /** The place where the last chunk ends. */
+  get to(): number {
+    return this.#base + this.#offset;
+  }
+
+  /** Moves behind the parts of a chunk. False: they are not what comes next, and nothing after them is either. */
+  advance(parts: readonly Part[]): boolean {
+    for (let at = 0; at < parts.length; at += 1) {
+      const part = parts[at] as Part;
+      const isContinued = at === 0 && this.#hasBegun && this.#continues(part);
       if (!isContinued && !this.#begins(part)) {
         this.#index = this.#parts.length;
-        return undefined;
+        return false;
       }
-      const length = isPlainText(part) ? part.text.length : 1;
-      this.#offset += length;
-      from ??= this.#place - length;
+      if (at === 0) this.from = this.to;
+      this.#offset += sizeOf(part);
     }
-    return from === undefined ? undefined : [from, this.#place];
+    return parts.length > 0;
   }
 
   /** The parts of a range that begins at or behind the cursor. Moves to the end of the range. */
-  slice([from, to]: PartsRange): Part[] {
+  slice(from: number, to: number): Part[] {
     while (this.#isBefore(from)) this.#next();
     const parts: Part[] = [];
     for (let at = from; ; at = this.#base) {
@@ -52,10 +58,6 @@ export class PartsCursor {
       if (!this.#isBefore(to)) return parts;
       this.#next();
     }
-  }
-
-  get #place(): number {
-    return this.#base + this.#offset;
   }
 
   #continues(part: Part): boolean {
