@@ -37,7 +37,7 @@ describe('the official JavaScript client of the 0.3 line over gRPC', () => {
     expect(answer.status.state).toBe('completed');
     const task = await client.getTask({ id: answer.id });
     const texts = task.artifacts?.flatMap(({ parts }) => parts.map((part) => (part.kind === 'text' ? part.text : '')));
-    expect(texts).toEqual(['Echo: ', 'hello ✓']);
+    expect(texts).toEqual(['Echo: hello ✓']);
   });
 
   it('streams the events of a task to its end', async () => {

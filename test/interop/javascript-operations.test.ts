@@ -80,8 +80,9 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
         if (chunks.length === 2) await spec.cancel(id);
       }
       expect(states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_CANCELED']);
-      const streamed = chunks.flatMap((chunk) => (chunk.artifact as JsonObject).parts as JsonObject[]);
-      expect(await spec.task(id)).toMatchObject({ artifacts: [{ artifactId: 'stream-result', parts: streamed }] });
+      const streamed = chunks.flatMap((chunk) => (chunk.artifact as JsonObject).parts as { readonly text: string }[]);
+      const parts = [{ text: streamed.map(({ text }) => text).join('') }];
+      expect(await spec.task(id)).toMatchObject({ artifacts: [{ artifactId: 'stream-result', parts }] });
     });
 
     it.each(['task-lifecycle', 'task-failure'])('is refused once %s has ended (Spec §3.1.5)', async (text) => {

@@ -135,9 +135,9 @@ describe('chunks', () => {
     expect(updatesOf(seen.items)).toEqual([]);
     await clock.advance(10);
     expect(updatesOf(seen.items)).toEqual(['a 1']);
-    await clock.advance(85);
+    await clock.advance(60);
     expect(updatesOf(seen.items)).toEqual(['a 1']);
-    await clock.advance(15);
+    await clock.advance(40);
     expect(updatesOf(seen.items)).toEqual(['a 1', 'a+ 2']);
   });
 

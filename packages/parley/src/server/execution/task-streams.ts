@@ -56,7 +56,7 @@ export class TaskStreams {
         submission.start();
         if (!submission.claim) this.#lookIfShared(reader);
         if (!isInterrupted(stands.task.status.state)) return reader;
-        return new ResumedStream(reader, (record) => first(TaskBuilder.fold(stands.task, [record])));
+        return new ResumedStream(reader, (record) => first(unsaid(TaskBuilder.fold(stands.task, [record]))));
       }
       await reader.return();
       if (submission.kind === 'reply') return oneItem({ event: { message: submission.message } });
@@ -226,6 +226,12 @@ class ResumedStream implements ItemSource {
   return(): Promise<IteratorResult<StreamItem, undefined>> {
     return this.#reader.return();
   }
+}
+
+/** The task without the message of its status, which comes with the next event. */
+function unsaid(task: Task): Task {
+  const { message: _, ...status } = task.status;
+  return { ...task, status };
 }
 
 /** A turn, and the message that started it. */
