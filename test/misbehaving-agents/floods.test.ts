@@ -44,7 +44,8 @@ describe.each([
     expect(states.at(-1)).toBe('COMPLETED');
     expect(events).toBe(count + 3);
     const task = await caller.task(taskId);
-    expect(task.artifacts?.[0]?.parts).toHaveLength(count);
+    const text = Array.from({ length: count }, (_, event) => `event ${event} `).join('');
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text }]);
   });
 
   it.each(['waits for nothing', 'waits for nothing, with statuses'])(
