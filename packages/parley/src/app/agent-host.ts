@@ -1,3 +1,4 @@
+import type { BoundInterface } from '../agent-card/bound-interface.js';
 import { anyAuthenticator } from '../auth/any-authenticator.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { addressKeyOf } from '../auth/user.js';
@@ -311,7 +312,13 @@ export class AgentHost {
     return this.#mounts.filter(({ agent }) => agent.isOpen).map(({ path }) => path);
   }
 
-  /** The current cards, by path. */
+  /** The interfaces that are served now, by path. */
+  get interfaces(): Readonly<Record<string, readonly BoundInterface[]>> {
+    const base = this.#baseUrl();
+    return Object.fromEntries(this.#mounts.map((mount) => [mount.path, mount.interfaces(base)]));
+  }
+
+  /** The current public cards, by path. */
   get cards(): Readonly<Record<string, AgentCard>> {
     const base = this.#baseUrl();
     return Object.fromEntries(this.#mounts.map((mount) => [mount.path, mount.card(base)]));

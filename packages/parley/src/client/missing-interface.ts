@@ -1,29 +1,61 @@
-import type { A2AError } from '../errors/a2a-error.js';
-import type { AgentCard } from '../model/agent-card.js';
+import { A2AError } from '../errors/a2a-error.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import { majorMinor } from '../operations/versions.js';
+import type { CallOptions } from './call-options.js';
+import type { Client } from './client.js';
 import type { InterfaceWishes } from './interface-selection.js';
 
 /** A card without an interface that fits. */
 export interface MissingInterface {
   readonly card: AgentCard;
   readonly wishes: InterfaceWishes;
-  readonly majorMinor: (version: string) => string;
   /** True if the caller passes further bindings. */
   readonly hasBindings: boolean;
+}
+
+/** The means to look into the extended card. */
+export interface ExtendedCardSearch extends MissingInterface {
+  /** The options of the call for the card. */
+  readonly call: CallOptions;
+  readonly select: (card: AgentCard, wishes: InterfaceWishes) => readonly AgentInterface[];
+  readonly client: (card: AgentCard, interfaces: readonly AgentInterface[]) => Client;
 }
 
 const GET_GRPC =
   'Run npm install @grpc/grpc-js @bufbuild/protobuf, and connect with bindings: [grpcTransport()] of parley-a2a/grpc';
 
 /**
- * Describes the interfaces that a card has instead of the wanted one. VERSION_NOT_SUPPORTED: no interface has the
- * wanted version.
+ * A client of an interface that only the extended card lists (Spec §3.1.11).
+ * @throws A2AError VERSION_NOT_SUPPORTED if no card has the wanted version; UNSUPPORTED_OPERATION if no card has an
+ *   interface that fits.
  */
-export function missingInterface({
+export async function viaExtendedCard({ call, select, client, ...missing }: ExtendedCardSearch): Promise<Client> {
+  const { card, wishes } = missing;
+  const callable = card.capabilities.extendedAgentCard === true ? select(card, {}) : [];
+  if (callable.length === 0) throw new A2AError(...missingInterface(missing));
+  const asking = client(card, callable);
+  let extended: AgentCard;
+  try {
+    extended = await asking.getExtendedAgentCard(call);
+  } catch (cause) {
+    call.signal?.throwIfAborted();
+    const [code, message] = missingInterface(missing);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new A2AError(code, `${message}. Its extended card may have more, but was not read: ${reason}`, {}, { cause });
+  } finally {
+    asking.close();
+  }
+  const interfaces = select(extended, wishes);
+  if (interfaces.length === 0) throw new A2AError(...missingInterface({ ...missing, card: extended }));
+  return client(extended, interfaces);
+}
+
+/** The code and the message of the error, with the interfaces that a card has instead of the wanted one. */
+function missingInterface({
   card,
   wishes,
-  majorMinor,
   hasBindings,
-}: MissingInterface): Pick<A2AError, 'code' | 'message'> {
+}: MissingInterface): [code: 'UNSUPPORTED_OPERATION' | 'VERSION_NOT_SUPPORTED', message: string] {
   const { name, supportedInterfaces: all } = card;
   const { binding, version } = wishes;
   const wish = [binding, version].filter((part) => part !== undefined).join(' ');
@@ -31,7 +63,7 @@ export function missingInterface({
     !hasBindings && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
   if (lacksGrpc && lacksGrpc.length > 0 && lacksGrpc.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {
     const only = lacksGrpc.length === all.length ? ' only' : '';
-    return { code: 'UNSUPPORTED_OPERATION', message: `${name} offers gRPC${only}, which needs packages. ${GET_GRPC}` };
+    return ['UNSUPPORTED_OPERATION', `${name} offers gRPC${only}, which needs packages. ${GET_GRPC}`];
   }
   const offered = all.map(({ protocolBinding, protocolVersion, url }) => {
     // Other bindings have schemes of their own, such as `ws:`.
@@ -42,8 +74,8 @@ export function missingInterface({
   const wanted = wish === '' ? 'an interface that is known here' : wish;
   const hasVersion =
     version === undefined || all.some(({ protocolVersion }) => majorMinor(protocolVersion) === majorMinor(version));
-  return {
-    code: hasVersion ? 'UNSUPPORTED_OPERATION' : 'VERSION_NOT_SUPPORTED',
-    message: `${name} does not offer ${wanted}; its card has ${[...new Set(offered)].join(', ') || 'no interfaces'}`,
-  };
+  return [
+    hasVersion ? 'UNSUPPORTED_OPERATION' : 'VERSION_NOT_SUPPORTED',
+    `${name} does not offer ${wanted}; its card has ${[...new Set(offered)].join(', ') || 'no interfaces'}`,
+  ];
 }

@@ -5,6 +5,7 @@ import type { ProtobufClientCodec } from '../codec/protobuf/protobuf-codec.js';
 import { OptionsError } from '../errors/options-error.js';
 import { grpcAddress } from '../net/grpc-address.js';
 
+export type { BoundInterface, Listed } from '../agent-card/bound-interface.js';
 export type { HostExtension } from '../app/host-extension.js';
 export type { GrpcBindingOptions } from '../app/options/grpc-options.js';
 export type { TlsOptions } from '../app/options/tls-options.js';

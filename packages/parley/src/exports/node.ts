@@ -2,6 +2,7 @@ import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import { FileAuditLog, type FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 import { nodeCompressor } from '../adapters/node/node-compressor.js';
+import type { BoundInterface } from '../agent-card/bound-interface.js';
 import { baseServerExtension } from '../app/base-server/base-server-extension.js';
 import {
   type BaseServerOptions,
@@ -28,6 +29,7 @@ import { hostSetup } from './host-setup.js';
 import { systemClock } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
+export type { BoundInterface, Listed } from '../agent-card/bound-interface.js';
 export type { FileAuditLog, FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
 export type { CredentialConfig } from '../app/credential-config.js';
@@ -75,8 +77,10 @@ export interface CloseOptions {
 
 /** A server of one or several agents. */
 export interface A2AHost extends InProcessAgent {
-  /** The cards by path. Until the server listens they show interfaces only under a configured url. */
+  /** The public cards by path. Until the server listens they show interfaces only under a configured url. */
   readonly agentCards: Readonly<Record<string, AgentCard>>;
+  /** All interfaces by path, with the cards that list them. Until the server listens as in `agentCards`. */
+  readonly interfaces: Readonly<Record<string, readonly BoundInterface[]>>;
   /** The base url that clients are told; "" until the server listens, unless it is configured. */
   readonly url: string;
   /**
@@ -101,8 +105,11 @@ export interface A2AHost extends InProcessAgent {
 }
 
 /** A server of one agent. */
-export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'tasksOf' | 'deliveriesOf'> {
+export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'interfaces' | 'tasksOf' | 'deliveriesOf'> {
+  /** The public card. */
   readonly agentCard: AgentCard;
+  /** All interfaces, with the cards that list them. */
+  readonly interfaces: readonly BoundInterface[];
   /** The tasks of anonymous callers, for the application's own code. */
   readonly tasks: ServedTasks;
   /** The push deliveries of all tasks: listed, replayed, purged. */
@@ -143,6 +150,9 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
     get agentCard() {
       return server.cards[path] as AgentCard;
     },
+    get interfaces() {
+      return server.interfaces[path] ?? [];
+    },
     get url() {
       return server.url;
     },
@@ -171,6 +181,9 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
   return {
     get agentCards() {
       return server.cards;
+    },
+    get interfaces() {
+      return server.interfaces;
     },
     get url() {
       return server.url;

@@ -1,3 +1,4 @@
+import type { BoundInterface } from '../../agent-card/bound-interface.js';
 import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
 import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
 import { checkExposure, type HttpServerTimes } from '../../app/options/server-options.js';
@@ -71,7 +72,12 @@ export class AgentServer {
     });
   }
 
-  /** The cards by path. Until the server listens they show interfaces only under a configured url. */
+  /** The interfaces by path, also those that no card lists. */
+  get interfaces(): Readonly<Record<string, readonly BoundInterface[]>> {
+    return this.#host.interfaces;
+  }
+
+  /** The public cards by path. Until the server listens they show interfaces only under a configured url. */
   get cards(): Readonly<Record<string, AgentCard>> {
     return this.#host.cards;
   }
