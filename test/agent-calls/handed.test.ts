@@ -101,7 +101,7 @@ describe('what goes to the callee', () => {
 
 describe('a callee over gRPC', () => {
   const served = async (agents: Agents) => {
-    const callee = await agents.listen(echo, { bindings: [grpcBinding({ port: 0 })] });
+    const callee = await agents.listen(echo, { bindings: [grpcBinding({ port: 0, listed: 'public' })] });
     const { card } = callee.client;
     const supportedInterfaces = card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === 'GRPC');
     expect(supportedInterfaces.length).toBeGreaterThan(0);

@@ -151,9 +151,12 @@ export class ProxiedExchange {
   }
 }
 
-/** True for an interface of a card whose callers open WebSockets, which the proxy does not pass on. */
-function takesWebSockets({ protocolBinding, transport = protocolBinding }: Readonly<Record<string, unknown>>): boolean {
-  return transport === 'https://parley-a2a.dev/bindings/capnweb/v1' || transport === 'CAPNWEB';
+/** The bindings whose callers open WebSockets, which the proxy does not pass on. */
+const SESSIONS: readonly unknown[] = ['https://parley-a2a.dev/bindings/capnweb/v1', 'CAPNWEB'];
+
+/** True for an interface of such a binding, in a card of any version. */
+function takesWebSockets({ protocolBinding, transport }: Readonly<Record<string, unknown>>): boolean {
+  return SESSIONS.includes(protocolBinding ?? transport);
 }
 
 /** Returns the path and query of a request target. Other forms of a target would name another host. */

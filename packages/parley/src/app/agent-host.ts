@@ -1,4 +1,3 @@
-import type { BoundInterface } from '../agent-card/bound-interface.js';
 import { anyAuthenticator } from '../auth/any-authenticator.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { addressKeyOf } from '../auth/user.js';
@@ -9,6 +8,7 @@ import { accepted } from '../bindings/http/media-type.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import type { BoundInterface } from '../model/bound-interface.js';
 import { type ClientGroups, clientGroups, isLoopbackGroup } from '../net/client-address.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
 import { pushRules } from '../push/push-rules.js';

@@ -1,11 +1,10 @@
-import { type BoundInterface, listedInterfaces } from '../agent-card/bound-interface.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { BindingContext } from '../bindings/http/binding-context.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import { jsonRpcBinding, refusedJsonRpc } from '../bindings/jsonrpc/jsonrpc-binding.js';
-import { withBoundInterfaces } from '../codec/bound-interfaces.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-card.js';
+import { type BoundInterface, listedInterfaces, withBoundInterfaces } from '../model/bound-interface.js';
 import { isLegacy } from '../operations/versions.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { type AgentCards, agentCards } from './agent-cards.js';

@@ -1,7 +1,7 @@
-import type { BoundInterface } from '../agent-card/bound-interface.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import type { AgentExtension } from '../model/agent-card.js';
+import type { BoundInterface } from '../model/bound-interface.js';
 import type { NotificationChange } from '../push/notifications.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';

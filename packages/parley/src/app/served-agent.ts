@@ -6,10 +6,10 @@ import type { User } from '../auth/user.js';
 import { type BindingContext, DEFAULT_REQUEST_LIMITS } from '../bindings/http/binding-context.js';
 import type { BodyBudget } from '../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../bindings/http/exchange.js';
-import { boundInterfaces, withBoundInterfaces } from '../codec/bound-interfaces.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-card.js';
+import { boundInterfaces, withBoundInterfaces } from '../model/bound-interface.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
@@ -183,7 +183,7 @@ export class ServedAgent {
     return buildAgentCard({ options: all, served: this.#capabilities, interfaces });
   }
 
-  /** The context for bindings that serve the agent with a public card, and with these interfaces in the extended one. */
+  /** The context for bindings. The extended card has these interfaces in the place of those of the public card. */
   bindingContext(card: AgentCard, extended: readonly AgentInterface[]): BindingContext {
     const { authenticator, limits, versionWhenAbsent } = this.#options;
     const { logger, clock, bodies, heartbeatMs, streamPlaces, addressOf, limitReached, streamBroke } = this.#ports;

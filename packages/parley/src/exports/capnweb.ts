@@ -3,7 +3,6 @@ import type { HostExtension } from '../app/host-extension.js';
 import { type CapnwebBindingOptions, capnwebBindingSchema } from '../app/options/capnweb-options.js';
 import { checkOptions } from '../app/options/check-options.js';
 
-export type { Listed } from '../agent-card/bound-interface.js';
 export type { CapnwebBindingOptions } from '../app/options/capnweb-options.js';
 export { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from '../bindings/capnweb/binding-uris.js';
 export { LoggingCallback } from '../bindings/capnweb/logging-callback.js';
@@ -18,6 +17,7 @@ export type {
   TaskListFilter,
 } from '../bindings/capnweb/plain-types.js';
 export type { SessionLimits } from '../bindings/capnweb/session-limits.js';
+export type { Listed } from '../model/bound-interface.js';
 
 /**
  * Serves the agents of a server over Cap'n Web: a session on a WebSocket at `/{agent}/capnweb`, or at `/a2a/capnweb`

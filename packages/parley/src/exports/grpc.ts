@@ -5,12 +5,12 @@ import type { ProtobufClientCodec } from '../codec/protobuf/protobuf-codec.js';
 import { OptionsError } from '../errors/options-error.js';
 import { grpcAddress } from '../net/grpc-address.js';
 
-export type { BoundInterface, Listed } from '../agent-card/bound-interface.js';
 export type { HostExtension } from '../app/host-extension.js';
 export type { GrpcBindingOptions } from '../app/options/grpc-options.js';
 export type { TlsOptions } from '../app/options/tls-options.js';
 export type { GrpcTls } from '../bindings/grpc/grpc-channels.js';
 export { OptionsError } from '../errors/options-error.js';
+export type { BoundInterface, Listed } from '../model/bound-interface.js';
 export { grpcBinding } from './grpc-binding.js';
 
 /** Options of `grpcTransport`. All have defaults. */

@@ -2,7 +2,6 @@ import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import { FileAuditLog, type FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 import { nodeCompressor } from '../adapters/node/node-compressor.js';
-import type { BoundInterface } from '../agent-card/bound-interface.js';
 import { baseServerExtension } from '../app/base-server/base-server-extension.js';
 import {
   type BaseServerOptions,
@@ -22,6 +21,7 @@ import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-proce
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
 import type { AgentCard } from '../model/agent-card.js';
+import type { BoundInterface } from '../model/bound-interface.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { ServedTasks } from '../server/served-tasks.js';
@@ -29,7 +29,6 @@ import { hostSetup } from './host-setup.js';
 import { systemClock } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
-export type { BoundInterface, Listed } from '../agent-card/bound-interface.js';
 export type { FileAuditLog, FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
 export type { CredentialConfig } from '../app/credential-config.js';
@@ -44,6 +43,7 @@ export type { HttpServerTimes, ServerOptions } from '../app/options/server-optio
 export type { TlsOptions } from '../app/options/tls-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export { OptionsError } from '../errors/options-error.js';
+export type { BoundInterface, Listed } from '../model/bound-interface.js';
 export { isLocalHost } from '../net/public-hosts.js';
 export type { NotifiedWebhook } from '../push/operator-headers.js';
 export type { ServedDeliveries } from '../push/served-deliveries.js';

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import type { BoundInterface } from '../../agent-card/bound-interface.js';
 import type { AgentMount } from '../../app/agent-mount.js';
 import type { HostEndpoint, HostExtension, HostView, ListenAddress } from '../../app/host-extension.js';
 import type { GrpcBindingOptions } from '../../app/options/grpc-options.js';
 import { checkExposure } from '../../app/options/server-options.js';
 import { missingPackage } from '../../errors/missing-package.js';
 import { OptionsError } from '../../errors/options-error.js';
+import type { BoundInterface } from '../../model/bound-interface.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { LoadGrpcCodecs, ServedGrpc } from './served-grpc.js';
 

@@ -1,9 +1,9 @@
-import type { BoundInterface } from '../../agent-card/bound-interface.js';
 import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
 import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
 import { checkExposure, type HttpServerTimes } from '../../app/options/server-options.js';
 import type { TlsOptions } from '../../app/options/tls-options.js';
 import type { AgentCard } from '../../model/agent-card.js';
+import type { BoundInterface } from '../../model/bound-interface.js';
 import { type BoundAddress, HttpServer } from './http-server.js';
 import { NodeProcessFigures } from './process-figures.js';
 import { catchUncaughtErrors, processUncaughtErrors } from './process-uncaught-errors.js';

@@ -1,4 +1,3 @@
-import { type BoundInterface, type Listed, listedInterfaces } from '../../agent-card/bound-interface.js';
 import { isFromOtherSite } from '../../auth/cross-site.js';
 import { type InBandCredential, joinCredential } from '../../auth/in-band-credential.js';
 import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING, CAPNWEB_NAME } from '../../bindings/capnweb/binding-uris.js';
@@ -12,6 +11,7 @@ import { errorDetails, toA2AError } from '../../bindings/http/wire-error.js';
 import { missingPackage } from '../../errors/missing-package.js';
 import { UnauthenticatedError } from '../../errors/standard-errors.js';
 import type { AgentCard, AgentExtension } from '../../model/agent-card.js';
+import { type BoundInterface, type Listed, listedInterfaces } from '../../model/bound-interface.js';
 import { KeyedPlaces } from '../../runtime/keyed-places.js';
 import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import { TurnBudget } from '../../runtime/turn-budget.js';
@@ -86,7 +86,8 @@ export function capnwebExtension(options: CapnwebExtensionOptions): HostExtensio
       const url = `${base}${mount.paths.capnweb}`;
       return interfacesOf(mount, { url, batch: hasBatches(mount), listed: options.listed });
     },
-    cardExtensions: (mount) => (hasBatches(mount) && (options.listed ?? 'public') === 'public' ? [batchExtension(limits)] : []),
+    cardExtensions: (mount) =>
+      hasBatches(mount) && (options.listed ?? 'public') === 'public' ? [batchExtension(limits)] : [],
     stopAccepting: () => sessions.drain(),
     close: (graceMs) => sessions.end(graceMs),
   };

@@ -1,5 +1,5 @@
-import type { Listed } from '../../agent-card/bound-interface.js';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from '../../bindings/capnweb/session-limits.js';
+import type { Listed } from '../../model/bound-interface.js';
 import { closed, flag, listed, type OptionSchemas, positive } from './option-schemas.js';
 import * as Type from './option-types.js';
 

@@ -1,6 +1,16 @@
-import type { Listed } from '../../agent-card/bound-interface.js';
+import type { Listed } from '../../model/bound-interface.js';
 import { pathSchema } from './agents-by-path.js';
-import { anyOf, closed, count, flag, listed, matching, nonEmpty, type OptionSchemas, positive } from './option-schemas.js';
+import {
+  anyOf,
+  closed,
+  count,
+  flag,
+  listed,
+  matching,
+  nonEmpty,
+  type OptionSchemas,
+  positive,
+} from './option-schemas.js';
 import * as Type from './option-types.js';
 import { type TlsOptions, tlsSchema } from './tls-options.js';
 

@@ -1,6 +1,6 @@
-import { boundInterfaces } from '../../codec/bound-interfaces.js';
 import type { WireCodec } from '../../codec/wire-codec.js';
 import type { AgentCapabilities, AgentCard, AgentExtension } from '../../model/agent-card.js';
+import { boundInterfaces } from '../../model/bound-interface.js';
 import { majorMinor } from '../../operations/versions.js';
 import type { BindingContext } from './binding-context.js';
 

@@ -1,9 +1,9 @@
 import type { AgentCard, AgentInterface, AgentSkill } from '../../model/agent-card.js';
+import { boundInterfaces } from '../../model/bound-interface.js';
 import { isObject } from '../../model/json.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { FILES_EXTENSION } from '../../operations/files-extension.js';
 import { majorMinor } from '../../operations/versions.js';
-import { boundInterfaces } from '../bound-interfaces.js';
 import { listReader, type Members, objectReader } from './members-reader.js';
 import { readSecurity, readSecurityScheme, writeSecurity, writeSecurityScheme } from './security-scheme.js';
 
@@ -26,9 +26,7 @@ export function writeAgentCard(protocolVersion: string, card: AgentCard): object
     .map(({ url, protocolBinding: transport }) => ({ url, transport }));
   const [preferred] = addresses;
   const schemes = Object.entries(securitySchemes).flatMap(([name, scheme]) => schemeEntry(name, scheme));
-  const hasCapnweb = boundInterfaces(card).some(
-    (one) => isOfVersion(one) && one.protocolBinding === CAPNWEB_TRANSPORT,
-  );
+  const hasCapnweb = boundInterfaces(card).some((one) => isOfVersion(one) && one.protocolBinding === CAPNWEB_TRANSPORT);
   return {
     protocolVersion,
     name: card.name,

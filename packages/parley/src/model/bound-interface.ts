@@ -1,4 +1,4 @@
-import type { AgentInterface } from '../model/agent-card.js';
+import type { AgentCard, AgentInterface } from './agent-card.js';
 
 /** The cards that list an interface: all cards, the extended one only, or none. */
 export const LISTED = ['public', 'extended', 'never'] as const;
@@ -18,4 +18,20 @@ export function listedInterfaces(
   places: readonly Listed[],
 ): readonly AgentInterface[] {
   return bound.flatMap(({ listed = 'public', ...one }) => (places.includes(listed) ? [one] : []));
+}
+
+const BOUND = new WeakMap<AgentCard, readonly AgentInterface[]>();
+
+/**
+ * Keeps the interfaces that the server of a card serves, also those that the card does not list. Copies of the card
+ * lose them. Returns the card.
+ */
+export function withBoundInterfaces(card: AgentCard, bound: readonly AgentInterface[]): AgentCard {
+  BOUND.set(card, bound);
+  return card;
+}
+
+/** The interfaces that the server of a card serves. Default: those that the card lists. */
+export function boundInterfaces(card: AgentCard): readonly AgentInterface[] {
+  return BOUND.get(card) ?? card.supportedInterfaces;
 }
