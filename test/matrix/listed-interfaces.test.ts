@@ -29,7 +29,7 @@ interface Card {
 }
 
 /** A server with every binding. `listed` is that of both further bindings. */
-async function served(listed?: Listed, options: Partial<A2AServerOptions> = {}) {
+async function served(listed?: Listed, options: object = {}) {
   const listing = listed === undefined ? {} : { listed };
   const server = createA2AServer({
     agent: (prompt: string) => `Echo: ${prompt}`,
@@ -41,10 +41,16 @@ async function served(listed?: Listed, options: Partial<A2AServerOptions> = {}) 
   } as A2AServerOptions);
   onTestFinished(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
-  const read = async (path: string, version?: string) =>
+  const read = async (path: string, version?: string): Promise<unknown> =>
     (await fetch(url + path, { headers: version === undefined ? {} : { 'a2a-version': version } })).json();
   const cards = async (): Promise<readonly Card[]> =>
-    Promise.all([read(CARD, '1.0'), read(CARD, '0.3'), read(CARD), read(OLD_CARD), read('/discover')]);
+    (await Promise.all([
+      read(CARD, '1.0'),
+      read(CARD, '0.3'),
+      read(CARD),
+      read(OLD_CARD),
+      read('/discover'),
+    ])) as readonly Card[];
   return { server, url, read, cards };
 }
 
@@ -60,7 +66,7 @@ function claims({ supportedInterfaces = [], url, preferredTransport, additionalI
 const protectedBy = {
   authenticator: new BearerTokens([{ token: TOKEN, subject: 'ada' }]),
   extendedAgentCard: (card: object) => card,
-} as unknown as Partial<A2AServerOptions>;
+};
 
 const clientOf = async (url: string, options: ConnectOptions) => {
   const client = await connect(url, { bindings: [grpcTransport(), capnwebTransport()], ...options });
@@ -80,7 +86,7 @@ describe('the cards of a server with every binding, without further options', ()
     ['1.0', ['1.0']],
     ['0.3', ['0.3']],
   ])('list interfaces of their own origin only: an agent of %s', async (_, versions) => {
-    const { url, cards } = await served(undefined, { versions } as Partial<A2AServerOptions>);
+    const { url, cards } = await served(undefined, { versions });
     for (const card of await cards()) {
       if (!('name' in card)) continue;
       const foreign = claims(card).filter((one) => URL.parse(one.url)?.origin !== url);
@@ -147,7 +153,7 @@ describe('the interfaces of a binding that is listed', () => {
       { url: grpc, protocolBinding: 'GRPC', protocolVersion: '0.3' },
       { url: session, protocolBinding: CAPNWEB, protocolVersion: '0.3' },
     ]);
-    const old = await served('public', { versions: ['0.3'] } as Partial<A2AServerOptions>);
+    const old = await served('public', { versions: ['0.3'] });
     const [card] = await old.cards();
     expect(card?.additionalInterfaces?.map(({ transport }) => transport)).toEqual([...CORE, CAPNWEB]);
     expect(base).not.toHaveProperty('additionalInterfaces');
@@ -215,7 +221,7 @@ describe('the members of older cards for sessions', () => {
 
   it('are absent without sessions', async () => {
     const { read } = await served(undefined, { versions: ['1.0', '0.3'], bindings: [], baseServer: undefined });
-    const card = await read(OLD_CARD);
+    const card = (await read(OLD_CARD)) as Card;
     expect(card).not.toHaveProperty('authentication');
     expect(card.capabilities).not.toHaveProperty('bidirectional');
   });

@@ -133,7 +133,8 @@ export class ProxiedExchange {
   }
 
   /**
-   * Returns a card whose addresses lead through the proxy, except those of WebSockets. Its signatures are removed, because they no longer match.
+   * Returns a card whose addresses lead through the proxy, except those of WebSockets. Its signatures are removed,
+   * because they no longer match.
    */
   #rewritten(text: string): string {
     const { target, own, onSecretName } = this.#options;
