@@ -3,6 +3,7 @@ import { createServer, request as open } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { textOf } from 'parley-a2a';
 import { AGENT_CALLS_EXTENSION, type AgentTarget } from 'parley-a2a/agent-calls';
+import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from 'parley-a2a/capnweb';
 import { grpcBinding, grpcTransport } from 'parley-a2a/grpc';
 import {
   type Interceptor,
@@ -99,11 +100,14 @@ describe('what goes to the callee', () => {
   });
 });
 
-describe('a callee over gRPC', () => {
+describe.each([
+  ['GRPC', () => grpcBinding({ port: 0, listed: 'public' }), () => grpcTransport({ plaintext: true })],
+  [CAPNWEB_BINDING, capnwebBinding, capnwebTransport],
+] as const)('a callee over %s', (binding, bound, transport) => {
   const served = async (agents: Agents) => {
-    const callee = await agents.listen(echo, { bindings: [grpcBinding({ port: 0 })] });
+    const callee = await agents.listen(echo, { bindings: [bound()] });
     const { card } = callee.client;
-    const supportedInterfaces = card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === 'GRPC');
+    const supportedInterfaces = card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === binding);
     expect(supportedInterfaces.length).toBeGreaterThan(0);
     return { ...card, supportedInterfaces };
   };
@@ -120,7 +124,7 @@ describe('a callee over gRPC', () => {
   it('is called with its transport', async () => {
     await using agents = new Agents();
     const card = await served(agents);
-    const bindings = [grpcTransport({ plaintext: true })];
+    const bindings = [transport()];
     const { client } = await agents.listen(calling(card), {}, { bindings });
     expect(textOf(taskOf(await client.sendAndWait('hi')))).toBe('echo hi');
   });
@@ -128,7 +132,7 @@ describe('a callee over gRPC', () => {
   it('is not called at a private address, nor without its transport', async () => {
     await using agents = new Agents();
     const card = await served(agents);
-    const bindings = [grpcTransport({ plaintext: true })];
+    const bindings = [transport()];
     const guarded = await agents.listen(calling(card), {}, { bindings, allow: [] });
     expect(textOf(taskOf(await guarded.client.sendAndWait('hi')))).toMatch(/^fault: /);
     const without = await agents.listen(calling(card));

@@ -25,15 +25,17 @@ async function service(options: Parameters<typeof servedAgent>[0] = OLD) {
 }
 
 describe('an agent of 0.3 alone', () => {
-  it('is served with plain arguments, and says so in its card', async () => {
-    const { plain, url, socketUrl } = await service();
+  it('is served with plain arguments, and says so in the card of the session', async () => {
+    const { plain, url } = await service();
     const { id, kind } = await plain.sendMessage(message('hi'));
     expect(kind).toBe('task');
     expect(await plain.getTask(id)).toMatchObject({ status: { state: 'completed' } });
-    const card = await (await fetch(`${url}/.well-known/agent-card.json`)).json();
-    const named = { additionalInterfaces: expect.arrayContaining([{ url: socketUrl, transport: 'CAPNWEB' }]) };
-    expect(card).toMatchObject(named);
+    const address = { url: `${url}/a2a/capnweb`, transport: 'CAPNWEB' };
+    const named = { additionalInterfaces: expect.arrayContaining([address]) };
     expect(await plain.getAgentCard()).toMatchObject(named);
+    const card = await (await fetch(`${url}/.well-known/agent-card.json`)).json();
+    expect(card).not.toMatchObject(named);
+    expect(card).toMatchObject({ capabilities: { bidirectional: true } });
   });
 
   it.each(['1.0', '0.3', ''])('refuses a session of 1.0 that asks for version "%s"', async (version) => {

@@ -4,12 +4,12 @@ import { HELLO, itemsOf, message, refusal, servedAgent } from './session-world.j
 
 describe('an agent over a session', () => {
   it('answers what an anonymous peer may ask', async () => {
-    const { open, socketUrl } = await servedAgent();
+    const { open, url } = await servedAgent();
     const { entrance } = open();
     expect(await entrance.ping()).toBe('pong');
     const card = await entrance.getAgentCard();
     expect(card.supportedInterfaces).toContainEqual({
-      url: socketUrl,
+      url: `${url}/a2a/capnweb`,
       protocolBinding: 'https://parley-a2a.dev/bindings/capnweb/v1',
       protocolVersion: '1.0',
     });

@@ -113,9 +113,10 @@ describe('plain arguments at the entrance', () => {
   it('show the card with the members of 1.0 and of 0.3', async () => {
     const capabilities = { streaming: true, bidirectional: true, taskManagement: true, fileTransfer: true };
     const both = await servedFace();
-    const address = { url: both.socketUrl, transport: 'CAPNWEB' };
+    const url = `${both.url}/a2a/capnweb`;
+    const address = { url, transport: 'CAPNWEB' };
     expect(await both.open().getAgentCard()).toMatchObject({
-      supportedInterfaces: expect.arrayContaining([expect.objectContaining({ url: both.socketUrl })]),
+      supportedInterfaces: expect.arrayContaining([expect.objectContaining({ url })]),
       preferredTransport: 'JSONRPC',
       additionalInterfaces: expect.arrayContaining([address]),
       capabilities,
@@ -123,7 +124,7 @@ describe('plain arguments at the entrance', () => {
     });
     const current = await servedFace({ versions: ['1.0'] });
     expect(await current.open().getAgentCard()).toMatchObject({
-      url: current.socketUrl,
+      url: `${current.url}/a2a/capnweb`,
       preferredTransport: 'CAPNWEB',
       capabilities,
     });

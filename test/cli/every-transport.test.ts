@@ -53,7 +53,7 @@ describe('the command line against one agent', () => {
       extendedAgentCard: (card) => ({ ...card, name: 'Extended' }),
       push: { allow: ['hook.example'] },
       versions: ['1.0', '0.3'],
-      bindings: [grpcBinding({ port: 0 }), capnwebBinding()],
+      bindings: [grpcBinding({ port: 0, listed: 'public' }), capnwebBinding()],
       logger: silentLogger,
       logRequests: false,
     });

@@ -6,12 +6,16 @@ interface Card {
   readonly supportedInterfaces: readonly { readonly url: string; readonly protocolBinding: string }[];
 }
 
+const bindingsIn = (card: Card) => new Set(card.supportedInterfaces.map(({ protocolBinding }) => protocolBinding));
+const cardAt = async (url: string) => (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as Card;
+
 it.each([
   ['on a port of its own', '0'],
   ['on the port of HTTP', 'shared'],
-])('--grpc serves gRPC %s, and --capnweb a session of objects', async (_where, port) => {
-  await using agent = await ServedAgent.start(['serve', '--echo', '--grpc', port, '--capnweb']);
-  const card = (await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json()) as Card;
+])('--grpc serves gRPC %s, and --capnweb a session of objects; --listed public shows both', async (_where, port) => {
+  const flags = ['--grpc', port, '--capnweb', '--listed', 'public'];
+  await using agent = await ServedAgent.start(['serve', '--echo', ...flags]);
+  const card = await cardAt(agent.url);
   const grpc = card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC');
   expect(grpc?.url.endsWith(`:${new URL(agent.url).port}`)).toBe(port === 'shared');
   for (const transport of ['grpc', 'capnweb', 'jsonrpc']) {
@@ -22,11 +26,40 @@ it.each([
   expect(code).toBe(0);
 });
 
+it('without --listed the tool tells the address of gRPC, and the card does not', async () => {
+  await using agent = await ServedAgent.start(['serve', '--echo', '--grpc', '0', '--capnweb']);
+  const card = await cardAt(agent.url);
+  expect(bindingsIn(card)).not.toContain('GRPC');
+  for (const { url } of card.supportedInterfaces) expect(new URL(url).origin).toBe(agent.url);
+  const address = await agent.running.printed(/^Unlisted: GRPC 1\.0 (\S+)$/m);
+  const { code, stdout } = await parley(['send', '-e', address, '--transport', 'grpc', 'hi']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Echo: hi')]);
+  const session = await parley(['send', agent.url, 'hi', '--transport', 'capnweb']);
+  expect([session.code, session.stdout]).toEqual([0, expect.stringContaining('Echo: hi')]);
+});
+
+it('--listed never shows neither, and --listed needs a binding and a known word', async () => {
+  await using agent = await ServedAgent.start(['serve', '--echo', '--capnweb', '--listed', 'never']);
+  expect(bindingsIn(await cardAt(agent.url))).toEqual(new Set(['JSONRPC', 'HTTP+JSON']));
+  const alone = await parley(['serve', '--echo', '--port', '0', '--listed', 'public']);
+  expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('--listed goes with --grpc and --capnweb')]);
+  const wrong = await parley(['serve', '--echo', '--port', '0', '--capnweb', '--listed', 'secret']);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--listed is public, extended, never')]);
+});
+
+it('a proxy leaves the address of sessions, whose WebSockets it does not pass on', async () => {
+  await using agent = await ServedAgent.start(['serve', '--echo', '--capnweb']);
+  await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url]);
+  const { supportedInterfaces } = await cardAt(proxy.url);
+  const foreign = supportedInterfaces.filter(({ url }) => new URL(url).origin !== proxy.url);
+  expect(foreign.map(({ url }) => url)).toEqual([`${agent.url}/a2a/capnweb`]);
+  const { code, stdout } = await parley(['send', proxy.url, 'hi', '--transport', 'capnweb']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Echo: hi')]);
+});
+
 it('without them the card names no binding beside HTTP', async () => {
   await using agent = await ServedAgent.start(['serve', '--echo']);
-  const card = (await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json()) as Card;
-  const names = new Set(card.supportedInterfaces.map(({ protocolBinding }) => protocolBinding));
-  expect(names).toEqual(new Set(['JSONRPC', 'HTTP+JSON']));
+  expect(bindingsIn(await cardAt(agent.url))).toEqual(new Set(['JSONRPC', 'HTTP+JSON']));
 });
 
 it('a port that is no port, or is taken, is named', async () => {

@@ -36,14 +36,18 @@ describe('addresses of Cap’n Web', () => {
     ['ws://localhost/capnweb', true],
     ['ws://agent.example/capnweb', false],
     ['ws://10.0.0.1/capnweb', false],
-    ['https://agent.example/capnweb', false],
+    ['https://agent.example/capnweb', true],
+    ['http://127.0.0.1:3000/capnweb', true],
+    ['http://agent.example/capnweb', false],
+    ['ftp://agent.example/capnweb', false],
     ['no address', false],
   ])('%s is called: %s', (url, isCalled) => {
     expect(capnwebTransport().speaks(interfaceAt(url))).toBe(isCalled);
   });
 
   it('without TLS need an option beyond loopback', () => {
-    expect(capnwebTransport({ plaintext: true }).speaks(interfaceAt('ws://agent.example/capnweb'))).toBe(true);
+    for (const url of ['ws://agent.example/capnweb', 'http://agent.example/capnweb'])
+      expect(capnwebTransport({ plaintext: true }).speaks(interfaceAt(url))).toBe(true);
   });
 
   it('of another binding or version are not called', () => {

@@ -37,7 +37,7 @@ async function served(authenticator: Authenticator, options: Partial<A2AServerOp
       await held.promise;
       return prompt;
     },
-    bindings: [grpcBinding({ port: 0 }), capnwebBinding()],
+    bindings: [grpcBinding({ port: 0, listed: 'public' }), capnwebBinding()],
     logger,
     ...options,
   } as A2AServerOptions);

@@ -129,9 +129,7 @@ describe('TLS', () => {
       tls: { ...authority.server(), ca: authority.ca },
       authenticator: new ClientCertificates([{ commonName: 'ada', subject: 'ada' }]),
     });
-    const old = server.agentCard.supportedInterfaces.find(
-      (one) => one.protocolBinding === 'GRPC' && one.protocolVersion === '0.3',
-    );
+    const old = server.interfaces.find((one) => one.protocolBinding === 'GRPC' && one.protocolVersion === '0.3');
     expect(old?.url).toBe(address);
     const { cert, key } = authority.client('ada');
     const known = new GrpcTester(address, {

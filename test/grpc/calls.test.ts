@@ -22,8 +22,8 @@ describe('a call over gRPC', () => {
     expect((await tester.call('ListTasks', {})).value).toMatchObject({ tasks: [{ id: task.id }] });
   });
 
-  it('lists its address in the card (Spec §5.2)', async () => {
-    const { server, port } = await serve();
+  it('lists its address in the card if that is wanted (Spec §5.2)', async () => {
+    const { server, port } = await serve({}, { listed: 'public' });
     const interfaces = server.agentCard.supportedInterfaces.filter((one) => one.protocolBinding === 'GRPC');
     expect(interfaces).toEqual([
       { url: `127.0.0.1:${port}`, protocolBinding: 'GRPC', protocolVersion: '1.0' },

@@ -30,7 +30,7 @@ export function afterTest(close: () => unknown): void {
 /** A served agent. */
 export interface GrpcWorld {
   readonly url: string;
-  /** `host:port` of gRPC, from the card. */
+  /** `host:port` of gRPC. */
   readonly address: string;
   readonly port: number;
   readonly server: ReturnType<typeof createA2AServer>;
@@ -62,8 +62,7 @@ export async function serve(options: ServedOptions = {}, binding: GrpcBindingOpt
   } as unknown as A2AServerOptions);
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
-  const { url: address = '' } =
-    server.agentCard.supportedInterfaces.find((one) => one.protocolBinding === 'GRPC') ?? {};
+  const { url: address = '' } = server.interfaces.find((one) => one.protocolBinding === 'GRPC') ?? {};
   return { url, address, port: Number(address.split(':').at(-1)), server };
 }
 

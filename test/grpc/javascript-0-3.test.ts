@@ -16,8 +16,7 @@ async function official() {
   });
   onTestFinished(() => server.close({ graceMs: 0 }));
   await server.listen(0);
-  const { supportedInterfaces } = server.agentCard;
-  const place = supportedInterfaces.find((one) => one.protocolBinding === 'GRPC' && one.protocolVersion === '0.3');
+  const place = server.interfaces.find((one) => one.protocolBinding === 'GRPC' && one.protocolVersion === '0.3');
   const factory = new GrpcTransportFactory({ grpcChannelCredentials: credentials.createInsecure() });
   return factory.create(place?.url ?? '', {} as never);
 }

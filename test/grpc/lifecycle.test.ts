@@ -22,6 +22,7 @@ describe('the options', () => {
     [{ port: 70_000 }, /port: must be a port up to 65535, or "shared"/],
     [{ address: 'https://agents.example' }, /address: must be a host and a port/],
     [{ maxStreams: 0 }, /maxStreams: must be greater than 0/],
+    [{ listed: 'private' }, /listed: must be one of public, extended, never/],
   ])('%j are refused', (options, problem) => {
     expect(() => grpcBinding(options as GrpcBindingOptions)).toThrow(problem);
   });
@@ -43,7 +44,7 @@ describe('the options', () => {
     afterTest(() => server.close({ graceMs: 0 }));
     const { url } = await server.listen(String(port) as unknown as number);
     expect(url).toBe(`http://127.0.0.1:${port}`);
-    const address = server.agentCard.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC');
+    const address = server.interfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC');
     const { value } = await new GrpcTester(address?.url ?? '').call('SendMessage', { message: message('hi') });
     expect(value).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
@@ -52,11 +53,11 @@ describe('the options', () => {
     const server = createA2AServer({ agent, bindings: [grpcBinding({ orAnotherPort: true })] });
     afterTest(() => server.close({ graceMs: 0 }));
     await expect(server.listen(port as unknown as number)).rejects.toThrow(/port/);
-    expect(server.agentCard.supportedInterfaces.map(({ protocolBinding }) => protocolBinding)).not.toContain('GRPC');
+    expect(server.interfaces.map(({ protocolBinding }) => protocolBinding)).not.toContain('GRPC');
   });
 
   it('say the address of a proxy in the card', async () => {
-    const { server } = await serve({}, { address: 'agents.example:443' });
+    const { server } = await serve({}, { address: 'agents.example:443', listed: 'public' });
     const [current, old] = server.agentCard.supportedInterfaces.filter((one) => one.protocolBinding === 'GRPC');
     expect([current?.url, old?.url]).toEqual(['agents.example:443', 'agents.example:443']);
   });
@@ -82,9 +83,9 @@ describe('a port in use', () => {
     const bindings = [grpcBinding({ port: 0 })];
     const server = createA2AServer({ agent, bindings });
     await expect(server.listen(port)).rejects.toThrow('EADDRINUSE');
-    expect(server.agentCard.supportedInterfaces).toEqual([]);
+    expect(server.interfaces).toEqual([]);
     await server.listen(0);
-    expect(server.agentCard.supportedInterfaces.map((one) => one.protocolBinding)).toContain('GRPC');
+    expect(server.interfaces.map((one) => one.protocolBinding)).toContain('GRPC');
     await server.close();
   });
 });
@@ -97,7 +98,7 @@ describe('an agent under two paths', () => {
         '/same': { sameAs: '/', versions: ['1.0'] },
         '/other': { agent },
       },
-      bindings: [grpcBinding({ port: 0 })],
+      bindings: [grpcBinding({ port: 0, listed: 'public' })],
     });
     afterTest(() => host.close({ graceMs: 0 }));
     await host.listen(0);

@@ -14,8 +14,7 @@ const server = createA2AServer({
   bindings: [grpcBinding({ port: 0, ...JSON.parse(process.argv[2] ?? '{}') })],
 });
 await server.listen(0);
-const { url = '' } =
-  server.agentCard.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC') ?? {};
+const { url = '' } = server.interfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC') ?? {};
 let highest = 0;
 setInterval(() => {
   highest = Math.max(highest, process.memoryUsage.rss());

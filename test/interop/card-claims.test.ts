@@ -40,7 +40,6 @@ describe('the forms of a card (acceptance of the example agents)', () => {
         additionalInterfaces: [
           { url: `${server.url}/spec03`, transport: 'JSONRPC' },
           { url: `${server.url}/spec03`, transport: 'HTTP+JSON' },
-          { url: `${server.url.replace('http', 'ws')}/spec03/capnweb`, transport: 'CAPNWEB' },
         ],
         capabilities: { streaming: true, pushNotifications: false },
       });
@@ -74,6 +73,38 @@ describe('the forms of a card (acceptance of the example agents)', () => {
     expect([...new Set(interfaces.map((one) => one.protocolVersion))]).toEqual(versions);
     expect((await card(mount, undefined, OLD_CARD)).body).toMatchObject({ protocolVersion });
     expect((await card(mount, undefined, OLD_CARD)).body).not.toHaveProperty('supportedInterfaces');
+  });
+});
+
+/** The bindings that every version has. Readers of 0.3 know no others. */
+const CORE = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
+
+describe.each(['/', '/tck', '/echo', '/hello', '/spec', '/spec03'])('the interfaces in the cards of %s', (mount) => {
+  const forms = () =>
+    Promise.all([card(mount, '1.0'), card(mount, '0.3'), card(mount), card(mount, undefined, OLD_CARD)]);
+  const namesGrpc = mount === '/' || mount === '/tck';
+
+  it('are http of the origin of the card, except gRPC at / and /tck', async () => {
+    for (const { body, status } of await forms()) {
+      if (status === 404) continue;
+      const claims = allClaimsOf(body);
+      const others = claims.filter(({ url }) => URL.parse(url)?.origin !== new URL(server.url).origin);
+      const bindings = new Set(others.map(({ binding }) => binding));
+      expect([...bindings]).toEqual(namesGrpc && claims.some(({ binding }) => binding === 'GRPC') ? ['GRPC'] : []);
+    }
+    const { body } = (await forms())[0] ?? expect.fail();
+    expect(claimsOf(body).some(({ binding }) => binding === 'GRPC')).toBe(namesGrpc);
+  });
+
+  it('of 0.3 and older have transports that every client of the version knows', async () => {
+    for (const { body } of await forms()) {
+      const { additionalInterfaces = [], preferredTransport = 'JSONRPC' } = body as {
+        readonly additionalInterfaces?: readonly { readonly transport: string }[];
+        readonly preferredTransport?: string;
+      };
+      const transports = [preferredTransport, ...additionalInterfaces.map(({ transport }) => transport)];
+      expect(transports.filter((transport) => !CORE.includes(transport))).toEqual([]);
+    }
   });
 });
 

@@ -108,7 +108,7 @@ describe.concurrent('the server process of the example agents', () => {
       supportedInterfaces: [
         { url: 'https://agents.example.com/a2a/spec' },
         {},
-        { url: 'wss://agents.example.com/a2a/spec/capnweb' },
+        { url: 'https://agents.example.com/a2a/spec/capnweb' },
         {},
       ],
     });

@@ -22,7 +22,9 @@ const agents = {
 const host = createA2AHost({
   agents,
   storage: await openStorage(process.env.DATABASE_URL ?? 'memory:'),
-  bindings: ['/', '/echo', '/hello', '/spec', '/spec03'].map((agent) => grpcBinding({ agent, port: 0 })),
+  bindings: ['/', '/echo', '/hello', '/spec', '/spec03'].map((agent) =>
+    grpcBinding({ agent, port: 0, listed: 'public' }),
+  ),
   push: { allow: ['127.0.0.0/8'] },
 });
 const { url } = await host.listen(Number(process.env.PORT ?? 0));

@@ -36,8 +36,7 @@ describe.skipIf(!hasGo())('grpcurl', () => {
     });
     onTestFinished(() => server.close({ graceMs: 0 }));
     await server.listen(0);
-    const { url = '' } =
-      server.agentCard.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC') ?? {};
+    const { url = '' } = server.interfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC') ?? {};
     const here = command.replace('127.0.0.1:8081', url).replace(/^grpcurl/, `'${program}'`);
     const { stdout } = await run('sh', ['-c', here]);
     expect(JSON.parse(stdout)).toMatchObject({

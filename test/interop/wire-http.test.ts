@@ -13,15 +13,14 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const MOUNTS = ['/', '/tck', '/echo', '/hello', '/spec'];
 const cardOf = (mount: string) => `${mount.replace(/\/$/, '')}/.well-known/agent-card.json`;
-/** The interfaces of Cap'n Web under a mount. `isOld`: its agent offers 0.3, too. */
-function capnwebInterfaces(mount: string, isOld: boolean): object[] {
+/** The listed interfaces of Cap'n Web under a mount. */
+function capnwebInterfaces(mount: string): object[] {
   const url = `${server.url}${mount === '/' ? '/a2a' : mount}/capnweb`;
-  const socket = url.replace('http', 'ws');
-  return [
-    { protocolBinding: CAPNWEB_BINDING, protocolVersion: '1.0', url: socket },
-    { protocolBinding: CAPNWEB_BATCH_BINDING, protocolVersion: '1.0', url },
-    ...(isOld ? [{ protocolBinding: 'CAPNWEB', protocolVersion: '0.3', url: socket }] : []),
-  ];
+  return [CAPNWEB_BINDING, CAPNWEB_BATCH_BINDING].map((protocolBinding) => ({
+    protocolBinding,
+    protocolVersion: '1.0',
+    url,
+  }));
 }
 /** The interfaces of 1.0 before those of 0.3. */
 function newestFirst(interfaces: readonly object[]): object[] {
@@ -59,7 +58,7 @@ describe('cards', () => {
               },
             ]
           : []),
-        ...capnwebInterfaces(mount, mount === '/'),
+        ...capnwebInterfaces(mount),
       ]),
       capabilities: {
         streaming: mount !== '/echo',

@@ -63,8 +63,7 @@ export async function served({ server: options, grpc, sessions, mount }: Options
   } as unknown as A2AServerOptions);
   onTestFinished(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
-  const { url: address = '' } =
-    server.agentCard.supportedInterfaces.find((one) => one.protocolBinding === 'GRPC') ?? {};
+  const { url: address = '' } = server.interfaces.find((one) => one.protocolBinding === 'GRPC') ?? {};
   return { url, address, port: Number(address.split(':').at(-1)), logger, figures: () => figuresOf(url) };
 }
 

@@ -23,7 +23,7 @@ const agent = executor(async (context, events) => {
 
 beforeAll(async () => {
   world = await SignedWorld.make();
-  const bindings = [grpcBinding({ port: 0 }), capnwebBinding()];
+  const bindings = [grpcBinding({ port: 0, listed: 'public' }), capnwebBinding()];
   ({ url, server } = await world.listen(agent, {}, { versions: ['1.0', '0.3'], bindings }));
 });
 afterAll(() => world[Symbol.asyncDispose]());

@@ -39,7 +39,7 @@ beforeAll(async () => {
   ownKey = await keyPair('own-enc', 'ECDH-ES+A256KW');
   const signing = { encryption: { keys: [agentKey.own] } };
   const storage = new MemoryStorage({ clock: systemClock });
-  const bindings = [grpcBinding({ port: 0 }), capnwebBinding()];
+  const bindings = [grpcBinding({ port: 0, listed: 'public' }), capnwebBinding()];
   ({ url, server } = await world.listen(agent, signing, { bindings, versions: ['1.0', '0.3'], storage }));
   old = (await world.listen(agent, signing, { versions: ['0.2.5'], storage })).url;
 });

@@ -64,7 +64,7 @@ const agent = executor(async (context, events) => {
 beforeAll(async () => {
   world = await SignedWorld.make();
   const storage = new MemoryStorage({ clock: systemClock });
-  const bindings = [grpcBinding({ port: 0 }), capnwebBinding()];
+  const bindings = [grpcBinding({ port: 0, listed: 'public' }), capnwebBinding()];
   ({ url, server } = await world.listen(agent, {}, { bindings, versions: ['1.0', '0.3'], storage }));
   old = (await world.listen(agent, {}, { versions: ['0.2.5'], storage })).url;
 });

@@ -35,7 +35,7 @@ async function lossyCallee(world: SignedWorld, binding: (typeof BINDINGS)[number
       await events.artifact(`callee heard ${context.text}`);
       await events.complete();
     }),
-    bindings: [grpcBinding({ port: 0 })],
+    bindings: [grpcBinding({ port: 0, listed: 'public' })],
     interceptors: [
       (call, next) => {
         if ('message' in call.request && lines.proxy && lines.areGood !== true) lines.proxy.losesAnswers = true;

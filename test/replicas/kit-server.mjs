@@ -50,7 +50,7 @@ const server = createA2AServer({
   agent,
   storage: await openStorage(process.argv[2]),
   limits: { leaseMs, heartbeatMs: leaseMs / 3, fenceMarginMs: 500, lookMs: 1_000 },
-  bindings: [capnwebBinding(), grpcBinding({ port: 0 })],
+  bindings: [capnwebBinding(), grpcBinding({ port: 0, listed: 'public' })],
   logRequests: false,
 });
 const { url } = await server.listen(0);

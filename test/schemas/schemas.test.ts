@@ -35,7 +35,13 @@ const echo: AgentExecutor = {
 
 async function served(schemas: AgentSchemasOptions, agent: AgentExecutor = echo, more: Partial<A2AServerOptions> = {}) {
   const logger = new CapturingLogger();
-  const options = { agent, logger, schemas: agentSchemas(schemas), bindings: [grpcBinding({ port: 0 })], ...more };
+  const options = {
+    agent,
+    logger,
+    schemas: agentSchemas(schemas),
+    bindings: [grpcBinding({ port: 0, listed: 'public' })],
+    ...more,
+  };
   const server = createA2AServer(options as A2AServerOptions);
   const { url } = await server.listen(0);
   return { server, url, logger, [Symbol.asyncDispose]: () => server.close({ graceMs: 0 }) };

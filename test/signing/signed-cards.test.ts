@@ -207,7 +207,7 @@ describe.each([
       agent: () => 'ok',
       authenticator: new BearerTokens([{ token: 'token-of-ada', subject: 'ada' }]),
       extendedAgentCard: (card, { id }) => ({ ...card, description: `for ${id}` }),
-      bindings: [grpcBinding({ port: 0 }), capnwebBinding()],
+      bindings: [grpcBinding({ port: 0, listed: 'public' }), capnwebBinding()],
       url: `http://127.0.0.1:${port}`,
       cardSigning: { keys: [key] },
     });

@@ -80,7 +80,7 @@ export async function ownersWorld(storage: TaskStorage) {
     extendedAgentCard: (card) => card,
     versions: ['1.0', '0.3', '0.2.5'],
     baseServer: {},
-    bindings: [capnwebBinding(), grpcBinding({ port: 0 })],
+    bindings: [capnwebBinding(), grpcBinding({ port: 0, listed: 'public' })],
     idempotency: { anonymous: true },
     logger: silentLogger,
     metrics: false,

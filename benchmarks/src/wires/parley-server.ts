@@ -11,6 +11,6 @@ const server = createA2AServer({
   bindings: [grpcBinding({ port: 0 }), capnwebBinding()],
 });
 const { url } = await server.listen(0);
-const grpc = server.agentCard.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC')?.url;
+const grpc = server.interfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC')?.url;
 const address = process.argv[3] === 'grpc' ? `http://${grpc}` : url;
 ready(Number(new URL(address).port));

@@ -63,6 +63,8 @@ async function serve(): Promise<void> {
               agent: '/',
               orAnotherPort: config.grpcPort === undefined,
               legacyUrls: true,
+              // Callers of this agent look for all bindings of the protocol in its card.
+              listed: 'public',
               ...(config.grpcPort !== undefined && { port: config.grpcPort }),
               ...(config.grpcAddress !== undefined && { address: config.grpcAddress }),
             }),
@@ -114,7 +116,7 @@ async function serve(): Promise<void> {
 
   for (const [path, card] of Object.entries(host.agentCards)) {
     logger.info(`${card.name} at ${url}${path}`, {
-      interfaces: card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion} ${one.url}`),
+      interfaces: host.interfaces[path]?.map((one) => `${one.protocolBinding} ${one.protocolVersion} ${one.url}`),
     });
   }
   const { host: address, publicUrl, databaseUrl } = config;

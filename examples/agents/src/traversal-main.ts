@@ -16,7 +16,8 @@ const { values } = parseArgs({
 const logger = textLogger({ write: (line) => process.stdout.write(line), now: Date.now, level: 'info' });
 const host = createA2AHost({
   agents: { [JSON_RPC]: traversalAgent({ clock: systemClock }), [HTTP_JSON]: { sameAs: JSON_RPC } },
-  bindings: [grpcBinding({ agent: JSON_RPC, port: Number(values.grpcPort) }), rootCard],
+  // The other agents of a ring find gRPC in the card.
+  bindings: [grpcBinding({ agent: JSON_RPC, port: Number(values.grpcPort), listed: 'public' }), rootCard],
   push: { allow: LOOPBACK },
   logger,
 });

@@ -48,12 +48,13 @@ export interface BindingRow {
   readonly shown?: (outcome: unknown) => unknown;
 }
 
-/** A client of one binding in one version, by the card of the agent. */
+/** A client of one binding in one version, by the card of the agent with all its interfaces. */
 function byCard(binding: string, further: ConnectOptions = {}): BindingRow['connect'] {
   return async ({ host, path, version, options }) => {
     const card = host.agentCards[path];
     if (card === undefined) throw new Error(`No agent is at ${path}`);
-    return connect(card, { ...options, ...further, binding, version });
+    const supportedInterfaces = host.interfaces[path] ?? [];
+    return connect({ ...card, supportedInterfaces }, { ...options, ...further, binding, version });
   };
 }
 

@@ -55,6 +55,7 @@ export const COMMANDS: readonly Command[] = [
       'secret-keys-file',
       'grpc',
       'capnweb',
+      'listed',
       'database',
       'workers',
       'metrics-port',

@@ -233,6 +233,7 @@ export const FLAGS = {
   'secret-keys-file': text('path', 'file of keys that encrypt secrets in the storage, such as credentials of webhooks'),
   grpc: text('port', 'serve gRPC too, on this port; shared: on the port of HTTP'),
   capnweb: onOff("serve Cap'n Web too, at /capnweb below the agent"),
+  listed: text('cards', 'with --grpc or --capnweb: cards that list it: public, extended (that one only), never'),
   database: text(
     'url',
     'storage of tasks: sqlite:./data/parley.db, postgres://host/database (default: DATABASE_URL, or memory:)',

@@ -21,6 +21,7 @@ const PROTECTIONS: readonly FlagName[] = [
   'secret-keys-file',
   'grpc',
   'capnweb',
+  'listed',
   'workers',
 ];
 
@@ -38,6 +39,9 @@ export async function run(invocation: Invocation): Promise<number> {
   const target = chosen[0] === 'proxy' ? settings.text('proxy') : undefined;
   if (settings.setting('metrics-port')?.source === 'flag' && settings.text('workers') === undefined)
     throw usageError('--metrics-port goes with --workers');
+  const hasBindings = settings.text('grpc') !== undefined || settings.isOn('capnweb');
+  if (settings.setting('listed')?.source === 'flag' && !hasBindings)
+    throw usageError('--listed goes with --grpc and --capnweb');
   if (target !== undefined) {
     const useless = PROTECTIONS.find((name) => settings.setting(name) !== undefined);
     if (useless !== undefined) {

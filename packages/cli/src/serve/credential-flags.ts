@@ -62,7 +62,15 @@ function keyPlaceOf(text: string | undefined): CredentialConfig['apiKeyPlace'] {
   return { location, name };
 }
 
-function oneOf<Word extends string>(flag: FlagName, words: readonly Word[], settings: Settings): Word | undefined {
+/**
+ * The word of a flag; `undefined` without the flag.
+ * @throws CliError for another word.
+ */
+export function oneOf<Word extends string>(
+  flag: FlagName,
+  words: readonly Word[],
+  settings: Settings,
+): Word | undefined {
   const text = settings.text(flag);
   const word = words.find((one) => one === text);
   if (text !== undefined && word === undefined) throw usageError(`--${flag} is ${words.join(', ')}, not "${text}"`);

@@ -15,15 +15,18 @@ export interface ListeningAgent {
   readonly name: string;
   readonly url: string;
   readonly card: string;
+  /** Binding, version and address of each interface that the public card does not list. */
+  readonly unlisted?: readonly string[];
 }
 
 /** Writes the address of an agent to stdout, before anything else. */
-export function tellListening(output: Output, { name, url, card }: ListeningAgent): void {
-  if (output.json) output.line({ name, url, card });
+export function tellListening(output: Output, { name, url, card, unlisted = [] }: ListeningAgent): void {
+  if (output.json) output.line({ name, url, card, ...(unlisted.length > 0 && { unlisted }) });
   else {
     output.field('Agent', name);
     output.field('URL', url);
     output.field('Card', card);
+    for (const one of unlisted) output.field('Unlisted', one);
   }
 }
 

@@ -133,22 +133,31 @@ export class ProxiedExchange {
   }
 
   /**
-   * Returns a card whose addresses lead through the proxy. Its signatures are removed, because they no longer match.
+   * Returns a card whose addresses lead through the proxy, except those of WebSockets. Its signatures are removed,
+   * because they no longer match.
    */
   #rewritten(text: string): string {
     const { target, own, onSecretName } = this.#options;
     try {
       const { signatures: _, ...card } = JSON.parse(text) as Record<string, unknown>;
       for (const name of keyNamesIn(card)) onSecretName(name);
-      return JSON.stringify(card, (name, value: unknown) =>
-        name === 'url' && typeof value === 'string' && (value === target || value.startsWith(`${target}/`))
-          ? `${own}${value.slice(target.length)}`
-          : value,
-      );
+      return JSON.stringify(card, function (this: Readonly<Record<string, unknown>>, name, value: unknown) {
+        const isOurs =
+          name === 'url' && typeof value === 'string' && (value === target || value.startsWith(`${target}/`));
+        return isOurs && !takesWebSockets(this) ? `${own}${value.slice(target.length)}` : value;
+      });
     } catch {
       return text;
     }
   }
+}
+
+/** The bindings whose callers open WebSockets, which the proxy does not pass on. */
+const SESSIONS: readonly unknown[] = ['https://parley-a2a.dev/bindings/capnweb/v1', 'CAPNWEB'];
+
+/** True for an interface of such a binding, in a card of any version. */
+function takesWebSockets({ protocolBinding, transport }: Readonly<Record<string, unknown>>): boolean {
+  return SESSIONS.includes(protocolBinding ?? transport);
 }
 
 /** Returns the path and query of a request target. Other forms of a target would name another host. */

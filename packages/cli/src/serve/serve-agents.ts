@@ -4,7 +4,7 @@ import { openStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
-import { credentialOptionsOf } from './credential-flags.js';
+import { credentialOptionsOf, oneOf } from './credential-flags.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
 import { type OperatorFiles, operatorFiles } from './operator-files.js';
@@ -50,7 +50,15 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     const { url } = await listening(host.listen(place.port, place.host), place);
     const agentsAt = Object.entries(host.agentCards).map(([path, card]) => {
       const base = `${url}${path === '/' ? '' : path}`;
-      return { name: card.name, url: base, card: `${base}/.well-known/agent-card.json` };
+      const further = host.interfaces[path]?.filter(({ listed = 'public' }) => listed !== 'public') ?? [];
+      return {
+        name: card.name,
+        url: base,
+        card: `${base}/.well-known/agent-card.json`,
+        unlisted: further.map(({ protocolBinding, protocolVersion, url: at }) =>
+          [protocolBinding, protocolVersion, at].join(' '),
+        ),
+      };
     });
     if (settings.text('workers') === undefined) {
       const stopped = untilStopped({ close: () => host.close({ drainMs }) });
@@ -101,13 +109,15 @@ type Bindings = NonNullable<A2AHostOptions['bindings']>;
 async function bindingsOf(settings: Settings): Promise<Bindings> {
   const bindings: Bindings[number][] = [];
   const port = settings.text('grpc');
+  const listed = oneOf('listed', ['public', 'extended', 'never'], settings);
+  const listing = listed === undefined ? {} : { listed };
   if (port !== undefined) {
     const { grpcBinding } = await import('parley-a2a/grpc');
-    bindings.push(grpcBinding({ port: port === 'shared' ? port : portOf(port, 'grpc') }));
+    bindings.push(grpcBinding({ port: port === 'shared' ? port : portOf(port, 'grpc'), ...listing }));
   }
   if (settings.isOn('capnweb')) {
     const { capnwebBinding } = await import('parley-a2a/capnweb');
-    bindings.push(capnwebBinding());
+    bindings.push(capnwebBinding(listing));
   }
   return bindings;
 }

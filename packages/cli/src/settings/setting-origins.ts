@@ -128,6 +128,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'secret-keys-file': 'trusted',
   grpc: 'trusted',
   capnweb: 'trusted',
+  listed: 'trusted',
   database: 'trusted',
   workers: 'anywhere',
   'metrics-port': 'trusted',

@@ -122,7 +122,7 @@ export class AgentCallsExtension implements HostExtension {
     const base = baseUrl?.() ?? '';
     const urls = mounts
       .filter((mount) => mount.agent.id === agent && base !== '')
-      .flatMap((mount) => [`${base}${mount.path}`, ...mount.card(base).supportedInterfaces.map(({ url }) => url)]);
+      .flatMap((mount) => [`${base}${mount.path}`, ...mount.interfaces(base).map(({ url }) => url)]);
     return placesOf(urls).slice(0, MOST_OWN);
   }
 }

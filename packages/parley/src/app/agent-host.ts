@@ -8,6 +8,7 @@ import { accepted } from '../bindings/http/media-type.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import type { BoundInterface } from '../model/bound-interface.js';
 import { type ClientGroups, clientGroups, isLoopbackGroup } from '../net/client-address.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
 import { pushRules } from '../push/push-rules.js';
@@ -311,7 +312,13 @@ export class AgentHost {
     return this.#mounts.filter(({ agent }) => agent.isOpen).map(({ path }) => path);
   }
 
-  /** The current cards, by path. */
+  /** The interfaces that are served now, by path. */
+  get interfaces(): Readonly<Record<string, readonly BoundInterface[]>> {
+    const base = this.#baseUrl();
+    return Object.fromEntries(this.#mounts.map((mount) => [mount.path, mount.interfaces(base)]));
+  }
+
+  /** The current public cards, by path. */
   get cards(): Readonly<Record<string, AgentCard>> {
     const base = this.#baseUrl();
     return Object.fromEntries(this.#mounts.map((mount) => [mount.path, mount.card(base)]));

@@ -4,6 +4,7 @@ import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import { jsonRpcBinding, refusedJsonRpc } from '../bindings/jsonrpc/jsonrpc-binding.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-card.js';
+import { type BoundInterface, listedInterfaces, withBoundInterfaces } from '../model/bound-interface.js';
 import { isLegacy } from '../operations/versions.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
@@ -33,8 +34,8 @@ export interface AgentMountOptions {
   readonly signing?: LoadSignedCards | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request: ExchangeRequest) => string;
-  /** The interfaces of further bindings under a base url, for the card. */
-  readonly furtherInterfaces: (mount: AgentMount, base: string) => readonly AgentInterface[];
+  /** The interfaces of further bindings under a base url. */
+  readonly furtherInterfaces: (mount: AgentMount, base: string) => readonly BoundInterface[];
   /** The extensions in the card that belong to these interfaces. */
   readonly furtherExtensions: (mount: AgentMount, base: string) => readonly AgentExtension[];
 }
@@ -43,6 +44,8 @@ export interface AgentMountOptions {
 type RefusalForm = 'jsonRpc' | 'httpJson' | 'plain';
 
 interface View {
+  readonly interfaces: readonly BoundInterface[];
+  /** The public card. */
   readonly card: AgentCard;
   readonly exchange: Exchange;
   readonly context: BindingContext;
@@ -101,7 +104,12 @@ export class AgentMount {
     return this.#view(base).context;
   }
 
-  /** The card as it stands under a base url; without one the agent has no address yet. */
+  /** The interfaces under a base url, in the order of cards; without one the agent has no address yet. */
+  interfaces(base: string): readonly BoundInterface[] {
+    return this.#view(base).interfaces;
+  }
+
+  /** The public card as it stands under a base url. */
   card(base: string): AgentCard {
     return this.#view(base).card;
   }
@@ -170,8 +178,10 @@ export class AgentMount {
 
   #makeView(base: string): View {
     const { agent, modifiedAt, cardMaxAgeSeconds: maxAgeSeconds, signing, furtherExtensions } = this.#options;
-    const card = agent.card(base === '' ? [] : this.#interfaces(base), furtherExtensions(this, base));
-    const context = agent.bindingContext(card);
+    const interfaces = base === '' ? [] : this.#interfaces(base);
+    const listed = agent.card(listedInterfaces(interfaces, ['public']), furtherExtensions(this, base));
+    const card = withBoundInterfaces(listed, interfaces);
+    const context = agent.bindingContext(card, listedInterfaces(interfaces, ['public', 'extended']));
     const cards = agentCards({ card, versions: this.#versions, modifiedAt, maxAgeSeconds, signing });
     const exchange = mountExchange(this.#paths, {
       cards,
@@ -187,14 +197,14 @@ export class AgentMount {
           })
         : undefined,
     });
-    return { card, exchange, context };
+    return { interfaces, card, exchange, context };
   }
 
   #codecs(binding: 'jsonRpc' | 'httpJson') {
     return this.#versions.map((name) => PROTOCOL_VERSIONS[name][binding]);
   }
 
-  #interfaces(base: string): AgentInterface[] {
+  #interfaces(base: string): readonly BoundInterface[] {
     const { jsonRpc, httpJson } = this.#paths;
     const further = this.#options.furtherInterfaces(this, base);
     const order = this.#versions.map((name) => PROTOCOL_VERSIONS[name].jsonRpc.version);

@@ -1,6 +1,7 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
-import type { AgentExtension, AgentInterface } from '../model/agent-card.js';
+import type { AgentExtension } from '../model/agent-card.js';
+import type { BoundInterface } from '../model/bound-interface.js';
 import type { NotificationChange } from '../push/notifications.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
@@ -27,8 +28,11 @@ export interface HostExtension {
   endpoints(host: HostView): readonly HostEndpoint[];
   /** Its endpoints for an OpenAPI document, loaded on demand. Absent: the document leaves them out. */
   describe?(host: HostView): Promise<Describe>;
-  /** Its interfaces of a mounted agent under a base url, for the card. Absent: it has no binding of its own. */
-  interfaces?(mount: AgentMount, base: string): readonly AgentInterface[];
+  /**
+   * Its interfaces of a mounted agent under a base url, and the cards that list them. Absent: it has no binding of its
+   * own.
+   */
+  interfaces?(mount: AgentMount, base: string): readonly BoundInterface[];
   /** Entries that tell in the card which limits these interfaces have. Absent: none. */
   cardExtensions?(mount: AgentMount, base: string): readonly AgentExtension[];
   /** Services for the agents of the host. They may run once `endpoints` was called. Absent: none. */

@@ -9,6 +9,7 @@ import type { ExchangeRequest } from '../bindings/http/exchange.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-card.js';
+import { boundInterfaces, withBoundInterfaces } from '../model/bound-interface.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
@@ -183,14 +184,14 @@ export class ServedAgent {
     return buildAgentCard({ options: all, served: this.#capabilities, interfaces });
   }
 
-  /** The context for bindings that serve the agent under the addresses of a card. */
-  bindingContext(card: AgentCard): BindingContext {
+  /** The context for bindings. The extended card has these interfaces in the place of those of the public card. */
+  bindingContext(card: AgentCard, extended: readonly AgentInterface[]): BindingContext {
     const { authenticator, limits, versionWhenAbsent } = this.#options;
     const { logger, clock, bodies, heartbeatMs, streamPlaces, addressOf, limitReached, streamBroke } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
     return {
       agent: this.id,
-      handler: this.#guardedHandlerAt(card),
+      handler: this.#guardedHandlerAt(card, extended),
       card: () => card,
       ...(this.#modes && { modes: this.#modes }),
       ...(authenticator && { challenges: authenticator.challenges }),
@@ -211,12 +212,17 @@ export class ServedAgent {
   }
 
   /** Without an authenticator a tenant is a part of the task space that every caller may name. */
-  #guardedHandlerAt(card: AgentCard): RequestHandler {
+  #guardedHandlerAt(card: AgentCard, extended: readonly AgentInterface[]): RequestHandler {
     const { authenticator, tenants } = this.#options;
     const { signing } = this.#ports;
-    const unsigned = this.#handlerAt(card);
+    const unsigned = this.#handlerAt(extended);
     // Outside of the interceptors, which may change an extended card.
-    const handler = signing === undefined ? unsigned : signingHandler(unsigned, signing);
+    const signed = signing === undefined ? unsigned : signingHandler(unsigned, signing);
+    const bound = boundInterfaces(card);
+    // The outermost, because copies of the card lose its bound interfaces.
+    const handler = this.#capabilities.extendedAgentCard
+      ? withExtendedCard(signed, (one) => withBoundInterfaces({ ...one }, bound))
+      : signed;
     return authenticator === undefined ? handler : tenantGuardedHandler(handler, tenants);
   }
 
@@ -234,10 +240,10 @@ export class ServedAgent {
     return isOpen ? {} : { skillRequirements: ofSkills.flat() };
   }
 
-  #handlerAt({ supportedInterfaces }: AgentCard): RequestHandler {
+  #handlerAt(supportedInterfaces: readonly AgentInterface[]): RequestHandler {
     const { interceptors = [] } = this.#options;
     const handler = this.#capabilities.extendedAgentCard
-      ? handlerAt(supportedInterfaces, this.#handler)
+      ? withExtendedCard(this.#handler, (card) => ({ ...card, supportedInterfaces }))
       : this.#handler;
     // A custom handler decides itself what it gives to interceptors.
     const around = this.#engine ? [...interceptors, isolation] : interceptors;
@@ -344,13 +350,9 @@ function capabilitiesOf(
   };
 }
 
-/** The handler, with the interfaces of a mount in its extended card. */
-function handlerAt(supportedInterfaces: readonly AgentInterface[], handler: RequestHandler): RequestHandler {
-  return mappedHandler(handler, (name, method) => {
-    if (!answersCard(name)) return method;
-    return async (request, context) => ({
-      ...((await method(request, context)) as AgentCard),
-      supportedInterfaces,
-    });
-  });
+/** The handler with a change of its extended cards. */
+function withExtendedCard(handler: RequestHandler, change: (card: AgentCard) => AgentCard): RequestHandler {
+  return mappedHandler(handler, (name, method) =>
+    answersCard(name) ? async (request, context) => change((await method(request, context)) as AgentCard) : method,
+  );
 }

@@ -1,6 +1,8 @@
-import type { A2AError } from '../errors/a2a-error.js';
-import type { AgentCard } from '../model/agent-card.js';
+import { A2AError } from '../errors/a2a-error.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { majorMinor } from '../operations/versions.js';
+import type { CallOptions } from './call-options.js';
+import type { Client } from './client.js';
 import type { InterfaceWishes } from './interface-selection.js';
 
 /** A card without an interface that fits. */
@@ -13,6 +15,14 @@ export interface MissingInterface {
   readonly hasBindings: boolean;
 }
 
+/** The means to look further: at later versions, and into the extended card. */
+export interface FurtherSearch extends MissingInterface {
+  /** The options of the call for the card. */
+  readonly call: CallOptions;
+  readonly select: (card: AgentCard, wishes: InterfaceWishes) => readonly AgentInterface[];
+  readonly client: (card: AgentCard, interfaces: readonly AgentInterface[]) => Client;
+}
+
 const GET_GRPC =
   'Run npm install @grpc/grpc-js @bufbuild/protobuf, and connect with bindings: [grpcTransport()] of parley-a2a/grpc';
 
@@ -20,7 +30,7 @@ const GET_GRPC =
  * The card with all interfaces of 1.x as those of 1.0, for a client that knows no later version: minor versions are
  * compatible.
  */
-export function asCurrent({ supportedInterfaces, ...card }: AgentCard): AgentCard {
+function asCurrent({ supportedInterfaces, ...card }: AgentCard): AgentCard {
   const called = supportedInterfaces.map((one) => ({ ...one, protocolVersion: calledVersion(one.protocolVersion) }));
   return { ...card, supportedInterfaces: called };
 }
@@ -38,27 +48,53 @@ function shown(versions: readonly string[]): string {
 }
 
 /**
- * Describes the interfaces that a card has instead of the wanted one. VERSION_NOT_SUPPORTED: no interface has the
- * wanted version.
+ * A client of an interface of 1.x that is called in 1.0, or of one that only the extended card lists (Spec §3.1.11).
+ * @throws A2AError VERSION_NOT_SUPPORTED if no card has the wanted version; UNSUPPORTED_OPERATION if no card has an
+ *   interface that fits.
  */
-export function missingInterface({
+export async function fittingClient({ call, select, client, ...missing }: FurtherSearch): Promise<Client> {
+  const { card, wishes } = missing;
+  const current = asCurrent(card);
+  const fitting = select(current, wishes);
+  if (fitting.length > 0) return client(card, fitting);
+  const callable = card.capabilities.extendedAgentCard === true ? select(current, {}) : [];
+  if (callable.length === 0) throw new A2AError(...missingInterface(missing));
+  const asking = client(card, callable);
+  let extended: AgentCard;
+  try {
+    extended = await asking.getExtendedAgentCard(call);
+  } catch (cause) {
+    call.signal?.throwIfAborted();
+    const [code, message] = missingInterface(missing);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new A2AError(code, `${message}. Its extended card may have more, but was not read: ${reason}`, {}, { cause });
+  } finally {
+    asking.close();
+  }
+  const interfaces = select(asCurrent(extended), wishes);
+  if (interfaces.length === 0) throw new A2AError(...missingInterface({ ...missing, card: extended }));
+  return client(extended, interfaces);
+}
+
+/** The code and the message of the error, with the interfaces that a card has instead of the wanted one. */
+function missingInterface({
   card,
   wishes,
   isSpoken,
   hasBindings,
-}: MissingInterface): Pick<A2AError, 'code' | 'message'> {
+}: MissingInterface): [code: 'UNSUPPORTED_OPERATION' | 'VERSION_NOT_SUPPORTED', message: string] {
   const { name, supportedInterfaces: all } = card;
   const { binding, version } = wishes;
   const wish = [binding, version].filter((part) => part !== undefined).join(' ');
   const versions = [...new Set(all.map(({ protocolVersion }) => majorMinor(protocolVersion)))];
   const spoken = 'this client speaks 1.x, 0.3 and 0.2';
   if (versions.length > 0 && !versions.some((one) => isSpoken(calledVersion(one))))
-    return { code: 'VERSION_NOT_SUPPORTED', message: `${name} speaks only ${shown(versions)}; ${spoken}` };
+    return ['VERSION_NOT_SUPPORTED', `${name} speaks only ${shown(versions)}; ${spoken}`];
   const lacksGrpc =
     !hasBindings && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
   if (lacksGrpc && lacksGrpc.length > 0 && lacksGrpc.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {
     const only = lacksGrpc.length === all.length ? ' only' : '';
-    return { code: 'UNSUPPORTED_OPERATION', message: `${name} offers gRPC${only}, which needs packages. ${GET_GRPC}` };
+    return ['UNSUPPORTED_OPERATION', `${name} offers gRPC${only}, which needs packages. ${GET_GRPC}`];
   }
   const offered = all.map(({ protocolBinding, protocolVersion, url }) => {
     // Other bindings have schemes of their own, such as `ws:`.
@@ -72,8 +108,8 @@ export function missingInterface({
     : `does not offer ${wish === '' ? 'an interface that is known here' : wish}`;
   const hasVersion =
     version === undefined || all.some(({ protocolVersion }) => calledVersion(protocolVersion) === majorMinor(version));
-  return {
-    code: hasVersion ? 'UNSUPPORTED_OPERATION' : 'VERSION_NOT_SUPPORTED',
-    message: `${name} ${lacks}; its card has ${[...new Set(offered)].join(', ') || 'no interfaces'}`,
-  };
+  return [
+    hasVersion ? 'UNSUPPORTED_OPERATION' : 'VERSION_NOT_SUPPORTED',
+    `${name} ${lacks}; its card has ${[...new Set(offered)].join(', ') || 'no interfaces'}`,
+  ];
 }

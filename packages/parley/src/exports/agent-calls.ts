@@ -110,15 +110,18 @@ function calleeOf(target: string | AgentCard): CalledAgent {
   return typeof target === 'string' ? { url: target, card: undefined } : { url: undefined, card: target };
 }
 
+/** The bindings whose requests pass the guarded `fetch`. */
+const FETCHED: readonly string[] = ['JSONRPC', 'HTTP+JSON'];
+
 /**
  * The card without interfaces of further bindings whose host names could lead to any address. Connections to them do
  * not pass the guarded `fetch`, and a client trusts the addresses in a card that it is given.
  */
 function callable(card: AgentCard, destinations: Destinations): AgentCard {
-  const supportedInterfaces = card.supportedInterfaces.filter(({ url }) => {
+  const supportedInterfaces = card.supportedInterfaces.filter(({ url, protocolBinding }) => {
     const parsed = URL.parse(/^\w+:\/\/./.test(url) ? url : `https://${url}`);
     if (parsed === null) return false;
-    if (/^https?:\/\//.test(url)) return true;
+    if (FETCHED.includes(protocolBinding)) return true;
     const destination = destinationOf(parsed);
     return destinations.allowsName(destination) || destinations.allows(destination, destination.host);
   });

@@ -20,8 +20,8 @@ import { callerClock, systemClock } from './runtime.js';
 /** Options of `capnwebTransport`. All have defaults. */
 export interface CapnwebTransportOptions {
   /**
-   * True: addresses of `ws` are called beyond loopback. Credentials then cross the network in clear, so use it only
-   * inside of a protected one. Default: only `wss` is called there.
+   * True: addresses of `ws` and `http` are called beyond loopback. Credentials then cross the network in clear, so use
+   * it only inside of a protected one. Default: only `wss` and `https` are called there.
    */
   readonly plaintext?: boolean;
   /** Longest time to connect, in ms. Default 10,000. */
@@ -75,7 +75,8 @@ export function capnwebTransport(options: CapnwebTransportOptions = {}): ClientB
 function isCallable(address: string, plaintext: boolean): boolean {
   const url = URL.parse(address);
   if (url === null) return false;
-  return url.protocol === 'wss:' || (url.protocol === 'ws:' && (plaintext || isLoopback(hostOf(url))));
+  const isPlain = url.protocol === 'ws:' || url.protocol === 'http:';
+  return url.protocol === 'wss:' || url.protocol === 'https:' || (isPlain && (plaintext || isLoopback(hostOf(url))));
 }
 
 function hostOf({ hostname }: URL): string {
@@ -89,7 +90,9 @@ interface SocketRequest {
 }
 
 /** Opens a socket. Addresses that the caller does not trust must be public, as for other bindings. */
-async function opened({ url }: AgentInterface, { limits, webSocket, signal }: SocketRequest): Promise<ClientSocket> {
+async function opened(place: AgentInterface, { limits, webSocket, signal }: SocketRequest): Promise<ClientSocket> {
+  // Cards have urls of http or of ws. Older platforms open WebSockets at the latter only.
+  const url = place.url.replace(/^http/i, 'ws');
   if (webSocket !== undefined) return openedWebSocket(made(webSocket, url), signal);
   const isPublicOnly = systemLookup() !== undefined && !limits.isTrusted(url) && !(await limits.isInside());
   const host = hostOf(new URL(url));

@@ -1,7 +1,9 @@
 import { capnwebExtension } from '../app/capnweb/capnweb-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
-import type { SessionLimits } from '../bindings/capnweb/session-limits.js';
+import { type CapnwebBindingOptions, capnwebBindingSchema } from '../app/options/capnweb-options.js';
+import { checkOptions } from '../app/options/check-options.js';
 
+export type { CapnwebBindingOptions } from '../app/options/capnweb-options.js';
 export { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from '../bindings/capnweb/binding-uris.js';
 export { LoggingCallback } from '../bindings/capnweb/logging-callback.js';
 export type {
@@ -15,21 +17,17 @@ export type {
   TaskListFilter,
 } from '../bindings/capnweb/plain-types.js';
 export type { SessionLimits } from '../bindings/capnweb/session-limits.js';
-
-/** The options of `capnwebBinding`. */
-export interface CapnwebBindingOptions {
-  /** Limits of connections and sessions. The others keep their defaults. */
-  readonly limits?: Partial<SessionLimits>;
-  /** False if the path takes no batches over POST. Default true. */
-  readonly batch?: boolean;
-}
+export type { Listed } from '../model/bound-interface.js';
 
 /**
  * Serves the agents of a server over Cap'n Web: a session on a WebSocket at `/{agent}/capnweb`, or at `/a2a/capnweb`
  * for an agent at the root. Needs the package `capnweb`, and `ws` on Node.js.
+ * @throws OptionsError naming every option that is unknown or wrong.
  */
-export function capnwebBinding({ limits, batch = true }: CapnwebBindingOptions = {}): HostExtension {
-  return capnwebExtension({ limits, batch, random: Math.random });
+export function capnwebBinding(options: CapnwebBindingOptions = {}): HostExtension {
+  checkOptions({ subject: 'capnwebBinding', schema: capnwebBindingSchema, options });
+  const { limits, batch = true, listed } = options;
+  return capnwebExtension({ limits, batch, listed, random: Math.random });
 }
 
 export {

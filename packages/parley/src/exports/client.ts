@@ -25,7 +25,6 @@ import type { ResumeOptions } from '../client/task-stream.js';
 import type { VerifiedCards } from '../client/verified-cards.js';
 import type { ClientCodec } from '../codec/client-codec.js';
 import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
-import { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
 import { isLegacy } from '../operations/versions.js';
@@ -122,7 +121,8 @@ const ignored = (): void => {};
 
 /**
  * Creates a client for an agent: by base url, url of a card, entry of a catalog, or card. A server object stands for an
- * agent of the same process. Fetches only the card. The first operation calls the agent.
+ * agent of the same process. Fetches only the card. The first operation calls the agent. If the card lists no interface
+ * that fits, the extended card is asked for, which may list more.
  * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks.
  * @throws A2AError UNSUPPORTED_OPERATION if the agent has no known interface.
  * @throws OptionsError if a server object has no agent at `path`, or if an option is a promise.
@@ -154,19 +154,22 @@ export async function connect(
   const verified = await verifiedCards(options, caller);
   const { card, url, endpoint } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
   const offered = { ...card, supportedInterfaces: [...(endpoint ? [endpoint] : []), ...card.supportedInterfaces] };
-  const isCallable = (one: AgentInterface) => isKnown(one) || bindingOf(one, options) !== undefined;
-  let interfaces = selectInterfaces(offered, options, isCallable);
-  if (interfaces.length === 0) {
-    const { asCurrent, missingInterface } = await import('../client/missing-interface.js');
-    interfaces = selectInterfaces(asCurrent(offered), options, isCallable);
-    if (interfaces.length === 0) {
-      const isSpoken = (version: string) => CLIENT_VERSIONS.has(version);
-      const hasBindings = options.bindings !== undefined;
-      const { code, message } = missingInterface({ card: offered, wishes: options, isSpoken, hasBindings });
-      throw new A2AError(code, message);
-    }
-  }
-  return clientOf({ agent, card, url, interfaces, options, runtime, caller, verified });
+  const select = (from: AgentCard, wishes: InterfaceWishes) =>
+    selectInterfaces(from, wishes, (one) => isKnown(one) || bindingOf(one, options) !== undefined);
+  const place = { agent, url, options, runtime, caller, verified };
+  const interfaces = select(offered, options);
+  if (interfaces.length > 0) return clientOf({ ...place, card, interfaces });
+  const { fittingClient } = await import('../client/missing-interface.js');
+  const { signal, timeoutMs = CARD_TIMEOUT_MS } = options;
+  return fittingClient({
+    card: offered,
+    wishes: options,
+    isSpoken: (version) => CLIENT_VERSIONS.has(version),
+    hasBindings: options.bindings !== undefined,
+    call: { ...(signal && { signal }), timeoutMs },
+    select,
+    client: (card, interfaces) => clientOf({ ...place, card, interfaces }),
+  });
 }
 
 /** Options for finding a card. */

@@ -10,6 +10,7 @@ export type { GrpcBindingOptions } from '../app/options/grpc-options.js';
 export type { TlsOptions } from '../app/options/tls-options.js';
 export type { GrpcTls } from '../bindings/grpc/grpc-channels.js';
 export { OptionsError } from '../errors/options-error.js';
+export type { BoundInterface, Listed } from '../model/bound-interface.js';
 export { grpcBinding } from './grpc-binding.js';
 
 /** Options of `grpcTransport`. All have defaults. */

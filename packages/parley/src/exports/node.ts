@@ -21,6 +21,7 @@ import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-proce
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
 import type { AgentCard } from '../model/agent-card.js';
+import type { BoundInterface } from '../model/bound-interface.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { ServedTasks } from '../server/served-tasks.js';
@@ -42,6 +43,7 @@ export type { HttpServerTimes, ServerOptions } from '../app/options/server-optio
 export type { TlsOptions } from '../app/options/tls-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export { OptionsError } from '../errors/options-error.js';
+export type { BoundInterface, Listed } from '../model/bound-interface.js';
 export { isLocalHost } from '../net/public-hosts.js';
 export type { NotifiedWebhook } from '../push/operator-headers.js';
 export type { ServedDeliveries } from '../push/served-deliveries.js';
@@ -75,8 +77,10 @@ export interface CloseOptions {
 
 /** A server of one or several agents. */
 export interface A2AHost extends InProcessAgent {
-  /** The cards by path. Until the server listens they show interfaces only under a configured url. */
+  /** The public cards by path. Until the server listens they show interfaces only under a configured url. */
   readonly agentCards: Readonly<Record<string, AgentCard>>;
+  /** All interfaces by path, with the cards that list them. Until the server listens as in `agentCards`. */
+  readonly interfaces: Readonly<Record<string, readonly BoundInterface[]>>;
   /** The base url that clients are told; "" until the server listens, unless it is configured. */
   readonly url: string;
   /**
@@ -101,8 +105,11 @@ export interface A2AHost extends InProcessAgent {
 }
 
 /** A server of one agent. */
-export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'tasksOf' | 'deliveriesOf'> {
+export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'interfaces' | 'tasksOf' | 'deliveriesOf'> {
+  /** The public card. */
   readonly agentCard: AgentCard;
+  /** All interfaces, with the cards that list them. */
+  readonly interfaces: readonly BoundInterface[];
   /** The tasks of anonymous callers, for the application's own code. */
   readonly tasks: ServedTasks;
   /** The push deliveries of all tasks: listed, replayed, purged. */
@@ -143,6 +150,9 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
     get agentCard() {
       return server.cards[path] as AgentCard;
     },
+    get interfaces() {
+      return server.interfaces[path] ?? [];
+    },
     get url() {
       return server.url;
     },
@@ -171,6 +181,9 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
   return {
     get agentCards() {
       return server.cards;
+    },
+    get interfaces() {
+      return server.interfaces;
     },
     get url() {
       return server.url;

@@ -5,7 +5,7 @@ import type { GrpcBindingOptions } from '../../app/options/grpc-options.js';
 import { checkExposure } from '../../app/options/server-options.js';
 import { missingPackage } from '../../errors/missing-package.js';
 import { OptionsError } from '../../errors/options-error.js';
-import type { AgentInterface } from '../../model/agent-card.js';
+import type { BoundInterface } from '../../model/bound-interface.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { LoadGrpcCodecs, ServedGrpc } from './served-grpc.js';
 
@@ -38,16 +38,17 @@ export class GrpcBinding implements HostExtension {
     return [];
   }
 
-  interfaces(mount: AgentMount, base: string): readonly AgentInterface[] {
+  interfaces(mount: AgentMount, base: string): readonly BoundInterface[] {
     if (this.#bound === undefined || this.#host === undefined) return [];
     if (mount.agent !== this.#mountOf(this.#host).agent) return [];
-    const { address = this.#addressUnder(base), legacyUrls } = this.#options;
+    const { address = this.#addressUnder(base), legacyUrls, listed = 'never' } = this.#options;
     const urlOf = (version: string) =>
       legacyUrls === true && isLegacy(version) ? `${this.#scheme}://${address}` : address;
     return VERSIONS.filter((version) => mount.versions.includes(version)).map((protocolVersion) => ({
       url: urlOf(protocolVersion),
       protocolBinding: GRPC,
       protocolVersion,
+      listed,
     }));
   }
 

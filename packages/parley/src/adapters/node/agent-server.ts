@@ -3,6 +3,7 @@ import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../..
 import { checkExposure, type HttpServerTimes } from '../../app/options/server-options.js';
 import type { TlsOptions } from '../../app/options/tls-options.js';
 import type { AgentCard } from '../../model/agent-card.js';
+import type { BoundInterface } from '../../model/bound-interface.js';
 import { type BoundAddress, HttpServer } from './http-server.js';
 import { NodeProcessFigures } from './process-figures.js';
 import { catchUncaughtErrors, processUncaughtErrors } from './process-uncaught-errors.js';
@@ -71,7 +72,12 @@ export class AgentServer {
     });
   }
 
-  /** The cards by path. Until the server listens they show interfaces only under a configured url. */
+  /** The interfaces by path, also those that no card lists. */
+  get interfaces(): Readonly<Record<string, readonly BoundInterface[]>> {
+    return this.#host.interfaces;
+  }
+
+  /** The public cards by path. Until the server listens they show interfaces only under a configured url. */
   get cards(): Readonly<Record<string, AgentCard>> {
     return this.#host.cards;
   }

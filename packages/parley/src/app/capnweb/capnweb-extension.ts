@@ -10,7 +10,8 @@ import { essence } from '../../bindings/http/media-type.js';
 import { errorDetails, toA2AError } from '../../bindings/http/wire-error.js';
 import { missingPackage } from '../../errors/missing-package.js';
 import { UnauthenticatedError } from '../../errors/standard-errors.js';
-import type { AgentExtension, AgentInterface } from '../../model/agent-card.js';
+import type { AgentCard, AgentExtension } from '../../model/agent-card.js';
+import { type BoundInterface, type Listed, listedInterfaces } from '../../model/bound-interface.js';
 import { KeyedPlaces } from '../../runtime/keyed-places.js';
 import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import { TurnBudget } from '../../runtime/turn-budget.js';
@@ -30,6 +31,8 @@ export interface CapnwebExtensionOptions {
   readonly limits?: Partial<SessionLimits> | undefined;
   /** True if the path takes batches over POST, too. */
   readonly batch: boolean;
+  /** The cards that list the interfaces. Absent: all cards list those of 1.0, and none those of 0.3. */
+  readonly listed?: Listed | undefined;
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
 }
@@ -79,8 +82,12 @@ export function capnwebExtension(options: CapnwebExtensionOptions): HostExtensio
         without: WITHOUT,
       }));
     },
-    interfaces: (mount, base) => interfacesOf(mount, `${base}${mount.paths.capnweb}`, hasBatches(mount)),
-    cardExtensions: (mount) => (hasBatches(mount) ? [batchExtension(limits)] : []),
+    interfaces: (mount, base) => {
+      const url = `${base}${mount.paths.capnweb}`;
+      return interfacesOf(mount, { url, batch: hasBatches(mount), listed: options.listed });
+    },
+    cardExtensions: (mount) =>
+      hasBatches(mount) && (options.listed ?? 'public') === 'public' ? [batchExtension(limits)] : [],
     stopAccepting: () => sessions.drain(),
     close: (graceMs) => sessions.end(graceMs),
   };
@@ -90,15 +97,35 @@ function isCurrent(mount: AgentMount): boolean {
   return mount.versions.includes(VERSION);
 }
 
-/** Clients of 0.3 find the address under another name. They use plain arguments. */
-function interfacesOf(mount: AgentMount, url: string, batch: boolean): readonly AgentInterface[] {
-  const address = { url: url.replace(/^http/, 'ws'), protocolVersion: VERSION };
-  const isOld = mount.versions.includes(OLD_VERSION);
+interface SessionAddress {
+  readonly url: string;
+  /** True if the address takes batches, too. */
+  readonly batch: boolean;
+  readonly listed: Listed | undefined;
+}
+
+/**
+ * Interfaces under the url of http: some clients refuse a whole card for a url of `ws`. Clients of 0.3 use plain
+ * arguments under another name. Many of those know three transports only, and refuse a card with a fourth.
+ */
+function interfacesOf(mount: AgentMount, { url, batch, listed }: SessionAddress): readonly BoundInterface[] {
+  const current = { url, protocolVersion: VERSION, listed: listed ?? 'public' };
+  const old = { url, protocolVersion: OLD_VERSION, listed: listed ?? 'never' };
   return [
-    ...(isCurrent(mount) ? [{ ...address, protocolBinding: CAPNWEB_BINDING }] : []),
-    ...(batch ? [{ url, protocolBinding: CAPNWEB_BATCH_BINDING, protocolVersion: VERSION }] : []),
-    ...(isOld ? [{ ...address, protocolBinding: CAPNWEB_NAME, protocolVersion: OLD_VERSION }] : []),
+    ...(isCurrent(mount) ? [{ ...current, protocolBinding: CAPNWEB_BINDING }] : []),
+    ...(batch ? [{ ...current, protocolBinding: CAPNWEB_BATCH_BINDING }] : []),
+    ...(mount.versions.includes(OLD_VERSION) ? [{ ...old, protocolBinding: CAPNWEB_NAME }] : []),
   ];
+}
+
+const OWN_BINDINGS = [CAPNWEB_BINDING, CAPNWEB_BATCH_BINDING, CAPNWEB_NAME];
+
+/** The public card, with the interfaces of sessions wherever they are listed. */
+function sessionCard(mount: AgentMount, base: string): AgentCard {
+  const told = mount
+    .interfaces(base)
+    .map((one) => (OWN_BINDINGS.includes(one.protocolBinding) ? { ...one, listed: 'public' as const } : one));
+  return { ...mount.card(base), supportedInterfaces: listedInterfaces(told, ['public']) };
 }
 
 /** Tells that batches do not stream, and their limits (Spec §5.8). */
@@ -256,7 +283,7 @@ class Endpoint {
     return {
       exchange: this.#calls,
       upgrade: request,
-      card: () => mount.card(base),
+      card: () => sessionCard(mount, base),
       isCurrent: isCurrent(mount),
       present: (credential: InBandCredential) => {
         const place = joinCredential(credential, schemes());

@@ -1,5 +1,16 @@
+import type { Listed } from '../../model/bound-interface.js';
 import { pathSchema } from './agents-by-path.js';
-import { anyOf, closed, count, flag, matching, nonEmpty, type OptionSchemas, positive } from './option-schemas.js';
+import {
+  anyOf,
+  closed,
+  count,
+  flag,
+  listed,
+  matching,
+  nonEmpty,
+  type OptionSchemas,
+  positive,
+} from './option-schemas.js';
 import * as Type from './option-types.js';
 import { type TlsOptions, tlsSchema } from './tls-options.js';
 
@@ -16,6 +27,11 @@ export interface GrpcBindingOptions {
   readonly host?: string;
   /** The path of the served agent. Default `/`, or the only agent. */
   readonly agent?: string;
+  /**
+   * The cards that list the interfaces: `public` for all, `extended` for the extended one only. Default `never`: some
+   * clients refuse a whole card for an address that is not of the origin of the card.
+   */
+  readonly listed?: Listed;
   /** `host:port` for the cards, such as `agents.example.com:443` of a proxy. Default: the host of their other urls. */
   readonly address?: string;
   /**
@@ -76,6 +92,7 @@ const schemas: OptionSchemas<GrpcBindingOptions> = {
   orAnotherPort: Type.Optional(flag),
   host: Type.Optional(nonEmpty),
   agent: Type.Optional(pathSchema),
+  listed,
   address: Type.Optional(
     matching(/^[^/?#@\s]+:\d{1,5}$/, 'must be a host and a port, such as "agents.example.com:443"'),
   ),

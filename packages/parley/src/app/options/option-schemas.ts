@@ -1,3 +1,4 @@
+import { LISTED } from '../../model/bound-interface.js';
 import * as Type from './option-types.js';
 
 /** A schema for each member of some options. The compiler reports members without a schema, and the reverse. */
@@ -42,6 +43,9 @@ export const flag = Type.Boolean();
 export const positive = Type.Number({ exclusiveMinimum: 0 });
 /** A whole number from 0. */
 export const count = Type.Integer({ minimum: 0 });
+
+/** The cards that list the interfaces of a binding. */
+export const listed = Type.Optional(Type.String({ enum: [...LISTED] }));
 
 /** A string that a regular expression matches. */
 export function matching(expression: RegExp, message: string): Type.TSchema {

@@ -1,21 +1,22 @@
 import type { WireCodec } from '../../codec/wire-codec.js';
 import type { AgentCapabilities, AgentCard, AgentExtension } from '../../model/agent-card.js';
+import { boundInterfaces } from '../../model/bound-interface.js';
 import { majorMinor } from '../../operations/versions.js';
 import type { BindingContext } from './binding-context.js';
 
-/** The offer of a card over one binding. */
+/** The offer of an agent over one binding. */
 export interface Offer {
   readonly capabilities: AgentCapabilities;
   readonly extensions: readonly AgentExtension[];
-  /** The versions that the card declares for the binding. */
+  /** The versions that are bound. */
   readonly declared: ReadonlySet<string>;
   /** By version, in the order of the codecs. */
   readonly codecs: ReadonlyMap<string, WireCodec>;
 }
 
 /**
- * Reads the offer of an endpoint's card, once per card object. A version is offered if the card declares it for the
- * binding and a codec speaks it. If the card does not name the binding, all codecs are offered.
+ * Reads the offer of an endpoint's card, once per card object. A version is offered if an interface of the binding has
+ * it and a codec speaks it. The card need not list the interface. Without an interface, all codecs are offered.
  */
 export function offerOf(endpoint: BindingContext, binding: string, codecs: readonly WireCodec[]): () => Offer {
   let seen: AgentCard | undefined;
@@ -32,7 +33,7 @@ export function offerOf(endpoint: BindingContext, binding: string, codecs: reado
 
 function readOffer(card: AgentCard, binding: string, codecs: readonly WireCodec[]): Offer {
   const declared = new Set<string>();
-  for (const { protocolBinding, protocolVersion } of card.supportedInterfaces) {
+  for (const { protocolBinding, protocolVersion } of boundInterfaces(card)) {
     if (protocolBinding === binding) declared.add(majorMinor(protocolVersion));
   }
   const offered = declared.size === 0 ? codecs : codecs.filter(({ version }) => declared.has(version));

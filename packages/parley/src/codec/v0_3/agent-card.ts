@@ -1,4 +1,5 @@
-import type { AgentCard, AgentSkill } from '../../model/agent-card.js';
+import type { AgentCard, AgentInterface, AgentSkill } from '../../model/agent-card.js';
+import { boundInterfaces } from '../../model/bound-interface.js';
 import { isObject } from '../../model/json.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { FILES_EXTENSION } from '../../operations/files-extension.js';
@@ -10,7 +11,7 @@ import { writeSecurity, writeSecurityScheme } from './security-scheme.js';
 /** The transport of interfaces with the methods for plain arguments. */
 const CAPNWEB_TRANSPORT = 'CAPNWEB';
 
-/** The members of a card that clients of Cap'n Web read. The capabilities hold for every such interface. */
+/** The members of a card that clients of Cap'n Web read. They tell what is served, whether the card lists it or not. */
 const CAPNWEB_CAPABILITIES = { bidirectional: true, taskManagement: true, fileTransfer: true };
 
 /**
@@ -20,12 +21,13 @@ const CAPNWEB_CAPABILITIES = { bidirectional: true, taskManagement: true, fileTr
 export function writeAgentCard(protocolVersion: string, card: AgentCard): object {
   const { capabilities, securitySchemes = {} } = card;
   const version = majorMinor(protocolVersion);
+  const isOfVersion = ({ protocolVersion }: AgentInterface) => majorMinor(protocolVersion) === version;
   const addresses = card.supportedInterfaces
-    .filter((address) => majorMinor(address.protocolVersion) === version)
+    .filter(isOfVersion)
     .map(({ url, protocolBinding: transport }) => ({ url, transport }));
   const [preferred] = addresses;
   const schemes = Object.entries(securitySchemes).flatMap(([name, scheme]) => schemeEntry(name, scheme));
-  const hasCapnweb = addresses.some(({ transport }) => transport === CAPNWEB_TRANSPORT);
+  const hasCapnweb = boundInterfaces(card).some((one) => isOfVersion(one) && one.protocolBinding === CAPNWEB_TRANSPORT);
   return {
     protocolVersion,
     name: card.name,

@@ -16,8 +16,8 @@ import { listReader, type Members, membersReader, objectReader, type Read } from
 import { messageReader, writeMessage } from './message.js';
 import {
   DEFAULT_CONFIG_ID,
-  readPushNotificationConfig,
-  readTaskPushNotificationConfig,
+  taskWebhookReader,
+  webhookReader,
   writePushNotificationConfig,
   writeTaskPushNotificationConfig,
 } from './push-notification-config.js';
@@ -79,7 +79,7 @@ export function operations0_3(dialect: Dialect, protocolVersion: string): OldOpe
   const { kinds } = dialect;
   const readMessageRequest = membersReader([
     ['message', ['message', 'request'], objectReader(messageReader(dialect))],
-    ['configuration', undefined, objectReader(readConfiguration)],
+    ['configuration', undefined, objectReader(configurationReader(dialect))],
     ['metadata'],
   ]);
   const readConfigRequest = membersReader([
@@ -91,8 +91,9 @@ export function operations0_3(dialect: Dialect, protocolVersion: string): OldOpe
     ...(kinds ? [] : ([['pageSize'], ['pageToken']] as const)),
   ]);
   const readTask = objectReader(taskReader(dialect));
-  const readConfig = objectReader(readTaskPushNotificationConfig);
-  const readConfigs = listReader(readTaskPushNotificationConfig);
+  const readTaskWebhook = taskWebhookReader(dialect);
+  const readConfig = objectReader(readTaskWebhook);
+  const readConfigs = listReader(readTaskWebhook);
   const writeCard = kinds ? writeAgentCard : writeProtoCard;
 
   const sending = {
@@ -147,7 +148,7 @@ export function operations0_3(dialect: Dialect, protocolVersion: string): OldOpe
       methods: ['tasks/pushNotificationConfig/set'],
       routes: [{ method: 'POST', path: [...TASKS, '{taskId}', 'pushNotificationConfigs'], body: 'required' }],
       renamedFields: [[/^(?!taskId$)/, 'pushNotificationConfig.']],
-      decode: readTaskPushNotificationConfig,
+      decode: readTaskWebhook,
       encodeRequest: (config) => writeCreateRequest(dialect, config),
       encode: (config) => writeTaskPushNotificationConfig(dialect, config),
       read: readConfig,
@@ -201,15 +202,15 @@ export function operations0_3(dialect: Dialect, protocolVersion: string): OldOpe
 function readNothing(): undefined {}
 
 /** Reads the configuration of a message. If it does not say `blocking`, the call waits, as agents of that time did. */
-const readConfiguration = membersReader([
-  ['acceptedOutputModes'],
-  ['taskPushNotificationConfig', ['pushNotificationConfig', 'pushNotification'], objectReader(readWebhook)],
-  ['historyLength'],
-  ['returnImmediately', ['blocking'], (blocking) => (typeof blocking === 'boolean' ? !blocking : blocking)],
-]);
-
-function readWebhook(webhook: Members): object {
-  return { id: DEFAULT_CONFIG_ID, ...readPushNotificationConfig(webhook) };
+function configurationReader(dialect: Dialect): (value: Members) => object {
+  const read = webhookReader(dialect);
+  const readWebhook = objectReader((webhook) => ({ id: DEFAULT_CONFIG_ID, ...read(webhook) }));
+  return membersReader([
+    ['acceptedOutputModes'],
+    ['taskPushNotificationConfig', ['pushNotificationConfig', 'pushNotification'], readWebhook],
+    ['historyLength'],
+    ['returnImmediately', ['blocking'], (blocking) => (typeof blocking === 'boolean' ? !blocking : blocking)],
+  ]);
 }
 
 function writeMessageRequest(dialect: Dialect, { message, configuration, metadata }: SendMessageRequest): Members {

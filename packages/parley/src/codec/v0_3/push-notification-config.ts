@@ -27,12 +27,21 @@ const readAuthentication = membersReader([
 ]);
 
 /** Reads a webhook by itself. Of several ways to authenticate it takes the first. */
-export const readPushNotificationConfig = membersReader([
-  ['id', undefined, readNonEmpty],
-  ['url'],
-  ['token', undefined, readNonEmpty],
-  ['authentication', undefined, objectReader(readAuthentication)],
-]);
+export function webhookReader({ kinds }: Dialect): (value: Members) => Record<string, unknown> {
+  const read = kinds ? readAuthentication : readAnyAuthentication;
+  return membersReader([
+    ['id', undefined, readNonEmpty],
+    ['url'],
+    ['token', undefined, readNonEmpty],
+    ['authentication', undefined, objectReader(read)],
+  ]);
+}
+
+/** Clients on protobuf write an empty object for none. */
+function readAnyAuthentication(value: Members): object | undefined {
+  const read = readAuthentication(value);
+  return Object.keys(read).length === 0 ? undefined : read;
+}
 
 const readAround = membersReader([
   ['config'],
@@ -47,12 +56,17 @@ const readAround = membersReader([
  * Reads a webhook with its task in every form in use: the configuration with its task, or the webhook by itself. Either
  * may stand in `config`, with its id beside it.
  */
-export function readTaskPushNotificationConfig(value: Members): object {
+export function taskWebhookReader(dialect: Dialect): (value: Members) => object {
+  const readWebhook = webhookReader(dialect);
+  return (value) => readTaskWebhook(value, readWebhook);
+}
+
+function readTaskWebhook(value: Members, readWebhook: (webhook: Members) => Record<string, unknown>): object {
   const { config, configId, name, parent, taskId, ...direct } = readAround(value);
   const inner = isObject(config) ? config : value;
   const { pushNotificationConfig = direct.pushNotificationConfig ?? inner } = readAround(inner);
   const [, namedTask, , namedConfig] = resourceName(name ?? parent);
-  const webhook = isObject(pushNotificationConfig) ? readPushNotificationConfig(pushNotificationConfig) : {};
+  const webhook = isObject(pushNotificationConfig) ? readWebhook(pushNotificationConfig) : {};
   const task = taskId ?? namedTask;
   return {
     ...webhook,

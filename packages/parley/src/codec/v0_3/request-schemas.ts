@@ -87,14 +87,12 @@ function fileInput({ kinds }: Dialect): Schema {
 }
 
 /** A webhook by itself. */
-export function webhookInput({ prefix, components }: RequestSchemaOptions): Schema {
-  const authentication = {
-    ...object(
-      { schemes: { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } } },
-      { credentials: TEXT },
-    ),
-    type: ['object', 'null'],
-  };
+export function webhookInput({ dialect, prefix, components }: RequestSchemaOptions): Schema {
+  const schemes = { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } };
+  const some = { ...object({ schemes }, { credentials: TEXT }), type: ['object', 'null'] };
+  // Protobuf writes an empty object for none.
+  const none = object({}, { schemes: { type: 'array', maxItems: 0 }, credentials: { type: 'string', maxLength: 0 } });
+  const authentication = dialect.kinds ? some : { anyOf: [some, none] };
   const config = object({ url: { type: 'string', minLength: 1 } }, { id: TEXT, token: TEXT, authentication });
   return { ...components.add(`${prefix}PushNotificationConfigInput`, config) };
 }
