@@ -32,21 +32,42 @@ export function saidDetails(list: unknown): SaidDetails {
 /** The error of an answer, with the waiting time and the challenges of its HTTP headers. */
 export function answeredError(
   response: Response,
-  { code, message, details }: { readonly code: ErrorCode; readonly message: unknown; readonly details: ErrorDetails },
+  {
+    code,
+    message,
+    details,
+  }: { readonly code: ErrorCode; readonly message: string | undefined; readonly details: ErrorDetails },
 ): A2AError {
   const retryAfterMs = details.retryAfterMs ?? retryAfter(response.headers);
   return receivedError({
     code,
-    message: typeof message === 'string' && message !== '' ? message : `The agent answered ${statusOf(response)}`,
+    message: message ?? `The agent answered ${statusOf(response)}`,
     details: retryAfterMs === undefined ? details : { ...details, retryAfterMs },
     challenges: receivedChallenges(response.headers),
   });
 }
 
-/** The error of an answer that is none of the protocol, but comes from a gateway or a proxy. */
+/**
+ * The text of an error in a shape that servers use. `message` is that of the protocol, `detail` and `title` are those
+ * of problem details and FastAPI. Frameworks write `error`. A list of faults becomes JSON.
+ */
+export function saidMessage(error: unknown): string | undefined {
+  if (!isObject(error)) return isText(error) ? error : undefined;
+  const { message, detail, title, error: name } = error;
+  return (
+    [message, detail, title, name].find(isText) ?? (Array.isArray(detail) ? pieceOf(JSON.stringify(detail)) : undefined)
+  );
+}
+
+/** True for a text that is not empty. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** The error of an answer that is none of the protocol. It may come from a gateway, a proxy or a web framework. */
 export function strangeAnswer(response: Response, text: string): A2AError {
   const type = essence(response.headers.get('content-type') ?? undefined) || 'no media type';
-  const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${titleOf(text)}`;
+  const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${shownText(text)}`;
   const message = `The server answered ${statusOf(response)} with ${what}`;
   return answeredError(response, { code: codeOfStatus(response.status), message, details: {} });
 }
@@ -78,6 +99,12 @@ export function codeOfStatus(status: number): ErrorCode {
   return BY_STATUS.get(status) ?? (status < 500 ? 'INVALID_REQUEST' : 'INTERNAL_ERROR');
 }
 
+/** The JSON value of a body, or of its first frame if it is an event stream; undefined if there is none. */
+export function bodyValue(text: string): unknown {
+  const value = tryJson(text);
+  return value === undefined ? tryJson(/^data:(.*)$/m.exec(text)?.[1] ?? '') : value;
+}
+
 /** The JSON value of a text; undefined if it is no JSON. */
 export function tryJson(text: string): unknown {
   try {
@@ -91,9 +118,22 @@ function statusOf({ status, statusText }: Response): string {
   return statusText === '' ? `status ${status}` : `${status} ${statusText}`;
 }
 
-function titleOf(text: string): string {
-  const title = /<title>([^<]{1,200})/i.exec(text)?.[1]?.trim();
-  return title === undefined || title === '' ? '' : ` (${title})`;
+/** The title of a page, or the beginning of any other text. */
+function shownText(text: string): string {
+  const isPage = /^\s*</.test(text);
+  const shown = pieceOf(isPage ? (/<title>([^<]{1,200})/i.exec(text)?.[1] ?? '') : text);
+  if (shown === '') return '';
+  return isPage ? ` (${shown})` : `: ${shown}`;
+}
+
+/** The beginning of a text in one line, without control characters. */
+function pieceOf(text: string): string {
+  const start = text.trimStart();
+  const piece = start
+    .slice(0, 200)
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim();
+  return start.length > 200 ? `${piece}…` : piece;
 }
 
 /** The wait in milliseconds. A date is compared with the clock of the server that sent it. */
