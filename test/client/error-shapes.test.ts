@@ -215,7 +215,7 @@ describe('an error of a failed call over HTTP+JSON is shown', () => {
       'the faults of FastAPI',
       { status: 422, body: { detail: [{ loc: ['body', 'message'], msg: 'boom', type: 'missing' }] } },
       'INVALID_PARAMS',
-      '[{"loc":["body","message"],"msg":"boom","type":"missing"}]',
+      'The agent answered 422 Unprocessable Entity: {"detail":[{"loc":["body","message"],"msg":"boom","type":"missing"}]}',
     ],
     [
       'Spring',
@@ -228,6 +228,12 @@ describe('an error of a failed call over HTTP+JSON is shown', () => {
       stream('event: error\ndata: {"code":-32602,"message":"boom"}\n\n', 400),
       'INVALID_PARAMS',
       'boom',
+    ],
+    [
+      'unknown JSON',
+      { status: 500, body: { fault: 'boom' } },
+      'INTERNAL_ERROR',
+      'The agent answered 500 Internal Server Error: {"fault":"boom"}',
     ],
     ['200 with a text', { body: { error: 'boom' } }, 'INTERNAL_ERROR', 'boom'],
     ['200 with an object', { body: { error: { code: -32602, message: 'boom' } } }, 'INVALID_PARAMS', 'boom'],

@@ -12,6 +12,7 @@ import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-c
 import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
+import { VERSION_WHEN_ABSENT } from '../operations/versions.js';
 import type { NotificationChange } from '../push/notifications.js';
 import { type RecordedAct, ServedDeliveries } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
@@ -184,7 +185,7 @@ export class ServedAgent {
 
   /** The context for bindings that serve the agent under the addresses of a card. */
   bindingContext(card: AgentCard): BindingContext {
-    const { authenticator, limits, versionWhenAbsent } = this.#options;
+    const { authenticator, limits, versionWhenAbsent = VERSION_WHEN_ABSENT, strictVersions = false } = this.#options;
     const { logger, clock, bodies, heartbeatMs, streamPlaces, addressOf, limitReached, streamBroke } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
     return {
@@ -204,7 +205,8 @@ export class ServedAgent {
       addressOf,
       limitReached,
       streamBroke,
-      versionWhenAbsent: versionWhenAbsent ?? '0.3',
+      versionWhenAbsent,
+      strictVersions,
     };
   }
 

@@ -29,34 +29,33 @@ export function saidDetails(list: unknown): SaidDetails {
   return code === undefined ? { details } : { code, details };
 }
 
+/** An error as an answer holds it. */
+export interface AnsweredError {
+  readonly code: ErrorCode;
+  /** The error in its own shape, or its text. */
+  readonly said: unknown;
+  readonly details: ErrorDetails;
+}
+
 /** The error of an answer, with the waiting time and the challenges of its HTTP headers. */
-export function answeredError(
-  response: Response,
-  {
-    code,
-    message,
-    details,
-  }: { readonly code: ErrorCode; readonly message: string | undefined; readonly details: ErrorDetails },
-): A2AError {
+export function answeredError(response: Response, { code, said, details }: AnsweredError): A2AError {
   const retryAfterMs = details.retryAfterMs ?? retryAfter(response.headers);
   return receivedError({
     code,
-    message: message ?? `The agent answered ${statusOf(response)}`,
+    message: saidText(said) ?? `The agent answered ${statusOf(response)}${shownText(said)}`,
     details: retryAfterMs === undefined ? details : { ...details, retryAfterMs },
     challenges: receivedChallenges(response.headers),
   });
 }
 
 /**
- * The text of an error in a shape that servers use. `message` is that of the protocol, `detail` and `title` are those
- * of problem details and FastAPI. Frameworks write `error`. A list of faults becomes JSON.
+ * The text of an error. `message` is that of the protocol, `detail` and `title` are those of problem details and
+ * FastAPI. Other frameworks write `error`.
  */
-export function saidMessage(error: unknown): string | undefined {
-  if (!isObject(error)) return isText(error) ? error : undefined;
-  const { message, detail, title, error: name } = error;
-  return (
-    [message, detail, title, name].find(isText) ?? (Array.isArray(detail) ? pieceOf(JSON.stringify(detail)) : undefined)
-  );
+function saidText(said: unknown): string | undefined {
+  if (!isObject(said)) return isText(said) ? said : undefined;
+  const { message, detail, title, error } = said;
+  return [message, detail, title, error].find(isText);
 }
 
 /** True for a text that is not empty. */
@@ -69,7 +68,7 @@ export function strangeAnswer(response: Response, text: string): A2AError {
   const type = essence(response.headers.get('content-type') ?? undefined) || 'no media type';
   const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${shownText(text)}`;
   const message = `The server answered ${statusOf(response)} with ${what}`;
-  return answeredError(response, { code: codeOfStatus(response.status), message, details: {} });
+  return answeredError(response, { code: codeOfStatus(response.status), said: message, details: {} });
 }
 
 /** Statuses with the same meaning in every binding. */
@@ -118,8 +117,9 @@ function statusOf({ status, statusText }: Response): string {
   return statusText === '' ? `status ${status}` : `${status} ${statusText}`;
 }
 
-/** The title of a page, or the beginning of any other text. */
-function shownText(text: string): string {
+/** The title of a page, or the beginning of any other text or value. */
+function shownText(said: unknown): string {
+  const text = typeof said === 'string' ? said : (JSON.stringify(said) ?? '');
   const isPage = /^\s*</.test(text);
   const shown = pieceOf(isPage ? (/<title>([^<]{1,200})/i.exec(text)?.[1] ?? '') : text);
   if (shown === '') return '';
