@@ -96,7 +96,7 @@ export class HttpJsonTransport implements ClientTransport {
   }
 }
 
-/** The value of a body or a frame, which may hold an error, too. In a value of the protocol these names are no texts. */
+/** The value of a body or a frame, which may hold an error, too. In values of the protocol no such name has a text. */
 function contentOf(response: Response, text: string): unknown {
   const value = bodyValue(text);
   if (!isObject(value)) throw strangeAnswer(response, text);

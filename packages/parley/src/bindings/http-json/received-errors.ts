@@ -47,7 +47,7 @@ export function errorOf(response: Response, body: Readonly<Record<string, unknow
   return answeredError(response, { code, said: error, details });
 }
 
-/** True for an error without a reason that an agent may have sent. Web frameworks write more than a message, or none. */
+/** True for an error without a reason that an agent may have sent. Web frameworks write more members, or others. */
 function isOfAgent({ status, message, error, statusCode }: Readonly<Record<string, unknown>>): boolean {
   return BY_NAME.has(status) || (isText(message) && error === undefined && statusCode === undefined);
 }

@@ -101,7 +101,9 @@ export function codeOfStatus(status: number): ErrorCode {
 /** The JSON value of a body, or of its first frame if it is an event stream; undefined if there is none. */
 export function bodyValue(text: string): unknown {
   const value = tryJson(text);
-  return value === undefined ? tryJson(/^data:(.*)$/m.exec(text)?.[1] ?? '') : value;
+  if (value !== undefined) return value;
+  const line = text.split('\n').find((one) => one.startsWith('data:'));
+  return line === undefined ? undefined : tryJson(line.slice(5));
 }
 
 /** The JSON value of a text; undefined if it is no JSON. */
