@@ -71,6 +71,39 @@ describe('a call over gRPC', () => {
     expect(await call('1.0.1')).toMatchObject({ value: { message: {} } });
   });
 
+  it('names its version if the agent is strict, unless that is 0.3 (Spec §3.6.2)', async () => {
+    const { address } = await serve({ strictVersions: true });
+    const tester = new GrpcTester(address);
+    const call = (metadata: Record<string, string>) => tester.call('SendMessage', { message: message('hi') }, metadata);
+    for (const metadata of [{}, { 'a2a-version': '' }, { 'a2a-version': '0.3' }])
+      expect(await failure(call(metadata as Record<string, string>))).toMatchObject({
+        code: 'FAILED_PRECONDITION',
+        details: [
+          {
+            value: {
+              reason: 'VERSION_NOT_SUPPORTED',
+              metadata: { requestedVersion: '0.3', supportedVersions: '1.0' },
+            },
+          },
+        ],
+      });
+    expect(await call({ 'a2a-version': '1.0' })).toMatchObject({ value: { message: {} } });
+    const unnamed = await failure(tester.events('SendStreamingMessage', { message: message('task') }));
+    expect(unnamed.message).toMatch(/^A call without A2A-Version is for A2A version 0\.3/);
+    const same = (bytes: Buffer) => bytes;
+    // GetTask of 0.3 with the name `tasks/t`: without metadata, as clients of 0.3 call.
+    const old = await new Promise((resolve) => {
+      tester.raw.makeUnaryRequest(
+        '/a2a.v1.A2AService/GetTask',
+        same,
+        same,
+        Buffer.from([0x0a, 7, ...Buffer.from('tasks/t')]),
+        (error) => resolve(error?.code),
+      );
+    });
+    expect(old).toBe(5);
+  });
+
   it('to an unknown method or service is UNIMPLEMENTED', async () => {
     const { address } = await serve();
     const { raw } = new GrpcTester(address);

@@ -21,7 +21,7 @@ import { EncodingChoice } from '../../packages/parley/src/bindings/http/accept-e
 import { askedVersion } from '../../packages/parley/src/bindings/http/call-context.js';
 import { nestsDeeper, parseJson } from '../../packages/parley/src/bindings/http/json-body.js';
 import { accepted, essence, names } from '../../packages/parley/src/bindings/http/media-type.js';
-import { answeredError, strangeAnswer } from '../../packages/parley/src/bindings/http/received-answer.js';
+import { answeredError, bodyValue, strangeAnswer } from '../../packages/parley/src/bindings/http/received-answer.js';
 import { queryMembers } from '../../packages/parley/src/bindings/http-json/request-value.js';
 import { idOf } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-request.js';
 import { globMatcher } from '../../packages/parley/src/cache/glob.js';
@@ -138,9 +138,10 @@ const PARSERS: Readonly<Record<string, Reading>> = {
   'the name of a member': isSecretName,
   challenges: (text) => receivedChallenges({ get: () => text }),
   'the freshness of a card': (text) => freshForMs({ get: () => text }),
-  'Retry-After': (text) =>
-    answeredError(answered('retry-after', text), { code: 'UNAVAILABLE', message: '', details: {} }),
+  'Retry-After': (text) => answeredError(answered('retry-after', text), { code: 'UNAVAILABLE', said: '', details: {} }),
   'a page for people': (text) => strangeAnswer(new Response(''), `<title>${text}`),
+  'a text in the place of an answer': (text) => strangeAnswer(new Response(''), text),
+  'an event stream in the place of an answer': (text) => bodyValue(`event: error\n${text}`),
   'an agent card': (text) => decodeAgentCard(cardOf(text)),
   'an agent card of 0.3': (text) => decodeAgentCard({ ...cardOf(text), supportedInterfaces: [], url: shareOf(text) }),
   'the url of a database': parseDatabaseUrl,

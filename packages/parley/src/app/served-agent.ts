@@ -13,6 +13,7 @@ import { boundInterfaces, withBoundInterfaces } from '../model/bound-interface.j
 import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
+import { VERSION_WHEN_ABSENT } from '../operations/versions.js';
 import type { NotificationChange } from '../push/notifications.js';
 import { type RecordedAct, ServedDeliveries } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
@@ -186,7 +187,7 @@ export class ServedAgent {
 
   /** The context for bindings. The extended card has these interfaces in the place of those of the public card. */
   bindingContext(card: AgentCard, extended: readonly AgentInterface[]): BindingContext {
-    const { authenticator, limits, versionWhenAbsent } = this.#options;
+    const { authenticator, limits, versionWhenAbsent = VERSION_WHEN_ABSENT, strictVersions = false } = this.#options;
     const { logger, clock, bodies, heartbeatMs, streamPlaces, addressOf, limitReached, streamBroke } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
     return {
@@ -206,7 +207,8 @@ export class ServedAgent {
       addressOf,
       limitReached,
       streamBroke,
-      versionWhenAbsent: versionWhenAbsent ?? '0.3',
+      versionWhenAbsent,
+      strictVersions,
       artifactEnd: this.#artifactEnd,
     };
   }

@@ -101,6 +101,7 @@ export class AgentCalls {
           : await guard.credentials(addressOf(transport), call.context.signal);
         const answer = await run(transport, this.#partsOf(call, transport, credentials));
         if (this.#isLogged) this.#log('called', call, { ms: Math.round(runtime.clock.monotonic() - began) });
+        connection.answered(transport);
         recovery?.answered();
         return answer;
       } catch (error) {

@@ -1,8 +1,8 @@
-import { A2AError } from '../errors/a2a-error.js';
+import { A2AError, type ErrorCode } from '../errors/a2a-error.js';
 import { ConnectionError } from '../errors/connection-error.js';
 import type { AgentInterface } from '../model/agent-card.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { ClientTransport, TransportSource } from './client-transport.js';
+import { type ClientTransport, MissingOperationError, type TransportSource } from './client-transport.js';
 
 /** The options of `AgentConnection`. */
 export interface AgentConnectionOptions {
@@ -13,14 +13,15 @@ export interface AgentConnectionOptions {
 }
 
 /**
- * The interface in use. If it cannot be reached or does not speak its version, all further calls use the next interface
- * (Spec §5.2, §4.1). The first follows the last.
+ * The interface in use. If it cannot be reached or is not served as its card says, all further calls use the next
+ * interface (Spec §5.2, §4.1). The first follows the last.
  */
 export class AgentConnection {
   readonly #options: AgentConnectionOptions;
   #at = 0;
   /** Transports by the number of their interface, from their first use on. */
   readonly #transports: (ClientTransport | Promise<ClientTransport> | undefined)[] = [];
+  readonly #answered = new WeakSet<ClientTransport>();
 
   constructor(options: AgentConnectionOptions) {
     this.#options = options;
@@ -54,27 +55,39 @@ export class AgentConnection {
     for (const transport of this.#transports.splice(0)) void Promise.resolve(transport).then(closed, () => {});
   }
 
+  /** Reports that a call has succeeded. The agent serves the interface, so that later errors are its answers. */
+  answered(transport: ClientTransport): void {
+    this.#answered.add(transport);
+  }
+
   /**
-   * Moves to the next interface if the failure is that of the interface and the call had no effect. Returns true if the
-   * call may be made there. `tried` is the number of interfaces that the call has tried.
+   * True if the call had no effect and only this interface caused the failure. `tried` is the number of interfaces that
+   * the call has tried.
    */
-  leave(failed: ClientTransport | undefined, error: unknown, tried: number): boolean {
+  isOfInterface(failed: ClientTransport | undefined, error: unknown, tried: number): error is A2AError {
+    if (!(error instanceof A2AError)) return false;
+    if (error instanceof ConnectionError) return !error.sent;
+    // The call came here from another interface, which may serve the operation.
+    if (error instanceof MissingOperationError) return tried > 1;
+    if (error.code === 'VERSION_NOT_SUPPORTED') return true;
+    return NOT_SERVED.has(error.code) && failed !== undefined && !this.#answered.has(failed);
+  }
+
+  /** Moves to the next interface. Returns true if the call has not tried it yet. */
+  leave(failed: ClientTransport | undefined, { code }: A2AError, tried: number): boolean {
     const { interfaces, logger } = this.#options;
-    if (!isOfInterface(error) || interfaces.length === 1) return false;
+    if (interfaces.length === 1) return false;
     if (this.#transports[this.#at] === failed) this.#at = (this.#at + 1) % interfaces.length;
     if (tried >= interfaces.length) return false;
     const { protocolBinding, protocolVersion } = this.agentInterface;
-    logger.warn('calling another interface of the agent', { code: error.code, protocolBinding, protocolVersion });
+    logger.warn('calling another interface of the agent', { code, protocolBinding, protocolVersion });
     return true;
   }
 }
 
+/** Errors of an interface that the agent does not serve, unless it has answered before. */
+const NOT_SERVED: ReadonlySet<ErrorCode> = new Set(['METHOD_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+
 function closed(transport: ClientTransport | undefined): void {
   transport?.close?.();
-}
-
-/** True if the call had no effect and only this interface caused the failure. */
-function isOfInterface(error: unknown): error is A2AError {
-  if (error instanceof ConnectionError) return !error.sent;
-  return error instanceof A2AError && error.code === 'VERSION_NOT_SUPPORTED';
 }

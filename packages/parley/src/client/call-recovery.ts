@@ -37,6 +37,8 @@ export class CallRecovery {
   readonly #pauses: AttemptPauses;
   #hasRenewed = false;
   #interfaces = 1;
+  /** The error of the first of them: that of the interface that the agent or the caller prefers. */
+  #firstError: unknown;
   #attempts = 1;
 
   constructor(options: CallRecoveryOptions) {
@@ -46,7 +48,8 @@ export class CallRecovery {
 
   /**
    * Resolves if the call should be made again.
-   * @throws the error itself if there is no remedy, or the reason of the signal.
+   * @throws the error itself if there is no remedy, that of the first interface if all fail, or the reason of the
+   * signal.
    */
   async after(error: unknown, { transport, credentials }: FailedAttempt): Promise<void> {
     const { connection, guard, signal } = this.#options;
@@ -55,12 +58,18 @@ export class CallRecovery {
       if (this.#hasRenewed) return;
     }
     this.#hasRenewed = false;
-    if (connection.leave(transport, error, this.#interfaces)) {
+    const tried = this.#interfaces;
+    if (!connection.isOfInterface(transport, error, tried)) {
+      this.#interfaces = 1;
+      return this.#later(error);
+    }
+    if (tried === 1) this.#firstError = error;
+    if (connection.leave(transport, error, tried)) {
       this.#interfaces += 1;
       return;
     }
     this.#interfaces = 1;
-    await this.#later(error);
+    await this.#later(this.#firstError);
   }
 
   /** Reports that the call was answered. */

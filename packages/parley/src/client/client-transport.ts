@@ -1,3 +1,4 @@
+import { UnsupportedOperationError } from '../errors/spec-errors.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type {
@@ -66,6 +67,13 @@ export interface ClientTransport {
   stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream>;
   /** Ends the connections that the transport keeps between calls. Absent: it keeps none. */
   close?(): void;
+}
+
+/** The version of an interface lacks the operation, so that the call was not sent. */
+export class MissingOperationError extends UnsupportedOperationError {
+  constructor({ protocolVersion }: AgentInterface, operation: OperationName, binding: string) {
+    super(`Version ${protocolVersion} has no ${operation} over ${binding}`);
+  }
 }
 
 /** The address of a transport as a url. */

@@ -1,5 +1,4 @@
 import type { ClientCodec } from '../codec/client-codec.js';
-import { A2AError } from '../errors/a2a-error.js';
 import type { AgentInterface } from '../model/agent-card.js';
 import type { ClientTransport } from './client-transport.js';
 import { methodsAndRoutes } from './methods-and-routes.js';
@@ -28,17 +27,7 @@ export function oldJsonRpc({ agentInterface: { url }, codec, methodsAt, routesAt
 function baseServerMethods(communicate: ClientTransport, delegate: ClientTransport): ClientTransport {
   return {
     agentInterface: communicate.agentInterface,
-    call: (call) => ('message' in call.request ? communicate.call(call).catch(noEndpoint) : delegate.call(call)),
-    stream: (call) => ('message' in call.request ? communicate.stream(call).catch(noEndpoint) : delegate.stream(call)),
+    call: (call) => ('message' in call.request ? communicate.call(call) : delegate.call(call)),
+    stream: (call) => ('message' in call.request ? communicate.stream(call) : delegate.stream(call)),
   };
-}
-
-/**
- * Turns a missing endpoint into an error that makes the client try the next interface. Only the name of the document
- * suggested a base server.
- */
-function noEndpoint(error: unknown): never {
-  if (!(error instanceof A2AError) || error.code !== 'METHOD_NOT_FOUND') throw error;
-  const message = `The server has no endpoint of the base-server interface: ${error.message}`;
-  throw new A2AError('VERSION_NOT_SUPPORTED', message, {}, { cause: error });
 }

@@ -47,8 +47,8 @@ export class OperationCall implements GrpcHandler {
   ready(value: Uint8Array | undefined): void {
     const { stream, route, exchange, connection } = this.#options;
     const { operation } = route;
-    const asked = stream.headers['a2a-version'];
-    const call = { operation, decoder: decoderOf(route, asked === undefined ? undefined : String(asked)), value };
+    const asked = String(stream.headers['a2a-version'] ?? '').trim();
+    const call = { operation, decoder: decoderOf(route, asked), value, assumesVersion: asked === '' };
     this.#request = new GrpcRequest(stream, stream.path, call);
     connection.works(1);
     void this.#answer(exchange, this.#request);

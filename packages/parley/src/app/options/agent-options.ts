@@ -4,6 +4,7 @@ import type { User } from '../../auth/user.js';
 import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../../bindings/http/binding-context.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protocol-versions.js';
 import type { AgentCard } from '../../model/agent-card.js';
+import { VERSION_WHEN_ABSENT } from '../../operations/versions.js';
 import type { PromptFunction, PromptRunner } from '../../server/agent.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-limits.js';
@@ -71,6 +72,11 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly versions?: readonly ProtocolVersionName[];
   /** The protocol version of a call that names none; default `0.3`, as the specification has it (§3.6.2). */
   readonly versionWhenAbsent?: string;
+  /**
+   * True if a call is answered in the version that it names, and in no other; a call that names none is one of 0.3.
+   * Default false: a method or a path of 1.0 answers callers that name an older version, or none.
+   */
+  readonly strictVersions?: boolean;
 }
 
 /** One agent: its executor, or a request handler in the place of the engine, and the content of its card. */
@@ -116,6 +122,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   ratePerPrincipal: Type.Optional(optionalRateSchema),
   versions: Type.Optional(versionsSchema),
   versionWhenAbsent: Type.Optional(matching(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')),
+  strictVersions: Type.Optional(flag),
 };
 
 /** The first problem of options that passed their schema. `inherited` is the authenticator of the host. */
@@ -126,6 +133,9 @@ export function agentProblem(options: AgentOptions, inherited?: Authenticator): 
   const undeclared = undeclaredSchemes(options, securitySchemes);
   if (undeclared.length > 0) return `securityRequirements: no scheme is declared as ${undeclared.join(', ')}`;
   if (options.tenants !== undefined && authenticator === undefined) return 'tenants needs an authenticator';
+  const { strictVersions = false, versionWhenAbsent = VERSION_WHEN_ABSENT } = options;
+  if (strictVersions && versionWhenAbsent !== VERSION_WHEN_ABSENT)
+    return `strictVersions counts a call without A2A-Version as one of ${VERSION_WHEN_ABSENT}, and versionWhenAbsent as one of ${versionWhenAbsent}: leave one out`;
   if (options.extendedAgentCard === undefined) return undefined;
   // Spec §3.1.11: anonymous callers get no extended card. Without an authenticator no caller could read it.
   return authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;

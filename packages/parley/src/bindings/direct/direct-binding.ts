@@ -1,6 +1,7 @@
 import { A2AError, type ErrorCode } from '../../errors/a2a-error.js';
 import { VersionNotSupportedError } from '../../errors/spec-errors.js';
 import { isStreaming } from '../../operations/operations.js';
+import { VERSION_WHEN_ABSENT } from '../../operations/versions.js';
 import {
   failureHeaders,
   failureOf,
@@ -39,13 +40,15 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
   const offer = offerOf(endpoint, inCards, []);
   return async (request) => {
     if (request.call === undefined) return ADMITTED;
-    const { operation, decoder } = request.call;
+    const { operation, decoder, assumesVersion = false } = request.call;
     const record = new CallRecord(binding);
     try {
       const offered = offer();
       const { declared } = offered;
       if (declared.size > 0 && !declared.has(decoder.version))
         throw new VersionNotSupportedError(decoder.version, [...declared]);
+      if (offered.strictVersions && assumesVersion && decoder.version !== VERSION_WHEN_ABSENT)
+        throw new VersionNotSupportedError(VERSION_WHEN_ABSENT, [decoder.version], { assumed: true });
       const value = request.call.value ?? (await readBytes(request, endpoint));
       const call = prepareCall({
         endpoint,

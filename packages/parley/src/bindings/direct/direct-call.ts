@@ -13,6 +13,8 @@ export interface DirectCall {
   readonly decoder: RequestDecoder;
   /** The request as the binding received it. Absent: it is the body, which is read once the caller is admitted. */
   readonly value?: unknown;
+  /** True if the caller could have named a version and did not. */
+  readonly assumesVersion?: boolean;
 }
 
 /** The part of a codec that a call needs before its answer. */

@@ -21,15 +21,14 @@ export function grpcRoutes(codecs: readonly ProtobufCodec[]): ReadonlyMap<string
 
 /**
  * The decoder for a call. The service decides its version (Spec §10.2). A decoder that refuses the call stands for a
- * version in the metadata that contradicts the service.
+ * version in the metadata that contradicts the service. `asked` is empty if the metadata name none.
  */
-export function decoderOf({ codec }: GrpcRoute, asked: string | undefined): RequestDecoder {
-  const named = asked?.trim() || codec.version;
-  if (named === codec.version || majorMinor(named) === codec.version) return codec;
+export function decoderOf({ codec }: GrpcRoute, asked: string): RequestDecoder {
+  if (asked === '' || asked === codec.version || majorMinor(asked) === codec.version) return codec;
   return {
     version: codec.version,
     decode() {
-      throw new VersionNotSupportedError(named.slice(0, 32), [codec.version]);
+      throw new VersionNotSupportedError(asked.slice(0, 32), [codec.version]);
     },
   };
 }

@@ -5,11 +5,16 @@ import type {
   Metadata,
   ServiceError,
 } from '@grpc/grpc-js';
-import type { ClientTransport, OpenedStream, TransportCall, TransportLimits } from '../../client/client-transport.js';
+import {
+  type ClientTransport,
+  MissingOperationError,
+  type OpenedStream,
+  type TransportCall,
+  type TransportLimits,
+} from '../../client/client-transport.js';
 import type { ProtobufClientCodec } from '../../codec/protobuf/protobuf-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
-import { UnsupportedOperationError } from '../../errors/spec-errors.js';
 import type { AgentInterface } from '../../model/agent-card.js';
 import { type GrpcAddress, hostAndPort } from '../../net/grpc-address.js';
 import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../../operations/operations.js';
@@ -116,8 +121,7 @@ export class GrpcTransport implements ClientTransport {
     const { codec } = this.#setup;
     const method = codec.methodOf(operation);
     const { protocolVersion } = this.agentInterface;
-    if (method === undefined)
-      throw new UnsupportedOperationError(`Version ${protocolVersion} has no ${operation} over gRPC`);
+    if (method === undefined) throw new MissingOperationError(this.agentInterface, operation, 'gRPC');
     if (query !== undefined && Object.keys(query).length > 0) {
       throw new A2AError(
         'UNAUTHENTICATED',

@@ -46,7 +46,8 @@ export interface RefusalOptions {
 /** Answers requests that the gate of the host refuses, in the form of the version that the request speaks. */
 export function httpJsonRefusals({ codecs, basePath, versionWhenAbsent }: RefusalOptions) {
   const routing = new Routing(codecs, basePath);
-  const offer = { codecs: new Map(codecs.map((codec) => [codec.version, codec])) };
+  // The path decides the form of a refusal: nothing of the call runs.
+  const offer = { codecs: new Map(codecs.map((codec) => [codec.version, codec])), strictVersions: false };
   return ({ request, error, challenges }: RefusedRequest): ExchangeResponse => {
     const call = new CallRecord('HTTP+JSON');
     call.code = error.code;
@@ -66,7 +67,11 @@ function spokenCodec(
     routing,
     offer,
     versionWhenAbsent,
-  }: { readonly routing: Routing; readonly offer: Pick<Offer, 'codecs'>; readonly versionWhenAbsent: string },
+  }: {
+    readonly routing: Routing;
+    readonly offer: Pick<Offer, 'codecs' | 'strictVersions'>;
+    readonly versionWhenAbsent: string;
+  },
 ): WireCodec | undefined {
   try {
     const version = tryVersion(request, offer, versionWhenAbsent);

@@ -36,12 +36,12 @@ import { A2A_JSON_TYPE } from './media-types.js';
 
 /** The routes of an agent as paths of a document: the offers of its card, in every offered version. */
 export function httpJsonPaths(agent: DescribedAgent): Paths {
-  const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))().codecs;
+  const offer = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))();
   const paths: Record<string, PathItem> = {};
   // Paths that differ in the names of parameters alone are one path (OpenAPI 3.1 §4.8.8.1).
   const segmentsByShape = new Map<string, readonly string[]>();
   for (const language of agent.languages) {
-    if (!offered.has(language.codec.version)) continue;
+    if (!offer.codecs.has(language.codec.version)) continue;
     for (const route of language.codec.routes) {
       if (!isOffered(route.operation, agent.endpoint)) continue;
       const shape = route.path.join('/').replaceAll(/\{\w+\}/g, '{}');
@@ -49,7 +49,7 @@ export function httpJsonPaths(agent: DescribedAgent): Paths {
       segmentsByShape.set(shape, segments);
       const path = `${agent.path}/${segments.join('/')}`;
       const method = route.method.toLowerCase() as keyof PathItem;
-      const versions = versionsFor(language.codec, offered.keys());
+      const versions = versionsFor(language.codec, offer);
       paths[path] = { ...paths[path], [method]: routeOperation({ agent, language, route, segments, versions }) };
     }
   }
@@ -104,7 +104,7 @@ function parameters(options: RouteOptions): readonly Parameter[] {
         schema,
       }),
     ),
-    versionParameter(versions, !mayBeAbsent(options)),
+    versionParameter(versions, { required: !mayBeAbsent(options), strict: endpoint.strictVersions === true }),
     ...extensionParameters(endpoint),
     ...(isStreaming(route.operation) ? [LAST_EVENT_ID] : []),
   ];

@@ -1,16 +1,21 @@
-import type { ClientTransport, OpenedStream, TransportCall } from '../../client/client-transport.js';
+import {
+  type ClientTransport,
+  MissingOperationError,
+  type OpenedStream,
+  type TransportCall,
+} from '../../client/client-transport.js';
 import type { ClientCodec } from '../../codec/client-codec.js';
 import type { Route } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
-import { UnsupportedOperationError } from '../../errors/spec-errors.js';
 import type { AgentInterface } from '../../model/agent-card.js';
 import { isObject } from '../../model/json.js';
 import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../../operations/operations.js';
+import { addressOf } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
 import { answerLimit, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
 import { openedStream } from '../http/opened-stream.js';
-import { strangeAnswer, tryJson } from '../http/received-answer.js';
+import { bodyValue, isText, strangeAnswer } from '../http/received-answer.js';
 import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { A2A_JSON_TYPE } from './media-types.js';
 import { errorOf } from './received-errors.js';
@@ -68,12 +73,10 @@ export class HttpJsonTransport implements ClientTransport {
       if (response.ok) return response;
       const text = await readAnswer(response, { limit: this.#caller.answerBytes, signal: call.signal });
       const isLast = route === left.at(-1);
-      if (response.status !== 405 || isLast) throw failureOf(response, text);
+      if (response.status !== 405 || isLast) throw failureOf(response, text, call);
       this.#refused.add(route);
     }
-    throw new UnsupportedOperationError(
-      `Version ${this.agentInterface.protocolVersion} has no ${call.operation} over HTTP+JSON`,
-    );
+    throw new MissingOperationError(this.agentInterface, call.operation, 'HTTP+JSON');
   }
 
   #sendBy(route: Route, call: TransportCall, accept: string): Promise<Response> {
@@ -93,17 +96,19 @@ export class HttpJsonTransport implements ClientTransport {
   }
 }
 
-/** The value of a body or a frame, which may hold an error, too. */
+/** The value of a body or a frame, which may hold an error, too. In values of the protocol no such name has a text. */
 function contentOf(response: Response, text: string): unknown {
-  const value = tryJson(text);
+  const value = bodyValue(text);
   if (!isObject(value)) throw strangeAnswer(response, text);
-  if (isObject(value.error)) throw errorOf(response, value);
+  const { error, message, detail } = value;
+  if (isObject(error) || [error, message, detail].some(isText)) throw errorOf(response, value);
   return value;
 }
 
-function failureOf(response: Response, text: string): A2AError {
-  const value = tryJson(text);
-  return isObject(value) ? errorOf(response, value) : strangeAnswer(response, text);
+function failureOf(response: Response, text: string, { request }: TransportCall): A2AError {
+  const value = bodyValue(text);
+  if (!isObject(value)) return strangeAnswer(response, text);
+  return errorOf(response, value, addressOf(request).taskId !== undefined);
 }
 
 /** The parts of a request on its route. */

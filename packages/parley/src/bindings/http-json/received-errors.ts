@@ -1,7 +1,7 @@
 import type { A2AError, ErrorCode } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
 import { codeOfNumber, isErrorCode } from '../http/error-numbers.js';
-import { answeredError, COMMON_STATUSES, saidDetails } from '../http/received-answer.js';
+import { answeredError, COMMON_STATUSES, isText, saidDetails } from '../http/received-answer.js';
 
 /** The errors of statuses that come without a reason, in this version of the protocol or an earlier one. */
 const BY_STATUS = new Map<number, ErrorCode>([
@@ -29,20 +29,27 @@ const BY_NAME = new Map<unknown, ErrorCode>([
 
 /**
  * The error of a failed call, found by its reason, then by its status (Spec §11.6). Three shapes are in use: the
- * protocol's `{error: {…}}`, problem details, and `{code, message}` with the number of JSON-RPC.
+ * protocol's `{error: {…}}`, problem details, and `{code, message}` with the number of JSON-RPC. Web frameworks have
+ * their own. `namesTask`: the call may miss a task.
  */
-export function errorOf(response: Response, body: Readonly<Record<string, unknown>>): A2AError {
+export function errorOf(response: Response, body: Readonly<Record<string, unknown>>, namesTask = true): A2AError {
   const error = isObject(body.error) ? body.error : body;
-  const { status, message, detail, title, type } = error;
-  const said = saidDetails(error.details ?? error.data);
+  const { status, type } = error;
+  const { code: reason, details } = saidDetails(error.details ?? error.data);
   const code =
-    said.code ??
+    reason ??
     codeOfNumber(error.code) ??
     reasonOfType(type) ??
+    (response.status === 404 && !(namesTask && isOfAgent(error)) ? 'METHOD_NOT_FOUND' : undefined) ??
     BY_NAME.get(status) ??
     BY_STATUS.get(response.ok ? Number(error.code) : response.status) ??
     (response.status >= 400 && response.status < 500 ? 'INVALID_REQUEST' : 'INTERNAL_ERROR');
-  return answeredError(response, { code, message: message ?? detail ?? title, details: said.details });
+  return answeredError(response, { code, said: error, details });
+}
+
+/** True for an error without a reason that an agent may have sent. Web frameworks write more members, or others. */
+function isOfAgent({ status, message, error, statusCode }: Readonly<Record<string, unknown>>): boolean {
+  return BY_NAME.has(status) || (isText(message) && error === undefined && statusCode === undefined);
 }
 
 /** The type of problem details ends in the name of the error: `…/task-not-found`. */

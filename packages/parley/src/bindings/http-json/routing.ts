@@ -1,8 +1,8 @@
 import type { WireCodec } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { VersionNotSupportedError } from '../../errors/spec-errors.js';
-import { isLater, isLegacy } from '../../operations/versions.js';
-import type { Offer } from '../http/offer.js';
+import { isLegacy } from '../../operations/versions.js';
+import { laterCodecs, type Offer } from '../http/offer.js';
 import { type RouteMatch, RouteTable } from './route-table.js';
 
 /** Finds the route of a path below an interface url (Spec §5.3, §11.3). */
@@ -18,22 +18,25 @@ export class Routing {
   }
 
   /**
-   * The routes of a path in the requested version, or else in a later offered one: the path decides the version. If the
-   * requested version is not offered, routes of all versions count. Empty if there is no such path.
-   * @throws A2AError INVALID_REQUEST for a path that cannot be decoded, VERSION_NOT_SUPPORTED for a path of an older
+   * The routes of a path in the requested version, or else in a later one that answers too. If the requested version is
+   * not offered, routes of all versions count. Empty if there is no such path.
+   * @throws A2AError INVALID_REQUEST for a path that cannot be decoded, VERSION_NOT_SUPPORTED for a path of another
    * version.
    */
-  find(path: string, offer: Pick<Offer, 'codecs'>, asked: WireCodec | undefined): readonly RouteMatch[] {
+  find(
+    path: string,
+    offer: Pick<Offer, 'codecs' | 'strictVersions'>,
+    asked: WireCodec | undefined,
+  ): readonly RouteMatch[] {
     if (!path.startsWith(`${this.#base}/`)) return [];
     const segments = decode(path.slice(this.#base.length + 1));
     if (asked === undefined) return this.#firstMatch(this.#tables.keys(), segments);
     const matches = this.#match(asked, segments);
     if (matches.length > 0 || offer.codecs.size === 1) return matches;
-    const later = [...offer.codecs.values()].filter(({ version }) => isLater(version, asked.version));
-    const found = this.#firstMatch(later, segments);
-    const [older] = found.length > 0 ? [] : this.#firstMatch(offer.codecs.values(), segments);
-    if (older === undefined) return found;
-    throw new VersionNotSupportedError(asked.version, [older.codec.version]);
+    const found = this.#firstMatch(laterCodecs(offer, asked), segments);
+    const [other] = found.length > 0 ? [] : this.#firstMatch(offer.codecs.values(), segments);
+    if (other === undefined) return found;
+    throw new VersionNotSupportedError(asked.version, [other.codec.version]);
   }
 
   #firstMatch(codecs: Iterable<WireCodec>, segments: readonly string[]): readonly RouteMatch[] {

@@ -59,6 +59,8 @@ export interface BindingContext {
   readonly heartbeatMs: number;
   /** The version of a call that names none. The specification says `0.3` (Spec §3.6.2). */
   readonly versionWhenAbsent: string;
+  /** True if only the version of a call may answer it. Absent: a name or a path of a later version counts too. */
+  readonly strictVersions?: boolean;
   /** The update that ends an artifact of several chunks. Default `auto`. */
   readonly artifactEnd?: ArtifactEnd;
   /** The places of open streams, by caller. Absent: no limit. */

@@ -4,9 +4,10 @@ import type { Components } from '../../openapi/components.js';
 import type { DescribedAnswer, DescribedOperation, Header, Parameter, Schema } from '../../openapi/document.js';
 import { describedScheme } from '../../openapi/security-scheme.js';
 import { answersCard, OPERATIONS, type OperationName } from '../../operations/operations.js';
-import { isLater, isLegacy } from '../../operations/versions.js';
+import { isLegacy } from '../../operations/versions.js';
 import type { BindingContext } from './binding-context.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
+import { laterCodecs, type Offer } from './offer.js';
 
 /** A version, as a description needs it. */
 export interface WireLanguage {
@@ -47,13 +48,20 @@ export function operationId(...words: readonly string[]): string {
     .join('_');
 }
 
-/** The header that chooses one of these versions. `required`: a call without it is refused. */
-export function versionParameter(versions: readonly string[], required: boolean): Parameter {
+/**
+ * The header that chooses one of these versions. `required`: a call without it is refused. `strict`: no other version
+ * answers.
+ */
+export function versionParameter(
+  versions: readonly string[],
+  { required, strict }: { readonly required: boolean; readonly strict: boolean },
+): Parameter {
   const names = versions.map((version) => version.replaceAll('.', '\\.')).join('|');
   const pattern = `^(?:${names})(?:\\.[0-9A-Za-z_.+-]*)?$`;
-  const absent = required
-    ? 'A call without it is refused.'
+  const unnamed = strict
+    ? 'A call without it is one of the newest version before 1.0.'
     : 'It may be left out if the version follows from the call.';
+  const absent = required ? 'A call without it is refused.' : unnamed;
   return {
     name: 'A2A-Version',
     in: 'header',
@@ -63,9 +71,11 @@ export function versionParameter(versions: readonly string[], required: boolean)
   };
 }
 
-/** The offered versions that a call of this version may name, because the path or method decides the version. */
-export function versionsFor(codec: WireCodec, offered: Iterable<string>): readonly string[] {
-  return [...offered].filter((version) => version === codec.version || isLater(codec.version, version));
+/** The offered versions that a call may name if this codec is to answer it. */
+export function versionsFor(codec: WireCodec, offer: Offer): readonly string[] {
+  return [...offer.codecs.values()]
+    .filter((asked) => asked === codec || laterCodecs(offer, asked).includes(codec))
+    .map(({ version }) => version);
 }
 
 /** The header that activates extensions, if the agent has any. */

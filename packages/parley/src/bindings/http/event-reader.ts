@@ -21,8 +21,9 @@ const NOTHING_MORE: IteratorReturnResult<undefined> = Object.freeze({ value: und
 /**
  * Reads the events of an event stream. Events of one chunk come in one list. A chunk without a whole frame, such as a
  * comment, gives an empty list as a sign of life. Reads the next chunk only on demand, and serves one reader at a time.
- * A last frame without its empty line counts if it holds JSON. `next` throws ConnectionError if the stream breaks off,
- * A2AError if an event is too long, or the reason of the signal.
+ * A last frame without its empty line counts unless its JSON was cut off. A body without a frame is decoded whole: its
+ * type may be wrong. `next` throws ConnectionError if the stream breaks off, A2AError if an event is too long, or the
+ * reason of the signal.
  */
 export class EventReader<Event> implements AsyncIterator<readonly Event[], undefined> {
   readonly #options: EventReaderOptions<Event>;
@@ -32,6 +33,10 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
   #events: Event[] = [];
   #fault: { readonly error: unknown } | undefined;
   #isOver = false;
+  /** The first characters of the body, enough to tell a frame from other text. */
+  #start = '';
+  /** The body so far; undefined once it is known to be an event stream. */
+  #text: string | undefined = '';
 
   constructor(options: EventReaderOptions<Event>) {
     this.#options = options;
@@ -48,10 +53,16 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
   async next(): Promise<IteratorResult<readonly Event[], undefined>> {
     if (this.#isOver) return this.#ending();
     try {
-      const { done, value } = await this.#reader.read();
-      this.#isOver = done;
-      // Some servers omit the last empty line. A frame that was cut off is no JSON.
-      this.#parser.feed(done ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(value, { stream: true }));
+      // A JSON value is one answer: its first lines are no sign of life.
+      do {
+        const { done, value } = await this.#reader.read();
+        this.#isOver = done;
+        // Some servers omit the last empty line.
+        const text = done ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(value, { stream: true });
+        this.#keep(text);
+        this.#parser.feed(text);
+        if (done) this.#takeText();
+      } while (this.#text !== undefined && this.#start[0] === '{' && !this.#isOver && this.#fault === undefined);
     } catch (cause) {
       this.#end();
       this.#options.signal?.throwIfAborted();
@@ -73,7 +84,8 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
 
   #take(frame: EventSourceMessage): void {
     const { limit, decode } = this.#options;
-    if (this.#fault !== undefined || (this.#isOver && tryJson(frame.data) === undefined)) return;
+    if (this.#fault !== undefined || (this.#isOver && isCutOff(frame.data))) return;
+    this.#text = undefined;
     try {
       if (frame.data.length > limit) throw tooLong(limit);
       const event = decode(frame);
@@ -81,6 +93,21 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     } catch (error) {
       this.#fault = { error };
     }
+  }
+
+  #keep(text: string): void {
+    if (this.#text === undefined) return;
+    this.#text += text;
+    if (this.#text.length > this.#options.limit) this.#fault ??= { error: tooLong(this.#options.limit) };
+    if (this.#start.length >= LONGEST_FIELD) return;
+    this.#start = this.#text.trimStart().slice(0, LONGEST_FIELD);
+    if (/^(?:data|event|id|retry)?:/.test(this.#start)) this.#text = undefined;
+  }
+
+  /** Takes a body without any frame. A field of which the end is missing is none. */
+  #takeText(): void {
+    const text = this.#text?.trim() ?? '';
+    if (!FIELDS.some((field) => field.startsWith(text))) this.#take({ data: text });
   }
 
   /** The end after the last event, or once the error in its place. */
@@ -95,6 +122,16 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     this.#isOver = true;
     this.#reader.cancel().catch(() => {});
   }
+}
+
+/** The fields of a frame. */
+const FIELDS = ['data', 'event', 'id', 'retry'];
+/** The length of `event:` and `retry:`. */
+const LONGEST_FIELD = 6;
+
+/** True for data of which the end is missing. A text has no mark for its end. */
+function isCutOff(data: string): boolean {
+  return /^\s*(?:\{|$)/.test(data) && tryJson(data) === undefined;
 }
 
 function tooLong(limit: number): A2AError {

@@ -1,7 +1,7 @@
 import type { WireCodec } from '../../codec/wire-codec.js';
 import type { AgentCapabilities, AgentCard, AgentExtension } from '../../model/agent-card.js';
 import { boundInterfaces } from '../../model/bound-interface.js';
-import { majorMinor } from '../../operations/versions.js';
+import { isLater, majorMinor } from '../../operations/versions.js';
 import type { BindingContext } from './binding-context.js';
 
 /** The offer of an agent over one binding. */
@@ -12,6 +12,8 @@ export interface Offer {
   readonly declared: ReadonlySet<string>;
   /** By version, in the order of the codecs. */
   readonly codecs: ReadonlyMap<string, WireCodec>;
+  /** True if only the version of a call may answer it. */
+  readonly strictVersions: boolean;
 }
 
 /**
@@ -25,13 +27,29 @@ export function offerOf(endpoint: BindingContext, binding: string, codecs: reado
     const card = endpoint.card();
     if (offer === undefined || card !== seen) {
       seen = card;
-      offer = readOffer(card, binding, codecs);
+      offer = readOffer(card, { binding, codecs, strictVersions: endpoint.strictVersions === true });
     }
     return offer;
   };
 }
 
-function readOffer(card: AgentCard, binding: string, codecs: readonly WireCodec[]): Offer {
+/**
+ * The codecs that answer a call of an older version by its name or path. Samples of the specification mix names of 1.0
+ * with version 0.3 (Spec §9.2), and other clients name no version.
+ */
+export function laterCodecs(
+  { codecs, strictVersions }: Pick<Offer, 'codecs' | 'strictVersions'>,
+  { version }: WireCodec,
+): readonly WireCodec[] {
+  return strictVersions ? [] : [...codecs.values()].filter((codec) => isLater(codec.version, version));
+}
+
+interface OfferOptions extends Pick<Offer, 'strictVersions'> {
+  readonly binding: string;
+  readonly codecs: readonly WireCodec[];
+}
+
+function readOffer(card: AgentCard, { binding, codecs, strictVersions }: OfferOptions): Offer {
   const declared = new Set<string>();
   for (const { protocolBinding, protocolVersion } of boundInterfaces(card)) {
     if (protocolBinding === binding) declared.add(majorMinor(protocolVersion));
@@ -42,5 +60,6 @@ function readOffer(card: AgentCard, binding: string, codecs: readonly WireCodec[
     extensions: card.capabilities.extensions ?? [],
     declared,
     codecs: new Map(offered.map((codec) => [codec.version, codec])),
+    strictVersions,
   };
 }

@@ -3,6 +3,7 @@ import type { StreamResponse } from '../../model/stream-response.js';
 import { EventReader } from './event-reader.js';
 import { type HttpCaller, readAnswer } from './http-caller.js';
 import { EVENT_STREAM_TYPE, essence } from './media-type.js';
+import { strangeAnswer } from './received-answer.js';
 
 /** The answer to a streaming call, and its reader. */
 export interface ReceivedStream {
@@ -40,11 +41,14 @@ export async function openedStream({
     body,
     limit: caller.eventBytes,
     signal,
-    decode: ({ data, id }) => {
+    decode: ({ data, id, event: name }) => {
       const event = decode(data);
+      if (event === undefined && name === 'error') throw strangeAnswer(response, data);
       if (event === undefined) return undefined;
       return id === undefined ? { event } : { event, id };
     },
   });
-  return { first: await events.next(), events };
+  const first = await events.next();
+  if (first.done === true && !response.ok) throw strangeAnswer(response, '');
+  return { first, events };
 }

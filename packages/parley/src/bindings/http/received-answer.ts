@@ -29,26 +29,46 @@ export function saidDetails(list: unknown): SaidDetails {
   return code === undefined ? { details } : { code, details };
 }
 
+/** An error as an answer holds it. */
+export interface AnsweredError {
+  readonly code: ErrorCode;
+  /** The error in its own shape, or its text. */
+  readonly said: unknown;
+  readonly details: ErrorDetails;
+}
+
 /** The error of an answer, with the waiting time and the challenges of its HTTP headers. */
-export function answeredError(
-  response: Response,
-  { code, message, details }: { readonly code: ErrorCode; readonly message: unknown; readonly details: ErrorDetails },
-): A2AError {
+export function answeredError(response: Response, { code, said, details }: AnsweredError): A2AError {
   const retryAfterMs = details.retryAfterMs ?? retryAfter(response.headers);
   return receivedError({
     code,
-    message: typeof message === 'string' && message !== '' ? message : `The agent answered ${statusOf(response)}`,
+    message: saidText(said) ?? `The agent answered ${statusOf(response)}${shownText(said)}`,
     details: retryAfterMs === undefined ? details : { ...details, retryAfterMs },
     challenges: receivedChallenges(response.headers),
   });
 }
 
-/** The error of an answer that is none of the protocol, but comes from a gateway or a proxy. */
+/**
+ * The text of an error. `message` is that of the protocol, `detail` and `title` are those of problem details and
+ * FastAPI. Other frameworks write `error`.
+ */
+function saidText(said: unknown): string | undefined {
+  if (!isObject(said)) return isText(said) ? said : undefined;
+  const { message, detail, title, error } = said;
+  return [message, detail, title, error].find(isText);
+}
+
+/** True for a text that is not empty. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** The error of an answer that is none of the protocol. It may come from a gateway, a proxy or a web framework. */
 export function strangeAnswer(response: Response, text: string): A2AError {
   const type = essence(response.headers.get('content-type') ?? undefined) || 'no media type';
-  const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${titleOf(text)}`;
+  const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${shownText(text)}`;
   const message = `The server answered ${statusOf(response)} with ${what}`;
-  return answeredError(response, { code: codeOfStatus(response.status), message, details: {} });
+  return answeredError(response, { code: codeOfStatus(response.status), said: message, details: {} });
 }
 
 /** Statuses with the same meaning in every binding. */
@@ -78,6 +98,14 @@ export function codeOfStatus(status: number): ErrorCode {
   return BY_STATUS.get(status) ?? (status < 500 ? 'INVALID_REQUEST' : 'INTERNAL_ERROR');
 }
 
+/** The JSON value of a body, or of its first frame if it is an event stream; undefined if there is none. */
+export function bodyValue(text: string): unknown {
+  const value = tryJson(text);
+  if (value !== undefined) return value;
+  const line = text.split('\n').find((one) => one.startsWith('data:'));
+  return line === undefined ? undefined : tryJson(line.slice(5));
+}
+
 /** The JSON value of a text; undefined if it is no JSON. */
 export function tryJson(text: string): unknown {
   try {
@@ -91,9 +119,23 @@ function statusOf({ status, statusText }: Response): string {
   return statusText === '' ? `status ${status}` : `${status} ${statusText}`;
 }
 
-function titleOf(text: string): string {
-  const title = /<title>([^<]{1,200})/i.exec(text)?.[1]?.trim();
-  return title === undefined || title === '' ? '' : ` (${title})`;
+/** The title of a page, or the beginning of any other text or value. */
+function shownText(said: unknown): string {
+  const text = typeof said === 'string' ? said : (JSON.stringify(said) ?? '');
+  const isPage = /^\s*</.test(text);
+  const shown = pieceOf(isPage ? (/<title>([^<]{1,200})/i.exec(text)?.[1] ?? '') : text);
+  if (shown === '') return '';
+  return isPage ? ` (${shown})` : `: ${shown}`;
+}
+
+/** The beginning of a text in one line, without control characters. */
+function pieceOf(text: string): string {
+  const start = text.trimStart();
+  const piece = start
+    .slice(0, 200)
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim();
+  return start.length > 200 ? `${piece}…` : piece;
 }
 
 /** The wait in milliseconds. A date is compared with the clock of the server that sent it. */

@@ -2,7 +2,7 @@ import type { WireCodec } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError, VersionNotSupportedError } from '../../errors/spec-errors.js';
 import { isStreaming, type OperationName } from '../../operations/operations.js';
-import { chooseVersion, isLater } from '../../operations/versions.js';
+import { chooseVersion } from '../../operations/versions.js';
 import {
   type AnswerForm,
   answerCall,
@@ -18,7 +18,7 @@ import { hasHabit } from '../http/client-habits.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
 import { EVENT_STREAM_TYPE, essence, JSON_TYPE, names } from '../http/media-type.js';
-import { type Offer, offerOf } from '../http/offer.js';
+import { laterCodecs, type Offer, offerOf } from '../http/offer.js';
 import { EVENT_STREAM_HEADERS, eventFrame } from '../http/sse-stream.js';
 import { errorResponse } from './errors.js';
 import { type JsonRpcDialect, SPECIFIED } from './jsonrpc-dialect.js';
@@ -98,8 +98,10 @@ class JsonRpcCall implements AnswerForm {
         const { method, params: value } = rpcRequest;
         rpc.#method = method;
         const offered = offer();
-        const asked = chooseVersion(dialect.askedVersion(request), offered.codecs, endpoint.versionWhenAbsent);
-        const { codec, operation } = findMethod(method, asked, offered) ?? unknownMethod(dialect, method);
+        const named = dialect.askedVersion(request);
+        const asked = chooseVersion(named, offered.codecs, endpoint.versionWhenAbsent);
+        const { codec, operation } =
+          findMethod(method, { asked, offer: offered, assumed: !named?.trim() }) ?? unknownMethod(dialect, method);
         rpc.#codec = codec;
         const call = prepareCall({ endpoint, offer: offered, codec, operation, value, form: 'json', request, record });
         refuseNotification(rpcRequest);
@@ -171,28 +173,32 @@ function limitedId(id: string, limit: number): string {
   throw new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'idLength' } });
 }
 
+/** The version of a call. */
+interface AskedVersion {
+  readonly asked: WireCodec;
+  readonly offer: Offer;
+  /** True if the request names no version. */
+  readonly assumed: boolean;
+}
+
 /**
- * The operation of a method in the requested version. The method decides the version for a client that names none, or
- * an older one: samples of the specification mix them (Spec §9.2).
- * @throws VersionNotSupportedError if the method is older than the version that the client names.
+ * The operation of a method in the requested version, or in a later one that answers too.
+ * @throws VersionNotSupportedError if another offered version has the method.
  */
 function findMethod(
   method: string,
-  asked: WireCodec,
-  offer: Offer,
+  { asked, offer, assumed }: AskedVersion,
 ): { codec: WireCodec; operation: OperationName } | undefined {
   const operation = asked.methods.get(method);
   if (operation !== undefined) return { codec: asked, operation };
-  for (const codec of offer.codecs.values()) {
-    const later = isLater(codec.version, asked.version) ? codec.methods.get(method) : undefined;
+  for (const codec of laterCodecs(offer, asked)) {
+    const later = codec.methods.get(method);
     if (later !== undefined) return { codec, operation: later };
   }
-  const older = [...offer.codecs.values()].filter(({ methods }) => methods.has(method));
-  if (older.length === 0) return undefined;
-  throw new VersionNotSupportedError(
-    asked.version,
-    older.map(({ version }) => version),
-  );
+  const others = [...offer.codecs.values()].filter(({ methods }) => methods.has(method));
+  if (others.length === 0) return undefined;
+  const supported = others.map(({ version }) => version);
+  throw new VersionNotSupportedError(asked.version, supported, { assumed });
 }
 
 function unknownMethod(dialect: JsonRpcDialect, method: string): never {

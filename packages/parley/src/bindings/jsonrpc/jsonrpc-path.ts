@@ -1,6 +1,7 @@
 import type { DescribedAnswer, Header, PathItem, Reference, Schema } from '../../openapi/document.js';
 import type { OperationName } from '../../operations/operations.js';
 import { isStreaming } from '../../operations/operations.js';
+import { isLegacy } from '../../operations/versions.js';
 import {
   type DescribedAgent,
   extensionHeaders,
@@ -45,6 +46,8 @@ export function jsonRpcPath(agent: DescribedAgent, dialect?: DescribedDialect): 
         .filter(([, operation]) => isOffered(operation, endpoint))
         .map(([name, operation]): Method => ({ name, operation, language })),
     );
+  const strict = endpoint.strictVersions === true;
+  const absence = { strict, required: strict && !versions.some(isLegacy) };
   const calls = methods.map((method) => [method.name, callSchema(method, agent)] as const);
   const streams = methods.some(({ operation }) => isStreaming(operation));
   const mapping = Object.fromEntries(calls.map(([name, { $ref }]) => [name, $ref]));
@@ -60,7 +63,7 @@ export function jsonRpcPath(agent: DescribedAgent, dialect?: DescribedDialect): 
       summary: 'Call a method (JSON-RPC)',
       description: 'A failed call is answered with status 200 and an `error`.',
       parameters: [
-        ...(dialect === undefined ? [versionParameter(versions, false)] : []),
+        ...(dialect === undefined ? [versionParameter(versions, absence)] : []),
         ...extensionParameters(endpoint),
         ...(streams ? [LAST_EVENT_ID] : []),
       ],

@@ -1,6 +1,10 @@
-import type { ClientTransport, OpenedStream, TransportCall } from '../../client/client-transport.js';
+import {
+  type ClientTransport,
+  MissingOperationError,
+  type OpenedStream,
+  type TransportCall,
+} from '../../client/client-transport.js';
 import type { ClientCodec } from '../../codec/client-codec.js';
-import { UnsupportedOperationError } from '../../errors/spec-errors.js';
 import type { AgentInterface } from '../../model/agent-card.js';
 import { isObject } from '../../model/json.js';
 import type {
@@ -12,7 +16,7 @@ import type {
 import { answerLimit, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
 import { openedStream } from '../http/opened-stream.js';
-import { strangeAnswer, tryJson } from '../http/received-answer.js';
+import { bodyValue, strangeAnswer } from '../http/received-answer.js';
 import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { errorOf } from './received-errors.js';
 
@@ -73,19 +77,19 @@ export class JsonRpcTransport implements ClientTransport {
   #method(operation: OperationName): string {
     const method = this.#codec.methodOf(operation);
     if (method !== undefined) return method;
-    throw new UnsupportedOperationError(
-      `Version ${this.agentInterface.protocolVersion} has no ${operation} over JSON-RPC`,
-    );
+    throw new MissingOperationError(this.agentInterface, operation, 'JSON-RPC');
   }
 }
 
-/** The result of a response; throws its error. The answer to a deletion may have no result. */
+/**
+ * The result of a response; throws its error, also if that has no envelope. The answer to a deletion may have no
+ * result.
+ */
 function resultOf(response: Response, text: string): unknown {
-  const envelope = tryJson(text);
-  if (!isObject(envelope) || (envelope.jsonrpc === undefined && envelope.error === undefined)) {
-    throw strangeAnswer(response, text);
-  }
-  const { error, result } = envelope;
+  const envelope = bodyValue(text);
+  if (!isObject(envelope)) throw strangeAnswer(response, text);
+  const { jsonrpc, error, result, code } = envelope;
   if (error !== undefined && error !== null) throw errorOf(response, error);
-  return result;
+  if (jsonrpc !== undefined) return result;
+  throw typeof code === 'number' ? errorOf(response, envelope) : strangeAnswer(response, text);
 }

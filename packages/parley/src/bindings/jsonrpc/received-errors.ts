@@ -4,14 +4,13 @@ import { codeOfNumber } from '../http/error-numbers.js';
 import { answeredError, codeOfStatus, saidDetails } from '../http/received-answer.js';
 
 /** The error of a response, found by its reason, then by its number (Spec §9.5), then by the status. */
-export function errorOf(response: Response, error: unknown): A2AError {
-  const { code: number, message, data } = isObject(error) ? error : {};
-  const said = saidDetails(data);
-  const known = said.code ?? codeOfNumber(number);
-  if (known !== undefined) return answeredError(response, { code: known, message, details: said.details });
+export function errorOf(response: Response, said: unknown): A2AError {
+  const { code: number, data } = isObject(said) ? said : {};
+  const { code: reason, details } = saidDetails(data);
+  const known = reason ?? codeOfNumber(number);
+  if (known !== undefined) return answeredError(response, { code: known, said, details });
   // A gateway before the agent answers in its own form: its status decides.
-  if (!response.ok)
-    return answeredError(response, { code: codeOfStatus(response.status), message, details: said.details });
-  const metadata = { ...said.details.metadata, jsonRpcCode: String(number) };
-  return answeredError(response, { code: 'INTERNAL_ERROR', message, details: { ...said.details, metadata } });
+  if (!response.ok) return answeredError(response, { code: codeOfStatus(response.status), said, details });
+  const metadata = { ...details.metadata, ...(number !== undefined && { jsonRpcCode: String(number) }) };
+  return answeredError(response, { code: 'INTERNAL_ERROR', said, details: { ...details, metadata } });
 }
