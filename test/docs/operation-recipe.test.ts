@@ -93,8 +93,9 @@ const packages = SourceTree.read(join(root, 'packages')).shipped.filter(
   ({ path }) => /^[^/]+\/src\//.test(path) && !path.startsWith('conformance/'),
 );
 
-/** Rooms and entries of the library that only call agents, as programs do. */
-const CALLERS = /^parley\/src\/(?:agent-calls|mcp|model-sdks|testing|tools)\/|^parley\/src\/exports\/testing/;
+/** Rooms and files of the library that only call agents, as programs do. */
+const CALLERS =
+  /^parley\/src\/(?:(?:agent-calls|mcp|model-sdks|testing|tools)\/|exports\/testing|client\/missing-interface)/;
 
 /** The names that a file has in its code. Calls of a client do not count in `CALLERS` and outside of the library. */
 function namesOf(file: SourceFile): ReadonlySet<string> {
