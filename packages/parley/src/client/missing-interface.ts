@@ -1,5 +1,6 @@
 import { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import { BY_VERB } from '../operations/operations.js';
 import { majorMinor } from '../operations/versions.js';
 import type { CallOptions } from './call-options.js';
 import type { Client } from './client.js';
@@ -36,7 +37,7 @@ export async function viaExtendedCard({ call, select, client, ...missing }: Exte
   const asking = client(card, callable);
   let extended: AgentCard;
   try {
-    extended = await asking.getExtendedAgentCard(call);
+    extended = await asking[BY_VERB.describe](call);
   } catch (cause) {
     call.signal?.throwIfAborted();
     const [code, message] = missingInterface(missing);
