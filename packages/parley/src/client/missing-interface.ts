@@ -4,24 +4,27 @@ import { BY_VERB } from '../operations/operations.js';
 import { majorMinor } from '../operations/versions.js';
 import type { CallOptions } from './call-options.js';
 import type { Client } from './client.js';
+import type { ClientBinding } from './client-transport.js';
 import type { InterfaceWishes } from './interface-selection.js';
 
 /** A card without an interface that fits. */
-export interface MissingInterface {
+interface MissingInterface {
   readonly card: AgentCard;
-  readonly wishes: InterfaceWishes;
-  /** True if the caller passes further bindings. */
-  readonly hasBindings: boolean;
+  readonly wishes: InterfaceWishes & {
+    /** Present if the caller passes further bindings. */
+    readonly bindings?: readonly ClientBinding[];
+  };
 }
 
 /** The means to look into the extended card. */
 export interface ExtendedCardSearch extends MissingInterface {
-  /** The options of the call for the card. */
-  readonly call: CallOptions;
+  readonly wishes: MissingInterface['wishes'] & Pick<CallOptions, 'signal' | 'timeoutMs'>;
   readonly select: (card: AgentCard, wishes: InterfaceWishes) => readonly AgentInterface[];
   readonly client: (card: AgentCard, interfaces: readonly AgentInterface[]) => Client;
 }
 
+/** Longest time for the extended card. */
+const CARD_TIMEOUT_MS = 30_000;
 const GET_GRPC =
   'Run npm install @grpc/grpc-js @bufbuild/protobuf, and connect with bindings: [grpcTransport()] of parley-a2a/grpc';
 
@@ -30,16 +33,17 @@ const GET_GRPC =
  * @throws A2AError VERSION_NOT_SUPPORTED if no card has the wanted version; UNSUPPORTED_OPERATION if no card has an
  *   interface that fits.
  */
-export async function viaExtendedCard({ call, select, client, ...missing }: ExtendedCardSearch): Promise<Client> {
-  const { card, wishes } = missing;
+export async function viaExtendedCard({ card, wishes, select, client }: ExtendedCardSearch): Promise<Client> {
+  const missing = { card, wishes };
+  const { signal, timeoutMs = CARD_TIMEOUT_MS } = wishes;
   const callable = card.capabilities.extendedAgentCard === true ? select(card, {}) : [];
   if (callable.length === 0) throw new A2AError(...missingInterface(missing));
   const asking = client(card, callable);
   let extended: AgentCard;
   try {
-    extended = await asking[BY_VERB.describe](call);
+    extended = await asking[BY_VERB.describe]({ ...(signal && { signal }), timeoutMs });
   } catch (cause) {
-    call.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     const [code, message] = missingInterface(missing);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new A2AError(code, `${message}. Its extended card may have more, but was not read: ${reason}`, {}, { cause });
@@ -47,7 +51,7 @@ export async function viaExtendedCard({ call, select, client, ...missing }: Exte
     asking.close();
   }
   const interfaces = select(extended, wishes);
-  if (interfaces.length === 0) throw new A2AError(...missingInterface({ ...missing, card: extended }));
+  if (interfaces.length === 0) throw new A2AError(...missingInterface({ card: extended, wishes }));
   return client(extended, interfaces);
 }
 
@@ -55,13 +59,12 @@ export async function viaExtendedCard({ call, select, client, ...missing }: Exte
 function missingInterface({
   card,
   wishes,
-  hasBindings,
 }: MissingInterface): [code: 'UNSUPPORTED_OPERATION' | 'VERSION_NOT_SUPPORTED', message: string] {
   const { name, supportedInterfaces: all } = card;
-  const { binding, version } = wishes;
+  const { binding, version, bindings } = wishes;
   const wish = [binding, version].filter((part) => part !== undefined).join(' ');
   const lacksGrpc =
-    !hasBindings && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
+    bindings === undefined && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
   if (lacksGrpc && lacksGrpc.length > 0 && lacksGrpc.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {
     const only = lacksGrpc.length === all.length ? ' only' : '';
     return ['UNSUPPORTED_OPERATION', `${name} offers gRPC${only}, which needs packages. ${GET_GRPC}`];

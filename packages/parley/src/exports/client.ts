@@ -157,18 +157,11 @@ export async function connect(
   const select = (from: AgentCard, wishes: InterfaceWishes) =>
     selectInterfaces(from, wishes, (one) => isKnown(one) || bindingOf(one, options) !== undefined);
   const place = { agent, url, options, runtime, caller, verified };
+  const client = (card: AgentCard, interfaces: readonly AgentInterface[]) => clientOf({ ...place, card, interfaces });
   const interfaces = select(offered, options);
-  if (interfaces.length > 0) return clientOf({ ...place, card, interfaces });
+  if (interfaces.length > 0) return client(card, interfaces);
   const { viaExtendedCard } = await import('../client/missing-interface.js');
-  const { signal, timeoutMs = CARD_TIMEOUT_MS } = options;
-  return viaExtendedCard({
-    card: offered,
-    wishes: options,
-    hasBindings: options.bindings !== undefined,
-    call: { ...(signal && { signal }), timeoutMs },
-    select,
-    client: (card, interfaces) => clientOf({ ...place, card, interfaces }),
-  });
+  return viaExtendedCard({ card: offered, wishes: options, select, client });
 }
 
 /** Options for finding a card. */
