@@ -232,6 +232,40 @@ describe.each([
   });
 });
 
+it('an interface that only the extended card lists is used if a trusted key signed that card', async () => {
+  const key = await keyOf('now');
+  const port = await freePort();
+  const server = createA2AServer({
+    agent: () => 'ok',
+    versions: ['1.0', '0.3'],
+    authenticator: new BearerTokens([{ token: 'token-of-ada', subject: 'ada' }]),
+    extendedAgentCard: (card) => card,
+    bindings: [grpcBinding({ port: 0, listed: 'extended' }), capnwebBinding()],
+    url: `http://127.0.0.1:${port}`,
+    cardSigning: { keys: [key] },
+  });
+  closers.push(() => server.close({ graceMs: 0 }));
+  await server.listen(port);
+  const publicCard = server.agentCard;
+  const publicSigner = await signer('public');
+  const card = { ...publicCard, signatures: [await publicSigner.sign(textOf(publicCard))] } as object as AgentCard;
+  const listing = (keys: readonly object[]) =>
+    connect(card, {
+      binding: 'GRPC',
+      bindings: [grpcTransport()],
+      credentials: bearerToken('token-of-ada'),
+      signatures: { keys: keys as never },
+    });
+  const client = await listing([publicSigner.jwk, published(key)]);
+  closers.push(() => client.close());
+  expect(client.agentInterface.protocolBinding).toBe('GRPC');
+  expect(await client.sendMessage('hi')).toHaveProperty('task');
+  await expect(listing([publicSigner.jwk])).rejects.toMatchObject({
+    code: 'UNSUPPORTED_OPERATION',
+    message: expect.stringContaining('kid "now"'),
+  });
+});
+
 describe('keys that cannot be used', () => {
   it('are refused without a public url', async () => {
     const keys = [await keyOf('now')];

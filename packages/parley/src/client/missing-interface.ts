@@ -1,28 +1,30 @@
+import { CLIENT_VERSIONS } from '../codec/client-codecs.js';
 import { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { majorMinor } from '../operations/versions.js';
 import type { CallOptions } from './call-options.js';
 import type { Client } from './client.js';
+import type { ClientBinding } from './client-transport.js';
 import type { InterfaceWishes } from './interface-selection.js';
 
 /** A card without an interface that fits. */
-export interface MissingInterface {
+interface MissingInterface {
   readonly card: AgentCard;
-  readonly wishes: InterfaceWishes;
-  /** True for a version in which this client calls. */
-  readonly isSpoken: (version: string) => boolean;
-  /** True if the caller passes further bindings. */
-  readonly hasBindings: boolean;
+  readonly wishes: InterfaceWishes & {
+    /** Present if the caller passes further bindings. */
+    readonly bindings?: readonly ClientBinding[];
+  };
 }
 
 /** The means to look further: at later versions, and into the extended card. */
 export interface FurtherSearch extends MissingInterface {
-  /** The options of the call for the card. */
-  readonly call: CallOptions;
+  readonly wishes: MissingInterface['wishes'] & Pick<CallOptions, 'signal' | 'timeoutMs'>;
   readonly select: (card: AgentCard, wishes: InterfaceWishes) => readonly AgentInterface[];
   readonly client: (card: AgentCard, interfaces: readonly AgentInterface[]) => Client;
 }
 
+/** Longest time for the extended card. */
+const CARD_TIMEOUT_MS = 30_000;
 const GET_GRPC =
   'Run npm install @grpc/grpc-js @bufbuild/protobuf, and connect with bindings: [grpcTransport()] of parley-a2a/grpc';
 
@@ -52,8 +54,9 @@ function shown(versions: readonly string[]): string {
  * @throws A2AError VERSION_NOT_SUPPORTED if no card has the wanted version; UNSUPPORTED_OPERATION if no card has an
  *   interface that fits.
  */
-export async function fittingClient({ call, select, client, ...missing }: FurtherSearch): Promise<Client> {
-  const { card, wishes } = missing;
+export async function fittingClient({ card, wishes, select, client }: FurtherSearch): Promise<Client> {
+  const missing = { card, wishes };
+  const { signal, timeoutMs = CARD_TIMEOUT_MS } = wishes;
   const current = asCurrent(card);
   const fitting = select(current, wishes);
   if (fitting.length > 0) return client(card, fitting);
@@ -62,9 +65,9 @@ export async function fittingClient({ call, select, client, ...missing }: Furthe
   const asking = client(card, callable);
   let extended: AgentCard;
   try {
-    extended = await asking.getExtendedAgentCard(call);
+    extended = await asking.getExtendedAgentCard({ ...(signal && { signal }), timeoutMs });
   } catch (cause) {
-    call.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     const [code, message] = missingInterface(missing);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new A2AError(code, `${message}. Its extended card may have more, but was not read: ${reason}`, {}, { cause });
@@ -72,7 +75,7 @@ export async function fittingClient({ call, select, client, ...missing }: Furthe
     asking.close();
   }
   const interfaces = select(asCurrent(extended), wishes);
-  if (interfaces.length === 0) throw new A2AError(...missingInterface({ ...missing, card: extended }));
+  if (interfaces.length === 0) throw new A2AError(...missingInterface({ card: extended, wishes }));
   return client(extended, interfaces);
 }
 
@@ -80,18 +83,16 @@ export async function fittingClient({ call, select, client, ...missing }: Furthe
 function missingInterface({
   card,
   wishes,
-  isSpoken,
-  hasBindings,
 }: MissingInterface): [code: 'UNSUPPORTED_OPERATION' | 'VERSION_NOT_SUPPORTED', message: string] {
   const { name, supportedInterfaces: all } = card;
-  const { binding, version } = wishes;
+  const { binding, version, bindings } = wishes;
   const wish = [binding, version].filter((part) => part !== undefined).join(' ');
   const versions = [...new Set(all.map(({ protocolVersion }) => majorMinor(protocolVersion)))];
   const spoken = 'this client speaks 1.x, 0.3 and 0.2';
-  if (versions.length > 0 && !versions.some((one) => isSpoken(calledVersion(one))))
+  if (versions.length > 0 && !versions.some((one) => CLIENT_VERSIONS.has(calledVersion(one))))
     return ['VERSION_NOT_SUPPORTED', `${name} speaks only ${shown(versions)}; ${spoken}`];
   const lacksGrpc =
-    !hasBindings && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
+    bindings === undefined && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
   if (lacksGrpc && lacksGrpc.length > 0 && lacksGrpc.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {
     const only = lacksGrpc.length === all.length ? ' only' : '';
     return ['UNSUPPORTED_OPERATION', `${name} offers gRPC${only}, which needs packages. ${GET_GRPC}`];
@@ -102,7 +103,7 @@ function missingInterface({
     const scheme = isStrange ? ` (${URL.parse(url)?.protocol ?? 'its address'} is not http or https)` : '';
     return `${protocolBinding} ${majorMinor(protocolVersion)}${scheme}`;
   });
-  const isUnspoken = version !== undefined && !isSpoken(majorMinor(version));
+  const isUnspoken = version !== undefined && !CLIENT_VERSIONS.has(majorMinor(version));
   const lacks = isUnspoken
     ? `is not called in ${version}: ${spoken}`
     : `does not offer ${wish === '' ? 'an interface that is known here' : wish}`;

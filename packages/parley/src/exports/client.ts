@@ -157,19 +157,11 @@ export async function connect(
   const select = (from: AgentCard, wishes: InterfaceWishes) =>
     selectInterfaces(from, wishes, (one) => isKnown(one) || bindingOf(one, options) !== undefined);
   const place = { agent, url, options, runtime, caller, verified };
+  const client = (card: AgentCard, interfaces: readonly AgentInterface[]) => clientOf({ ...place, card, interfaces });
   const interfaces = select(offered, options);
-  if (interfaces.length > 0) return clientOf({ ...place, card, interfaces });
+  if (interfaces.length > 0) return client(card, interfaces);
   const { fittingClient } = await import('../client/missing-interface.js');
-  const { signal, timeoutMs = CARD_TIMEOUT_MS } = options;
-  return fittingClient({
-    card: offered,
-    wishes: options,
-    isSpoken: (version) => CLIENT_VERSIONS.has(version),
-    hasBindings: options.bindings !== undefined,
-    call: { ...(signal && { signal }), timeoutMs },
-    select,
-    client: (card, interfaces) => clientOf({ ...place, card, interfaces }),
-  });
+  return fittingClient({ card: offered, wishes: options, select, client });
 }
 
 /** Options for finding a card. */

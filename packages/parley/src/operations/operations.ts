@@ -171,7 +171,7 @@ export function takesMessage(operation: OperationName): boolean {
   return OPERATIONS[operation].request === 'SendMessageRequest';
 }
 
-/** Operations by the verbs that objects such as a task use for them. */
+/** Operations by the verbs that objects, such as a task, have for them. */
 export const BY_VERB = {
   send: 'sendMessage',
   stream: 'sendStreamingMessage',
@@ -179,4 +179,5 @@ export const BY_VERB = {
   list: 'listTasks',
   cancel: 'cancelTask',
   subscribe: 'subscribeToTask',
+  describe: 'getExtendedAgentCard',
 } as const satisfies Readonly<Record<string, OperationName>>;
