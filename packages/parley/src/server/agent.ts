@@ -53,7 +53,7 @@ async function stream(
 ): Promise<boolean> {
   let artifactId: string | undefined;
   const say = (content: string | Part): Promise<void> => {
-    if (artifactId !== undefined) return events.append(artifactId, content, MORE_FOLLOWS);
+    if (artifactId !== undefined) return events.append(artifactId, content);
     return events.artifact(content, { name: 'response', ...MORE_FOLLOWS }).then((id) => {
       artifactId = id;
     });

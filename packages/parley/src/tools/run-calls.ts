@@ -105,7 +105,7 @@ export class RunCalls {
     const { taskId, contextId } = context;
     onEvent?.({ taskId, contextId, call: toldCall(call) });
     const part = ownRecordPart(told);
-    if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part, MORE_FOLLOWS);
+    if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part);
     this.#hasArtifact = true;
     return events.artifact(part, { ...TOOLS_ARTIFACT, ...MORE_FOLLOWS }).then(() => {});
   }

@@ -330,7 +330,7 @@ class TextArtifact {
     if (this.#id === undefined) {
       this.#id = await this.#events.artifact(added, { name: this.#name, ...this.#options, ...MORE_FOLLOWS });
     } else {
-      await this.#events.append(this.#id, added, MORE_FOLLOWS);
+      await this.#events.append(this.#id, added);
     }
     this.#isNewBlock = false;
   }

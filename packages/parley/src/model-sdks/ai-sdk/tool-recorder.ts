@@ -175,7 +175,7 @@ export class ToolRecorder {
   async #append(change: CallChange, metadata?: JsonObject): Promise<void> {
     const { events } = this.#turn;
     const part = { ...recordPart(change), ...(metadata && { metadata }) };
-    if (this.#hasArtifact) await events.append(TOOLS_ARTIFACT.artifactId, part, MORE_FOLLOWS);
+    if (this.#hasArtifact) await events.append(TOOLS_ARTIFACT.artifactId, part);
     else await events.artifact(part, { ...TOOLS_ARTIFACT, ...MORE_FOLLOWS });
     this.#hasArtifact = true;
   }

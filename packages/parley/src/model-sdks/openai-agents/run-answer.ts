@@ -60,7 +60,7 @@ export class RunAnswer {
 
   async #publish(text: string): Promise<void> {
     this.#published += text;
-    if (this.#isPublished) return this.#events.append(this.artifactId, text, MORE_FOLLOWS);
+    if (this.#isPublished) return this.#events.append(this.artifactId, text);
     this.#isPublished = true;
     await this.#replace();
   }

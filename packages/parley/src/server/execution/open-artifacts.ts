@@ -29,10 +29,10 @@ type Successor = 'chunk of the artifact' | 'other artifact' | 'status' | 'flush'
 
 /** A chunk that is held back until the next event shows if it is the last one. */
 interface HeldChunk {
-  readonly event: ArtifactEvent;
-  readonly bytes: number;
+  event: ArtifactEvent;
+  bytes: number;
   /** True for the first update of an artifact, and for one that replaces it. */
-  readonly isFirst: boolean;
+  isFirst: boolean;
   /** True if the agent says that more follows. */
   readonly hasMore: boolean;
 }
@@ -48,6 +48,8 @@ export class OpenArtifacts {
   #looks = 0;
   #timer: RunningTimer | undefined;
   readonly #known = new Set<string>();
+  /** Artifacts of which the agent says that more follows. */
+  readonly #growing = new Set<string>();
   /** Artifacts whose chunks are all written, and the last of them has no mark. */
   readonly #open = new Set<string>();
 
@@ -58,6 +60,7 @@ export class OpenArtifacts {
   /** Begins with the artifacts of a task. */
   begin(artifacts: readonly Artifact[] = []): void {
     this.#known.clear();
+    this.#growing.clear();
     this.#open.clear();
     for (const { artifactId } of artifacts) this.#known.add(artifactId);
   }
@@ -66,20 +69,32 @@ export class OpenArtifacts {
   take(event: ArtifactEvent, bytes: number): Promise<void> {
     const { artifact, append, lastChunk } = event.artifactUpdate;
     const id = artifact.artifactId;
+    const held = this.#held;
+    const isSame = held?.event.artifactUpdate.artifact.artifactId === id;
+    if (isSame && append === true && lastChunk === undefined) {
+      // One chunk takes the place of another, as most chunks do.
+      const before = this.#options.write(held.event, held.bytes);
+      held.event = event;
+      held.bytes = bytes;
+      held.isFirst = false;
+      this.#looks = 0;
+      return before;
+    }
     if (isClosing(event.artifactUpdate)) {
       const room = this.#close(event.artifactUpdate);
       if (room !== undefined) return room;
     }
-    const isSame = this.#held?.event.artifactUpdate.artifact.artifactId === id;
     const room = this.#release(isSame ? 'chunk of the artifact' : 'other artifact');
     const isFirst = append !== true || !this.#known.has(id);
     this.#known.add(id);
+    if (lastChunk === false) this.#growing.add(id);
+    else if (isFirst || lastChunk === true) this.#growing.delete(id);
+    const hasMore = this.#growing.has(id);
     const chunk = plain(event, isFirst);
     if (lastChunk === true) {
       this.#open.delete(id);
       return this.#options.write(chunk, bytes);
     }
-    const hasMore = lastChunk === false;
     if (hasMore && !hasText(artifact)) {
       this.#open.add(id);
       return this.#options.write(chunk, bytes);
