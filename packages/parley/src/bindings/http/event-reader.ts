@@ -100,7 +100,8 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     this.#text += text;
     if (this.#text.length > this.#options.limit) this.#fault ??= { error: tooLong(this.#options.limit) };
     if (this.#start.length >= LONGEST_FIELD) return;
-    this.#start = this.#text.trimStart().slice(0, LONGEST_FIELD);
+    const more = this.#start === '' ? text.trimStart() : text;
+    this.#start = (this.#start + more).slice(0, LONGEST_FIELD);
     if (/^(?:data|event|id|retry)?:/.test(this.#start)) this.#text = undefined;
   }
 
