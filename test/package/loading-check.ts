@@ -43,7 +43,7 @@ describe.each(NODES)("the README's agent on $name", ({ node }) => {
     const { code, output } = await inProject(node, [projectFile(file, form(calledAgent()))]);
     expect(output).toMatch(/^Shouter listens on http:\/\/127\.0\.0\.1:\d+$/m);
     expect(output).toContain('"state":"TASK_STATE_COMPLETED"');
-    expect(output.match(/"text":"(BE|HEARD) "/g)).toHaveLength(2);
+    expect(output).toContain('"text":"BE HEARD "');
     expect(code).toBe(0);
   });
 });

@@ -96,7 +96,7 @@ describe('without Node.js', () => {
     runInContext(text, world);
     expect(runInContext('typeof process + typeof Buffer + typeof require', world)).toBe('undefined'.repeat(3));
     const answer = JSON.parse((await world.call?.()) ?? '') as object;
-    expect(answer).toMatchObject({ result: { task: { artifacts: [{ parts: [{ text: 'hello' }, { text: '!' }] }] } } });
+    expect(answer).toMatchObject({ result: { task: { artifacts: [{ parts: [{ text: 'hello!' }] }] } } });
   });
 });
 
@@ -113,6 +113,6 @@ describe('in a bundle', () => {
     const { text } = await bundled(exchanged, { format: 'esm', minify: true });
     const gzipped = gzipSync(text).length;
     process.stdout.write(`bundle of a minimal agent: ${text.length} bytes minified, ${gzipped} gzipped\n`);
-    expect(gzipped).toBeLessThan(133_000);
+    expect(gzipped).toBeLessThan(136_000);
   });
 });
