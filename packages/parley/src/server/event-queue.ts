@@ -12,9 +12,8 @@ export type StatusContent = string | readonly Part[] | Partial<Message>;
 export type ArtifactContent = string | Part | readonly Part[];
 
 /**
- * Description of an artifact, without its content. `lastChunk` says if this is the last chunk (Spec §4.2.2): `true` if
- * it is, `false` if more may follow, which holds for the chunks after it too. Default: the engine decides by the next
- * event.
+ * Description of an artifact, without its content. `lastChunk` says if this is the last chunk (Spec §4.2.2). `true`: it
+ * is. `false`: more may follow, which holds for the chunks after it too. Default: the engine decides by the next event.
  */
 export type ArtifactInfo = Partial<Omit<Artifact, 'parts'>> & { readonly lastChunk?: boolean };
 
