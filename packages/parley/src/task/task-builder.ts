@@ -63,6 +63,11 @@ export class TaskBuilder {
     if (record.metadata !== undefined) this.#metadata = merged(this.#metadata, record.metadata);
   }
 
+  /** True if the task has an artifact. */
+  has(artifactId: string): boolean {
+    return this.#artifacts.has(artifactId);
+  }
+
   /** An artifact of the task as plain data. Later records do not change it. */
   artifact(artifactId: string): Artifact | undefined {
     return this.#artifacts.get(artifactId)?.view();

@@ -19,6 +19,8 @@ export interface OpenArtifactsOptions extends TaskAddress {
   readonly form: ArtifactEnd;
   /** Timers of `HELD_CHUNK_LOOK_MS`. */
   readonly timers: EqualTimers;
+  /** True if an update of the artifact was written. */
+  readonly has: (artifactId: string) => boolean;
   /** The artifact after all updates that were written. */
   readonly artifact: (artifactId: string) => Artifact | undefined;
   readonly write: (event: ArtifactEvent, bytes: number) => Promise<void>;
@@ -47,7 +49,6 @@ export class OpenArtifacts {
   /** Looks at the chunk so far. */
   #looks = 0;
   #timer: RunningTimer | undefined;
-  readonly #known = new Set<string>();
   /** Artifacts of which the agent says that more follows. */
   readonly #growing = new Set<string>();
   /** Artifacts whose chunks are all written, and the last of them has no mark. */
@@ -55,14 +56,6 @@ export class OpenArtifacts {
 
   constructor(options: OpenArtifactsOptions) {
     this.#options = options;
-  }
-
-  /** Begins with the artifacts of a task. */
-  begin(artifacts: readonly Artifact[] = []): void {
-    this.#known.clear();
-    this.#growing.clear();
-    this.#open.clear();
-    for (const { artifactId } of artifacts) this.#known.add(artifactId);
   }
 
   /** Takes an update. Resolves when there is room for the next. */
@@ -85,8 +78,7 @@ export class OpenArtifacts {
       if (room !== undefined) return room;
     }
     const room = this.#release(isSame ? 'chunk of the artifact' : 'other artifact');
-    const isFirst = append !== true || !this.#known.has(id);
-    this.#known.add(id);
+    const isFirst = append !== true || !this.#options.has(id);
     if (lastChunk === false) this.#growing.add(id);
     else if (isFirst || lastChunk === true) this.#growing.delete(id);
     const hasMore = this.#growing.has(id);
@@ -109,7 +101,8 @@ export class OpenArtifacts {
   before(event: Exclude<TaskEvent, ArtifactEvent>): void {
     if ('task' in event) {
       this.#release('status');
-      return this.begin(event.task.artifacts);
+      this.#growing.clear();
+      return this.#open.clear();
     }
     const { state } = event.statusUpdate.status;
     if (state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED') return void this.#release('status');

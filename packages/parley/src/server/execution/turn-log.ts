@@ -92,6 +92,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
       contextId: turn.contextId,
       form: context.artifactEnd,
       timers: context.heldChunks,
+      has: (id) => this.#builder?.has(id) === true,
       artifact: (id) => this.#builder?.artifact(id),
       write: (event, bytes) => this.#record(event, bytes),
     });
@@ -114,7 +115,6 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     this.#claim = claim;
     this.#held = heldTurn(claim);
     this.#builder = TaskBuilder.from(task);
-    this.#artifacts.begin(task.artifacts);
     this.#seq = seq;
     this.#lastTimestamp = statusTime(task.status);
     if (seq > 1) this.#snapshotBytes = taskBytes(task);
