@@ -15,7 +15,7 @@ const agent = {
       if (word === 'process') await events.artifact(String(process.pid), { name: 'process' });
       if (word === 'silent') await pause(Number(ms), undefined, { signal: context.signal });
       for (let chunk = 0; word === 'long' && context.attempt === 1 && chunk < 150 && !context.signal.aborted; chunk++) {
-        await events.artifact(`chunk ${chunk}`, { name: `chunk-${chunk}` });
+        await events.artifact(`chunk ${chunk}`, { name: `chunk-${chunk}`, lastChunk: true });
         await pause(100);
       }
       if (!context.signal.aborted) await events.complete();
