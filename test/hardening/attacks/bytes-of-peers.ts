@@ -1,0 +1,3 @@
+import type { Attack } from './attack.js';
+
+export const BYTES_OF_PEERS: readonly Attack[] = [];

@@ -1,0 +1,3 @@
+import type { Attack } from './attack.js';
+
+export const HEADERS_OF_PROXIES: readonly Attack[] = [];
