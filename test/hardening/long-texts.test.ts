@@ -14,7 +14,7 @@ import { safeName } from '../../packages/cli/src/task/saved-files.js';
 import { shellWord } from '../../packages/cli/src/task/shell-word.js';
 import { baseUrlOf } from '../../packages/parley/src/app/base-url.js';
 import { corsSchema } from '../../packages/parley/src/app/middleware/cors.js';
-import { closestName, isOption } from '../../packages/parley/src/app/options/check-options.js';
+import { closestName, isOption } from '../../packages/parley/src/options/check-options.js';
 import { readServerConfig } from '../../packages/parley/src/app/server-config.js';
 import { receivedChallenges } from '../../packages/parley/src/auth/challenge.js';
 import { EncodingChoice } from '../../packages/parley/src/bindings/http/accept-encoding.js';

@@ -1,6 +1,10 @@
 import { OptionsError } from '../errors/options-error.js';
 import { canonicalJson } from '../model/canonical-json.js';
+import { isObject } from '../model/json.js';
 import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, flag } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from './authenticator.js';
 import { requirementsOf } from './requirements.js';
 import { areOneCaller, type User } from './user.js';
@@ -50,12 +54,11 @@ export interface AllOfOptions {
  * A credential without a list of tenants leaves them to the rule of the operator, which then decides beside the lists.
  * Credentials of users with different subjects are refused, unless the options allow them, and so is a client of an
  * authorization server beside a user. A credential of an optional member may be absent.
- * @throws OptionsError if two members have different schemes of one name.
+ * @throws OptionsError if two members have different schemes of one name, and for unknown options.
  */
 export function allOf(...given: readonly Authenticator[] | readonly [...Authenticator[], AllOfOptions]): Authenticator {
-  const all: readonly (Authenticator | AllOfOptions)[] = given;
-  const members = all.filter(isAuthenticator);
-  const { differentUsers = false } = all.find(isOptions) ?? {};
+  const { members, options } = membersAndOptions(given);
+  const { differentUsers = false } = checkOptions({ subject: 'allOf', schema: allOfSchema, options });
   const join = joinedUsers();
   const isOptional = (at: number) => members[at]?.optional === true;
   return combined('allOf', {
@@ -79,12 +82,17 @@ export function allOf(...given: readonly Authenticator[] | readonly [...Authenti
   });
 }
 
-function isAuthenticator(one: Authenticator | AllOfOptions): one is Authenticator {
-  return 'authenticate' in one;
-}
+const allOfSchema = closed({ differentUsers: Type.Optional(flag) });
 
-function isOptions(one: Authenticator | AllOfOptions): one is AllOfOptions {
-  return !isAuthenticator(one);
+/** The options are the last argument. Any other object that is no authenticator is a mistake. */
+function membersAndOptions(given: readonly (Authenticator | AllOfOptions)[]): {
+  readonly members: readonly Authenticator[];
+  readonly options: AllOfOptions;
+} {
+  const last = given.at(-1);
+  const isMember = !isObject(last) || last instanceof Promise || 'authenticate' in last;
+  const members = (isMember ? given : given.slice(0, -1)) as readonly Authenticator[];
+  return { members, options: isMember ? {} : (last as AllOfOptions) };
 }
 
 interface Combination {

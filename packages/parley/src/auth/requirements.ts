@@ -1,3 +1,4 @@
+import { OptionsError } from '../errors/options-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { SecurityRequirement } from '../model/security-scheme.js';
 import type { Authentication, Authenticator, Credentials } from './authenticator.js';
@@ -88,8 +89,11 @@ export function requiring(
 /**
  * The authenticator that also asks each user for these scopes. The card says so, and a user who lacks one gets 403 with
  * its name. Anonymous callers of an optional authenticator are not asked.
+ * @throws OptionsError without a scope.
  */
 export function requireScopes(authenticator: Authenticator, ...scopes: readonly string[]): Authenticator {
+  if (scopes.length === 0 || scopes.some((scope) => typeof scope !== 'string' || scope === ''))
+    throw new OptionsError('requireScopes', ['needs at least one scope, each a text and not a list']);
   const requirements = requirementsOf(authenticator).map(({ schemes = {} }) => ({
     schemes: Object.fromEntries(
       Object.entries(schemes).map(([name, { list = [] }]) => [name, { list: [...new Set([...list, ...scopes])] }]),

@@ -18,7 +18,8 @@ export type {
   CredentialTarget,
   RequestCredentials,
 } from '../auth/credential-provider.js';
-export { type ApiKeyOptions, type ApiKeyPlace, apiKey } from '../auth/credentials/api-key.js';
+export { type ApiKeyOptions, apiKey } from '../auth/credentials/api-key.js';
+export type { ApiKeyPlace } from '../auth/credentials/api-key-place.js';
 export { type BasicOptions, basic } from '../auth/credentials/basic.js';
 export { bearerToken } from '../auth/credentials/bearer-token.js';
 export type { CredentialKind, SchemeNeed, SchemeProof } from '../auth/credentials/credential-kind.js';

@@ -1,6 +1,5 @@
 import type { CardJwk } from '../agent-card/signatures/card-signing-options.js';
 import type { HostExtension } from '../app/host-extension.js';
-import { checkOptions } from '../app/options/check-options.js';
 import { messageSigningSchema, signedCallsSchema, verifySchema } from '../app/options/signing-options.js';
 import { SigningExtension } from '../app/signing-extension.js';
 import type { KeyTimes } from '../auth/tokens/token-options.js';
@@ -12,6 +11,7 @@ import type { StreamResponse, TaskStatusUpdateEvent } from '../model/stream-resp
 import type { Task } from '../model/task.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import type { Interceptor } from '../operations/interceptor.js';
+import { checkOptions } from '../options/check-options.js';
 import { AnswerVerifier } from '../signing/answer-verifier.js';
 import type { TaskIds } from '../signing/canonical-content.js';
 import { signingInterceptor } from '../signing/client-interceptor.js';

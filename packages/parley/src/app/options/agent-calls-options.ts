@@ -1,5 +1,5 @@
-import { closed, func, positive, texts, withMethod } from './option-schemas.js';
-import * as Type from './option-types.js';
+import { closed, func, positive, texts, withMethod } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 
 const count = Type.Optional(Type.Integer({ minimum: 1, maximum: 8 }));
 const ms = Type.Optional(positive);

@@ -5,6 +5,18 @@ import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../../bindings/http/
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protocol-versions.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { VERSION_WHEN_ABSENT } from '../../operations/versions.js';
+import {
+  closed,
+  custom,
+  flag,
+  func,
+  matching,
+  nonEmpty,
+  type OptionSchemas,
+  positive,
+  withMethod,
+} from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { PromptFunction, PromptRunner } from '../../server/agent.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-limits.js';
@@ -16,18 +28,6 @@ import { ARTIFACT_ENDS, type ArtifactEnd } from '../../task/artifact-end.js';
 import { optionalRateSchema } from '../limits/rate-limit-options.js';
 import type { Rate } from '../limits/rate-limiter.js';
 import { agentCardSchemas } from './agent-card-schemas.js';
-import {
-  closed,
-  custom,
-  flag,
-  func,
-  matching,
-  nonEmpty,
-  type OptionSchemas,
-  positive,
-  withMethod,
-} from './option-schemas.js';
-import * as Type from './option-types.js';
 
 /** The options of every agent. */
 export interface ServedAgentOptions extends AgentCardOptions {

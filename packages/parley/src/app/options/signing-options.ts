@@ -1,5 +1,5 @@
-import { anyOf, closed, flag, func, positive, text, texts } from './option-schemas.js';
-import * as Type from './option-types.js';
+import { anyOf, closed, flag, func, positive, text, texts } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 
 const object = Type.Object({});
 const keys = Type.Array(object);
