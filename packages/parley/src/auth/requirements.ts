@@ -67,7 +67,7 @@ export function requireSkill(user: User | undefined, requirements: readonly Secu
 
 /**
  * The authenticator that also refuses users who meet none of the requirements. A user who lacks only scopes gets 403
- * with their names.
+ * with their names. Anonymous callers pass only if the authenticator is optional and a requirement asks for nothing.
  */
 export function requiring(
   authenticator: Authenticator,
@@ -77,8 +77,11 @@ export function requiring(
     const unmet = found.kind === 'user' ? unmetRequirement(found.user, securityRequirements) : undefined;
     return unmet === undefined ? found : { kind: 'refused', reason: 'a requirement is not met', ...unmet };
   };
+  const isOptional =
+    authenticator.optional === true && (securityRequirements.length === 0 || securityRequirements.some(isOpen));
   return derived(authenticator, {
     securityRequirements,
+    optional: isOptional,
     authenticate: (credentials) => {
       const found = authenticator.authenticate(credentials);
       return 'then' in found ? found.then(check) : check(found);

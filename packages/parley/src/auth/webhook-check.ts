@@ -49,7 +49,7 @@ const checked = Type.Optional(Type.Unknown());
 /** The schemas of WebhookSecrets. Secrets have a check of their own. */
 export const webhookSchemas: OptionSchemas<WebhookSecrets> = {
   token: checked,
-  authentication: Type.Optional(closed({ scheme: checked, credentials: checked })),
+  authentication: Type.Optional(Type.Union([{ const: null }, closed({ scheme: checked, credentials: checked })])),
   signature: Type.Optional(closed(signature)),
 };
 

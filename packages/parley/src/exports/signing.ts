@@ -124,8 +124,8 @@ const FIVE_MINUTES_MS = 300_000;
  */
 export async function messageSigning(options: MessageSigningOptions): Promise<HostExtension> {
   const subject = 'messageSigning';
-  const { agent, audience, required = false, trust, keys, maxAgeMs = FIVE_MINUTES_MS, encryption } = options;
   checkOptions({ subject, schema: messageSigningSchema, options });
+  const { agent, audience, required = false, trust, keys, maxAgeMs = FIVE_MINUTES_MS, encryption } = options;
   checkAudience(subject, audience);
   if (encryption !== undefined && keys === undefined)
     throw new OptionsError(subject, ['encryption needs keys, which sign the answers']);
@@ -156,8 +156,8 @@ export async function messageSigning(options: MessageSigningOptions): Promise<Ho
  */
 export async function signedCalls(options: SignedCallsOptions): Promise<Interceptor<ClientCallContext>> {
   const subject = 'signedCalls';
-  const { audience, keys, agent, lifetimeMs = FIVE_MINUTES_MS, encryption } = options;
   checkOptions({ subject, schema: signedCallsSchema, options });
+  const { audience, keys, agent, lifetimeMs = FIVE_MINUTES_MS, encryption } = options;
   checkAudience(subject, audience);
   if (encryption !== undefined && agent === undefined)
     throw new OptionsError(subject, ['encryption needs agent, the keys that sign its answers']);

@@ -3,6 +3,14 @@ import * as Type from '../../options/option-types.js';
 
 const count = Type.Optional(Type.Integer({ minimum: 1, maximum: 8 }));
 const ms = Type.Optional(positive);
+const number = Type.Optional(Type.Number({ minimum: 0 }));
+const resume = {
+  attempts: number,
+  firstMs: number,
+  longestMs: number,
+  longestRetryAfterMs: number,
+  silenceMs: number,
+};
 
 /** The schema of the options of `agentCalls`. */
 export const agentCallsSchema = closed({
@@ -15,6 +23,8 @@ export const agentCallsSchema = closed({
   allow: Type.Optional(texts),
   only: Type.Optional(texts),
   bindings: Type.Optional(Type.Array(withMethod('speaks'))),
-  signatures: Type.Optional(Type.Object({})),
-  resume: Type.Optional(Type.Object({})),
+  signatures: Type.Optional(
+    closed({ keys: Type.Optional(Type.Unknown()), jwksOrigins: Type.Optional(texts), onVerdicts: Type.Optional(func) }),
+  ),
+  resume: Type.Optional(closed(resume)),
 });

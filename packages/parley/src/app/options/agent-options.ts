@@ -49,6 +49,11 @@ export interface ServedAgentOptions extends AgentCardOptions {
    */
   readonly authenticator?: Authenticator;
   /**
+   * True if a gateway in front of the server checks the credentials that `securitySchemes` ask for. Without it, an
+   * agent with `securitySchemes` needs an authenticator: its card would ask for credentials that no code checks.
+   */
+  readonly gatewayAuthenticates?: boolean;
+  /**
    * Decides about the tenants that a user without `User.tenants` may name. It needs an authenticator. Default: none.
    * Without an authenticator every caller may name every tenant.
    */
@@ -113,6 +118,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   streaming: Type.Optional(flag),
   pushNotifications: Type.Optional(flag),
   authenticator: Type.Optional(withMethod('authenticate')),
+  gatewayAuthenticates: Type.Optional(flag),
   tenants: Type.Optional(func),
   extendedAgentCard: Type.Optional(func),
   idempotency: Type.Optional(closed({ anonymous: Type.Optional(flag), windowMs: Type.Optional(positive) })),
@@ -132,6 +138,8 @@ export function agentProblem(options: AgentOptions, inherited?: Authenticator): 
   const { securitySchemes = authenticator?.securitySchemes } = options;
   const undeclared = undeclaredSchemes(options, securitySchemes);
   if (undeclared.length > 0) return `securityRequirements: no scheme is declared as ${undeclared.join(', ')}`;
+  const unchecked = uncheckedSchemes(options, authenticator);
+  if (unchecked !== undefined) return unchecked;
   if (options.tenants !== undefined && authenticator === undefined) return 'tenants needs an authenticator';
   const { strictVersions = false, versionWhenAbsent = VERSION_WHEN_ABSENT } = options;
   if (strictVersions && versionWhenAbsent !== VERSION_WHEN_ABSENT)
@@ -139,6 +147,18 @@ export function agentProblem(options: AgentOptions, inherited?: Authenticator): 
   if (options.extendedAgentCard === undefined) return undefined;
   // Spec §3.1.11: anonymous callers get no extended card. Without an authenticator no caller could read it.
   return authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;
+}
+
+/** The problem of a card that asks for credentials, or of a gateway that would check them. */
+function uncheckedSchemes(
+  { securitySchemes = {}, gatewayAuthenticates = false }: AgentOptions,
+  authenticator: Authenticator | undefined,
+): string | undefined {
+  if (authenticator !== undefined && gatewayAuthenticates)
+    return 'gatewayAuthenticates: the agent has an authenticator, which checks each call. Leave one of them out';
+  const names = Object.keys(securitySchemes);
+  if (authenticator !== undefined || gatewayAuthenticates || names.length === 0) return undefined;
+  return `securitySchemes: the card asks for ${names.join(', ')}, and no authenticator checks it. Set authenticator, or gatewayAuthenticates: true if a gateway in front of the server checks it`;
 }
 
 function isAgent(value: unknown): boolean {
