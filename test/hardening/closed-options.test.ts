@@ -511,3 +511,34 @@ function misspelt(value: unknown, [name = '', ...rest]: readonly string[]): neve
 function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
+
+it('keys take no issuer, by which their users would be those of another scheme', () => {
+  expect(() => new auth.ApiKeys([], { issuer: 'basic' } as never)).toThrow('unknown option "issuer"');
+});
+
+it('rules of JWTs are refused beside introspection', () => {
+  const options = { issuer: 'https://id.example', flows, introspection, requiredClaims: ['acr'] };
+  expect(() => new auth.OAuth2(options as never)).toThrow('unknown option "requiredClaims"');
+});
+
+it('required scopes are at least one text', () => {
+  for (const scopes of [[], [['read']], ['']])
+    expect(() => auth.requireScopes(keys(), ...(scopes as string[]))).toThrow('needs at least one scope');
+});
+
+it('the user of a certificate has no unknown member', () => {
+  const rule = () => ({ subject: 'ada', expires: '2020-01-01' });
+  const certificates = new auth.ClientCertificates(rule);
+  const clientCertificate = { subject: {}, dnsNames: [], uris: [], emails: [] };
+  const credentials = { query: '', header: () => undefined, clientCertificate };
+  expect(() => certificates.authenticate(credentials)).toThrow('unknown option "expires" (did you mean "expiresAt"?)');
+});
+
+it.each<[string, () => unknown]>([
+  ['a key and a hash', () => new auth.ApiKeys([{ key: 'k', sha256: 'a'.repeat(64), subject: 'ada' }])],
+  ['a token and a hash', () => new auth.BearerTokens([{ token: 'k', sha256: 'a'.repeat(64), subject: 'ada' }])],
+  ['options before the last member', () => auth.allOf(keys(), { differentUsers: true } as never, keys())],
+  ['credentials in a promise', () => auth.allOf(keys(), Promise.resolve(keys()) as never)],
+])('%s is refused: one of them would not count', (_, make) => {
+  expect(make).toThrow(OptionsError);
+});
