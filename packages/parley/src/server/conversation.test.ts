@@ -131,7 +131,10 @@ describe('a conversation', () => {
     await clock.settle();
     const taskId = first.task?.id ?? '';
     const stream = new Seen(
-      handler.sendStreamingMessage({ message: message({ messageId: 'm2', taskId, parts: [{ text: 'done' }] }) }, call()),
+      handler.sendStreamingMessage(
+        { message: message({ messageId: 'm2', taskId, parts: [{ text: 'done' }] }) },
+        call(),
+      ),
     );
     await clock.settle();
     granted.resolve();
