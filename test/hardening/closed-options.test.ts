@@ -20,6 +20,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { OptionsError } from '../../packages/parley/src/errors/options-error.js';
 import { silentLogger as logger } from '../../packages/parley/src/telemetry/logger.js';
 import { makeAuthority } from '../credentials/certificates.js';
+import { misspelt, placesIn } from './misspelt-options.js';
 
 /** A call with all options that protect. A member that is missing here does not compile. */
 interface Row {
@@ -424,10 +425,6 @@ const MODULES = {
 };
 const ALL = { ...MODULES, s3, mcp };
 
-/** Objects whose names are free: facts, keys (RFC 7517), paths and names of schemes. */
-const FREE =
-  /(?:^|\.)(?:metadata|card|agents|scopes|securitySchemes|schemes|store|logger)$|keys\.\d+$|securitySchemes\.\w+\./;
-
 describe.each(Object.entries(ALL))('every export of parley-a2a/%s', (subpath, exported) => {
   it('has its row, so that a misspelt option is refused', () => {
     const named = [...Object.keys(ROWS[subpath] ?? {}), ...(WITHOUT_OPTIONS[subpath] ?? [])];
@@ -481,35 +478,6 @@ async function problemOf(make: Row['make'], args: readonly unknown[]): Promise<s
   } catch (error) {
     return error instanceof OptionsError ? error.message : undefined;
   }
-}
-
-/** The paths of all members of plain objects, except for free names. */
-function placesIn(value: unknown, path: readonly string[] = []): string[] {
-  if (Array.isArray(value)) return value.flatMap((item, at) => placesIn(item, [...path, String(at)]));
-  if (!isPlain(value) || FREE.test(path.join('.'))) {
-    // The members of free names are closed again.
-    return isPlain(value) && /(?:^|\.)(?:agents|schemes)$/.test(path.join('.'))
-      ? Object.entries(value).flatMap(([name, member]) => placesIn(member, [...path, name]))
-      : [];
-  }
-  return Object.entries(value).flatMap(([name, member]) => {
-    const inside = [...path, name];
-    return [inside.join('.'), ...placesIn(member, inside)];
-  });
-}
-
-/** A copy of the arguments with one member more, whose name is almost that of the path. */
-function misspelt(value: unknown, [name = '', ...rest]: readonly string[]): never[] {
-  if (rest.length === 0)
-    return { ...(value as object), [`${name}x`]: (value as Record<string, unknown>)[name] } as never;
-  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [...value] : { ...(value as object) };
-  const member = (value as Record<string, unknown>)[name];
-  (copy as Record<string, unknown>)[name] = misspelt(member, rest);
-  return copy as never;
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 it('keys take no issuer, by which their users would be those of another scheme', () => {

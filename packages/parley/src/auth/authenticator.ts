@@ -125,7 +125,7 @@ function checked(user: User): User {
   const isEnd = expiresAt === undefined || (typeof expiresAt === 'number' && !Number.isNaN(expiresAt));
   const { tenants, scopes, permissions, schemes } = user;
   if (isId && isEnd && isList(tenants) && isList(scopes) && isList(permissions) && isList(schemes)) return user;
-  const wrong = 'An authenticator gave a wrong id, expiresAt or list. Make ids with userId(), and lists as arrays';
+  const wrong = 'An authenticator gave a wrong id, expiresAt or list. Make ids with userId()';
   throw new TypeError(wrong);
 }
 

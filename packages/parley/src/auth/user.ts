@@ -17,8 +17,8 @@ export interface User {
   /** The tenants that the user may name. Absent: a rule of the operator decides. */
   readonly tenants?: readonly string[];
   /**
-   * True if the rule of the operator must grant a tenant of the list as well: `allOf` has joined a credential with a
-   * list and one without.
+   * True if the rule of the operator must grant a tenant of the list as well. `allOf` says so if one of its credentials
+   * has a list and another one has none.
    */
   readonly needsTenantRule?: true;
   /** Facts for the agent, such as claims of a token; never credentials. */
@@ -57,17 +57,6 @@ export function areOneCaller(ids: readonly string[]): boolean {
   const clients = parts.filter(({ issuer }) => issuer.endsWith(CLIENT));
   const isOneKind = clients.length === 0 || clients.length === parts.length;
   return new Set(parts.map(({ subject }) => subject)).size === 1 && issuers.size <= 1 && isOneKind;
-}
-
-/** The rights that an answer about a credential gives. */
-const RIGHTS = ['scopes', 'permissions', 'schemes', 'tenants'] as const;
-
-/** True if a user lacks a right that the same user had before. */
-export function hasLost(before: User, now: User): boolean {
-  if (now.needsTenantRule === true && before.needsTenantRule !== true) return true;
-  // A missing list of tenants is no list of none: the rule decides in its place.
-  if ((before.tenants === undefined) !== (now.tenants === undefined)) return true;
-  return RIGHTS.some((right) => before[right]?.some((one) => now[right]?.includes(one) !== true));
 }
 
 /** Most issuers and subjects. The expression with classes of Unicode takes several times as long. */

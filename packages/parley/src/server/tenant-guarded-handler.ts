@@ -18,8 +18,8 @@ type Request = OperationTypes[OperationName]['request'];
 
 /**
  * A handler whose callers may name only granted tenants: those of `User.tenants`, and for a user without that list
- * those of the rule. `User.needsTenantRule` asks for both. Any other tenant is answered as one without tasks, so that no caller learns which tenants exist.
- * A request without a tenant always passes.
+ * those of the rule. `User.needsTenantRule` asks for both. Any other tenant is answered as one without tasks, so that
+ * no caller learns which tenants exist. A request without a tenant always passes.
  */
 export function tenantGuardedHandler(handler: RequestHandler, rule: TenantRule = refuseAll): RequestHandler {
   return mappedHandler(handler, (operation, method) => guarded(operation, method, rule));

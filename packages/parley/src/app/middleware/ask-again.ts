@@ -1,5 +1,5 @@
 import type { Authentication, Credentials } from '../../auth/authenticator.js';
-import { hasLost, type User } from '../../auth/user.js';
+import type { User } from '../../auth/user.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { CredentialEnds } from './credential-ends.js';
@@ -82,4 +82,15 @@ export function askAgain({ access, credentials, found, ends, clock }: AskedCall,
 /** True if a user is the same, and has lost no right: the call began with those of the first answer. */
 function isStill(first: User, now: User): boolean {
   return now.id === first.id && !hasLost(first, now);
+}
+
+/** The rights that an answer about a credential gives. */
+const RIGHTS = ['scopes', 'permissions', 'schemes', 'tenants'] as const;
+
+/** True if a user lacks a right that the same user had before. */
+function hasLost(before: User, now: User): boolean {
+  if (now.needsTenantRule === true && before.needsTenantRule !== true) return true;
+  // A missing list of tenants is no list of none: the rule decides in its place.
+  if ((before.tenants === undefined) !== (now.tenants === undefined)) return true;
+  return RIGHTS.some((right) => before[right]?.some((one) => now[right]?.includes(one) !== true));
 }

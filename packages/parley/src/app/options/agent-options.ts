@@ -49,8 +49,8 @@ export interface ServedAgentOptions extends AgentCardOptions {
    */
   readonly authenticator?: Authenticator;
   /**
-   * True if a gateway in front of the server checks the credentials that `securitySchemes` ask for. Without it, an
-   * agent with `securitySchemes` needs an authenticator: its card would ask for credentials that no code checks.
+   * True if a gateway in front of the server checks the credentials that `securitySchemes` ask for. Otherwise an agent
+   * with `securitySchemes` needs an authenticator. Default false.
    */
   readonly gatewayAuthenticates?: boolean;
   /**
@@ -155,10 +155,10 @@ function uncheckedSchemes(
   authenticator: Authenticator | undefined,
 ): string | undefined {
   if (authenticator !== undefined && gatewayAuthenticates)
-    return 'gatewayAuthenticates: the agent has an authenticator, which checks each call. Leave one of them out';
+    return 'gatewayAuthenticates: the agent has an authenticator';
   const names = Object.keys(securitySchemes);
   if (authenticator !== undefined || gatewayAuthenticates || names.length === 0) return undefined;
-  return `securitySchemes: the card asks for ${names.join(', ')}, and no authenticator checks it. Set authenticator, or gatewayAuthenticates: true if a gateway in front of the server checks it`;
+  return `securitySchemes: the card asks for ${names.join(', ')}, and no authenticator checks it. Set authenticator, or gatewayAuthenticates: true if a gateway does`;
 }
 
 function isAgent(value: unknown): boolean {

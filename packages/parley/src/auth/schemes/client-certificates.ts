@@ -39,8 +39,8 @@ export interface CertificateMatch {
 export type CertificateUser = CertificateMatch & CredentialOwner;
 
 /**
- * Finds the user of a verified certificate; `undefined` for an unknown one. A user with unknown members does not pass. Called for each connection, and again a
- * minute later if the connection has a call or a stream then.
+ * Finds the user of a verified certificate; `undefined` for an unknown one. A user with unknown members does not pass.
+ * Called for each connection, and again a minute later if the connection has a call or a stream then.
  */
 export type CertificateRule = (certificate: ClientCertificate) => CredentialOwner | undefined;
 

@@ -43,8 +43,8 @@ const NAMES = ['name', 'preferred_username', 'client_id'];
 
 /**
  * The user of a verified token; `undefined` if the token names no subject. A client without a subject, as introspection
- * may describe it, is named by its `client_id`. The id of a client begins with `<issuer>#client`, so that no user of the
- * issuer has it. A token is of a client if its subject is its `client_id` or its `azp`.
+ * may describe it, is named by its `client_id`. The id of a client begins with `<issuer>#client`, so that no user has
+ * it. A token is of a client if its subject is its `client_id` or its `azp`.
  */
 export function userOfClaims(claims: TokenClaims, options: UserOfClaimsOptions): User | undefined {
   const { issuer, schemes, mapping, toleranceSeconds } = options;
