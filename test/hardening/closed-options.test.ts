@@ -20,7 +20,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { OptionsError } from '../../packages/parley/src/errors/options-error.js';
 import { silentLogger as logger } from '../../packages/parley/src/telemetry/logger.js';
 import { makeAuthority } from '../credentials/certificates.js';
-import { misspelt, placesIn } from './misspelt-options.js';
+import { misspelt, placesIn, problemOf } from './misspelt-options.js';
 
 /** A call with all options that protect. A member that is missing here does not compile. */
 interface Row {
@@ -385,7 +385,7 @@ const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   mcp: ['CONTEXT_ID_META', 'McpEndpoint', 'McpQuestionError', 'McpTools', 'TASK_ID_META'],
 };
 
-/** Functions of other subpaths, whose options protect a server or a call beside others. */
+/** Functions of other subpaths. */
 const OTHERS: Readonly<Record<string, Row>> = {
   guardedFetch: { make: guardedFetch, args: [{ allow: [], only: [], bytes: 1, ms: 1 }] },
   credentialAuthenticator: {
@@ -468,16 +468,6 @@ function forwardedBy(format: string) {
 
 function mismatch(word: string): files.FileTransferOptions {
   return { store: files.memoryFileStore(), mediaTypes: { mismatch: word as never } };
-}
-
-/** The refusal of the options. Any other outcome is none. */
-async function problemOf(make: Row['make'], args: readonly unknown[]): Promise<string | undefined> {
-  try {
-    await make(...(args as never[]));
-    return undefined;
-  } catch (error) {
-    return error instanceof OptionsError ? error.message : undefined;
-  }
 }
 
 it('keys take no issuer, by which their users would be those of another scheme', () => {

@@ -1,3 +1,18 @@
+import { OptionsError } from '../../packages/parley/src/errors/options-error.js';
+
+/** The refusal of the options. Any other outcome is none. */
+export async function problemOf(
+  make: (...args: never[]) => unknown,
+  args: readonly unknown[],
+): Promise<string | undefined> {
+  try {
+    await make(...(args as never[]));
+    return undefined;
+  } catch (error) {
+    return error instanceof OptionsError ? error.message : undefined;
+  }
+}
+
 /** Objects whose names are free: facts, keys (RFC 7517), paths and names of schemes. */
 const FREE =
   /(?:^|\.)(?:metadata|card|agents|scopes|securitySchemes|schemes|store|logger)$|keys\.\d+$|securitySchemes\.\w+\./;
