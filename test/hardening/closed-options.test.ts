@@ -155,7 +155,6 @@ const hostOptions = {
   logger,
 };
 
-/** The functions and classes with options that protect, by their subpath. */
 const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   auth: {
     ApiKeys: {
@@ -385,7 +384,6 @@ const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   mcp: ['CONTEXT_ID_META', 'McpEndpoint', 'McpQuestionError', 'McpTools', 'TASK_ID_META'],
 };
 
-/** Functions of other subpaths. */
 const OTHERS: Readonly<Record<string, Row>> = {
   guardedFetch: { make: guardedFetch, args: [{ allow: [], only: [], bytes: 1, ms: 1 }] },
   credentialAuthenticator: {
@@ -496,7 +494,6 @@ it.each<[string, () => unknown]>([
   ['a key and a hash', () => new auth.ApiKeys([{ key: 'k', sha256: 'a'.repeat(64), subject: 'ada' }])],
   ['a token and a hash', () => new auth.BearerTokens([{ token: 'k', sha256: 'a'.repeat(64), subject: 'ada' }])],
   ['options before the last member', () => auth.allOf(keys(), { differentUsers: true } as never, keys())],
-  ['credentials in a promise', () => auth.allOf(keys(), Promise.resolve(keys()) as never)],
 ])('%s is refused: one of them would not count', (_, make) => {
   expect(make).toThrow(OptionsError);
 });
