@@ -76,7 +76,7 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   readonly authenticator?: Authenticator | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
-  /** The host names of a server with a socket of its own. Absent: all host names. */
+  /** The host names of the host. Absent: all host names. */
   readonly knownHosts?: Omit<KnownHostsOptions, 'isOpen' | 'refused'> | undefined;
   readonly cardMaxAgeSeconds: number;
   readonly bodyMemory?: number | undefined;

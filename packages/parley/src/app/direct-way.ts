@@ -8,7 +8,6 @@ import type { MiddlewareName } from './middleware/request-way.js';
 
 /** The middlewares that do not apply to direct calls: they read or write HTTP, or belong to browsers. */
 const WITHOUT: readonly MiddlewareName[] = [
-  'knownHosts',
   'forwardedCaching',
   'streams',
   'nosniff',
