@@ -174,7 +174,10 @@ describe('TLS', () => {
 
 describe('an open agent on loopback over gRPC', () => {
   const statusFor = async (port: number, authority: string | undefined, further: Record<string, string> = {}) => {
-    const headers = { ...callHeaders('SendMessage', further), ...(authority !== undefined && { ':authority': authority }) };
+    const headers = {
+      ...callHeaders('SendMessage', further),
+      ...(authority !== undefined && { ':authority': authority }),
+    };
     return answerOf(rawCall(rawSession(port), [frame(sendMessageBytes('a'))], { headers }));
   };
 

@@ -54,7 +54,9 @@ async function portOf(server: Server, host = '127.0.0.1'): Promise<number> {
 function bareFetch(handler: AgentHandler): Promise<number> {
   const server = createServer(async (incoming, response) => {
     const url = `http://${incoming.headers.host ?? 'localhost'}${incoming.url}`;
-    const answer = await handler.fetch(new Request(url, { method: incoming.method, headers: incoming.headers as never }));
+    const answer = await handler.fetch(
+      new Request(url, { method: incoming.method, headers: incoming.headers as never }),
+    );
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });
   return portOf(server);
@@ -133,7 +135,11 @@ describe.each(Object.entries(HOSTS))('an open agent on loopback: %s', (_, mounte
   it('does not learn a host that it has refused, or that came with forwarded headers of no proxy', async () => {
     const port = await mounted(handlerOf({}));
     for (let times = 0; times < 2; times++) {
-      const forged = { 'x-forwarded-host': 'agents.example.com', forwarded: 'host=localhost', 'x-forwarded-for': '1.1.1.1' };
+      const forged = {
+        'x-forwarded-host': 'agents.example.com',
+        forwarded: 'host=localhost',
+        'x-forwarded-for': '1.1.1.1',
+      };
       expect((await ask(port, { host: 'evil.example', ...forged })).status).toBe(421);
       expect((await ask(port, { host: 'localhost' })).status).toBe(200);
     }

@@ -38,7 +38,8 @@ export function forKnownHosts(exchange: Exchange, options: KnownHostsOptions): E
   const { isPublicHost, publicUrl, isTrustedProxy, boundHost, isOpen, refused } = options;
   const own = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.host;
   const isKnown = (host: string): boolean => host === own || isLocalHost(host) || isPublicHost?.(host) === true;
-  const isOfProxy = ({ peer }: ExchangeRequest): boolean => isPublicHost === undefined && isTrustedProxy?.(peer) === true;
+  const isOfProxy = ({ peer }: ExchangeRequest): boolean =>
+    isPublicHost === undefined && isTrustedProxy?.(peer) === true;
   /** Clients name the same host again and again. */
   let last: string | undefined;
   return (request) => {
