@@ -80,7 +80,7 @@ export class BaseServer {
     const changesCache = (exchange: Exchange) =>
       post(async (request) => {
         if (!cacheChanges) return CACHE_IS_FIXED;
-        return refuseCacheChange(request) ?? exchange(request);
+        return refuseCacheChange(request, endpoint) ?? exchange(request);
       });
     const discover = get((request) => this.#discover(request));
     return {
