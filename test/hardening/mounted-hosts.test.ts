@@ -201,10 +201,9 @@ describe('web handlers', () => {
     expect((await fetch(request)).status).toBe(421);
   });
 
-  it('of a server check the hosts too, before it listens and while it does', async () => {
+  it('of a server check the hosts while it listens on loopback', async () => {
     const server = createA2AServer({ agent: (prompt: string) => prompt });
     closers.push(() => server.close({ graceMs: 0 }));
-    expect((await server.fetch(card('evil.example'))).status).toBe(421);
     await server.listen(0);
     expect((await server.fetch(card('evil.example'))).status).toBe(421);
     expect((await server.fetch(card('localhost'))).status).toBe(200);

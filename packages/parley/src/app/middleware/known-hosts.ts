@@ -21,7 +21,10 @@ export interface KnownHostsOptions {
   readonly publicUrl: string | undefined;
   /** Proxies, which may name any host if no public hosts are listed. */
   readonly isTrustedProxy?: TrustedProxies | undefined;
-  /** The address that a server of its own is bound to. Absent: another program has bound the address. */
+  /**
+   * The address that a server of its own is bound to; `undefined` until it listens. Absent: another program has bound
+   * the address.
+   */
   readonly boundHost?: (() => string | undefined) | undefined;
   /** True if an agent takes calls without a credential. */
   readonly isOpen: () => boolean;
@@ -47,7 +50,7 @@ export function forKnownHosts(exchange: Exchange, options: KnownHostsOptions): E
     // No browser leaves it out or empty.
     if (host !== last && host !== undefined && host !== '') {
       if (isKnown(host)) last = host;
-      else if (isOpen() && mayBeLoopback(request, boundHost?.()) && !isOfProxy(request)) {
+      else if (isOpen() && mayBeLoopback(request, boundHost) && !isOfProxy(request)) {
         refused?.(FOREIGN_HOST.status);
         return Promise.resolve(FOREIGN_HOST);
       }
@@ -57,11 +60,11 @@ export function forKnownHosts(exchange: Exchange, options: KnownHostsOptions): E
 }
 
 /**
- * True unless the server or the connection has an address beyond loopback. Web handlers get no address from some hosts:
- * such a request may have come over loopback.
+ * True if a request may have come over loopback. A server with an address of its own knows. Web handlers get no address
+ * from some hosts.
  */
-function mayBeLoopback({ local, peer }: ExchangeRequest, bound: string | undefined): boolean {
-  if (bound !== undefined && !isLoopback(bound)) return false;
+function mayBeLoopback({ local, peer }: ExchangeRequest, boundHost: KnownHostsOptions['boundHost']): boolean {
+  if (boundHost !== undefined && !isLoopback(boundHost() ?? '')) return false;
   if (local !== undefined) return isLocalHost(local.slice(local.indexOf('//') + 2));
   return peer === undefined || isLoopback(peer);
 }
