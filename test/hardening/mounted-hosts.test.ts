@@ -55,7 +55,7 @@ function bareFetch(handler: AgentHandler): Promise<number> {
   const server = createServer(async (incoming, response) => {
     const url = `http://${incoming.headers.host ?? 'localhost'}${incoming.url}`;
     const answer = await handler.fetch(
-      new Request(url, { method: incoming.method, headers: incoming.headers as never }),
+      new Request(url, { method: String(incoming.method), headers: incoming.headers as never }),
     );
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });

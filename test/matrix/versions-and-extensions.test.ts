@@ -50,7 +50,7 @@ describe('version negotiation', () => {
     for (const [header, query] of [
       ['1.0', '9.9'],
       ['9.9', '1.0'],
-    ]) {
+    ] as const) {
       for (const answer of await calls(agent, { 'a2a-version': header }, `?A2A-Version=${query}`))
         expect(await textOf(answer)).toContain('A2A-Version is given twice');
     }

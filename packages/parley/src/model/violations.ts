@@ -76,7 +76,7 @@ function objectFault(row: TypeRow, value: unknown, place: Place): string | undef
   return `must have exactly one of ${row.exactlyOne.join(', ')}`;
 }
 
-/** True for a member in snake_case. Those who convert names leave it only beside another spelling. */
+/** True for a member in snake_case. The conversion of names leaves it only beside another spelling. */
 function isSpelling(name: string, { members }: TypeRow): boolean {
   const own = name.replace(/_[a-z]/g, (letter) => letter.slice(1).toUpperCase());
   return own !== name && members.some((member) => member.name === own);

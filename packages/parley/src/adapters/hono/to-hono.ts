@@ -3,7 +3,7 @@ import { type FetchAdapterOptions, fetchAnswer } from '../fetch/to-fetch.js';
 
 /** A request as Hono hands it to its handlers, as far as the adapter reads it. */
 export interface HonoContext {
-  /** What the runtime gives beside the request. */
+  /** The facts that the runtime gives beside the request. */
   readonly env?: unknown;
   readonly req: {
     readonly raw: Request;

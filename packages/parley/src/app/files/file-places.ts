@@ -39,7 +39,7 @@ export function namedFile(url: string, mounts: readonly AgentMount[], base: stri
  * @throws InvalidParamsError if it names two.
  */
 export function tenantIn(query: string): string {
-  const [tenant = '', ...others] = new URLSearchParams(query).getAll('tenant');
+  const [tenant = '', ...others] = URL.parse(`http://files/?${query}`)?.searchParams.getAll('tenant') ?? [];
   if (others.length > 0) throw givenTwice('tenant');
   return tenant;
 }

@@ -40,8 +40,8 @@ export function toWireError(error: A2AError): Error {
 const NO_METHOD = /is not a function\.$|^Attempted to access property/;
 
 /**
- * The error that a session sends in the place of another. Errors of this binding pass, errors for the caller keep their
- * code, a call of an unknown method says so, and all others become an internal error without details.
+ * The error that a session sends in the place of another. Errors of this binding pass, and errors for the caller keep
+ * their code. A call of an unknown method says so. All others become an internal error without details.
  */
 export function sentError(error: Error, unknownMethod: () => A2AError): Error | undefined {
   if (error instanceof WireError) return undefined;
