@@ -183,7 +183,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'client/client-transport',
       'client/document-source',
     ],
-    modules: ['eventsource-parser'],
   },
   'bindings/direct': {
     rooms: [...VALUES, 'operations', 'task', 'codec/wire-codec', 'auth/client-certificate', 'auth/user'],

@@ -1,6 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
-import { endOfString } from '../http/json-body.js';
+import { endOfString } from '../http/json-scan.js';
 
 /** A JSON-RPC request. */
 export interface JsonRpcRequest {
