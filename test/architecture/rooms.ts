@@ -77,7 +77,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: ['typebox'],
   },
   client: { rooms: [...VALUES, 'files/digester', 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
-  mcp: { rooms: [...VALUES, 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
+  mcp: { rooms: [...VALUES, 'net/frame-parser', 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
   schemas: {
     rooms: [
       ...VALUES,
@@ -172,6 +172,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'operations',
       'task',
       'openapi',
+      'net/frame-parser',
       'net/redirects',
       'codec/wire-codec',
       'codec/wire-schemas',

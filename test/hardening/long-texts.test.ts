@@ -20,7 +20,7 @@ import { receivedChallenges } from '../../packages/parley/src/auth/challenge.js'
 import { EncodingChoice } from '../../packages/parley/src/bindings/http/accept-encoding.js';
 import { askedVersion } from '../../packages/parley/src/bindings/http/call-context.js';
 import { parseJson } from '../../packages/parley/src/bindings/http/json-body.js';
-import { passedBound } from '../../packages/parley/src/bindings/http/json-scan.js';
+import { passedBound } from '../../packages/parley/src/model/json-scan.js';
 import { accepted, essence, names } from '../../packages/parley/src/bindings/http/media-type.js';
 import { answeredError, bodyValue, strangeAnswer } from '../../packages/parley/src/bindings/http/received-answer.js';
 import { queryMembers } from '../../packages/parley/src/bindings/http-json/request-value.js';

@@ -4,8 +4,8 @@ import { isRedirect } from '../../net/redirects.js';
 import type { OperationName } from '../../operations/operations.js';
 import type { TurnBudget } from '../../runtime/turn-budget.js';
 import { connectionFault } from './connection-fault.js';
-import { refuseItems } from './json-scan.js';
 import { CollectedBytes } from './read-chunks.js';
+import { refuseItems } from './received-answer.js';
 
 /** The part of `fetch` that clients need. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

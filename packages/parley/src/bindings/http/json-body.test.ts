@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_REQUEST_LIMITS } from './binding-context.js';
 import { parseJson } from './json-body.js';
-import { passedBound } from './json-scan.js';
+import { passedBound } from '../../model/json-scan.js';
 
 /** The depth of a parsed value, counted by recursion. */
 function depthOf(value: unknown): number {

@@ -1,9 +1,9 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
 import { tooManyItems } from '../../errors/standard-errors.js';
+import { passedBound } from '../../model/json-scan.js';
 import type { BindingContext, RequestLimits } from './binding-context.js';
 import type { ExchangeRequest } from './exchange.js';
-import { passedBound } from './json-scan.js';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 

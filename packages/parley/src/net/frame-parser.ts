@@ -3,6 +3,8 @@ export interface EventFrame {
   readonly data: string;
   readonly event?: string | undefined;
   readonly id?: string | undefined;
+  /** The time to wait before the next connection, in ms. It may have come in a frame without data before. */
+  readonly retry?: string | undefined;
 }
 
 const LF = 10;
@@ -27,6 +29,7 @@ export class FrameParser {
   #data: string[] = [];
   #event: string | undefined;
   #id: string | undefined;
+  #retry: string | undefined;
   #read = 0;
 
   /** The characters of all lines so far. */
@@ -86,6 +89,7 @@ export class FrameParser {
     if (name === 'data') this.#data.push(value);
     else if (name === 'event') this.#event = value || undefined;
     else if (name === 'id' && !value.includes('\0')) this.#id = value;
+    else if (name === 'retry' && /^\d{1,10}$/.test(value)) this.#retry = value;
   }
 
   #take(): EventFrame | undefined {
@@ -93,10 +97,16 @@ export class FrameParser {
     const frame =
       first === undefined
         ? undefined
-        : { data: this.#data.length === 1 ? first : this.#data.join('\n'), event: this.#event, id: this.#id };
+        : {
+            data: this.#data.length === 1 ? first : this.#data.join('\n'),
+            event: this.#event,
+            id: this.#id,
+            retry: this.#retry,
+          };
     this.#event = undefined;
     this.#id = undefined;
     if (frame === undefined) return undefined;
+    this.#retry = undefined;
     this.#data = [];
     return frame;
   }
