@@ -44,9 +44,9 @@ class BodyRequest implements ExchangeRequest {
 }
 
 /**
- * The CPU time of a SendMessage from its bytes to the accepted message, against `JSON.parse` of its text: the median of
- * interleaved pairs for each shape. All passes over the body count: UTF-8, depth and items, the parse, the validator,
- * the hash of idempotent sends, the size, and the storage in memory. The answer has no history, so that it is small.
+ * The CPU time of a SendMessage from its bytes to the accepted message, against `JSON.parse` of its text. Medians of
+ * interleaved pairs, by shape. All passes of the server count: decoding, the scan of the limits, the parse, the
+ * validator, the hash of idempotent sends, and the storage in memory. The answer has no history, so that it is small.
  */
 export async function bodyRatios(): Promise<Readonly<Record<string, number>>> {
   const agent = { execute: () => new Promise<void>(() => {}) };

@@ -31,8 +31,9 @@ const SIGN_MS = 100;
  * Reads the events of an event stream. Events of one chunk come in one list. A chunk without a whole frame, such as a
  * comment, gives an empty list as a sign of life. Reads the next chunk only on demand, and serves one reader at a time.
  * Gives way to other work when the time of the turn is used up. A last frame without its empty line counts unless its
- * JSON was cut off. A body without a frame is decoded whole: its type may be wrong. `next` throws ConnectionError if the
- * stream breaks off, A2AError if an event is too long, or the reason of the signal.
+ * JSON was cut off. A body without a frame is decoded whole: its type may be wrong.
+ *
+ * `next` throws ConnectionError if the stream breaks off, A2AError if an event is too long, or the reason of the signal.
  */
 export class EventReader<Event> implements AsyncIterator<readonly Event[], undefined> {
   readonly #options: EventReaderOptions<Event>;
