@@ -9,7 +9,7 @@ export interface RoomRule {
   readonly modules?: readonly string[];
 }
 
-const VALUES = ['runtime', 'model', 'errors', 'telemetry'];
+const VALUES = ['runtime', 'model', 'errors', 'telemetry', 'options'];
 
 /**
  * The rooms of the library from left to right, with their allowed imports. An entry such as `store/sqlite` overrides
@@ -21,9 +21,10 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   errors: { rooms: [] },
   telemetry: { rooms: [] },
   'telemetry/pino': { rooms: [], modules: ['pino'] },
+  options: { rooms: ['model', 'errors'] },
   operations: { rooms: ['model', 'errors'] },
   task: { rooms: ['runtime', 'model', 'errors'] },
-  net: { rooms: ['runtime', 'errors', 'telemetry'] },
+  net: { rooms: ['runtime', 'errors', 'telemetry', 'options'] },
   secrets: { rooms: ['errors'] },
   redis: { rooms: [] },
   openapi: { rooms: ['model'] },
@@ -36,9 +37,9 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   'store/postgres': { rooms: [...VALUES, 'task'], modules: ['kysely', 'node:crypto', 'pg'] },
   'store/redis': { rooms: [...VALUES, 'task', 'redis'], modules: ['ioredis', 'node:crypto'] },
-  files: { rooms: ['runtime', 'errors'] },
-  'files/s3': { rooms: ['runtime', 'errors'], modules: ['aws4fetch'] },
-  'files/directory': { rooms: ['runtime', 'errors'], modules: ['node:fs', 'node:path', 'node:crypto'] },
+  files: { rooms: ['runtime', 'errors', 'options'] },
+  'files/s3': { rooms: ['runtime', 'errors', 'options'], modules: ['aws4fetch'] },
+  'files/directory': { rooms: ['runtime', 'errors', 'options'], modules: ['node:fs', 'node:path', 'node:crypto'] },
   cache: { rooms: ['runtime', 'errors', 'telemetry'] },
   'cache/redis': { rooms: ['runtime', 'errors', 'telemetry', 'redis'], modules: ['ioredis'] },
   auth: { rooms: [...VALUES, 'net', 'secrets'] },

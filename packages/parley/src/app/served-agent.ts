@@ -31,7 +31,7 @@ import { mappedHandler } from '../server/mapped-handler.js';
 import type { PushRegistration } from '../server/push-registration.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
-import { tenantGuardedHandler } from '../server/tenant-guarded-handler.js';
+import { grantedTenant, tenantGuardedHandler } from '../server/tenant-guarded-handler.js';
 import type { TurnPorts } from '../server/turn-ports.js';
 import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
@@ -146,7 +146,7 @@ export class ServedAgent {
   async grantsTenant(user: User | undefined, tenant: string): Promise<boolean> {
     const { authenticator, tenants } = this.#options;
     if (tenant === '' || authenticator === undefined) return true;
-    return (user?.tenants?.includes(tenant) ?? (await tenants?.(user, tenant))) === true;
+    return (await grantedTenant(user, tenant, tenants)) === true;
   }
 
   /** True if the host sends the push notifications of the agent. */

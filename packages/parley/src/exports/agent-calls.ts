@@ -2,13 +2,13 @@ import { type CalledAgent, handedCredentials, type IdentityRule } from '../agent
 import { AgentCallsExtension } from '../app/agent-calls-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { agentCallsSchema } from '../app/options/agent-calls-options.js';
-import { checkOptions } from '../app/options/check-options.js';
 import type { User } from '../auth/user.js';
 import type { InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import type { ClientCallContext } from '../client/call-options.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { type DestinationOptions, Destinations, destinationOf } from '../net/destinations.js';
 import type { Interceptor } from '../operations/interceptor.js';
+import { checkOptions } from '../options/check-options.js';
 import type { AgentTarget, LocalAgent } from '../server/agent-call.js';
 import { type ConnectOptions, connect } from './client.js';
 import { guardedFetch } from './guarded-fetch.js';

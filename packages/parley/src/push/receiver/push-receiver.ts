@@ -1,10 +1,13 @@
 import type { HeaderReader } from '../../auth/authenticator.js';
 import { CHALLENGE_HEADER } from '../../auth/challenge.js';
 import type { TokenRuntime } from '../../auth/tokens/token-options.js';
-import { WebhookCheck, type WebhookSecrets } from '../../auth/webhook-check.js';
+import { WebhookCheck, type WebhookSecrets, webhookSchemas } from '../../auth/webhook-check.js';
 import { OptionsError } from '../../errors/options-error.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import { publicHosts } from '../../net/public-hosts.js';
+import { checkOptions } from '../../options/check-options.js';
+import { closed, flag, func, type OptionSchemas, positive, texts, withMethod } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../telemetry/logger.js';
 import { NOTIFICATION_ID, NOTIFICATION_TIMESTAMP } from '../notification-headers.js';
@@ -46,6 +49,22 @@ export interface PushReceiverOptions extends WebhookSecrets {
   readonly logger?: Logger;
 }
 
+const positiveOr = Type.Optional(positive);
+const schemas: OptionSchemas<PushReceiverOptions> = {
+  ...webhookSchemas,
+  onNotification: func,
+  onRefusal: Type.Optional(func),
+  allowAnonymous: Type.Optional(flag),
+  hosts: Type.Optional(texts),
+  isExpected: Type.Optional(func),
+  maxAgeMs: positiveOr,
+  seen: Type.Optional(Type.Object({})),
+  bytes: positiveOr,
+  bodyMs: positiveOr,
+  logger: Type.Optional(withMethod('error')),
+};
+const receiverSchema = closed(schemas);
+
 /** A request to a webhook, on any host. */
 export interface PushRequest {
   readonly method: string;
@@ -86,7 +105,7 @@ export class PushReceiver {
 
   /** @throws OptionsError for wrong options, and if senders need no secret. */
   constructor(options: PushReceiverOptions, runtime: TokenRuntime) {
-    this.#options = options;
+    this.#options = checkOptions({ subject: 'PushReceiver', schema: receiverSchema, options });
     this.#check = new WebhookCheck(options, runtime);
     if (!this.#check.isClosed && options.allowAnonymous !== true)
       throw new OptionsError('PushReceiver', ['needs token, authentication, signature, or allowAnonymous: true']);
