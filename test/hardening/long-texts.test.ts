@@ -19,7 +19,6 @@ import { receivedChallenges } from '../../packages/parley/src/auth/challenge.js'
 import { EncodingChoice } from '../../packages/parley/src/bindings/http/accept-encoding.js';
 import { askedVersion } from '../../packages/parley/src/bindings/http/call-context.js';
 import { parseJson } from '../../packages/parley/src/bindings/http/json-body.js';
-import { passedBound } from '../../packages/parley/src/model/json-scan.js';
 import { accepted, essence, names } from '../../packages/parley/src/bindings/http/media-type.js';
 import { answeredError, bodyValue, strangeAnswer } from '../../packages/parley/src/bindings/http/received-answer.js';
 import { queryMembers } from '../../packages/parley/src/bindings/http-json/request-value.js';
@@ -31,6 +30,7 @@ import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-vers
 import { toUtc } from '../../packages/parley/src/codec/v1_0/timestamp.js';
 import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import { isBase64 } from '../../packages/parley/src/model/base64.js';
+import { passedBound } from '../../packages/parley/src/model/json-scan.js';
 import { isTimestamp } from '../../packages/parley/src/model/timestamp.js';
 import { isLoopback } from '../../packages/parley/src/net/loopback.js';
 import { trustedProxies } from '../../packages/parley/src/net/trusted-proxy.js';

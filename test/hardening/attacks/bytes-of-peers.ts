@@ -2,7 +2,8 @@ import type { Attack } from './attack.js';
 
 export const BYTES_OF_PEERS: readonly Attack[] = [
   {
-    attack: 'A callee ends each line of its stream with CR: a search for LF runs to the end of the chunk for each line.',
+    attack:
+      'A callee ends each line of its stream with CR: a search for LF runs to the end of the chunk for each line.',
     file: 'test/hardening/hostile-streams.test.ts',
     test: 'lines that end with CR',
   },

@@ -1,7 +1,7 @@
+import { passedBound } from '../../model/json-scan.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TurnBudget } from '../../runtime/turn-budget.js';
 import type { WaitingHolder, WaitingMemory } from '../../runtime/waiting-memory.js';
-import { passedBound } from '../../model/json-scan.js';
 import type { SocketPort } from '../http/socket-port.js';
 import {
   FrameCheck,

@@ -1,8 +1,8 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
+import { type EventFrame, FrameParser, LongText } from '../../net/frame-parser.js';
 import type { TurnBudget } from '../../runtime/turn-budget.js';
 import { connectionFault } from './connection-fault.js';
-import { type EventFrame, FrameParser, LongText } from '../../net/frame-parser.js';
 import { refuseItems, tryJson } from './received-answer.js';
 
 /** The options of `EventReader`. */

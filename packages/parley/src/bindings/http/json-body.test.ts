@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { passedBound } from '../../model/json-scan.js';
 import { DEFAULT_REQUEST_LIMITS } from './binding-context.js';
 import { parseJson } from './json-body.js';
-import { passedBound } from '../../model/json-scan.js';
 
 /** The depth of a parsed value, counted by recursion. */
 function depthOf(value: unknown): number {
