@@ -45,8 +45,8 @@ class BodyRequest implements ExchangeRequest {
 
 /**
  * The CPU time of a SendMessage from its bytes to the accepted message, against `JSON.parse` of its text. Medians of
- * interleaved pairs, by shape. All passes of the server count: decoding, the scan of the limits, the parse, the
- * validator, the hash of idempotent sends, and the storage in memory. The answer has no history, so that it is small.
+ * interleaved pairs, by shape. All passes of the server count: decoding, limits, parse, validator, hash of idempotent
+ * sends, storage in memory. The answer has no history, so that it is small.
  */
 export async function bodyRatios(): Promise<Readonly<Record<string, number>>> {
   const agent = { execute: () => new Promise<void>(() => {}) };

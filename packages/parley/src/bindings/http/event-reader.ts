@@ -33,7 +33,8 @@ const SIGN_MS = 100;
  * Gives way to other work when the time of the turn is used up. A last frame without its empty line counts unless its
  * JSON was cut off. A body without a frame is decoded whole: its type may be wrong.
  *
- * `next` throws ConnectionError if the stream breaks off, A2AError if an event is too long, or the reason of the signal.
+ * `next` throws ConnectionError if the stream breaks off, A2AError if an event is too long, or the reason of the
+ * signal.
  */
 export class EventReader<Event> implements AsyncIterator<readonly Event[], undefined> {
   readonly #options: EventReaderOptions<Event>;
