@@ -78,7 +78,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: ['typebox'],
   },
   client: { rooms: [...VALUES, 'files/digester', 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
-  mcp: { rooms: [...VALUES, 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
+  mcp: { rooms: [...VALUES, 'net/frame-parser', 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
   schemas: {
     rooms: [
       ...VALUES,
@@ -173,6 +173,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'operations',
       'task',
       'openapi',
+      'net/frame-parser',
       'net/redirects',
       'codec/wire-codec',
       'codec/wire-schemas',
@@ -184,7 +185,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'client/client-transport',
       'client/document-source',
     ],
-    modules: ['eventsource-parser'],
   },
   'bindings/direct': {
     rooms: [...VALUES, 'operations', 'task', 'codec/wire-codec', 'auth/client-certificate', 'auth/user'],

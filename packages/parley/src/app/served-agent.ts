@@ -189,7 +189,7 @@ export class ServedAgent {
   bindingContext(card: AgentCard, extended: readonly AgentInterface[]): BindingContext {
     const { authenticator, limits, versionWhenAbsent = VERSION_WHEN_ABSENT, strictVersions = false } = this.#options;
     const { logger, clock, bodies, heartbeatMs, streamPlaces, addressOf, limitReached, streamBroke } = this.#ports;
-    const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
+    const { bodyBytes, jsonDepth, jsonItems, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
     return {
       agent: this.id,
       handler: this.#guardedHandlerAt(card, extended),
@@ -200,7 +200,7 @@ export class ServedAgent {
       ...this.#skillRequirements,
       logger,
       clock,
-      limits: { bodyBytes, jsonDepth, parts, idLength },
+      limits: { bodyBytes, jsonDepth, jsonItems, parts, idLength },
       bodies,
       heartbeatMs,
       streamPlaces,

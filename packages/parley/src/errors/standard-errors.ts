@@ -47,3 +47,9 @@ export class InternalError extends A2AError {
     super('INTERNAL_ERROR', 'Internal error', {}, options);
   }
 }
+
+/** The error of a request with more than `items` members and elements. */
+export function tooManyItems(items: number): A2AError {
+  const message = `The request has more than ${items} members and elements, the limit jsonItems`;
+  return new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'jsonItems' } });
+}

@@ -18,6 +18,7 @@ export const agentCallsSchema = closed({
   timeoutMs: ms,
   cancelMs: ms,
   maxBytes: ms,
+  answerItems: ms,
   identity: Type.Optional(func),
   interceptors: Type.Optional(func),
   allow: Type.Optional(texts),
