@@ -22,7 +22,7 @@ import type { TaskStorage } from '../../packages/parley/src/store/task-storage.j
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { clientWays } from './client-ways.js';
 
-const ORIGIN = 'http://agent.example';
+const ORIGIN = 'http://agent.localhost';
 
 /** A caller: a user and a tenant. A user of "" is anonymous. */
 export interface Caller {

@@ -13,6 +13,11 @@ export class InvalidParamsError extends A2AError {
   }
 }
 
+/** The error for a parameter that a request names more than once, in one spelling or in two. */
+export function givenTwice(field: string): InvalidParamsError {
+  return new InvalidParamsError([{ field: field.slice(0, 100), description: 'is given twice' }]);
+}
+
 /** The request has no valid credentials. */
 export class UnauthenticatedError extends A2AError {
   override readonly name = 'UnauthenticatedError';
