@@ -6,6 +6,5 @@ const MOST = 4;
 it('a body costs at most four times as much as JSON.parse, whatever its shape', { timeout: 120_000 }, async () => {
   const ratios = await bodyRatios();
   expect(Object.keys(ratios)).toHaveLength(5);
-  expect(Object.keys(ratios)).toHaveLength(4);
   expect(Object.entries(ratios).filter(([, ratio]) => !(ratio <= MOST))).toEqual([]);
 });
