@@ -227,6 +227,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'task/stream-item',
       'net',
       'secrets',
+      'redis/redis-url',
       'openapi',
       'codec',
       'store/rate-counters',

@@ -89,6 +89,30 @@ export const WORDS: readonly WordRule[] = [
   { name: 'the global fetch', words: /(?<![.\w])fetch\(|\bglobalThis\.fetch\b/, rooms: ['exports/'] },
 ];
 
+/** The words of a sink: text that others chose reaches a terminal or a log through it. */
+const STREAMS = /\bprocess\.(?:stdout|stderr)\b|\bconsole\.|from 'node:console'/;
+
+/** By folder: the files that may write to the streams of the process. All others write to an `Output` or a logger. */
+export const SINKS: Readonly<Record<string, readonly WordRule[]>> = {
+  'packages/conformance': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
+  'packages/cli': [
+    {
+      name: 'a stream of the process',
+      words: STREAMS,
+      rooms: [
+        'src/run.ts',
+        // A text logger, which cleans its lines.
+        'src/serve/serve-agents.ts',
+        // A prompt of the tool.
+        'src/serve/secret-input.ts',
+        'src/chat/conversation.ts',
+        // Files that the tool writes.
+        'src/init/templates/',
+      ],
+    },
+  ],
+};
+
 /** Words outside of their rooms. Comments and import paths do not count. */
 export function wordViolations(tree: SourceTree, rules = WORDS): Violation[] {
   return tree.shipped.flatMap((file) => {

@@ -71,7 +71,7 @@ describe('EXIT_001: mistakes exit 2, say what is meant, and never show a stack',
   });
 
   it('--debug shows where it broke', async () => {
-    expect((await parley(['serve', 'gone.ts', '--debug'])).stderr).toMatch(/\n {4}at /);
+    expect((await parley(['serve', 'gone.ts', '--debug'])).stderr).toMatch(/\n {6}at /);
   });
 });
 

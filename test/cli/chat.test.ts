@@ -150,11 +150,13 @@ describe('a conversation on a terminal', () => {
     await styled.shows(PROMPT);
     styled.type('x\n');
     const shown = await styled.shows(/code.*\r\n/);
-    expect(shown).toContain('\u001b[0;1mTitle\u001b[0m\r\n\u001b[0;1mbold\u001b[0m [2J31m\u001b[0;36mcode\u001b[0m');
+    expect(shown).toContain(
+      '\u001b[0;1mTitle\u001b[0m\r\n\u001b[0;1mbold\u001b[0m \\u001b[2J\\u009b31m\u001b[0;36mcode\u001b[0m',
+    );
     await using plain = new PseudoTerminal(['chat', '-a', agent.url], { NO_COLOR: '1' });
     await plain.shows(PROMPT);
     plain.type('x\n');
-    await plain.shows(/# Title\r\n\*\*bold\*\* \[2J31m`code`\r\n/);
+    await plain.shows(/# Title\r\n\*\*bold\*\* \\u001b\[2J\\u009b31m`code`\r\n/);
   });
 });
 

@@ -136,7 +136,7 @@ describe('PUSH_002: a webhook on this machine', () => {
     await hook.post(status('WORKING', { message }));
     await hook.post(status('WORKING', { message }));
     const { stdout } = await hook.running.stop();
-    expect(stdout).toBe('Task: t-1\nContext: c-1\nState: WORKING\nMessage:\nred [31m\n\n'.repeat(2));
+    expect(stdout).toBe('Task: t-1\nContext: c-1\nState: WORKING\nMessage:\nred \\u001b[31m\n\n'.repeat(2));
   });
 
   it('says what is wrong with its flags, and what to do', async () => {

@@ -30,13 +30,14 @@ import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-vers
 import { toUtc } from '../../packages/parley/src/codec/v1_0/timestamp.js';
 import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import { isBase64 } from '../../packages/parley/src/model/base64.js';
+import { closestName } from '../../packages/parley/src/model/closest-name.js';
 import { passedBound } from '../../packages/parley/src/model/json-scan.js';
 import { isTimestamp } from '../../packages/parley/src/model/timestamp.js';
 import { isLoopback } from '../../packages/parley/src/net/loopback.js';
 import { trustedProxies } from '../../packages/parley/src/net/trusted-proxy.js';
 import { parseExtensions } from '../../packages/parley/src/operations/extensions.js';
 import { chooseVersion, majorMinor } from '../../packages/parley/src/operations/versions.js';
-import { closestName, isOption } from '../../packages/parley/src/options/check-options.js';
+import { isOption } from '../../packages/parley/src/options/check-options.js';
 import { decodePageToken } from '../../packages/parley/src/server/page-token.js';
 import { parseDatabaseUrl } from '../../packages/parley/src/store/database-url.js';
 import { isSecretName, redactor, withoutSecrets } from '../../packages/parley/src/telemetry/redaction.js';

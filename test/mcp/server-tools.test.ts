@@ -51,7 +51,7 @@ describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (w
     expect(names).not.toContain('desk_two words');
     expect(names).not.toContain('desk_huge');
     const add = tools.tools.find(({ name }) => name === 'desk_add');
-    expect(add?.description).toBe('Adds [31mtwo numbers');
+    expect(add?.description).toBe('Adds \\u001b[31mtwo numbers');
     expect(add?.inputSchema).toMatchObject({ properties: { a: { type: 'number' } } });
   });
 

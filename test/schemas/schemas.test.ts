@@ -15,15 +15,13 @@ const ORDER = {
   },
 };
 /** 2^20 schemas in a few lines. */
-const LAUGHS = {
-  $ref: '#/$defs/l0',
-  $defs: Object.fromEntries(
-    Array.from({ length: 21 }, (_, at) => [
-      `l${at}`,
-      at === 20 ? { type: 'string' } : { allOf: [{ $ref: `#/$defs/l${at + 1}` }, { $ref: `#/$defs/l${at + 1}` }] },
-    ]),
-  ),
-};
+function laughs(twice: (one: object) => object) {
+  const levels = Array.from({ length: 21 }, (_, at) => [
+    `l${at}`,
+    at === 20 ? { minProperties: 1 } : twice({ $ref: `#/$defs/l${at + 1}` }),
+  ]);
+  return { $ref: '#/$defs/l0', $defs: Object.fromEntries(levels) };
+}
 const WEATHER = 'https://example.com/ext/weather';
 
 const echo: AgentExecutor = {
@@ -332,13 +330,17 @@ it('metadata of a request have schemas as well', async () => {
 
 describe('a schema that could take unbounded time is refused', () => {
   it.each([
-    ['a repeated repetition', { pattern: '^(a+)+$' }],
-    ['a repeated alternative', { pattern: '^(a|aa)*$' }],
+    ['counts that multiply', { pattern: '^(?:(?:a{99}){99}){99}$' }],
+    ['other flags within a pattern', { pattern: '(?i:a)' }],
     ['a look ahead', { pattern: '(?=a)b' }],
     ['a back reference', { pattern: '(a)\\1' }],
     ['recursion without a member between', { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' }],
     ['recursion of a whole schema on itself', { anyOf: [{ type: 'string' }, { $ref: '#' }] }],
-    ['references that multiply', LAUGHS],
+    ['references that multiply', laughs((one) => ({ allOf: [one, one] }))],
+    ['dependencies that multiply', laughs((one) => ({ dependencies: { a: one, b: one } }))],
+    ['a pattern below a dependency', { dependencies: { pattern: { pattern: '(?=a)' } } }],
+    ['a pattern below a keyword that is not known', { 'x-more': { pattern: '(?=a)' } }],
+    ['a long pattern', { pattern: 'a'.repeat(513) }],
     ['a reference to data', { default: { type: 'string' }, $ref: '#/default' }],
     ['a reference that leads nowhere', { $ref: '#/$defs/none' }],
     ['a reference that cannot be read', { $ref: '#/%' }],
@@ -352,10 +354,76 @@ describe('a schema that could take unbounded time is refused', () => {
     expect(() => agentSchemas({ input: schema as never })).toThrow(/^agentSchemas: input: /);
   });
 
-  it('and patterns see only texts of a length that they can take', async () => {
-    await using world = await served({ input: { properties: { a: { type: 'string', pattern: 'x*y*z*w*v*$' } } } });
+  it.each([
+    ['one text', { pattern: 'x*y*z*w*v*$' }, ['xyzw'.repeat(1_000_000)]],
+    ['many texts', { pattern: '^(?:x|y)*$' }, Array.from({ length: 1_000 }, () => 'xy'.repeat(2_500))],
+    ['a text that must not fit', { not: { pattern: '^(?:x|y)*z$' } }, ['xy'.repeat(2_500_000)]],
+    ['one of two patterns', { anyOf: [{ pattern: '^x*y$' }, { pattern: '^[xz]*y?$' }] }, ['x'.repeat(3_000_000)]],
+  ])('and the patterns of a schema take a number of steps for all texts together: %s', async (_name, items, texts) => {
+    await using world = await served({ input: { items } }, echo, { limits: { bodyBytes: 20_000_000 } });
     const client = await connect(world.url);
-    const slow = client.sendMessage(saying({ data: { a: 'xyzw'.repeat(100_000) } }));
-    await expect(slow).rejects.toMatchObject({ details: { violations: [{ field: 'message.parts[0].data.a' }] } });
+    await expect(client.sendMessage(saying({ data: texts }))).rejects.toMatchObject({
+      details: {
+        violations: [
+          { field: 'message.parts[0].data', description: 'has too many characters for the patterns of its schema' },
+        ],
+      },
+    });
+    const taken = await client.sendAndWait(saying({ data: texts.map((text) => text.slice(0, 400)) }));
+    expect(taken).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+  });
+
+  it.each([
+    'email',
+    'idn-email',
+    'uri',
+    'uri-reference',
+    'iri',
+    'uri-template',
+    'hostname',
+    'idn-hostname',
+    'date-time',
+    'duration',
+    'ipv6',
+    'json-pointer',
+    'regex',
+  ])('and a format costs no more for a hostile text than for a plain one: %s', async (format) => {
+    const texts = [
+      'a',
+      '.',
+      'a.',
+      'a-',
+      '%41',
+      '/a',
+      ':',
+      '[',
+      '{a',
+      '{a,',
+      '(',
+      '1',
+      '~0',
+      '\\"',
+      'é',
+      'xn--a.',
+      'T1:',
+      'P1Y',
+    ];
+    await using world = await served({ input: { items: { type: 'string', format } } });
+    const client = await connect(world.url);
+    const timed = async (text: string) => {
+      const before = process.cpuUsage();
+      await client.sendMessage(saying({ data: [text, text, text, text] })).catch(() => undefined);
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    const times = new Map<string, number>();
+    for (const text of ['#', ...texts]) {
+      const filled = `${text.repeat(Math.floor(4_090 / text.length))}!`;
+      const all: number[] = [];
+      for (let round = 0; round < 5; round += 1) all.push(await timed(filled));
+      times.set(text, all.sort((a, b) => a - b)[2] ?? 0);
+    }
+    const plain = times.get('#') ?? 1;
+    expect([...times].filter(([, time]) => time > 20 * plain + 20_000)).toEqual([]);
   });
 });

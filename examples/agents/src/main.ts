@@ -1,4 +1,4 @@
-import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
+import { type Logger, type LogLevel, OptionsError, StorageError, shownText, textLogger } from 'parley-a2a';
 import { tokenAuthenticator } from 'parley-a2a/auth';
 import { capnwebBinding } from 'parley-a2a/capnweb';
 import { grpcBinding } from 'parley-a2a/grpc';
@@ -27,7 +27,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 try {
   await serve();
 } catch (error) {
-  console.error(`Cannot start: ${explain(error)}`);
+  console.error(`Cannot start: ${shownText(explain(error))}`);
   process.exit(1);
 }
 

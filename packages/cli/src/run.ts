@@ -22,7 +22,7 @@ async function run(argv: readonly string[]): Promise<number> {
     styled: colored(process.stdout, env),
   };
   let line: CommandLine | undefined;
-  let output = new Output(sinks, { format: formatIn(argv) });
+  let output = new Output(sinks, { format: formatIn(argv), hidden: await hiddenIn(argv) });
   try {
     line = parseCommandLine(argv);
     const { command, given } = line;
@@ -31,7 +31,9 @@ async function run(argv: readonly string[]): Promise<number> {
     const layers = settingsLayers({ env, named: namedConfig(line), folder: process.cwd(), warn });
     const settings = new Settings(given, layers);
     const format = (settings.text('output') ?? 'text') as OutputFormat;
-    output = new Output(sinks, { format, verbose: settings.isOn('verbose') });
+    const set = settings.all().flatMap(({ setting }) => setting?.values ?? []);
+    const hidden = await hiddenIn([...argv, ...set, env.DATABASE_URL ?? '']);
+    output = new Output(sinks, { format, verbose: settings.isOn('verbose'), hidden });
     for (const text of ignored) output.warn(text);
     for (const path of exposedFiles(layers))
       output.warn(`${path} holds credentials and others on this machine can read it: chmod 600 ${path}`);
@@ -51,6 +53,17 @@ async function run(argv: readonly string[]): Promise<number> {
     const { report } = await import('./failure/report.js');
     return report(error, { output, argv, line });
   }
+}
+
+/** A text that may be a url with a password. */
+const WITH_PASSWORD = /@|:\/\/:|(?:password|pwd|pass|secret|token|key|sig|signature|credential|code|id) ?=/i;
+
+/** The passwords in urls among the arguments and settings. Errors of drivers may repeat them. */
+async function hiddenIn(texts: readonly string[]): Promise<readonly string[]> {
+  const suspects = texts.filter((text) => WITH_PASSWORD.test(text));
+  if (suspects.length === 0) return [];
+  const { urlSecrets } = await import('parley-a2a/credentials');
+  return suspects.flatMap(urlSecrets);
 }
 
 function namedConfig({ given }: CommandLine): string | undefined {

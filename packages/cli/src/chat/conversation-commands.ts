@@ -5,13 +5,15 @@ export type ConversationCommand =
   | { readonly name: 'unknown'; readonly word: string };
 
 /** The commands of a conversation, for its help. */
-export const CONVERSATION_HELP = `/file <path|url>  attach a file to the next message
-/task             show the ids and the state of the task
-/cancel           cancel the task that runs or waits
-/help             show this
-/exit             leave, as Ctrl-D does
-//…               send a message that begins with a slash
-Ctrl-C cancels the turn; a second one leaves.`;
+export const CONVERSATION_HELP: readonly string[] = [
+  '/file <path|url>  attach a file to the next message',
+  '/task             show the ids and the state of the task',
+  '/cancel           cancel the task that runs or waits',
+  '/help             show this',
+  '/exit             leave, as Ctrl-D does',
+  '//…               send a message that begins with a slash',
+  'Ctrl-C cancels the turn; a second one leaves.',
+];
 
 /** Parses a line as a command; undefined if it is a message. */
 export function conversationCommand(line: string): ConversationCommand | undefined {

@@ -1,7 +1,7 @@
 import type { Message, Part, StreamResponse, TaskState } from 'parley-a2a';
 import { LABELS } from '../output/labels.js';
 import { MarkdownPrinter } from '../output/markdown-printer.js';
-import { harmless, type Output } from '../output/output.js';
+import type { Output } from '../output/output.js';
 import { writeParts } from '../output/part-text.js';
 
 /** States whose status message is progress and not an answer. */
@@ -38,7 +38,7 @@ export class ConversationText {
   /** Ends the current line of text. */
   end(): void {
     if (!this.#isOpen) return;
-    this.#output.styledText(`${this.#markdown?.end() ?? ''}\n`);
+    this.#output.raw('\n', (line) => `${this.#markdown?.end() ?? ''}${line}`);
     this.#isOpen = false;
   }
 
@@ -61,9 +61,8 @@ export class ConversationText {
         writeParts(this.#output, [part], LABELS.text);
         continue;
       }
-      const text = harmless(part.text);
-      this.#output.styledText(this.#markdown?.push(text) ?? text);
-      this.#isOpen ||= text !== '';
+      this.#output.raw(part.text, (shown) => this.#markdown?.push(shown) ?? shown);
+      this.#isOpen ||= part.text !== '';
     }
   }
 }

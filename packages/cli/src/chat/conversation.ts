@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from 'node:readline';
-import { isInterrupted, isTerminal } from 'parley-a2a';
+import { isInterrupted, isTerminal, shownLine } from 'parley-a2a';
 import type { CalledAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import type { Failure } from '../failure/failure.js';
@@ -91,7 +91,7 @@ export class Conversation {
   async #nextLine(): Promise<string | undefined> {
     if (this.#isPerson && !this.#isClosed && this.#waiting.length === 0) {
       const names = this.#files.map((part) => ('url' in part ? part.url : (part.filename ?? 'file')));
-      this.#lines.setPrompt(names.length === 0 ? '> ' : `(${names.join(', ')}) > `);
+      this.#lines.setPrompt(names.length === 0 ? '> ' : `(${shownLine(names.join(', '))}) > `);
       this.#lines.prompt();
     }
     while (this.#waiting.length === 0 && !this.#isClosed) {
@@ -137,7 +137,7 @@ export class Conversation {
   async #obey(command: NonNullable<ReturnType<typeof conversationCommand>>): Promise<void> {
     const { output } = this.#invocation;
     const { thread, client } = this.#agent;
-    if (command.name === 'help') output.note(CONVERSATION_HELP);
+    if (command.name === 'help') output.notes(CONVERSATION_HELP);
     else if (command.name === 'exit') this.#lines.close();
     else if (command.name === 'task') this.#tellTask();
     else if (command.name === 'file') {
@@ -160,7 +160,8 @@ export class Conversation {
   #tellTask(): void {
     const { output } = this.#invocation;
     const { taskId, contextId, state } = this.#agent.thread;
-    output.note(`Task: ${taskId ?? 'none'}\nContext: ${contextId ?? 'none'}`);
+    output.note(`Task: ${taskId ?? 'none'}`);
+    output.note(`Context: ${contextId ?? 'none'}`);
     if (state !== undefined) output.note(`State: ${state.replace('TASK_STATE_', '')}`);
   }
 

@@ -22,8 +22,7 @@ export async function run({ settings, output }: Invocation): Promise<number> {
         String(runningTurns),
         agents.join(' '),
       ]);
-      output.raw(table([['REPLICA', 'STATE', 'HEARTBEAT', 'AGE', 'TURNS', 'AGENTS'], ...rows]));
-      output.raw('\n');
+      output.table([['REPLICA', 'STATE', 'HEARTBEAT', 'AGE', 'TURNS', 'AGENTS'], ...rows]);
       output.field('Running turns', String(status.runningTurns));
       const age =
         status.oldestWaitMs === undefined || status.waiting === 0 ? '' : `, for ${seconds(status.oldestWaitMs)}`;
@@ -44,10 +43,4 @@ function seconds(ms: number): string {
   const whole = Math.round(ms / 1_000);
   if (whole < 120) return `${whole} s`;
   return whole < 7_200 ? `${Math.round(whole / 60)} min` : `${Math.round(whole / 3_600)} h`;
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
-  return `${rows.map((row) => line(row).trimEnd()).join('\n')}\n`;
 }

@@ -1,3 +1,4 @@
+import { shownUrl } from 'parley-a2a/credentials';
 import { type FlagName, flagOf, variableOf } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import type { Setting } from '../settings/settings.js';
@@ -21,5 +22,6 @@ export async function run({ settings, output }: Invocation): Promise<number> {
 
 function shown(name: FlagName, setting: Setting | undefined): string | null {
   if (setting === undefined) return null;
-  return flagOf(name).secret === true ? REDACTED : setting.values.join(',');
+  if (flagOf(name).secret === true) return REDACTED;
+  return setting.values.map((value) => (name === 'database' ? shownUrl(value) : value)).join(',');
 }

@@ -72,7 +72,7 @@ function chosenSources({ args, settings }: Invocation): readonly FlagName[] {
   return flags.length + args.length > 0 ? flags : set;
 }
 
-async function source({ args, settings }: Invocation, chosen: FlagName | undefined): Promise<ModuleAgent> {
+async function source({ args, settings, output }: Invocation, chosen: FlagName | undefined): Promise<ModuleAgent> {
   const [path] = args;
   if (path !== undefined) {
     const { loadModuleAgent } = await import('../serve/module-agent.js');
@@ -84,7 +84,11 @@ async function source({ args, settings }: Invocation, chosen: FlagName | undefin
   const chunk = settings.text('chunk')?.replaceAll('\\n', '\n').replaceAll('\\t', '\t');
   if (chunk === '') throw usageError('--chunk needs a text to cut at');
   return {
-    agent: { agent: execAgent({ command, chunk }), name: programName(command), description: 'Runs a program.' },
+    agent: {
+      agent: execAgent({ command, chunk, tell: (line) => output.note(`  ${line}`) }),
+      name: programName(command),
+      description: 'Runs a program.',
+    },
   };
 }
 

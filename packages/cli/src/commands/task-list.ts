@@ -4,7 +4,7 @@ import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
-import { harmless } from '../output/output.js';
+import type { Output } from '../output/output.js';
 import { writeParts } from '../output/part-text.js';
 import { shortState, writeSummary } from '../output/task-text.js';
 import type { Settings } from '../settings/settings.js';
@@ -59,9 +59,9 @@ function timeOf(text: string): string {
   return time.toISOString();
 }
 
-/** Formats the tasks as a table. */
-function table(tasks: readonly Task[]): string {
-  const rows = [
+function writeTable(output: Output, tasks: readonly Task[]): void {
+  output.raw(`${LABELS.tasks}:\n`);
+  output.table([
     [LABELS.task, LABELS.state, LABELS.time, LABELS.context],
     ...tasks.map(({ id, contextId, status }) => [
       id,
@@ -69,22 +69,13 @@ function table(tasks: readonly Task[]): string {
       status.timestamp ?? '',
       contextId ?? '',
     ]),
-  ].map((row) => row.map((cell) => harmless(cell).replaceAll('\n', ' ')));
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  ]);
 }
 
 function writePage(invocation: Invocation, { tasks, nextPageToken, totalSize }: ListTasksResponse): void {
   const { output, settings } = invocation;
   if (!settings.isOn('with-artifacts')) {
-    if (tasks.length > 0) output.block(LABELS.tasks, table(tasks));
+    if (tasks.length > 0) writeTable(output, tasks);
   } else
     for (const task of tasks) {
       writeSummary(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });

@@ -1,3 +1,4 @@
+import { shownUrl } from 'parley-a2a/credentials';
 import type { TaskStorage } from 'parley-a2a/storage';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
@@ -42,10 +43,9 @@ export function isShared(url: string): boolean {
 export function pathOf(settings: Settings): string {
   const url = databaseOf(settings);
   const path = /^sqlite:([^?]+)/.exec(url)?.[1];
-  const shown = url.replace(/^([^/]*\/\/).*@/, '$1***@');
   if (path === undefined)
     throw usageError(
-      `this command works on files such as ${DEFAULT_DATABASE}, not on "${shown}"`,
+      `this command works on files such as ${DEFAULT_DATABASE}, not on "${shownUrl(url)}"`,
       isShared(url) ? 'parley cluster status shows the replicas and the work of such a database' : undefined,
     );
   return path;

@@ -1,3 +1,5 @@
+import { shownLine, shownText } from 'parley-a2a';
+
 /** The format of results. */
 export type OutputFormat = 'text' | 'json' | 'jsonl';
 
@@ -23,28 +25,40 @@ export interface OutputSinks {
 export interface OutputOptions {
   readonly format?: OutputFormat;
   readonly verbose?: boolean;
+  /** Texts that are never shown, such as passwords in urls of the settings. */
+  readonly hidden?: readonly string[];
 }
 
 /**
- * Writes results to stdout and everything else to stderr. Removes control characters, so output never controls a
- * terminal.
+ * Writes results to stdout and everything else to stderr. Characters that steer a terminal or hide text become visible
+ * escapes. On stderr, only the tool begins a line: further lines of a text are indented.
  */
 export class Output {
   readonly format: OutputFormat;
   /** True if all details are shown. */
   readonly verbose: boolean;
   readonly #sinks: OutputSinks;
+  readonly #hidden: readonly string[];
   /** True while a progress line is shown. */
   #drawn = false;
   /** Last values of labels that are not repeated. */
   readonly #shown = new Map<string, string>();
   /** True if the cursor of the terminal is behind text of stdout. */
   #isMidLine = false;
+  /** The end of the last text in pieces. */
+  #end = '';
 
-  constructor(sinks: OutputSinks, { format = 'text', verbose = false }: OutputOptions = {}) {
+  constructor(sinks: OutputSinks, { format = 'text', verbose = false, hidden = [] }: OutputOptions = {}) {
     this.format = format;
     this.verbose = verbose;
     this.#sinks = sinks;
+    const forms = hidden.flatMap((one) => [
+      one,
+      encodeURI(one),
+      encodeURIComponent(one),
+      JSON.stringify(one).slice(1, -1),
+    ]);
+    this.#hidden = forms.sort((one, other) => other.length - one.length);
   }
 
   get json(): boolean {
@@ -79,7 +93,7 @@ export class Output {
   /** Writes a `Label: value` line; without a value nothing. */
   field(label: string, value: string | undefined): void {
     if (value === undefined) return;
-    this.#write(`${label}: ${onOneLine(harmless(value))}\n`);
+    this.#write(`${label}: ${shownLine(value)}\n`);
   }
 
   /** Writes a `Label: value` line. A terminal does not repeat it while the value stays the same. */
@@ -98,42 +112,52 @@ export class Output {
 
   /** Writes a label, the content below it, and a blank line. */
   block(label: string, content: string): void {
-    this.#write(`${label}:\n${harmless(content).replace(/(?<!\n)\n+$/, '')}\n\n`);
+    this.#write(`${label}:\n${shownText(content).replace(/(?<!\n)\n+$/, '')}\n\n`);
   }
 
-  /** Writes text unchanged, for text in pieces and for scripts. */
-  raw(text: string): void {
-    this.#write(harmless(text));
+  /** Writes text without a line end, for text in pieces and for scripts. `style` adds colours of the tool. */
+  raw(text: string, style: (shown: string) => string = (shown) => shown): void {
+    const shown = shownText(text, this.#end);
+    this.#end = text.slice(-2) || this.#end;
+    this.#write(style(shown));
   }
 
-  /** Writes text with the tool's own colours. */
-  styledText(text: string): void {
-    this.#write(text);
+  /** Writes a table and a blank line. The first row is its head. */
+  table(rows: readonly (readonly string[])[]): void {
+    const shown = rows.map((row) => row.map(shownLine));
+    const widths = shown[0]?.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0))) ?? [];
+    const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+    this.#write(`${shown.map((row) => line(row).trimEnd()).join('\n')}\n\n`);
   }
 
   /** Writes a note to stderr. */
   note(text: string): void {
-    this.#tell(`${harmless(text)}\n`);
+    this.#tell(`${framed(text)}\n`);
+  }
+
+  /** Writes a note of several lines, which all begin at the left. */
+  notes(lines: readonly string[]): void {
+    for (const line of lines) this.note(line);
   }
 
   /** Writes a warning to stderr. */
   warn(text: string): void {
-    this.#tell(`${this.#colored('warning:', 33)} ${harmless(text)}\n`);
+    this.#tell(`${this.#colored('warning:', 33)} ${framed(text)}\n`);
   }
 
   /** Writes the error that ended the command. */
   fail(text: string): void {
-    this.#tell(`${this.#colored('error:', 31)} ${harmless(text)}\n`);
+    this.#tell(`${this.#colored('error:', 31)} ${framed(text)}\n`);
   }
 
   /** Shows a line that the next output replaces. Only a terminal shows it, and not behind an open line of text. */
   progress(text: string): void {
     if (!this.watched || this.#isMidLine) return;
     this.#drawn = true;
-    const line = harmless(text).replaceAll('\n', ' ');
+    const line = shownLine(text);
     // A line that wraps could not be replaced.
-    const columns = (this.#sinks.stderr.columns || 80) - 1;
-    this.#sinks.stderr.write(`\r${line.length > columns ? `${line.slice(0, columns - 1)}…` : line}\x1b[K`);
+    const width = (this.#sinks.stderr.columns || 80) - 1;
+    this.#sinks.stderr.write(`\r${line.length > width ? `${line.slice(0, width - 1)}…` : line}\x1b[K`);
   }
 
   /** Removes the progress line. */
@@ -146,13 +170,17 @@ export class Output {
     if (text === '') return;
     this.endProgress();
     this.#isMidLine = this.#sinks.stdout.isTTY === true && !text.endsWith('\n');
-    this.#sinks.stdout.write(text);
+    this.#sinks.stdout.write(this.#withoutHidden(text));
   }
 
   #tell(text: string): void {
     this.endProgress();
     if (this.#isMidLine && this.watched) this.#write('\n');
-    this.#sinks.stderr.write(text);
+    this.#sinks.stderr.write(this.#withoutHidden(text));
+  }
+
+  #withoutHidden(text: string): string {
+    return this.#hidden.reduce((shown, one) => shown.replaceAll(one, '***'), text);
   }
 
   #colored(text: string, color: number): string {
@@ -160,17 +188,11 @@ export class Output {
   }
 }
 
-/** Writes JSON and escapes characters that control a terminal or the direction of text. */
+/** JSON whose unseen characters are escapes. */
 function jsonText(value: unknown, indent?: number): string {
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value, undefined, indent).replaceAll(/[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu, escaped);
+  return shownText(JSON.stringify(value, undefined, indent));
 }
 
-/** Removes characters that would control a terminal from foreign text. */
-export function harmless(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\t\n]/gu, '');
-}
-
-function onOneLine(text: string): string {
-  return text.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? ' ' : blanks));
+function framed(text: string): string {
+  return shownText(text).replaceAll('\n', '\n  ');
 }

@@ -69,13 +69,11 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? cut(value) : undefined;
 }
 
-/** JSON on one line. Characters that change the direction of text are escapes. */
+/** JSON on one line. */
 function shortJson(value: unknown): string {
   return cut(JSON.stringify(value));
 }
 
 function cut(text: string): string {
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  const safe = text.replaceAll(/[\u2028\u2029\p{Bidi_Control}]/gu, escaped);
-  return safe.length > MOST_SHOWN ? `${safe.slice(0, MOST_SHOWN)}…` : safe;
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN).toWellFormed()}…` : text;
 }

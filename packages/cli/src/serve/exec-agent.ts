@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a/server';
 import { FLAG_NAMES, flagOf, variableOf } from '../command-line/flags.js';
 
@@ -12,6 +13,8 @@ export interface ExecAgentOptions {
   readonly command: string;
   /** Splits the answer into chunks for streaming; absent for one chunk. */
   readonly chunk: string | undefined;
+  /** Takes each line of the program's stderr. */
+  readonly tell: (line: string) => void;
 }
 
 /** Time of a program to end after a signal, before it is killed. */
@@ -37,7 +40,9 @@ export function execAgent(options: ExecAgentOptions): AgentExecutor {
       await events.working();
       using message = new MessageVariable(context.message);
       const child = started(options.command, context, message.env);
-      const ended = once(child, 'close');
+      if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', options.tell);
+      // Its stdout is read to its end before. A child of the program may keep its stderr open.
+      const ended = once(child, 'exit');
       // The error is handled below, where the end is awaited.
       ended.catch(() => {});
       const stop = () => endGroup(child);
@@ -88,7 +93,7 @@ function started(
   const inherited = Object.entries(process.env).filter(([name]) => !SECRET_VARIABLES.has(name));
   const env = { ...Object.fromEntries(inherited), A2A_TASK_ID: taskId, A2A_CONTEXT_ID: contextId, ...message };
   // A process group of its own, so that the children of the program end with it.
-  const child = spawn(command, { shell: true, env, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+  const child = spawn(command, { shell: true, env, stdio: 'pipe', detached: true });
   // A program need not read its stdin.
   child.stdin?.on('error', () => {});
   child.stdin?.end(text);

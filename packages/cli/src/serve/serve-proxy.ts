@@ -13,7 +13,7 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
   const file = settings.text('traffic-log');
   const secretNames = new Set<string>();
   const log: TrafficLog = redactedLog(
-    file === undefined ? readableLog((text) => output.note(text.trimEnd())) : fileLog(file, Date.now),
+    file === undefined ? readableLog((line) => output.note(line)) : fileLog(file, Date.now),
     secretNames,
   );
   const onSecretName = (name: string) => void secretNames.add(name);

@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { shownText } from 'parley-a2a';
 import { redactor } from 'parley-a2a/credentials';
 import { shownHeaders } from '../output/shown-headers.js';
 
@@ -34,16 +35,18 @@ export function redactedLog(log: TrafficLog, secretNames: ReadonlySet<string>): 
 
 const ARROWS = { request: '→', response: '←', event: '·', end: '■', error: '✗' };
 
-/** Makes a log in lines for people. */
-export function readableLog(write: (text: string) => void): TrafficLog {
+/** Makes a log for people. `write` takes each line. */
+export function readableLog(write: (line: string) => void): TrafficLog {
   return ({ exchange, what, head, body }) => {
-    write(`${ARROWS[what]} #${exchange} ${head}\n`);
-    if (body !== undefined && body !== '') write(`    ${body.trimEnd().split('\n').join('\n    ')}\n`);
+    write(`${ARROWS[what]} #${exchange} ${head}`);
+    for (const line of body?.trimEnd().split('\n') ?? []) if (line !== '') write(`    ${line}`);
   };
 }
 
 /** Makes a log that appends one JSON object per line to a file. */
 export function fileLog(path: string, now: () => number): TrafficLog {
   return (entry) =>
-    appendFileSync(path, `${JSON.stringify({ time: new Date(now()).toISOString(), ...entry })}\n`, { mode: 0o600 });
+    appendFileSync(path, `${shownText(JSON.stringify({ time: new Date(now()).toISOString(), ...entry }))}\n`, {
+      mode: 0o600,
+    });
 }

@@ -25,7 +25,7 @@ export interface SchemasExtensionOptions {
 /** A schema that every caller may read. */
 interface Published {
   readonly name: string;
-  readonly schema: JsonObject;
+  readonly schema: JsonObject | boolean;
 }
 
 /** Checks the data and metadata of agents by schemas, and publishes these. */

@@ -1,10 +1,13 @@
 import { OptionsError } from '../errors/options-error.js';
+import { closestName } from '../model/closest-name.js';
 import { Destinations } from '../net/destinations.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
-import { closestName, isOption } from '../options/check-options.js';
+import { isOption } from '../options/check-options.js';
+import { parseRedisUrl } from '../redis/redis-url.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
 import { isSecretName } from '../telemetry/redaction.js';
+import { shownUrl } from '../telemetry/shown-url.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
 import { CREDENTIAL_NAMES, type CredentialConfig, readCredentialConfig } from './credential-config.js';
 import { parseRate, type RateLimitOptions } from './limits/rate-limit-options.js';
@@ -105,7 +108,9 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     const text = env[name]?.trim();
     if (text === undefined || text === '') return undefined;
     const value = parse(text);
-    const shown = isSecretName(name) ? '' : `="${text.replace(/^([^/]*\/\/).*@/, '$1***@')}"`;
+    const shown = isSecretName(name)
+      ? ''
+      : `="${name.endsWith('_URL') || /@|\/\//.test(text) ? shownUrl(text) : text}"`;
     if (value === undefined) problems.push(`${name}${shown} must be ${right}`);
     return value;
   };
@@ -255,8 +260,7 @@ function secondsOf(text: string): number | undefined {
 }
 
 function redisOf(text: string): string | undefined {
-  const url = URL.parse(text);
-  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
+  return parseRedisUrl(text) === undefined ? undefined : text;
 }
 
 function ttlOf(text: string): number | undefined {

@@ -41,6 +41,7 @@ export type {
 export type { TokenStore, Tokens } from '../auth/oauth/tokens.js';
 export { CredentialsError, type CredentialsFault } from '../errors/credentials-error.js';
 export { isSecretName, redactor } from '../telemetry/redaction.js';
+export { shownUrl, urlSecrets } from '../telemetry/shown-url.js';
 
 /** The ports of a client. Its requests reach private addresses only at origins that the caller has named. */
 function runtimeFor(options: Pick<OAuthClientOptions, 'issuer' | 'endpoints' | 'endpointOrigins' | 'trustedOrigins'>) {

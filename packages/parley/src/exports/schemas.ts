@@ -48,15 +48,17 @@ const TIMEOUT_MS = 5_000;
 
 /**
  * Schemas for the data and the metadata of an agent. Given in the option `schemas` of a server. A schema is a JSON
- * Schema (draft 2020-12), or one of a library that follows Standard Schema.
- * @throws OptionsError naming every schema that is none, or that could take unbounded time.
+ * Schema (draft 2020-12, or the draft that `$schema` names), or one of a library that follows Standard Schema.
+ * @throws OptionsError naming every schema that is wrong itself, or that could take unbounded time.
  */
 export function agentSchemas(options: AgentSchemasOptions): HostExtension {
   const problems: string[] = [];
   const compiled = (place: string, schema: DataSchema | undefined): CompiledSchema | undefined => {
     if (schema === undefined) return undefined;
     const found: string[] = [];
-    const made = typeof schema === 'object' && schema !== null ? compiledSchema(schema, found) : undefined;
+    const isSchema =
+      typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null && !Array.isArray(schema));
+    const made = isSchema ? compiledSchema(schema, found) : undefined;
     if (made === undefined) found.push('must be a schema');
     problems.push(...found.map((problem) => `${place}: ${problem}`));
     return made;

@@ -1,6 +1,8 @@
-/** Cuts a text after so many characters and removes control characters, except for tabs and line breaks. */
+import { shownText } from '../telemetry/shown-text.js';
+
+/** Cuts a text after so many characters. Characters that steer a terminal or hide text become escapes. */
 export function shortened(text: string, length: number): string {
-  const plain = text.slice(0, length + 1).replaceAll(/[^\P{Cc}\t\n]/gu, '');
+  const plain = shownText(text.slice(0, length + 1).toWellFormed());
   const cut = plain.length > length ? `${plain.slice(0, length - 1)}…` : plain;
   return cut.toWellFormed();
 }

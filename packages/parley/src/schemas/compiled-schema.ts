@@ -1,11 +1,12 @@
 import { Compile } from 'typebox/schema';
-import { isObject, type JsonObject } from '../model/json.js';
+import type { JsonObject } from '../model/json.js';
 import { jsonSchemaOf, type StandardResult, type StandardSchema } from '../model/standard-schema.js';
 import { exceededBound } from './data-bounds.js';
 import { boundedSchema, schemaRuling } from './json-schema-rules.js';
+import type { PatternSteps } from './linear-pattern.js';
 
-/** A JSON Schema (draft 2020-12), or a schema of a library that follows Standard Schema. */
-export type DataSchema = JsonObject | StandardSchema;
+/** A JSON Schema (draft 2020-12), or a schema of a library that follows Standard Schema. `true` takes all values. */
+export type DataSchema = JsonObject | boolean | StandardSchema;
 
 /** A fault of a value, at the path of its member. */
 export interface DataFault {
@@ -18,30 +19,36 @@ export interface CompiledSchema {
   /** The first faults of a value, at most 10. Empty if it fits. A schema of a library may need time for them. */
   readonly faults: (value: unknown) => readonly DataFault[] | Promise<readonly DataFault[]>;
   /** The schema for other agents. Undefined if its library cannot describe it. */
-  readonly published: JsonObject | undefined;
+  readonly published: JsonObject | boolean | undefined;
 }
 
 const MOST_FAULTS = 10;
 const MOST_CHARACTERS = 200;
+/** Steps of all patterns of a schema for one value: about a tenth of a second. */
+const PATTERN_STEPS = 4_000_000;
 
 /**
  * Makes a schema ready for data from outside. Problems of a JSON Schema go to the list.
  */
 export function compiledSchema(schema: DataSchema, problems: string[]): CompiledSchema {
-  if ('~standard' in schema) return standardSchema(schema as StandardSchema);
+  if (typeof schema === 'object' && '~standard' in schema) return standardSchema(schema as StandardSchema);
   const ruling = schemaRuling(schema);
   if ('problems' in ruling) {
     problems.push(...ruling.problems);
     return { faults: () => [], published: undefined };
   }
   try {
-    const bounded = boundedSchema(schema);
-    const validator = Compile(isObject(bounded) ? bounded : {});
+    const steps: PatternSteps = { left: PATTERN_STEPS };
+    const validator = Compile(boundedSchema(schema, steps) as JsonObject | boolean);
     return {
       faults: (value) => {
         const exceeded = exceededBound(value, ruling.branches);
         if (exceeded !== undefined) return [faultAt([], exceeded)];
-        if (validator.Check(value)) return [];
+        steps.left = PATTERN_STEPS;
+        const fits = validator.Check(value);
+        if (steps.left < 0) return [faultAt([], 'has too many characters for the patterns of its schema')];
+        if (fits) return [];
+        steps.left = PATTERN_STEPS;
         const [, errors] = validator.Errors(value);
         const faults = errors.map(({ instancePath, message }) => faultAt(pathOf(instancePath), message));
         return faults.length === 0 ? [faultAt([], 'does not fit the schema')] : faults.slice(0, MOST_FAULTS);

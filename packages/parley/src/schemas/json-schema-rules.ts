@@ -1,9 +1,12 @@
 import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
-import { patternCost } from './pattern-cost.js';
+import { jsonSchemaProblems } from '../model/json-schema-problems.js';
+import { LinearPattern, type PatternSteps } from './linear-pattern.js';
+import { PatternRefusal } from './pattern-parser.js';
 import { schemaCost } from './schema-graph.js';
 
 const MOST_CHARACTERS = 65_536;
 const MOST_LEVELS = 32;
+const LONGEST_PATTERN = 512;
 /** Items that are compared with each other. */
 const MOST_UNIQUE_ITEMS = 10_000;
 /** Characters of a text that a `format` is tried on. */
@@ -22,7 +25,7 @@ const REFUSED = [
 /** Keywords whose values are data, and no schemas. */
 const DATA = new Set(['const', 'enum', 'default', 'examples']);
 /** Keywords whose members are schemas by a free name. */
-const MAPS = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
+const MAPS = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 
 /** The problems of a JSON Schema, or the branches of its recursion as `schemaCost` counts them. */
 export type SchemaRuling = { readonly problems: readonly string[] } | { readonly branches: number };
@@ -32,7 +35,7 @@ export type SchemaRuling = { readonly problems: readonly string[] } | { readonly
  * that grows at most with the length of the data. If it refers to itself with several branches, the data need a bound
  * of their own.
  */
-export function schemaRuling(schema: JsonObject): SchemaRuling {
+export function schemaRuling(schema: JsonObject | boolean): SchemaRuling {
   let length: number;
   try {
     length = JSON.stringify(schema).length;
@@ -40,6 +43,9 @@ export function schemaRuling(schema: JsonObject): SchemaRuling {
     return { problems: ['must be JSON'] };
   }
   if (length > MOST_CHARACTERS) return { problems: [`must have at most ${MOST_CHARACTERS} characters as JSON`] };
+  const wrong = jsonSchemaProblems(schema);
+  if (wrong.length > 0) return { problems: wrong };
+  if (typeof schema === 'boolean') return { branches: 0 };
   const problems: string[] = [];
   const refs = new Map<string, string>();
   const seen = new Set<JsonValue>();
@@ -80,7 +86,7 @@ function inspect(schema: JsonValue, at: Place): void {
       else if (!refs.has(value)) refs.set(value, inside);
     } else if (MAPS.has(name) && isObject(value)) {
       for (const [key, one] of Object.entries(value as JsonObject)) {
-        inspect(one as JsonValue, { ...at, place: `${inside}/${key}`, level: level + 1 });
+        inspectInner(one as JsonValue, { ...at, place: `${inside}/${key}`, level: level + 1 });
       }
     } else if (!DATA.has(name)) inspectInner(value as JsonValue, { ...at, place: inside, level: level + 1 });
   }
@@ -94,8 +100,14 @@ function inspectInner(value: JsonValue, at: Place): void {
 }
 
 function inspectPattern(value: unknown, place: string, problems: string[]): void {
-  const cost = typeof value === 'string' ? patternCost(value) : { problem: 'must be a text' };
-  if ('problem' in cost) problems.push(`${place} ${cost.problem}`);
+  const pattern = String(value);
+  if (pattern.length > LONGEST_PATTERN)
+    return void problems.push(`${place} must have at most ${LONGEST_PATTERN} characters`);
+  try {
+    new LinearPattern(pattern);
+  } catch (error) {
+    problems.push(`${place} ${error instanceof PatternRefusal ? error.message : 'must be a regular expression'}`);
+  }
 }
 
 function targetOf(root: JsonObject, ref: string): JsonValue | undefined {
@@ -117,47 +129,46 @@ function decodedStep(step: string): string | undefined {
 }
 
 /**
- * The schema with bounds on what its slow keywords see. Longer texts and lists are refused, before a pattern or a
- * comparison is tried.
+ * The schema with bounds on what its slow keywords see. Texts with a format and lists of different items are refused if
+ * they are longer. Patterns are linear, and take `steps` for all texts of a value.
  */
-export function boundedSchema(schema: JsonValue): JsonValue {
+export function boundedSchema(schema: JsonValue, steps: PatternSteps): JsonValue {
   if (!isObject(schema)) return schema;
-  const bounded: Record<string, JsonValue> = {};
+  const bounded: [string, unknown][] = [];
   const guards: JsonValue[] = [];
-  let longestText = Number.POSITIVE_INFINITY;
-  for (const [name, value] of Object.entries(schema as JsonObject)) {
-    if (name === 'pattern' || name === 'format') {
-      const most = longest(name, value);
-      longestText = Math.min(longestText, most);
-      guards.push({ if: { minLength: most + 1 }, else: { [name]: value as JsonValue } });
+  for (const [name, value] of Object.entries(schema as JsonObject) as [string, JsonValue][]) {
+    if (name === 'pattern') bounded.push(['~refine', [patternCheck(String(value), steps)]]);
+    else if (name === 'format') {
+      bounded.push(['maxLength', Math.min(LONGEST_FORMATTED, numberOr(schema.maxLength, LONGEST_FORMATTED))]);
+      guards.push({ if: { minLength: LONGEST_FORMATTED + 1 }, else: { format: value } });
     } else if (name === 'uniqueItems') {
-      guards.push({ if: { minItems: MOST_UNIQUE_ITEMS + 1 }, else: { uniqueItems: value as JsonValue } });
-    } else bounded[name] = boundedMember(name, value as JsonValue);
+      bounded.push(['maxItems', Math.min(MOST_UNIQUE_ITEMS, numberOr(schema.maxItems, MOST_UNIQUE_ITEMS))]);
+      guards.push({ if: { minItems: MOST_UNIQUE_ITEMS + 1 }, else: { uniqueItems: value } });
+    } else if (!bounded.some(([known]) => known === name)) bounded.push([name, boundedMember(name, value, steps)]);
   }
-  if (guards.length === 0) return bounded;
-  if (longestText < Number.POSITIVE_INFINITY)
-    bounded.maxLength = Math.min(longestText, numberOr(schema.maxLength, longestText));
-  if ('uniqueItems' in schema)
-    bounded.maxItems = Math.min(MOST_UNIQUE_ITEMS, numberOr(schema.maxItems, MOST_UNIQUE_ITEMS));
-  const others = Array.isArray(bounded.allOf) ? (bounded.allOf as readonly JsonValue[]) : [];
-  return { ...bounded, allOf: [...others, ...guards] };
+  if (guards.length === 0) return Object.fromEntries(bounded) as JsonObject;
+  const others = bounded.find(([name]) => name === 'allOf')?.[1] as readonly JsonValue[] | undefined;
+  return { ...Object.fromEntries(bounded), allOf: [...(others ?? []), ...guards] } as JsonObject;
 }
 
-function boundedMember(name: string, value: JsonValue): JsonValue {
+/** A check of TypeBox in place of a pattern. */
+function patternCheck(source: string, steps: PatternSteps) {
+  const pattern = new LinearPattern(source);
+  return {
+    check: (value: unknown) => typeof value !== 'string' || pattern.test(value, steps),
+    error: () => `must match pattern "${source}"`,
+  };
+}
+
+function boundedMember(name: string, value: JsonValue, steps: PatternSteps): JsonValue {
   if (DATA.has(name)) return value;
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(boundedSchema);
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map((one) => boundedSchema(one, steps));
   if (MAPS.has(name) && isObject(value)) {
     return Object.fromEntries(
-      Object.entries(value as JsonObject).map(([key, one]) => [key, boundedSchema(one as JsonValue)]),
+      Object.entries(value as JsonObject).map(([key, one]) => [key, boundedSchema(one as JsonValue, steps)]),
     );
   }
-  return boundedSchema(value);
-}
-
-function longest(name: string, value: unknown): number {
-  if (name === 'format') return LONGEST_FORMATTED;
-  const cost = patternCost(String(value));
-  return 'longest' in cost ? cost.longest : 0;
+  return boundedSchema(value, steps);
 }
 
 function numberOr(value: unknown, otherwise: number): number {

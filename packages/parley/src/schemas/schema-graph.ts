@@ -164,7 +164,7 @@ function edgesOf(schema: JsonObject, targetOf: (ref: string) => JsonValue | unde
     else if (INNER[name] !== undefined) add(INNER[name], value);
     else if (name === 'properties' && isObject(value))
       for (const [property, one] of Object.entries(value)) add(`.${property}`, one as JsonValue);
-    else if (name === 'dependentSchemas' && isObject(value))
+    else if ((name === 'dependentSchemas' || name === 'dependencies') && isObject(value))
       for (const one of Object.values(value)) add(undefined, one as JsonValue);
   }
   return edges;

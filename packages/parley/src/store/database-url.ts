@@ -1,4 +1,5 @@
 import { OptionsError } from '../errors/options-error.js';
+import { shownUrl } from '../telemetry/shown-url.js';
 
 /** The storage that a database url names. */
 export type DatabaseUrl =
@@ -26,9 +27,8 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
   // The storage reads the rest of the url, and names what is wrong with it.
   if (/^postgres(?:ql)?:\/\//.test(url)) return { backend: 'postgres', url };
   if (/^rediss?:\/\//.test(url)) return { backend: 'redis', url };
-  const shown = url.replace(/^([^/]*\/\/).*@/, '$1***@');
   throw new OptionsError('Database url', [
-    `"${shown}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process, postgres://localhost/parley or redis://localhost:6379`,
+    `"${shownUrl(url)}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process, postgres://localhost/parley or redis://localhost:6379`,
   ]);
 }
 

@@ -56,6 +56,7 @@ it('secrets go at any depth, and all else stays', () => {
   const copy = withoutSecretFields(fields);
   expect(copy).toEqual({
     ...fields,
+    at: '1970-01-01T00:00:00.000Z',
     list: [{ headers: { authorization: '[redacted]', accept: '*/*', cookie: '[redacted]' } }],
     config: { id: 'c', token: '[redacted]', authentication: { scheme: 'Bearer', credentials: '[redacted]' } },
   });

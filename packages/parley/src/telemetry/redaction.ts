@@ -1,4 +1,5 @@
 import type { LogFields } from './logger.js';
+import { shownText } from './shown-text.js';
 
 /** Replaces a secret. */
 const REDACTED = '[redacted]';
@@ -12,7 +13,7 @@ const SECRET_CODES = /(?:(?:access|api|encryption|private|secret|signing)_?keys?
 const PAGE_TOKENS = /page_?tokens?$/i;
 /** A credential of HTTP with its scheme (but no challenge), a user in a url, or a secret in a query. */
 const SECRET_TEXTS =
-  /\b((?:Bearer|Basic|Digest|Negotiate)\s+)(?!realm=|error=|scope=)[\w.~+/=-]{4,}|(:\/\/)[^\s/@:]*:[^\s/@]*@|([?&](?:access_?token|token|api_?key|key|secret|password|signature|code)=)[^\s&#"']+/gi;
+  /\b((?:Bearer|Basic|Digest|Negotiate)\s+)(?!realm=|error=|scope=)[\w.~+/=-]{4,}|(:\/\/)[^\s/?#]*@|([?&](?:access_?token|token|api_?key|key|secret|(?:ssl)?password|sig(?:nature)?|code|x-amz-(?:signature|security-token|credential))=)[^\s&#"']+/gi;
 
 /** True if a header, member or parameter of this name holds a credential. */
 export function isSecretName(name: string): boolean {
@@ -134,25 +135,26 @@ function endOfWord(text: string, start: number): number {
   return at;
 }
 
-/** A copy of log fields without credentials, at any depth and in errors too. */
+/** A copy of log fields without credentials and with the escapes of `shownText`, at any depth and in errors too. */
 export function withoutSecretFields(fields: LogFields): LogFields {
   return copyOf(fields, []) as LogFields;
 }
 
 function copyOf(value: unknown, around: readonly object[]): unknown {
-  if (typeof value === 'string') return withoutSecrets(value);
+  if (typeof value === 'string') return shownText(withoutSecrets(value));
   if (typeof value !== 'object' || value === null) return value;
   if (around.includes(value)) return '[circular]';
   if (around.length >= DEEPEST) return '[deep]';
   const inside = [...around, value];
   if (Array.isArray(value)) return value.map((member) => copyOf(member, inside));
-  if (!(value instanceof Error) && 'toJSON' in value) return value;
+  if (!(value instanceof Error) && 'toJSON' in value && typeof value.toJSON === 'function')
+    return copyOf(value.toJSON(), inside);
   // An error of the same class, because writers of logs test for it.
   const copy: object = value instanceof Error ? Object.create(Object.getPrototypeOf(value) as object) : {};
   for (const name of membersOf(value)) {
     const member = (value as Record<string, unknown>)[name];
     const shown = member !== undefined && isSecretName(name) ? REDACTED : copyOf(member, inside);
-    Object.defineProperty(copy, name, { value: shown, enumerable: true });
+    Object.defineProperty(copy, shownText(name), { value: shown, enumerable: true });
   }
   return copy;
 }

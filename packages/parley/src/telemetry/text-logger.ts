@@ -1,5 +1,6 @@
 import type { LogFields, Logger } from './logger.js';
 import { isSecretName, withoutSecrets } from './redaction.js';
+import { shownLine, shownText } from './shown-text.js';
 
 /** Levels of a logger, from most to least output. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -18,15 +19,17 @@ export interface TextLoggerOptions {
 const MAX_CAUSES = 10;
 
 /**
- * A logger for people: time, level, message, then the fields as JSON. The stack of an error follows on its own lines.
- * Credentials are left out.
+ * A logger for people: time, level, message, then the fields as JSON. The stack of an error follows on indented lines.
+ * Credentials are left out. Characters that steer a terminal or hide text are escapes, so no text begins a line.
  */
 export function textLogger({ write, now, level }: TextLoggerOptions): Logger {
   const least = LOG_LEVELS.indexOf(level);
   const writerOf = (name: LogLevel) => {
     if (LOG_LEVELS.indexOf(name) < least) return () => {};
     return (message: string, fields?: LogFields) =>
-      write(`${new Date(now()).toISOString()} ${name} ${withoutSecrets(`${message}${fieldsText(fields)}`)}\n`);
+      write(
+        `${new Date(now()).toISOString()} ${name} ${withoutSecrets(`${shownLine(message)}${fieldsText(fields)}`)}\n`,
+      );
   };
   return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
 }
@@ -34,17 +37,17 @@ export function textLogger({ write, now, level }: TextLoggerOptions): Logger {
 function fieldsText(fields: LogFields | undefined): string {
   if (fields === undefined) return '';
   const { error, ...plain } = fields;
-  const text = Object.keys(plain).length === 0 ? '' : ` ${jsonText(plain)}`;
-  return error === undefined ? text : `${text}\n  ${errorText(error)}`;
+  const text = Object.keys(plain).length === 0 ? '' : ` ${shownText(jsonText(plain))}`;
+  return error === undefined ? text : `${text}\n  ${shownText(errorText(error)).replaceAll('\n', '\n  ')}`;
 }
 
 /** The text of any thrown value. Never throws, even if the value does. */
 function errorText(error: unknown, depth = 0): string {
   try {
     if (!(error instanceof Error)) return typeof error === 'object' ? jsonText(error) : String(error);
-    const text = (error.stack ?? String(error)).replaceAll('\n', '\n  ');
+    const text = error.stack ?? String(error);
     if (error.cause === undefined || depth === MAX_CAUSES) return text;
-    return `${text}\n  caused by ${errorText(error.cause, depth + 1)}`;
+    return `${text}\ncaused by ${errorText(error.cause, depth + 1)}`;
   } catch {
     return '[not readable]';
   }

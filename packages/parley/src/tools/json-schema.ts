@@ -1,5 +1,7 @@
 import Schema from 'typebox/schema';
+import { OptionsError } from '../errors/options-error.js';
 import type { JsonObject } from '../model/json.js';
+import { jsonSchemaProblems } from '../model/json-schema-problems.js';
 import type { StandardIssue, StandardResult, StandardSchema } from '../model/standard-schema.js';
 
 const MOST_FAULTS = 10;
@@ -13,11 +15,14 @@ export interface JsonSchemaOptions<Value> {
 /**
  * A schema for `defineTool` from a plain JSON Schema (draft 2020-12). `Value` is the type of the described values; the
  * compiler takes it without a proof. The schema must come from the author: patterns of strangers can block the process.
+ * @throws OptionsError if the schema is wrong itself, with the place of each fault.
  */
 export function jsonSchema<Value = unknown>(
   schema: JsonObject,
   { check }: JsonSchemaOptions<Value> = {},
 ): StandardSchema<Value, Value> {
+  const problems = jsonSchemaProblems(schema);
+  if (problems.length > 0) throw new OptionsError('jsonSchema', problems);
   return {
     '~standard': {
       version: 1,

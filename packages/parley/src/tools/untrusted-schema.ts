@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import { jsonFault } from '../model/json-fault.js';
 import { faultText, type StandardSchema } from '../model/standard-schema.js';
-import { checked as checkedBy, jsonSchema } from './json-schema.js';
+import { checked as checkedBy } from './json-schema.js';
 
 const SCHEMA_LENGTH = 65_536;
 const DEPTH = 32;
@@ -32,8 +32,8 @@ export function untrustedSchema(schema: unknown): StandardSchema | undefined {
   const checked = checkedSchema(schema);
   if (checked === undefined || !isObject(schema)) return undefined;
   const shown = () => schema;
-  const check = jsonSchema(checked)['~standard'];
-  return { '~standard': { ...check, jsonSchema: { input: shown, output: shown } } };
+  const validate = (value: unknown) => checkedBy(checked, value);
+  return { '~standard': { version: 1, vendor: 'parley', validate, jsonSchema: { input: shown, output: shown } } };
 }
 
 /** The faults of a value by a schema from outside, as texts. Undefined if the schema is too large or too deep. */

@@ -1,7 +1,7 @@
 import type { ChainableCommander } from 'ioredis';
 import { CacheError } from '../../errors/cache-error.js';
 import { OptionsError } from '../../errors/options-error.js';
-import { isRefusal } from '../../redis/redis-url.js';
+import { isRefusal, parseRedisUrl, type RedisUrl, shownPlaces } from '../../redis/redis-url.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AnswerCache, CacheLink } from '../answer-cache.js';
@@ -34,15 +34,17 @@ export class RedisCache implements AnswerCache {
   readonly #options: RedisCacheOptions;
   readonly #prefix: string;
   readonly #list: string;
+  readonly #server: string;
   readonly #connections: readonly RedisConnection[];
   readonly #opened = Promise.withResolvers<void>();
   #closed = false;
   #reachable: boolean | undefined;
   #refused = false;
 
-  private constructor(options: RedisCacheOptions) {
-    const { url, clock, prefix = 'a2a:', connections = 2, timeoutMs = 40 } = options;
+  private constructor(options: RedisCacheOptions, url: RedisUrl) {
+    const { clock, prefix = 'a2a:', connections = 2, timeoutMs = 40 } = options;
     this.#options = options;
+    this.#server = shownPlaces(url.places);
     this.#prefix = `${prefix}text:`;
     this.#list = `${prefix}keys`;
     const changed = () => this.#changed();
@@ -58,8 +60,7 @@ export class RedisCache implements AnswerCache {
    * @throws OptionsError
    */
   static async open(options: RedisCacheOptions): Promise<RedisCache> {
-    checkOptions(options);
-    const cache = new RedisCache(options);
+    const cache = new RedisCache(options, checkedUrl(options));
     const cancel = options.clock.after(OPEN_MS, () => cache.#opened.resolve());
     await cache.#opened.promise;
     cancel();
@@ -166,14 +167,18 @@ export class RedisCache implements AnswerCache {
 
   /** Without the whole url, which may have a password. */
   #subject() {
-    return { server: URL.parse(this.#options.url)?.host ?? '' };
+    return { server: this.#server };
   }
 }
 
-function checkOptions({ url, connections = 2, timeoutMs = 40 }: RedisCacheOptions): void {
+/** Checks the options, and reads the url. */
+function checkedUrl({ url: text, connections = 2, timeoutMs = 40 }: RedisCacheOptions): RedisUrl {
   const problems: string[] = [];
-  if (!/^rediss?:$/.test(URL.parse(url)?.protocol ?? '')) problems.push('url: must be like redis://localhost:6379');
+  const url = parseRedisUrl(text);
+  if (url === undefined || url.places.length > 1 || url.settings.size > 0)
+    problems.push('url: must be like redis://user:password@localhost:6379/0, with one server');
   if (!Number.isInteger(connections) || connections < 2) problems.push('connections: must be a number from 2 on');
   if (!(timeoutMs > 0 && timeoutMs <= 100)) problems.push('timeoutMs: must be a number up to 100');
-  if (problems.length > 0) throw new OptionsError('The cache in Redis', problems);
+  if (url === undefined || problems.length > 0) throw new OptionsError('The cache in Redis', problems);
+  return url;
 }

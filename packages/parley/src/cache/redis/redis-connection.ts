@@ -1,11 +1,11 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { CacheError } from '../../errors/cache-error.js';
-import { isRefusal } from '../../redis/redis-url.js';
+import { isRefusal, type RedisUrl } from '../../redis/redis-url.js';
 import type { Clock } from '../../runtime/clock.js';
 
 /** Options of one connection. */
 export interface RedisConnectionOptions {
-  readonly url: string;
+  readonly url: RedisUrl;
   readonly clock: Clock;
   /** Longest time of a command. */
   readonly timeoutMs: number;
@@ -52,7 +52,16 @@ export class RedisConnection {
 
   constructor(options: RedisConnectionOptions) {
     this.#options = options;
-    this.#client = new Redis(options.url, OPTIONS);
+    const { places, tls, database, username, password } = options.url;
+    // The driver would read the url in another way, and repeat it in its errors.
+    this.#client = new Redis({
+      ...OPTIONS,
+      ...places[0],
+      db: database,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(tls && { tls: {} }),
+    });
     this.#client
       .on('error', ({ message }) => {
         this.#reason = message;

@@ -1,5 +1,6 @@
 import type { PoolConfig } from 'pg';
 import { OptionsError } from '../../errors/options-error.js';
+import { closestName } from '../../model/closest-name.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 
@@ -147,6 +148,9 @@ export function postgresPlan(options: PostgresOptions): PostgresPlan {
 function databaseUrlOf(text: string, name: string, problems: string[]): URL {
   const url = URL.parse(text);
   const isPostgres = url !== null && /^postgres(?:ql)?:$/.test(url.protocol) && url.hostname !== '';
+  // A password with one of / ? # ends the servers of the url too early. The rest would count as a path.
+  if ((isPostgres && /@/.test(url.pathname)) || url?.hash)
+    problems.push(`${name}: has a / ? or # in its password. Write them as %2F %3F %23`);
   if (!isPostgres) problems.push(`${name}: must be like postgres://user:password@localhost:5432/database`);
   return url ?? new URL('postgres://localhost');
 }
@@ -160,7 +164,7 @@ function settingsOf(url: URL, problems: string[]): Settings {
     if (number !== undefined) settings[number] = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
     else if (text !== undefined) settings[text] = value;
     else if (OF_DRIVER.includes(name)) continue;
-    else problems.push(`${name} is no parameter of the url. Known: ${[...TEXTS, ...NUMBERS, ...OF_DRIVER].join(', ')}`);
+    else problems.push(unknownParameter(name));
     url.searchParams.delete(name);
   }
   const mode = url.searchParams.get('sslmode');
@@ -168,6 +172,14 @@ function settingsOf(url: URL, problems: string[]): Settings {
   // The driver checks the server in each of these modes. With this name it does not warn about that.
   if (mode === 'prefer' || mode === 'require' || mode === 'verify-ca') url.searchParams.set('sslmode', 'verify-full');
   return settings;
+}
+
+/** The name is not shown, because it may be a part of a password with a `?`. */
+function unknownParameter(name: string): string {
+  const known = [...TEXTS, ...NUMBERS, ...OF_DRIVER];
+  const meant = closestName(name, known);
+  const question = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  return `url: has a parameter that is not known${question}. Known: ${known.join(', ')}`;
 }
 
 function given(options: PostgresOptions): Settings {

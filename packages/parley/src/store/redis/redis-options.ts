@@ -119,7 +119,9 @@ type UrlSettings = Pick<RedisOptions, 'cluster' | 'sentinel' | 'prefix' | 'durab
 /** The settings behind the `?` of a url. */
 function urlSettings({ settings }: RedisUrl, problems: string[]): UrlSettings {
   const { cluster, sentinel, prefix, durability, ...unknown } = Object.fromEntries(settings);
-  for (const name of Object.keys(unknown)) problems.push(`url: ${name} is no setting of a storage in Redis`);
+  // The name is not shown, because it may be a part of a password with a `?`.
+  if (Object.keys(unknown).length > 0)
+    problems.push('url: has a setting that is not known. Known: cluster, sentinel, prefix, durability');
   const known = DURABILITIES.find((name) => name === durability);
   if (durability !== undefined && known === undefined) problems.push('durability: must be power-loss or process');
   if (cluster !== undefined && !/^(true|false)$/.test(cluster)) problems.push('cluster: must be true or false');

@@ -1,6 +1,7 @@
 import type { LevelWithSilent, Logger as Pino } from 'pino';
 import type { LogFields, Logger } from '../logger.js';
 import { withoutSecretFields, withoutSecrets } from '../redaction.js';
+import { shownText } from '../shown-text.js';
 
 type Level = Exclude<LevelWithSilent, 'silent' | 'trace' | 'fatal'>;
 
@@ -8,7 +9,7 @@ type Level = Exclude<LevelWithSilent, 'silent' | 'trace' | 'fatal'>;
 export function toPino(pino: Pino): Logger {
   const writerOf = (level: Level) => (message: string, fields?: LogFields) => {
     if (!pino.isLevelEnabled(level)) return;
-    pino[level](fields === undefined ? {} : membersOf(fields), withoutSecrets(message));
+    pino[level](fields === undefined ? {} : membersOf(fields), shownText(withoutSecrets(message)));
   };
   return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
 }
