@@ -83,9 +83,16 @@ describe('bytes that are no message', () => {
     const emptyParts = Buffer.alloc(10_000_000);
     for (let at = 0; at < emptyParts.length; at += 2) emptyParts[at] = tagOf(5, LENGTH_DELIMITED);
     const openVarints = Buffer.alloc(10_000_000, 0xff);
-    for (const large of [groups, field(2, emptyParts), openVarints, field(2, groups)]) {
+    for (const large of [groups, openVarints, field(2, groups)]) {
       const [violation] = violationsOf(large) ?? [];
       expect(violation?.field).toBe('');
+    }
+    // Each field of the one part takes the place of the other one.
+    const rivals = field(5, Buffer.alloc(10_000_000, Buffer.from([tagOf(1, LENGTH_DELIMITED), 0, 0x12, 0])));
+    for (const many of [emptyParts, rivals]) {
+      expect(() => protobufV1_0.decode('sendMessage', field(2, many), 'json', 100_000)).toThrow(
+        expect.objectContaining({ code: 'INVALID_REQUEST', details: { metadata: { limit: 'jsonItems' } } }),
+      );
     }
   });
 });

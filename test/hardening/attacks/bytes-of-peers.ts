@@ -73,6 +73,11 @@ export const BYTES_OF_PEERS: readonly Attack[] = [
     test: 'a request with too many members and elements',
   },
   {
+    attack: 'A caller sets the text and the bytes of one part in turn over gRPC: each removes the member of the other.',
+    file: 'test/vectors/protobuf-malformed.test.ts',
+    test: 'are refused quickly, however large they are',
+  },
+  {
     attack: 'An MCP server sends unknown lines to the SDK, whose parser makes an error of each.',
     file: 'packages/parley/src/mcp/limited-fetch.test.ts',
     test: 'an event stream of an MCP server loses unknown lines and comments',

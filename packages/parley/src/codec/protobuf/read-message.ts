@@ -55,11 +55,13 @@ class MessageReader {
   /** Reads the fields up to the bound of the source. A message that comes twice is merged. */
   message(plan: MessagePlan, into: Members): Members {
     const source = this.#source;
-    source.count();
     for (let tag = source.tag(); tag !== 0; tag = source.tag()) {
       const field = plan.byNumber[tag >>> 3];
-      if (field !== undefined && field.tag === tag) this.#field(field, into);
-      else source.skip(tag);
+      if (field === undefined || field.tag !== tag) source.skip(tag);
+      else {
+        source.count();
+        this.#field(field, into);
+      }
     }
     for (const { name, make } of plan.required) if (into[name] === undefined) into[name] = make();
     return into;
@@ -68,7 +70,6 @@ class MessageReader {
   #field(field: FieldPlan, into: Members): void {
     const { name, holds } = field;
     if (holds === 'list') {
-      this.#source.count();
       const list = into[name] as unknown[] | undefined;
       const item = this.#value(field, undefined);
       if (list === undefined) into[name] = [item];
@@ -84,7 +85,6 @@ class MessageReader {
 
   #entry(field: FieldPlan, into: Members): void {
     const source = this.#source;
-    source.count();
     const outer = source.enter();
     let key = '';
     let value: unknown;

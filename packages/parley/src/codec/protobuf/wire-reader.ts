@@ -65,7 +65,7 @@ export class WireReader {
     this.#end = outer;
   }
 
-  /** Counts an object or an item. A list of empty messages has two bytes for each. */
+  /** Counts a field or an item, also one that comes again. An empty one has two bytes. */
   count(): void {
     this.#items++;
     if (this.#items > this.#mostItems) throw new TooManyItems(`it has more than ${this.#mostItems} items`);
