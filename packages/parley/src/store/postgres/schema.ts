@@ -26,5 +26,19 @@ const ARRIVAL_SCHEMA: SchemaChange = {
   ],
 };
 
+/**
+ * The owners whose new data are refused, and the scopes of idempotency keys by their names: a key may have no task.
+ * Keys of earlier versions have no names. They are found by the hash of their scope, or expire.
+ */
+const OWNER_SCHEMA: SchemaChange = {
+  name: '0004',
+  statements: ({ schema }) => [
+    `CREATE TABLE ${schema}.owner_block (
+      name text PRIMARY KEY, owner text, agent text, tenant text, until bigint NOT NULL
+    )`,
+    `ALTER TABLE ${schema}.idempotency ADD COLUMN agent text, ADD COLUMN tenant text, ADD COLUMN owner text`,
+  ],
+};
+
 /** All steps, in order. */
-export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA, WAKEUP_SCHEMA, ARRIVAL_SCHEMA];
+export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA, WAKEUP_SCHEMA, ARRIVAL_SCHEMA, OWNER_SCHEMA];
