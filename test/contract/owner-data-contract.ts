@@ -32,7 +32,7 @@ function formsOf(text: string): readonly string[] {
 export function foundIn(contents: string, text: string): readonly string[] {
   return formsOf(text).flatMap((form) => {
     const at = contents.indexOf(form);
-    return at < 0 ? [] : [contents.slice(Math.max(0, at - 80), at + 80)];
+    return at < 0 ? [] : [contents.slice(Math.max(0, at - 400), at + 80)];
   });
 }
 
@@ -171,7 +171,9 @@ async function plant(world: World, owner: Owner, hook: string): Promise<readonly
   await world.send(owner, 'direct', { path: '/two' });
   expect((await world.upload(owner)).status).toBe(201);
   expect((await world.upload(owner, '/two')).status).toBe(201);
-  await expect.poll(async () => (await world.host.deliveriesOf('/one').list({ standing: 'parked' })).queues.length).not.toBe(0);
+  await expect
+    .poll(async () => (await world.host.deliveriesOf('/one').list({ standing: 'parked' })).queues.length)
+    .not.toBe(0);
   return ids;
 }
 
@@ -333,7 +335,11 @@ export function ownerDataContract(
       const { world, database } = await opened();
       await using _world = world;
       const { storage } = world;
-      for (const [agent, tenant] of [['one', ''], ['two","', 't%'], ['two","', 't_']] as const) {
+      for (const [agent, tenant] of [
+        ['one', ''],
+        ['two","', 't%'],
+        ['two","', 't_'],
+      ] as const) {
         for (const one of [owner, BOBS.owner]) {
           const scope = { agent, tenant, owner: one };
           const status = { state: 'TASK_STATE_COMPLETED', timestamp: new Date().toISOString() } as const;
@@ -343,7 +349,9 @@ export function ownerDataContract(
         }
       }
       const query = { owner };
-      expect(await storage.owners.scopes({ ...query, tenant: 't%' })).toEqual([{ agent: 'two","', tenant: 't%', owner }]);
+      expect(await storage.owners.scopes({ ...query, tenant: 't%' })).toEqual([
+        { agent: 'two","', tenant: 't%', owner },
+      ]);
       await eraseOwner({ storage, owner: { ...query, agent: 'two","', tenant: 't%' } });
       expect((await storage.owners.scopes(query)).length).toBe(2);
       expect(await eraseOwner({ storage, owner: query })).toMatchObject({ scopes: 2, tasks: 2, idempotencyKeys: 2 });

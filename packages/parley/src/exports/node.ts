@@ -53,13 +53,13 @@ export type { BoundInterface, Listed } from '../model/bound-interface.js';
 export { isLocalHost } from '../net/public-hosts.js';
 export type { NotifiedWebhook } from '../push/operator-headers.js';
 export type { ServedDeliveries } from '../push/served-deliveries.js';
+export type { OwnerQuery } from '../store/owner-query.js';
 export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type { Meter } from '../telemetry/meter.js';
-export type { OwnerQuery } from '../store/owner-query.js';
+export type { LogLevel } from '../telemetry/text-logger.js';
 export type { ErasedCounts } from '../user-data/erase-owner.js';
 export type { ExportedCounts, ExportedFile, OwnerFileFacts, OwnerRecord } from '../user-data/export-owner.js';
 export type { OwnerCounts } from '../user-data/owner-data.js';
-export type { LogLevel } from '../telemetry/text-logger.js';
 export { readCardKeys, type SignCardOptions, signCard } from './card-key-files.js';
 export { apiKeysFile, basicUsersFile, type CredentialOptions, credentialAuthenticator } from './credential-files.js';
 

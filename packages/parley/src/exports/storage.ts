@@ -28,6 +28,8 @@ export type {
 } from '../store/held-turn.js';
 export type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../store/idempotency-keys.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
+export type { OwnerQuery } from '../store/owner-query.js';
+export type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../store/owner-storage.js';
 export type {
   ConfigChange,
   ConfigPut,
@@ -45,8 +47,6 @@ export type {
   PushStorage,
   StoredPushConfig,
 } from '../store/push-storage.js';
-export type { OwnerQuery } from '../store/owner-query.js';
-export type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../store/owner-storage.js';
 export type { RateAsk, RateCounters, RateGrant } from '../store/rate-counters.js';
 export { type ResealedCounts, type ResealOptions, resealConfigs } from '../store/reseal-configs.js';
 export {

@@ -39,7 +39,12 @@ const ROUNDS = 20;
  */
 export async function eraseOwner(options: EraseOwnerOptions): Promise<ErasedCounts> {
   const erasure = new Erasure(options);
-  return recordedOwnerAct('eraseOwner', options, () => erasure.run(), () => ({ ...erasure.counts }));
+  return recordedOwnerAct(
+    'eraseOwner',
+    options,
+    () => erasure.run(),
+    () => ({ ...erasure.counts }),
+  );
 }
 
 class Erasure {
@@ -55,7 +60,10 @@ class Erasure {
     const { storage, owner, files } = this.#options;
     const { owners } = storage;
     if (files !== undefined && files.owners === undefined) {
-      throw new A2AError('UNSUPPORTED_OPERATION', 'The file store cannot erase the files of a user: it has no `owners`');
+      throw new A2AError(
+        'UNSUPPORTED_OPERATION',
+        'The file store cannot erase the files of a user: it has no `owners`',
+      );
     }
     const block = await this.#blocked();
     try {

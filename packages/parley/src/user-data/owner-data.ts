@@ -41,7 +41,14 @@ export async function countOwner({ storage, files, owner }: OwnerDataOptions): P
   const scopes = await storage.owners.scopes(owner);
   const counts = { scopes: scopes.length, tasks: 0, openTasks: 0, idempotencyKeys: 0, files: 0, uploads: 0 };
   for (const scope of scopes) {
-    const query: TaskQuery = { scope, orderBy: 'created', limit: 1, exactTotal: true, artifacts: false, history: false };
+    const query: TaskQuery = {
+      scope,
+      orderBy: 'created',
+      limit: 1,
+      exactTotal: true,
+      artifacts: false,
+      history: false,
+    };
     counts.tasks += (await storage.tasks(query)).total;
     counts.openTasks += (await storage.tasks({ ...query, states: OPEN_STATES })).total;
     for (let cursor: string | undefined, isDone = false; !isDone; isDone = cursor === undefined) {

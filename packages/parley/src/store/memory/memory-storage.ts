@@ -1,7 +1,7 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
-import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type {
   CancelRequest,

@@ -1,9 +1,9 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
-import { type KeyStanding, keyStanding, REMEMBERED_SHARES } from '../rules/key-rules.js';
-import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { OwnerBlocks } from '../owner-blocks.js';
+import { type KeyStanding, keyStanding, REMEMBERED_SHARES } from '../rules/key-rules.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import { NONE } from './hash-index.js';

@@ -3,7 +3,15 @@ import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, Remembered, Reservation } from '../idempotency-keys.js';
 import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
-import { indexForm, isBlocked, nameOf, type StoredScope, scopeColumns, storedName, textOfName } from './stored-names.js';
+import {
+  indexForm,
+  isBlocked,
+  nameOf,
+  type StoredScope,
+  scopeColumns,
+  storedName,
+  textOfName,
+} from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
 
 interface KeyRow {

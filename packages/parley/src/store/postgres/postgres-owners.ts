@@ -1,6 +1,7 @@
 import type { OwnerQuery } from '../owner-query.js';
 import { ownerQueryText } from '../owner-query.js';
 import type { ErasedRows, OwnedKeyPage, OwnerStorage } from '../owner-storage.js';
+import { PARTITIONS } from '../partition.js';
 import type { StorageLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { Wakeups } from '../wakeups.js';
@@ -88,10 +89,32 @@ const ERASE_COUNTS: readonly Sql[] = ['task_count', 'task_count_change'].map((ta
   text: `DELETE FROM parley.${table} WHERE part = $1 AND scope = $2`,
 }));
 
-/** The statistics of the planner have values of rows that are gone. */
-const ANALYZE: readonly Sql[] = ['task', 'task_record', 'execution', 'push_config', 'idempotency'].map((table) => ({
-  text: `ANALYZE parley.${table}`,
-}));
+const NO_SCOPE = '00000000-0000-0000-0000-000000000000';
+/**
+ * The statistics of the planner have ids and keys of rows that are gone. A table without rows would keep them, so that
+ * each partition gets a row for the time of the transaction.
+ */
+const REFRESHED = [
+  {
+    table: 'task',
+    key: 'id',
+    columns: `id, pk, part, scope, agent, tenant, status, bytes, status_time, created, seq, floor, epoch, held, turns,
+      queued, began, snapshot_seq, state, earlier_state, pushes`,
+    values: `'', -part, part, '${NO_SCOPE}', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false`,
+  },
+  {
+    table: 'push_config',
+    key: 'id',
+    columns: 'id, task, part, place, epoch, position, attempts, agent, config',
+    values: `'', -part, part, 0, 0, 0, 0, '', ''`,
+  },
+  {
+    table: 'idempotency',
+    key: 'key',
+    columns: 'key, scope, part, expires, digest',
+    values: `'', '${NO_SCOPE}', part, 0, ''`,
+  },
+] as const;
 
 const IS_BLOCKED: Sql = {
   name: 'is-owner-blocked',
@@ -163,7 +186,11 @@ export class PostgresOwners implements OwnerStorage {
     const { ids, ...erased } = await this.#tables.transaction(async (tables) => {
       const found = await tables.query<TaskRow>(LOCK_TASKS, part, hash, limit);
       if (found.length > 0) {
-        await tables.query(ERASE_TASKS, part, found.map(({ pk }) => String(pk)));
+        await tables.query(
+          ERASE_TASKS,
+          part,
+          found.map(({ pk }) => String(pk)),
+        );
         const ids = found.map(({ id, full_id: full }) => storedName(id, full));
         return { tasks: found.length, keys: 0, isGone: false, ids };
       }
@@ -179,7 +206,14 @@ export class PostgresOwners implements OwnerStorage {
 
   async scrub(): Promise<void> {
     this.#lifetime.check();
-    for (const analyze of ANALYZE) await this.#tables.transaction((tables) => tables.query(analyze), SCAN_MS);
+    for (const { table, key, columns, values } of REFRESHED) {
+      const rows = `SELECT ${values} FROM generate_series(0, ${PARTITIONS - 1}) part`;
+      await this.#tables.transaction(async (tables) => {
+        await tables.query({ text: `INSERT INTO parley.${table} (${columns}) ${rows}` });
+        await tables.query({ text: `ANALYZE parley.${table}` });
+        await tables.query({ text: `DELETE FROM parley.${table} WHERE ${key} = ''` });
+      }, SCAN_MS);
+    }
   }
 }
 

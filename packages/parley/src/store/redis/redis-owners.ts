@@ -148,8 +148,8 @@ export class RedisOwners implements OwnerStorage {
   async *#walk(base?: string): AsyncGenerator<readonly string[]> {
     const { prefix, run } = this.#options;
     const match = base === undefined ? `${escaped(prefix)}{p*}*` : `${escaped(base)}*`;
-    const servers = await run(async (client): Promise<readonly Redis[]> =>
-      'nodes' in client ? client.nodes('master') : [client],
+    const servers = await run(
+      async (client): Promise<readonly Redis[]> => ('nodes' in client ? client.nodes('master') : [client]),
     );
     for (const server of servers) {
       let cursor = '0';

@@ -15,9 +15,9 @@ import {
 import { KEY_LUA, READ_KEY, UNRESERVE, WRITE_KEY } from './key-lua.js';
 import { ABANDONED, COUNT, LIST } from './list-scripts.js';
 import { luaPrelude, SERVER_TIME } from './lua-prelude.js';
+import { BLOCK, ERASE_KEYS, ERASE_TASK, OWNED_IDS } from './owner-scripts.js';
 import { DELETE, READ_HEAD, READ_RECORDS, READ_TASK, REMOVE } from './read-scripts.js';
 import { CHECK, HEARTBEAT, NOW, READ_NODES } from './redis-processes.js';
-import { BLOCK, ERASE_KEYS, ERASE_TASK, OWNED_IDS } from './owner-scripts.js';
 import { type RedisScript, redisScript } from './redis-script.js';
 import { PEEK_SWEEP, SWEEP } from './sweep-script.js';
 import { PUT_KEY, PUT_TASK } from './transfer-scripts.js';
@@ -67,7 +67,13 @@ const BODIES = {
 } as const;
 
 /** The scripts that run for each partition. */
-const LOOKS = ['peek', 'peekDeliveries', 'peekSweep', 'check', 'block'] as const satisfies readonly (keyof typeof BODIES)[];
+const LOOKS = [
+  'peek',
+  'peekDeliveries',
+  'peekSweep',
+  'check',
+  'block',
+] as const satisfies readonly (keyof typeof BODIES)[];
 
 /** A script that runs for each partition. */
 export type Look = (typeof LOOKS)[number];

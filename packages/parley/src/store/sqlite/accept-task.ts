@@ -87,10 +87,7 @@ export function acceptedBefore(tables: WriteTables, write: AcceptWrite): AcceptR
 }
 
 /** Stores a task that no message created; false if the id is taken. */
-export function create(
-  tables: WriteTables,
-  [, { scope, now, taskId, task }]: CreateWrite,
-): WriteResults['create'] {
+export function create(tables: WriteTables, [, { scope, now, taskId, task }]: CreateWrite): WriteResults['create'] {
   if (tables.blocks.has({ agent: scope[0], tenant: scope[1], owner: scope[2] }, now)) return 'blocked';
   if (tables.heads.find(scope, taskId) !== undefined) return false;
   insertTask(tables, { scope, now, taskId, task, turns: 0, epoch: 0, holder: undefined });

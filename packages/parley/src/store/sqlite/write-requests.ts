@@ -327,10 +327,7 @@ export type PurgeDeliveryWrite = readonly ['purge-delivery', { readonly queue: Q
 /** Refuse new data of an owner until a time. */
 export type BlockOwnerWrite = readonly ['block-owner', { readonly owner: OwnerQuery; readonly until: number }];
 /** Erase a part of a scope. */
-export type EraseOwnedWrite = readonly [
-  'erase-owned',
-  { readonly scope: ScopeFields; readonly limit: number },
-];
+export type EraseOwnedWrite = readonly ['erase-owned', { readonly scope: ScopeFields; readonly limit: number }];
 /** The counts of a step, and the ids of its tasks. */
 export type EraseOwnedResult = ErasedRows & { readonly ids: readonly string[] };
 /** Write the file anew without deleted rows. In a batch of its own. */
