@@ -76,6 +76,13 @@ const direct: AgentExecutor = {
   },
 };
 
+/** The members of the results that the tests read. */
+interface Result {
+  readonly id: string;
+  readonly totalSize: number;
+  readonly task: { readonly id: string; readonly status: { readonly state: string } };
+}
+
 /** A host with two agents on a storage and a file store. */
 class World implements AsyncDisposable {
   readonly records: AuditRecord[] = [];
@@ -115,10 +122,7 @@ class World implements AsyncDisposable {
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0', authorization: `Bearer ${TOKENS[owner]}` },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: answers of several methods
-    const text = await response.text();
-    if (process.env.SHOW) console.log(response.status, text.slice(0, 500));
-    return JSON.parse(text) as { result?: any; error?: { message: string; data?: unknown } };
+    return (await response.json()) as { readonly result: Result; readonly error?: { readonly message: string } };
   }
 
   send(owner: Owner, text: string, { path = '/one', more = {}, configuration = {} } = {}) {

@@ -10,7 +10,6 @@ import {
   DEFAULT_TTL_SECONDS,
 } from '../app/base-server/base-server-options.js';
 import type { HostExtension } from '../app/host-extension.js';
-import type { InProcess } from '../app/in-process.js';
 import { openApiExtension } from '../app/openapi/openapi-extension.js';
 import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
 import type { AgentsByPath } from '../app/options/agents-by-path.js';
