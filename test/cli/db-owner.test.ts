@@ -45,7 +45,11 @@ async function filled({ tasks = 3 } = {}) {
         return storage.create(scope, { id: `t${at}`, contextId: owner, status, history });
       }),
     );
-    const hook = { url: `https://hooks.example/${owner}`, token: owner, authentication: { scheme: 'x', credentials: owner } };
+    const hook = {
+      url: `https://hooks.example/${owner}`,
+      token: owner,
+      authentication: { scheme: 'x', credentials: owner },
+    };
     await storage.push.putConfig(scope, { id: 'c', taskId: 't0', ...hook });
     const bytes = new TextEncoder().encode(`bytes of ${owner}`);
     const file = {
@@ -79,8 +83,18 @@ it('db erase shows with --dry-run what would go, and erases it with a record bef
   expect(bytesAreGone(contents())).toEqual([]);
   expect(foundIn(contents(), 'm4rk-of-bob')).not.toEqual([]);
   const text = readFileSync(audit, 'utf8');
-  expect(text.trim().split('\n').map((line) => JSON.parse(line))).toMatchObject([
-    { operation: 'eraseOwner', principal: { kind: 'operator' }, phase: 'begin', owner: expect.stringMatching(/^sha256:/) },
+  expect(
+    text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([
+    {
+      operation: 'eraseOwner',
+      principal: { kind: 'operator' },
+      phase: 'begin',
+      owner: expect.stringMatching(/^sha256:/),
+    },
     { operation: 'eraseOwner', phase: 'end', outcome: 'done', counts },
   ]);
   expect(text).not.toContain('m4rk');
@@ -104,7 +118,10 @@ it('db erase of an id that nobody has says how ids look, and the narrowing flags
   const { args, places: where, contents } = await filled();
   const unknown = await parley(['db', 'erase', '--owner', 'm4rk-of-ada', ...where, '--yes']);
   expect(unknown.stderr).toContain('such as apikey|ada');
-  for (const only of [['--only-agent', '/x'], ['--only-tenant', '']]) {
+  for (const only of [
+    ['--only-agent', '/x'],
+    ['--only-tenant', ''],
+  ]) {
     await parley(['db', 'erase', ...args, ...only, '--yes']);
     expect(bytesAreGone(contents())).not.toEqual([]);
   }
@@ -116,7 +133,10 @@ it('db erase and db export name the functions of the server that holds the file'
   const { path, args } = await filled();
   const storage = await files.open(systemClock, { path });
   try {
-    for (const command of [['erase', '--yes'], ['export', '--to', join(folder.path, 'held')]]) {
+    for (const command of [
+      ['erase', '--yes'],
+      ['export', '--to', join(folder.path, 'held')],
+    ]) {
       const { code, stderr } = await parley(['db', ...command, ...args]);
       expect(code).toBe(1);
       expect(stderr).toContain('another server uses it');
@@ -146,7 +166,10 @@ it('db export writes all records and bytes, for this user only, and masks the se
   expect(await parleyJson(['db', 'export', ...args, '--to', to])).toEqual({
     ...{ tasks: 3, pushNotificationConfigs: 1, idempotencyKeys: 0, files: 1, to },
   });
-  const records = readFileSync(join(to, 'records.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  const records = readFileSync(join(to, 'records.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
   expect(records.at(0)).toMatchObject({ type: 'header', format: 1, owner: ADA });
   expect(records.at(-1)).toEqual({
     ...{ type: 'end', counts: { tasks: 3, pushNotificationConfigs: 1, idempotencyKeys: 0, files: 1 } },

@@ -32,7 +32,7 @@ function formsOf(text: string): readonly string[] {
 export function foundIn(contents: string, text: string): readonly string[] {
   return formsOf(text).flatMap((form) => {
     const at = contents.indexOf(form);
-    return at < 0 ? [] : [contents.slice(Math.max(0, at - 400), at + 80)];
+    return at < 0 ? [] : [contents.slice(Math.max(0, at - 80), at + 80)];
   });
 }
 
@@ -256,6 +256,24 @@ export function ownerDataContract(
       expect(foundIn(await contents(), ADA)).toEqual([]);
       expect(await world.host.countOwner(ADAS)).toEqual({ ...NOTHING, openTasks: 0 });
       expect(await world.host.countOwner(BOBS)).toMatchObject({ openTasks: 1 });
+    });
+
+    it('are erased by another process on a shared storage, whose late events of turns are refused', async () => {
+      const { database, world, contents } = await opened();
+      await using _ = world;
+      // A storage of one process has no other one.
+      const other = world.storage.shared ? await database.open() : world.storage;
+      const stubborn = world.send(ADA, 'stubborn');
+      const running = world.send(ADA, 'run');
+      await expect.poll(async () => (await world.host.countOwner(ADAS)).openTasks).toBe(2);
+      const answered = [stubborn, running].map((call) => call.then(({ result, error }) => error ?? result.task.status));
+      const erased = await eraseOwner({ storage: other, files: world.files, owner: ADAS, graceMs: 1_000 });
+      expect(erased).toMatchObject({ tasks: 2, canceledTurns: 2 });
+      world.release();
+      // The senders hear of the end from their own process, at the latest with the next heartbeat.
+      await Promise.all(answered);
+      expect(foundIn(await contents(), ADA)).toEqual([]);
+      if (other !== world.storage) await other.close();
     });
 
     it('do not come back by messages that race with the erasure: these are refused as retryable', async () => {

@@ -58,7 +58,13 @@ it('a bucket has no file, upload or part of a user after an erasure, and all of 
       yield* chunksOf(size);
       await gate.promise;
     }
-    return { gate, put: one.put(scope, fileOf(size, slow()), LIMITS).then(() => 'stored', () => 'refused') };
+    return {
+      gate,
+      put: one.put(scope, fileOf(size, slow()), LIMITS).then(
+        () => 'stored',
+        () => 'refused',
+      ),
+    };
   });
   await expect.poll(() => server.openUploads(prefix)).toBe(owners.length * 3 + 1);
   const all = (await server.keys(prefix)).length;
