@@ -82,6 +82,22 @@ export function otherSuites() {
   return folders.map(({ name }) => `test/${name}/run.mjs`).filter((script) => existsSync(join(root, script)));
 }
 
+/**
+ * Suites in lanes: one lane runs beside the other, and a lane runs its suites one after the other. Those that install
+ * programs of Debian are one lane, because its package manager serves one caller. The soak judges memory and times of
+ * a machine that is its own, so it comes last and alone.
+ */
+export function lanesOf(scripts) {
+  const alone = scripts.filter((script) => script === 'test/soak/run.mjs');
+  const shared = scripts.filter((script) => !alone.includes(script));
+  const others = shared.filter((script) => !installsFromDebian(script));
+  return { lanes: [shared.filter(installsFromDebian), others], alone };
+}
+
+function installsFromDebian(script) {
+  return readFileSync(join(root, script), 'utf8').includes('debian-package.mjs');
+}
+
 /** Runs such a suite. A suite that breaks off has failed. A suite that counts nothing says why it was left out. */
 export async function runOther(script, env = {}) {
   const { code, output } = await runOwn([script], { quiet: true, env, limitMs: limitOf(env) });

@@ -4,7 +4,7 @@ import { build } from './build.mjs';
 import { check } from './check.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { main } from './processes.mjs';
-import { countLine, otherSuites, runOther, runVitest, slowestLines, slowRunLine, sum } from './suites.mjs';
+import { countLine, lanesOf, otherSuites, runOther, runVitest, slowestLines, slowRunLine, sum } from './suites.mjs';
 
 await main(async () => {
   const env = process.argv.includes('--long') ? { TEST_LONG: '1' } : {};
@@ -16,11 +16,13 @@ await main(async () => {
   const tests = await told('tests', runVitest([], env));
   results.push(tests);
   const suites = [];
-  for (const script of otherSuites()) {
-    const suite = await told(script, runOther(script, env));
-    results.push(suite);
-    suites.push({ file: script, seconds: suite.seconds });
-  }
+  const { lanes, alone } = lanesOf(otherSuites());
+  const runLane = async (scripts) => {
+    for (const script of scripts) suites.push({ file: script, ...(await told(script, runOther(script, env))) });
+  };
+  await Promise.all(lanes.map(runLane));
+  await runLane(alone);
+  results.push(...suites);
   const counts = sum(results);
   process.stdout.write(`${slowestLines(tests.slowest, suites)}\n`);
   const warning = slowRunLine((performance.now() - began) / 1_000, env);

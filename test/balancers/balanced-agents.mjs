@@ -1,5 +1,5 @@
 // An agent behind a balancer. `process` tells the process that ran it. `silent N` says nothing for N ms. `long` gives
-// chunks for 15 s; if its process ends before, it ends in the next one.
+// chunks for 9 s; if its process ends before, it ends in the next one.
 import { setTimeout as pause } from 'node:timers/promises';
 
 const agent = {
@@ -14,7 +14,7 @@ const agent = {
       await events.working();
       if (word === 'process') await events.artifact(String(process.pid), { name: 'process' });
       if (word === 'silent') await pause(Number(ms), undefined, { signal: context.signal });
-      for (let chunk = 0; word === 'long' && context.attempt === 1 && chunk < 150 && !context.signal.aborted; chunk++) {
+      for (let chunk = 0; word === 'long' && context.attempt === 1 && chunk < 90 && !context.signal.aborted; chunk++) {
         await events.artifact(`chunk ${chunk}`, { name: `chunk-${chunk}`, lastChunk: true });
         await pause(100);
       }

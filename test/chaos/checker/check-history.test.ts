@@ -52,7 +52,57 @@ function endedWith(last: LogRecord, agent = '/steady'): Plant['change'] {
   };
 }
 
+/** The artifact of the last run is said again as a whole, because nothing had ended it. */
+function saidAgain(text: (texts: string) => string): Plant['change'] {
+  return ({ logs }) => {
+    const records = [...(logs[0]?.records ?? [])];
+    const last = records.pop();
+    const [artifact] = logOf(records).stored.task.artifacts?.slice(-1) ?? [];
+    const [part] = artifact?.parts ?? [];
+    if (last === undefined || artifact === undefined || part === undefined || !('text' in part)) return {};
+    const whole = { ...artifact, parts: [{ text: text(part.text) }] };
+    const artifactUpdate = { taskId: TASK, contextId: 'c1', artifact: whole, append: false, lastChunk: true };
+    records.push(LogRecord.of(10, 1, { artifactUpdate }), LogRecord.of(11, 1, last.event));
+    return { logs: [logOf(records)], calls: [], arrivals: [], queues: [] };
+  };
+}
+
+/** A stream of a message to a task that waits. It begins with the task as its turn has begun, before record `seq` + 1. */
+function resumedAt(seq: number): Plant['change'] {
+  return ({ logs }) => {
+    const records = [
+      ...(logs[0]?.records.slice(0, 1) ?? []),
+      statusRecord(2, 'TASK_STATE_WORKING'),
+      statusRecord(3, 'TASK_STATE_INPUT_REQUIRED', 'Which day?'),
+      statusRecord(4, 'TASK_STATE_WORKING', undefined, 2),
+      statusRecord(5, 'TASK_STATE_COMPLETED', undefined, 2),
+    ];
+    const task = logOf(records.slice(0, 4)).stored.task;
+    const shown: Shown[] = [{ kind: 'snapshot', at: 300, taskId: TASK, seq, task }, ...shownOf(records.slice(3), 300)];
+    const call = { id: '4', operation: 'stream', agent: '/steady', messageId: 'm2', taskId: TASK } as const;
+    return {
+      logs: [logOf(records)],
+      calls: [{ ...call, startedAt: 300, shown, endedAt: 400, outcome: 'answered' }],
+      runs: [],
+      arrivals: [],
+      queues: [],
+    };
+  };
+}
+
 const PLANTS: readonly Plant[] = [
+  { name: 'an artifact that is said again as a whole', change: saidAgain((text) => text), broken: [] },
+  {
+    name: 'an artifact that is said again otherwise',
+    change: saidAgain((text) => `${text}!`),
+    broken: ['event of an agent is there twice', 'event of an agent is missing'],
+  },
+  { name: 'a stream that begins with its turn', change: resumedAt(3), broken: [] },
+  {
+    name: 'a stream that begins with its turn, under another number',
+    change: resumedAt(2),
+    broken: ['snapshot is not the log', 'event was left out'],
+  },
   {
     name: 'a record is missing in the log',
     change: withLog((records, log) => ({ ...log, records: records.toSpliced(3, 1) })),

@@ -1,4 +1,4 @@
-import { type FoldedLog, tagOf } from './folded-log.js';
+import type { FoldedLog } from './folded-log.js';
 import type { AgentRun, History, ReplicaLife, Violation } from './history.js';
 
 /** Time between the end of a stall and the abort of the runs that have lost their lease meanwhile. */
@@ -47,7 +47,7 @@ export function checkRuns({ runs, replicas, restAt }: History, logs: readonly Fo
 function publishedOrder(log: FoldedLog, runs: ReadonlySet<string>): Violation[] {
   const next = new Map<string, number>();
   return log.records.flatMap((record): Violation[] => {
-    const tag = tagOf(record);
+    const tag = log.tagOf(record);
     if (tag === undefined) return [];
     const { run, count } = tag;
     const taskId = log.id;
@@ -79,7 +79,7 @@ function leftRunning(run: AgentRun, life: ReplicaLife | undefined, restAt: numbe
 }
 
 function confirmed({ id, taskId, flushed }: AgentRun, log: FoldedLog | undefined): Violation[] {
-  const stored = (log?.records ?? []).filter((record) => tagOf(record)?.run === id).length;
+  const stored = (log?.records ?? []).filter((record) => log?.tagOf(record)?.run === id).length;
   if (stored >= flushed) return [];
   const evidence = `the storage had confirmed ${flushed} events to run ${id}, the log has ${stored}`;
   return [{ rule: 'confirmed event is lost', taskId, evidence }];
@@ -90,11 +90,10 @@ function oldEpochs(ofTurn: readonly AgentRun[], logOf: LogOf): Violation[] {
     const { saw, agent, taskId } = newer;
     if (saw === undefined) return [];
     const older = new Set(ofTurn.slice(0, at).map(({ id }) => id));
-    const late = logOf(agent, taskId)?.records.find(
-      (record) => record.seq > saw && older.has(tagOf(record)?.run ?? ''),
-    );
+    const log = logOf(agent, taskId);
+    const late = log?.records.find((record) => record.seq > saw && older.has(log.tagOf(record)?.run ?? ''));
     if (late === undefined) return [];
-    const evidence = `run ${newer.id} had begun after record ${saw}, then run ${tagOf(late)?.run} wrote`;
+    const evidence = `run ${newer.id} had begun after record ${saw}, then run ${log?.tagOf(late)?.run} wrote`;
     return [{ rule: 'old epoch wrote', taskId, seq: late.seq, evidence }];
   });
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Task } from '../../../packages/parley/src/model/task.js';
-import type { TaskState } from '../../../packages/parley/src/model/task-state.js';
+import { isInterrupted, type TaskState } from '../../../packages/parley/src/model/task-state.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
 import type { StoredLog } from './history.js';
@@ -15,7 +15,7 @@ export interface RunTag {
 export class FoldedLog {
   readonly log: StoredLog;
   readonly #bySeq: Map<number, LogRecord>;
-  #tasks: Map<string, number[]> | undefined;
+  #folds: Folds | undefined;
   #statuses: Map<string, readonly [first: number, last: number]> | undefined;
 
   constructor(log: StoredLog) {
@@ -41,8 +41,20 @@ export class FoldedLog {
 
   /** The sequence numbers at which the task stood exactly so. */
   seqsOfTask(task: Task): readonly number[] {
-    this.#tasks ??= this.#fold();
-    return this.#tasks.get(digest(task)) ?? [];
+    this.#folds ??= this.#fold();
+    return this.#folds.tasks.get(digest(task)) ?? [];
+  }
+
+  /** The sequence numbers at which the task waited, and was shown so because its next turn had begun. */
+  seqsBefore(begun: Task): readonly number[] {
+    this.#folds ??= this.#fold();
+    return this.#folds.begun.get(digest(begun)) ?? [];
+  }
+
+  /** The tag of the event of a record, if an agent has published it. The whole text at the end repeats tags. */
+  tagOf(record: LogRecord): RunTag | undefined {
+    this.#folds ??= this.#fold();
+    return this.#folds.repeats.has(record.seq) ? undefined : tagOf(record);
   }
 
   /** The first and the last sequence number at which the task had this status; undefined if it never had. */
@@ -59,20 +71,48 @@ export class FoldedLog {
     return this.#statuses.get(canonical(task.status));
   }
 
-  #fold(): Map<string, number[]> {
-    const tasks = new Map<string, number[]>();
+  #fold(): Folds {
+    const folds: Folds = { tasks: new Map(), begun: new Map(), repeats: new Set() };
     let builder: TaskBuilder | undefined;
     for (const record of this.records) {
+      const before = builder?.head.status.state;
+      if (builder !== undefined && isRepeat(record, builder)) folds.repeats.add(record.seq);
       if (builder !== undefined) builder.apply(record);
       else if ('task' in record.event) builder = TaskBuilder.from(record.event.task);
       if (builder === undefined) continue;
-      const key = digest(builder.view());
-      const seqs = tasks.get(key);
-      if (seqs === undefined) tasks.set(key, [record.seq]);
-      else seqs.push(record.seq);
+      const task = builder.view();
+      add(folds.tasks, task, record.seq);
+      if (before === undefined || !isInterrupted(before)) continue;
+      const { message: _, ...status } = task.status;
+      add(folds.begun, { ...task, status }, record.seq - 1);
     }
-    return tasks;
+    return folds;
   }
+}
+
+/** What follows from a log: sequence numbers by the digest of the task that was shown there. */
+interface Folds {
+  /** As the task stood. */
+  readonly tasks: Map<string, number[]>;
+  /** As it is shown before the first record of the turn that ends its wait. */
+  readonly begun: Map<string, number[]>;
+  /** Records that say the whole of an artifact again, which is complete with them. */
+  readonly repeats: Set<number>;
+}
+
+function add(seqs: Map<string, number[]>, task: Task, seq: number): void {
+  const key = digest(task);
+  const others = seqs.get(key);
+  if (others === undefined) seqs.set(key, [seq]);
+  else others.push(seq);
+}
+
+function isRepeat({ event }: LogRecord, before: TaskBuilder): boolean {
+  if (!('artifactUpdate' in event)) return false;
+  const { artifact, append, lastChunk } = event.artifactUpdate;
+  if (append === true || lastChunk !== true) return false;
+  const known = before.artifact(artifact.artifactId);
+  return known !== undefined && canonical(known.parts) === canonical(artifact.parts);
 }
 
 /** The state that a record shows, if it shows one. */
@@ -82,7 +122,7 @@ export function stateOf({ event }: Pick<LogRecord, 'event'>): TaskState | undefi
 }
 
 /** The tag of the event of a record, if an agent has published it. */
-export function tagOf({ event }: Pick<LogRecord, 'event'>): RunTag | undefined {
+function tagOf({ event }: Pick<LogRecord, 'event'>): RunTag | undefined {
   if ('task' in event) return undefined;
   const parts =
     'artifactUpdate' in event ? event.artifactUpdate.artifact.parts : event.statusUpdate.status.message?.parts;

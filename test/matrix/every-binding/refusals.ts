@@ -93,6 +93,15 @@ async function taskOf({ cell, user }: Caller, text: string): Promise<string> {
   return 'task' in answer ? answer.task.id : '';
 }
 
+/**
+ * Calls until the rate refuses. One call is enough, unless the shared counters of a busy machine answer late: then the
+ * server counts this call by itself.
+ */
+async function useUp(client: Client): Promise<void> {
+  const answer = await refusal(client.getTask(MISSING));
+  if (!JSON.stringify(answer).includes('RESOURCE_EXHAUSTED')) await useUp(client);
+}
+
 /** Every kind of refusal. */
 const ROWS: readonly RefusalRow[] = [
   {
@@ -171,7 +180,7 @@ const ROWS: readonly RefusalRow[] = [
     agent: '/rated',
     user: 'rated',
     operations: ALL,
-    before: (client) => refusal(client.getTask(MISSING)),
+    before: useUp,
   },
   {
     name: 'an extension that is not declared',

@@ -117,6 +117,35 @@ describe('a conversation', () => {
     expect(stream.ended).toBe(true);
   });
 
+  it('shows no event twice to a message that comes while its task waits for authorization', async () => {
+    const granted = Promise.withResolvers<void>();
+    const { handler, clock } = engine(async (context, events) => {
+      if (context.text === 'done') return events.complete('bye');
+      await events.artifact('a', { artifactId: 'x', lastChunk: false });
+      await events.authRequired('log in there');
+      await granted.promise;
+      await events.append('x', 'b', { lastChunk: true });
+      await events.complete();
+    });
+    const first = send(handler, {}, { returnImmediately: true });
+    await clock.settle();
+    const taskId = first.task?.id ?? '';
+    const stream = new Seen(
+      handler.sendStreamingMessage(
+        { message: message({ messageId: 'm2', taskId, parts: [{ text: 'done' }] }) },
+        call(),
+      ),
+    );
+    await clock.settle();
+    granted.resolve();
+    await clock.settle();
+    const texts = stream.items.flatMap(({ event }) => {
+      if ('task' in event) return event.task.artifacts?.map(({ parts }) => textOf(parts)) ?? [];
+      return 'artifactUpdate' in event ? [textOf(event.artifactUpdate.artifact.parts)] : [];
+    });
+    expect(texts).toEqual(['a', 'b']);
+  });
+
   it('answers at once with the task as its turn has begun, not with its old question (Spec §3.2.2)', async () => {
     const { handler, clock } = engine(async (context, events) => {
       if (context.history.length === 0) return events.inputRequired('Which day?');

@@ -211,8 +211,10 @@ class ResumedStream implements ItemSource {
       if (waiting.done === true) return waiting;
       this.#next = await this.#reader.next();
       const { value } = this.#next;
-      // The log may begin with a snapshot of its own, and the turn may end with its first record.
-      return value instanceof LogRecord ? { done: false, value: this.#first(value) } : waiting;
+      // The log may begin with a snapshot. The turn that waits for authorization may go on, with chunks that would be
+      // there twice.
+      const isStatus = value instanceof LogRecord && 'statusUpdate' in value.event;
+      return isStatus ? { done: false, value: this.#first(value) } : waiting;
     }
     const next = this.#next;
     this.#next = undefined;

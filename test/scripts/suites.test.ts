@@ -11,8 +11,10 @@ const scripts = (await import(suites)) as {
   slowestFiles(results: readonly object[]): readonly Slow[];
   slowestLines(files: readonly Slow[], suites?: readonly Slow[]): string;
   slowRunLine(seconds: number, env?: Readonly<Record<string, string>>): string;
+  otherSuites(): readonly string[];
+  lanesOf(scripts: readonly string[]): { lanes: readonly (readonly string[])[]; alone: readonly string[] };
 };
-const { slowestFiles, slowestLines, slowRunLine } = scripts;
+const { slowestFiles, slowestLines, slowRunLine, otherSuites, lanesOf } = scripts;
 
 it('npm test lists the ten slowest test files, the slowest first', () => {
   const root = new URL('../../', import.meta.url).pathname;
@@ -48,4 +50,12 @@ it('npm test warns of a run of more than 35 minutes, unless it is the long form'
     'warning: the run took 36 minutes, more than the 35 of CI. Make the slowest suites faster',
   );
   expect(slowRunLine(4 * bound, { TEST_LONG: '1' })).toBe('');
+});
+
+it('npm test runs each suite in one lane, and the soak alone', () => {
+  const { lanes, alone } = lanesOf(otherSuites());
+  expect([...lanes.flat(), ...alone].toSorted()).toEqual(otherSuites().toSorted());
+  expect(alone).toEqual(['test/soak/run.mjs']);
+  expect(lanes.map((lane) => lane.includes('test/postgres/run.mjs'))).toEqual([true, false]);
+  expect(lanes.map((lane) => lane.includes('test/interop/run.mjs'))).toEqual([false, true]);
 });
