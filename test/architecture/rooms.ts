@@ -36,11 +36,17 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   'store/postgres': { rooms: [...VALUES, 'task'], modules: ['kysely', 'node:crypto', 'pg'] },
   'store/redis': { rooms: [...VALUES, 'task', 'redis'], modules: ['ioredis', 'node:crypto'] },
-  files: { rooms: ['runtime', 'errors', 'store/owner-query'] },
-  'files/s3': { rooms: ['runtime', 'errors', 'store/owner-query'], modules: ['aws4fetch'] },
-  'files/directory': { rooms: ['runtime', 'errors', 'store/owner-query'], modules: ['node:fs', 'node:path', 'node:crypto'] },
   cache: { rooms: ['runtime', 'errors', 'telemetry'] },
   'cache/redis': { rooms: ['runtime', 'errors', 'telemetry', 'redis'], modules: ['ioredis'] },
+  auth: { rooms: [...VALUES, 'net', 'secrets'] },
+  'auth/oauth': { rooms: [...VALUES, 'net'], modules: ['oauth4webapi'] },
+  'auth/tokens': { rooms: [...VALUES, 'net'], modules: ['jose', 'oauth4webapi'] },
+  files: { rooms: ['runtime', 'errors', 'store/owner-query'] },
+  'files/s3': { rooms: ['runtime', 'errors', 'store/owner-query'], modules: ['aws4fetch'] },
+  'files/directory': {
+    rooms: ['runtime', 'errors', 'store/owner-query'],
+    modules: ['node:fs', 'node:path', 'node:crypto'],
+  },
   'user-data': {
     rooms: [
       ...VALUES,
@@ -55,9 +61,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'files/owner-files',
     ],
   },
-  auth: { rooms: [...VALUES, 'net', 'secrets'] },
-  'auth/oauth': { rooms: [...VALUES, 'net'], modules: ['oauth4webapi'] },
-  'auth/tokens': { rooms: [...VALUES, 'net'], modules: ['jose', 'oauth4webapi'] },
   'agent-card': { rooms: [...VALUES, 'operations', 'net', 'codec/wire-codec'] },
   'agent-card/signatures': { rooms: [...VALUES, 'net'], modules: ['jose'] },
   server: {

@@ -21,7 +21,7 @@ export interface OwnerFiles {
   count(owner: OwnerQuery): Promise<ErasedFiles>;
   /**
    * Erases files, uploads, and what crashes have left of them. A file that arrives meanwhile is refused or erased.
-   * `agents`: ids of agents that the caller knows. A store that names owners by hashes finds what has no record by them.
+   * `agents`: ids of agents that the caller knows. With them a store finds what has no record of its owner.
    */
   erase(owner: OwnerQuery, agents: readonly string[]): Promise<ErasedFiles>;
 }

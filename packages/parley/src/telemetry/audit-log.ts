@@ -37,7 +37,7 @@ export interface AuditRecord {
   readonly owner?: string;
   /** An export or an erasure has a record at its beginning and one at its end. */
   readonly phase?: 'begin' | 'end';
-  /** What an export or an erasure has met, such as `tasks` and `files`. */
+  /** Counts of exported or erased things, such as `tasks` and `files`. */
   readonly counts?: Readonly<Record<string, number>>;
   readonly fileId?: string;
   /** Bytes of a file that the request has stored, or that its answer has. */

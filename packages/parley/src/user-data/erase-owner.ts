@@ -33,9 +33,9 @@ const ROUNDS = 20;
 
 /**
  * Erases all data of a user: turns are canceled first, then tasks with all that hangs on them, idempotency keys and
- * files go. Names of scopes go last, so that a repeated call finds what an interrupted one has left. New messages of the
- * user are refused with UNAVAILABLE meanwhile, in all processes on the storage.
- * @throws StorageError if something cannot be erased; A2AError UNSUPPORTED_OPERATION for a file store that cannot do it.
+ * files go. Names of scopes go last, so that a repeated call finds what an interrupted one has left. New messages of
+ * the user are refused with UNAVAILABLE meanwhile, in all processes on the storage.
+ * @throws StorageError if something cannot be erased; A2AError UNSUPPORTED_OPERATION for a file store without `owners`.
  */
 export async function eraseOwner(options: EraseOwnerOptions): Promise<ErasedCounts> {
   const erasure = new Erasure(options);

@@ -58,7 +58,7 @@ const KEYS = 200;
 const MASKED = '***';
 
 /**
- * Reads all data of a user, record by record. One page is in memory at a time. What the user adds meanwhile may be
+ * Reads all data of a user, record by record. One page is in memory at a time. Additions of the user meanwhile may be
  * missing. `onFile` is called before the record of a file. It resolves to false if the file has no bytes any more.
  * @throws StorageError if the storage fails.
  */

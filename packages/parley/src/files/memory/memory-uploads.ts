@@ -29,6 +29,7 @@ export interface MemoryUploadsOptions {
   readonly keep: (scope: FileScope, file: StoredFile, bytes: ArrivedBytes) => boolean;
 }
 
+/** An upload with the bytes that have come. */
 export interface Upload {
   readonly about: NewUpload;
   readonly scope: FileScope;

@@ -39,7 +39,7 @@ const BLOCK: Sql = {
 };
 const UNBLOCK: Sql = { text: 'DELETE FROM parley.owner_block WHERE name = $1 OR until <= parley.now_ms()' };
 /**
- * Waits for the writers that may have missed a block. Later ones begin with a lock on the table, and then see the block.
+ * Waits for the writers that may have missed a block. Later ones begin with a lock on the table, and see the block.
  * Each table has a transaction of its own, so that no writer can wait in a circle.
  */
 const BARRIERS: readonly Sql[] = ['idempotency', 'task'].map((table) => ({

@@ -46,7 +46,7 @@ const OWNER_SCHEMA: SchemaChange = {
       name text PRIMARY KEY, owner text, agent text, tenant text, until bigint NOT NULL
     )`,
     `ALTER TABLE ${schema}.idempotency ADD COLUMN agent text, ADD COLUMN tenant text, ADD COLUMN owner text`,
-    // The planner keeps values of rows that are gone. The same type again removes those that it has, and rewrites nothing.
+    // The planner keeps values of rows that are gone. The same type again removes them, and rewrites nothing.
     ...Object.entries(CONTENT).map(([table, columns]) => {
       const changes = columns.map((name) => `ALTER COLUMN ${name} TYPE text, ALTER COLUMN ${name} SET STATISTICS 0`);
       return `ALTER TABLE ${schema}.${table} ${changes.join(', ')}`;

@@ -28,10 +28,6 @@ const OWNED_KINDS = [
   ...[KEY.task, KEY.log, KEY.configs, KEY.deliveries],
   ...[KEY.state, KEY.made, KEY.context, KEY.key],
 ];
-const JSON_TEXT = '"(?:[^"\\\\]|\\\\.)*"';
-/** The beginning of a SCOPE or a NAME. */
-const SCOPE = new RegExp(`^\\[(${JSON_TEXT}),(${JSON_TEXT}),(${JSON_TEXT}|null)[,\\]]`);
-
 /**
  * The data of users in Redis. There is no index of owners: all keys are walked through. The names of keys have all
  * scopes, so that nothing that is left is hidden.
@@ -172,9 +168,21 @@ function scopeIn(key: string): Scope | undefined {
   const name = key.slice(key.indexOf('}') + 1);
   const kind = OWNED_KINDS.find((one) => name.startsWith(one));
   if (kind === undefined) return undefined;
-  const rest = name.slice(kind.length);
-  // The number of a state stands before the scope.
-  const [, agent, tenant, owner] = SCOPE.exec(kind === KEY.state ? rest.replace(/^\d+/, '') : rest) ?? [];
-  if (agent === undefined || tenant === undefined || owner === undefined) return undefined;
-  return { agent: JSON.parse(agent), tenant: JSON.parse(tenant), owner: JSON.parse(owner) };
+  // The number of a state stands before the scope, and a JSON text behind the scope of a context or a key.
+  const rest = name.slice(kind === KEY.state ? name.indexOf('[') : kind.length);
+  for (let end = rest.indexOf(']"'); end >= 0; end = rest.indexOf(']"', end + 1)) {
+    const scope = scopeOf(rest.slice(0, end + 1));
+    if (scope !== undefined) return scope;
+  }
+  return scopeOf(rest);
+}
+
+/** The scope of a SCOPE or a NAME; `undefined` for any other text. */
+function scopeOf(text: string): Scope | undefined {
+  try {
+    const [agent, tenant, owner] = JSON.parse(text) as readonly [string, string, string | null];
+    return { agent, tenant, owner };
+  } catch {
+    return undefined;
+  }
 }
