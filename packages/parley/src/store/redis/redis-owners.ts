@@ -100,7 +100,9 @@ export class RedisOwners implements OwnerStorage {
   }
 
   /** Memory that was freed is not in any file that the storage knows. */
-  async scrub(): Promise<void> {}
+  scrub(): Promise<void> {
+    return this.#options.open.run(async () => {});
+  }
 
   async #eraseTask(scope: Scope, id: string): Promise<void> {
     const { calls } = this.#options;
