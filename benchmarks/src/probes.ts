@@ -1,3 +1,4 @@
+import { measureBodies } from './probes/body-cost.js';
 import { measureChunks } from './probes/chunks.js';
 import { measureClientCost, shareOfPeer, timesFetch } from './probes/client-cost.js';
 import { measureFanOut } from './probes/fan-out.js';
@@ -19,6 +20,7 @@ export const PROBE_NAMES = [
   'heap',
   'start',
   'operations',
+  'bodies',
   'protection',
   'protection-sqlite',
   'token',
@@ -114,6 +116,13 @@ export const PROBES: { readonly [Name in ProbeName]: Probe } = {
     subjects: ['memory'],
     measure: { alone: measureOperationsCost },
     targets: { memory: { atMost: 1.08 } },
+  },
+  bodies: {
+    title: 'a body from its bytes to the accepted message: CPU time, against JSON.parse, in the worst of five shapes',
+    unit: '×',
+    subjects: ['memory'],
+    measure: { alone: measureBodies },
+    targets: { memory: { atMost: 4 } },
   },
   protection: {
     title: 'an API key, an owner and rates for each task: rate, against an open server, by CPU time',

@@ -87,7 +87,8 @@ describe.each(PRIVATE)('a client that may not call private addresses, and %s', (
 
   it('reads no metadata, and posts nothing, if the issuer comes from the card of a public agent', async () => {
     const found = { issuer: at(), trustedOrigins: [PUBLIC] };
-    await expect(discoverEndpoints(found.issuer, found)).rejects.toThrow(/not public|requests to HTTPS/);
+    const { issuer, trustedOrigins } = found;
+    await expect(discoverEndpoints(issuer, { trustedOrigins })).rejects.toThrow(/not public|requests to HTTPS/);
     await expect(proven(clientCredentials(client(found)))).rejects.toThrow(refusal);
     const endpoints = { token: `${at()}/token` };
     await expect(proven(clientCredentials(client({ ...found, endpoints })))).rejects.toThrow(refusal);

@@ -9,7 +9,7 @@ export interface RoomRule {
   readonly modules?: readonly string[];
 }
 
-const VALUES = ['runtime', 'model', 'errors', 'telemetry'];
+const VALUES = ['runtime', 'model', 'errors', 'telemetry', 'options'];
 
 /**
  * The rooms of the library from left to right, with their allowed imports. An entry such as `store/sqlite` overrides
@@ -21,9 +21,10 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   errors: { rooms: [] },
   telemetry: { rooms: [] },
   'telemetry/pino': { rooms: [], modules: ['pino'] },
+  options: { rooms: ['model', 'errors'] },
   operations: { rooms: ['model', 'errors'] },
   task: { rooms: ['runtime', 'model', 'errors'] },
-  net: { rooms: ['runtime', 'errors', 'telemetry'] },
+  net: { rooms: ['runtime', 'errors', 'telemetry', 'options'] },
   secrets: { rooms: ['errors'] },
   redis: { rooms: [] },
   openapi: { rooms: ['model'] },
@@ -41,10 +42,10 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   auth: { rooms: [...VALUES, 'net', 'secrets'] },
   'auth/oauth': { rooms: [...VALUES, 'net'], modules: ['oauth4webapi'] },
   'auth/tokens': { rooms: [...VALUES, 'net'], modules: ['jose', 'oauth4webapi'] },
-  files: { rooms: ['runtime', 'errors', 'store/owner-query'] },
-  'files/s3': { rooms: ['runtime', 'errors', 'store/owner-query'], modules: ['aws4fetch'] },
+  files: { rooms: ['runtime', 'errors', 'options', 'store/owner-query'] },
+  'files/s3': { rooms: ['runtime', 'errors', 'options', 'store/owner-query'], modules: ['aws4fetch'] },
   'files/directory': {
-    rooms: ['runtime', 'errors', 'store/owner-query'],
+    rooms: ['runtime', 'errors', 'options', 'store/owner-query'],
     modules: ['node:fs', 'node:path', 'node:crypto'],
   },
   'user-data': {
@@ -94,7 +95,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: ['typebox'],
   },
   client: { rooms: [...VALUES, 'files/digester', 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
-  mcp: { rooms: [...VALUES, 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
+  mcp: { rooms: [...VALUES, 'net/frame-parser', 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
   schemas: {
     rooms: [
       ...VALUES,
@@ -189,6 +190,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'operations',
       'task',
       'openapi',
+      'net/frame-parser',
       'net/redirects',
       'codec/wire-codec',
       'codec/wire-schemas',
@@ -200,7 +202,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'client/client-transport',
       'client/document-source',
     ],
-    modules: ['eventsource-parser'],
   },
   'bindings/direct': {
     rooms: [...VALUES, 'operations', 'task', 'codec/wire-codec', 'auth/client-certificate', 'auth/user'],

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,6 +84,72 @@ describe('parley serve with API keys', () => {
     const statuses: number[] = [];
     for (let call = 0; call < 4; call++) statuses.push(await statusOf(agent.url, both));
     expect(statuses).toEqual([200, 200, 200, 429]);
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'an end with another name',
+      { expires: '2020-01-01' },
+      'ada: unknown option "expires" (did you mean "expiresAt"?)',
+    ],
+    ['scopes with another name', { scope: ['read'] }, 'ada: unknown option "scope" (did you mean "scopes"?)'],
+    ['a switch that does not exist', { disabled: true }, 'ada: unknown option "disabled"'],
+    ['a key and a hash', { key: 'key-of-ada' }, 'ada must have either key or sha256'],
+  ])('does not start with a file that has %s: it would not hold', async (_, more, problem) => {
+    const file = join(folder(), 'keys.json');
+    writeFileSync(file, JSON.stringify([{ subject: 'ada', sha256: 'a'.repeat(64), ...more }]));
+    const { code, stderr } = await parley(['serve', '--echo', '--api-keys-file', file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(problem)]);
+  });
+
+  it('keeps the last keys if a changed file has a member that does not exist', async () => {
+    const file = join(folder(), 'keys.json');
+    const ada = await created('ada', '--api-keys-file', file);
+    await using agent = await ServedAgent.start(['serve', '--echo', '--api-keys-file', file]);
+    const eve = {
+      subject: 'eve',
+      sha256: createHash('sha256').update('key-of-eve').digest('hex'),
+      expires: '2020-01-01',
+    };
+    writeFileSync(file, JSON.stringify([ada.entry, eve]));
+    await agent.running.told(/the last ones stay in force/);
+    expect(await statusOf(agent.url, { 'x-api-key': 'key-of-eve' })).toBe(401);
+    expect(await statusOf(agent.url, { 'x-api-key': ada.key })).toBe(200);
+  });
+
+  it('does not start with a file of users that has an unknown member', async () => {
+    const file = join(folder(), 'users.json');
+    writeFileSync(file, JSON.stringify([{ subject: 'ada', password: 'a', expiry: '2020-01-01' }]));
+    const { code, stderr } = await parley(['serve', '--echo', '--basic-users-file', file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('ada: unknown option "expiry"')]);
+  });
+
+  it.each<[string, string, string]>([
+    [
+      'asks for a key that no code checks',
+      'export default { agent: (p) => p, securitySchemes: { key: { httpAuthSecurityScheme: { scheme: "Bearer" } } }, securityRequirements: [{ schemes: { key: {} } }] };',
+      'gatewayAuthenticates: true if a gateway',
+    ],
+    [
+      'exports its authenticator beside the agent',
+      'export const agent = (p) => p; export const authenticator = {};',
+      'has an authenticator outside of the options',
+    ],
+    [
+      'has its authenticator inside of the agent',
+      'export const agent = { run: (p) => p, authenticator: {} };',
+      'has an authenticator outside of the options',
+    ],
+    [
+      'misspells its authenticator',
+      'export default { agent: (p) => p, authenticater: {} };',
+      '(did you mean "authenticator"?)',
+    ],
+  ])('serves no module that %s', async (_, code, problem) => {
+    const file = join(folder(), 'agent.mjs');
+    writeFileSync(file, code);
+    const refused = await parley(['serve', file]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(problem)]);
   });
 
   it('lists all of its settings in the help', async () => {

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClientTransport, TransportCall } from '../../packages/parley/src/client/client-transport.js';
 import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING, capnwebTransport } from '../../packages/parley/src/exports/capnweb.js';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { TurnBudget } from '../../packages/parley/src/runtime/turn-budget.js';
 import { CapnwebPeer } from '../support/capnweb-peer.js';
 
 const getTask: TransportCall<'getTask'> = { operation: 'getTask', request: { id: 't' }, extensions: [], headers: {} };
@@ -20,6 +22,8 @@ async function transportTo(url: string, { isTrusted = false, isInside = false } 
   const transport = await capnwebTransport().transport(interfaceAt(url), {
     answerBytes: 1_000_000,
     eventBytes: 1_000_000,
+    answerItems: 100_000,
+    turn: new TurnBudget(systemClock, 10),
     isTrusted: () => isTrusted,
     isInside: async () => isInside,
     securitySchemes: { key: { apiKeySecurityScheme: { location: 'query', name: 'key' } } },

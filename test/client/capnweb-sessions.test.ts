@@ -11,6 +11,7 @@ import { ConnectionError } from '../../packages/parley/src/errors/connection-err
 import { TaskNotFoundError } from '../../packages/parley/src/errors/spec-errors.js';
 import { UnauthenticatedError } from '../../packages/parley/src/errors/standard-errors.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { TurnBudget } from '../../packages/parley/src/runtime/turn-budget.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { CapnwebPeer, PeerSubscription, peerError } from '../support/capnweb-peer.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -55,7 +56,15 @@ describe.each(Object.entries(platforms))('sessions over %s', (_, connect) => {
       schemes,
       connect: (signal) => connect(url, signal),
       clock,
-      settings: { connectMs: 5_000, answerMs: 60_000, pingMs, idleMs: 10_000, frameBytes: 1_000_000 },
+      turn: new TurnBudget(clock, 10),
+      settings: {
+        connectMs: 5_000,
+        answerMs: 60_000,
+        pingMs,
+        idleMs: 10_000,
+        frameBytes: 1_000_000,
+        frameItems: 100_000,
+      },
     });
     opened.push(transport);
     return transport;

@@ -87,12 +87,12 @@ async function called(url: string, bearer?: string): Promise<readonly [number, s
 describe('our client at an agent with tokens of a real authorization server', () => {
   it('OpenID Connect', async () => {
     const url = await served(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
-    expect(await answerOf(url)).toBe(`${idp.issuer}|machine / machine / read`);
+    expect(await answerOf(url)).toBe(`${idp.issuer}#client|machine / machine / read`);
   });
 
   it('OAuth 2 with JWTs (RFC 9068)', async () => {
     const url = await served(new OAuth2({ issuer: idp.issuer, audience: AGENT, flows: flows(), allow }));
-    expect(await answerOf(url)).toBe(`${idp.issuer}|machine / machine / read`);
+    expect(await answerOf(url)).toBe(`${idp.issuer}#client|machine / machine / read`);
   });
 
   it('JWTs with keys by URL', async () => {
@@ -200,7 +200,7 @@ describe('a stream', () => {
       text += piece;
       if (isRevoked || !text.includes('begun')) continue;
       isRevoked = true;
-      oidc.revoke(`${idp.issuer}|machine`);
+      oidc.revoke(`${idp.issuer}#client|machine`);
     }
     expect(text).toMatch(/begun.*UNAUTHENTICATED/s);
   });

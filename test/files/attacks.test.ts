@@ -19,10 +19,8 @@ afterEach(async () => {
 
 const SCOPE = { agent: '/', tenant: '', owner: null };
 
-async function serving(files: Partial<FileTransferOptions> & { readonly path?: string } = {}) {
-  const path = files.path ?? mkdtempSync(join(tmpdir(), 'parley-attacks-'));
-  if (files.path === undefined) closers.push(() => rmSync(path, { recursive: true, force: true }));
-  const store = new DirectoryFileStore({ path, clock: systemClock, ids: systemIds });
+async function serving(files: Partial<FileTransferOptions> = {}, { path = folder(), clock = systemClock } = {}) {
+  const store = new DirectoryFileStore({ path, clock, ids: systemIds });
   const server = createA2AServer({ agent: async () => 'done', files: fileTransfer({ store, ...files }) });
   closers.push(() => server.close({ graceMs: 0 }));
   const { origin, port } = new URL((await server.listen(0)).url);
@@ -37,6 +35,12 @@ async function serving(files: Partial<FileTransferOptions> & { readonly path?: s
     return answer;
   };
   return { path, store, origin, post, raw };
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'parley-attacks-'));
+  closers.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
 }
 
 const HEAD = 'Host: 127.0.0.1\r\nConnection: close\r\n';
@@ -148,13 +152,16 @@ describe('uploads', () => {
 });
 
 it('a file that expires while it is read comes whole or breaks off', async () => {
-  const { origin, post, store } = await serving({ expiryMs: 500 });
+  let aheadMs = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+  const { origin, post, store } = await serving({ expiryMs: 60_000 }, { clock });
   const bytes = randomBytes(30_000_000);
   const { url } = (await (await post(bytes)).json()) as { url: string };
   const [answer] = await once(get(url), 'response');
   await once(answer, 'readable');
   const chunks: Buffer[] = [answer.read()];
-  while ((await fetch(url, { method: 'HEAD' })).status !== 404);
+  aheadMs = 60_001;
+  expect((await fetch(url, { method: 'HEAD' })).status).toBe(404);
   await store.sweep();
   expect(await store.usage(SCOPE)).toEqual({ files: 0, bytes: 0 });
   for await (const chunk of answer) chunks.push(chunk);
@@ -169,7 +176,7 @@ describe.skipIf(SmallDisk.missing)('a full disk', () => {
   it('refuses files, and keeps what is there', async () => {
     const disk = SmallDisk.of(32);
     closers.push(() => disk[Symbol.dispose]());
-    const { post, store, origin } = await serving({ path: join(disk.path, 'files') });
+    const { post, store, origin } = await serving({}, { path: join(disk.path, 'files') });
     const { url } = (await (await post('hello')).json()) as { url: string };
     const begun = await fetch(`${origin}/a2a/files`, { method: 'POST', headers: { 'upload-length': '2000000' } });
     const upload = begun.headers.get('location') ?? '';

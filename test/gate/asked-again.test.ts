@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Authentication } from '../../packages/parley/src/auth/authenticator.js';
 import { allOf } from '../../packages/parley/src/auth/combinations.js';
 import { ClientCertificates } from '../../packages/parley/src/auth/schemes/client-certificates.js';
+import type { User } from '../../packages/parley/src/auth/user.js';
 import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
 import { BoundAgent, HELLO } from '../matrix/bound-agent.js';
 import { EVENTS } from '../matrix/recording-handler.js';
@@ -18,7 +19,7 @@ beforeAll(async () => void (await import('../../packages/parley/src/app/middlewa
 type Answer = (at: number) => Authentication | Promise<Authentication>;
 
 /** A stream whose credential the authenticator is asked about once a minute. `answer` tells from the second time on. */
-async function streamOf(answer: Answer, first: { readonly revoked?: AbortSignal } = {}) {
+async function streamOf(answer: Answer, first: { readonly revoked?: AbortSignal; readonly user?: User } = {}) {
   const asked: number[] = [];
   const authenticate = (): Authentication | Promise<Authentication> => {
     const now = agent.clock.now();
@@ -72,6 +73,29 @@ describe('the credential of a stream is asked for again', () => {
     await read;
     expect(text()).toContain('UNAUTHENTICATED');
     expect(agent.clock.pendingTimers).toBe(0);
+  });
+
+  it.each<[string, Partial<User>, Partial<User>]>([
+    ['a scope', { scopes: ['read', 'write'] }, { scopes: ['read'] }],
+    ['all scopes', { scopes: ['read'] }, {}],
+    ['a permission', { permissions: ['admin'] }, { permissions: [] }],
+    ['a tenant', { tenants: ['a', 'b'] }, { tenants: ['b'] }],
+    ['its list of tenants', { tenants: ['a'] }, {}],
+    ['tenants without a list', {}, { tenants: ['a'] }],
+    ['tenants without a rule', { tenants: ['a'] }, { tenants: ['a'], needsTenantRule: true }],
+  ])('and the stream ends if its user has lost %s', async (_, before, now) => {
+    const first = { user: { ...user, ...before } };
+    const { pass, read, text } = await streamOf(() => ({ kind: 'user', user: { ...user, ...now } }), first);
+    await pass(62_000);
+    await read;
+    expect(text()).toContain('UNAUTHENTICATED');
+  });
+
+  it('and the stream goes on if its user has got more rights', async () => {
+    const more: Answer = () => ({ kind: 'user', user: { ...user, scopes: ['read', 'write'], tenants: ['a', 'b'] } });
+    const { pass, isOpen } = await streamOf(more, { user: { ...user, scopes: ['read'], tenants: ['a'] } });
+    await pass(3 * MINUTE);
+    expect(isOpen()).toBe(true);
   });
 
   it('also while the authenticator does not answer', async () => {

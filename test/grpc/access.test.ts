@@ -171,3 +171,32 @@ describe('TLS', () => {
       .toBe('served');
   });
 });
+
+describe('an open agent on loopback over gRPC', () => {
+  const statusFor = async (port: number, authority: string | undefined, further: Record<string, string> = {}) => {
+    const headers = {
+      ...callHeaders('SendMessage', further),
+      ...(authority !== undefined && { ':authority': authority }),
+    };
+    return answerOf(rawCall(rawSession(port), [frame(sendMessageBytes('a'))], { headers }));
+  };
+
+  it('refuses the authority of another machine, and names the option', async () => {
+    const { port } = await serve();
+    for (const authority of ['evil.example', 'evil.example:50051', '127.0.0.1.evil.example']) {
+      const refused = await statusFor(port, authority);
+      expect([authority, refused.status]).toEqual([authority, grpc.status.PERMISSION_DENIED]);
+      expect(decodeURIComponent(String(refused.message))).toContain('publicHosts');
+      expect((await statusFor(port, authority, { host: 'localhost' })).status).toBe(grpc.status.PERMISSION_DENIED);
+    }
+    for (const authority of [undefined, 'localhost', `127.0.0.1:${port}`, '[::1]:1'])
+      expect([authority, (await statusFor(port, authority)).status]).toEqual([authority, grpc.status.OK]);
+  });
+
+  it('answers for public hosts, and for any host behind a trusted proxy', async () => {
+    const listed = await serve({ publicHosts: ['agents.example.com'] });
+    expect((await statusFor(listed.port, 'agents.example.com:443')).status).toBe(grpc.status.OK);
+    const behind = await serve({ trustProxy: ['loopback'] });
+    expect((await statusFor(behind.port, 'agents.example.com')).status).toBe(grpc.status.OK);
+  });
+});

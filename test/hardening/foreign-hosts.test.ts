@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { forKnownHosts } from '../../packages/parley/src/app/middleware/known-hosts.js';
 import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { type A2AServer, type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
+import type { AnswerCache } from '../../packages/parley/src/exports/server.js';
 import { MemoryRequest } from '../support/exchange-request.js';
 import { RawConnection } from '../support/raw-connection.js';
 
@@ -119,6 +120,107 @@ describe('a card behind a proxy', () => {
     expect(listed.head).toMatch(/\r\ncache-control: public, [^\r]*\r\n/);
     expect(listed.head).toMatch(/\r\nvary: [^\r]*x-forwarded-host/);
     expect((await ask(forwarded)).text).not.toContain('evil.example');
+  });
+
+  const OF_FORWARDED = ['forwarded', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-prefix'];
+  const ADDRESSED = [
+    CARD,
+    '/',
+    '/discover',
+    '/agent.json',
+    '/info',
+    '/openapi.json',
+    '/openapi-3.0.json',
+    '/docs',
+    '/.well-known/oauth-protected-resource',
+    '/nowhere',
+  ];
+
+  it.each([
+    ['public hosts', ['agents.example.com']],
+    ['any host', undefined],
+  ])('depends on forwarded headers, and so does every answer with an address: %s', async (_, publicHosts) => {
+    const options = { ...trusting, ...(publicHosts && { publicHosts }), baseServer: {}, openapi: true };
+    const { ask } = await listening(options);
+    const page = { accept: 'text/html' };
+    const asked = [...ADDRESSED.map((target) => [target, {}] as const), ['/', page] as const];
+    for (const [target, headers] of asked) {
+      const { head } = await ask({ host: 'localhost', ...headers }, `GET ${target}`);
+      const vary = /\r\nvary: ([^\r]*)/.exec(head)?.[1]?.split(', ') ?? [];
+      expect([target, vary]).toEqual([target, expect.arrayContaining(OF_FORWARDED)]);
+      if (publicHosts === undefined)
+        expect([target, head]).toEqual([target, expect.stringMatching(/cache-control: (?:private|no-store)/)]);
+      expect([target, head]).toEqual([target, expect.not.stringMatching(/^vary: [^\r]*forwarded[^$]*^vary:/m)]);
+    }
+  });
+
+  it('takes a prefix from a trusted proxy only, and only if it is listed with the host', async () => {
+    const listed = await listening({ ...trusting, publicHosts: ['agents.example.com/a2a', 'agents.example.com'] });
+    const baseFor = async (prefix: string, further: Record<string, string> = {}, { ask } = listed) => {
+      const headers = {
+        ...forwarded,
+        'x-forwarded-host': 'agents.example.com',
+        'x-forwarded-prefix': prefix,
+        ...further,
+      };
+      const { text } = await ask(headers);
+      return String(/"url":\s*"([^"]*)\/a2a\/jsonrpc"/.exec(text)?.[1]);
+    };
+    expect(await baseFor('/a2a')).toBe('https://agents.example.com/a2a');
+    expect(await baseFor('/a2a/')).toBe('https://agents.example.com/a2a');
+    for (const prefix of [
+      '/evil',
+      '/a2a/more',
+      '/A2A',
+      '/a2',
+      '//a2a',
+      '/a2a/../b',
+      'a2a',
+      '/a2a?x',
+      '/a2a%2f',
+      '/a2a#',
+    ])
+      expect([prefix, await baseFor(prefix)]).toEqual([prefix, 'https://agents.example.com']);
+    // The last entry is that of the proxy.
+    expect(await baseFor('/a2a, /evil')).toBe('https://agents.example.com');
+    expect(await baseFor('/evil, /a2a')).toBe('https://agents.example.com/a2a');
+    const other = await listening({ ...trusting, publicHosts: ['a.example/a2a', 'agents.example.com'] });
+    expect(await baseFor('/a2a', {}, other)).toBe('https://agents.example.com');
+    const untrusting = await listening({ publicHosts: ['agents.example.com/a2a'], trustProxy: ['192.0.2.1'] });
+    expect(await baseFor('/a2a', {}, untrusting)).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  it('takes any valid prefix without public hosts, but none that is long', async () => {
+    const { ask } = await listening(trusting);
+    const cardWith = async (prefix: string) => (await ask({ ...forwarded, 'x-forwarded-prefix': prefix })).text;
+    expect(await cardWith('/a2a')).toContain('https://evil.example/a2a/a2a/jsonrpc');
+    expect(await cardWith(`/${'a'.repeat(300)}`)).not.toContain('aaaa');
+    for (const host of [`${'a'.repeat(300)}.example`, 'a.example:0', 'a.example:65536', 'a.example:99999'])
+      expect((await ask({ ...forwarded, 'x-forwarded-host': host })).text).not.toContain(host);
+  });
+
+  it.each([
+    ['any port of a listed host', { 'x-forwarded-host': (at: number) => `agents.example.com:${at + 1000}` }],
+    ['any prefix', { 'x-forwarded-prefix': (at: number) => `/p${at}` }],
+    [
+      'any scheme and spelling',
+      { 'x-forwarded-host': (at: number) => `${at % 2 ? 'AGENTS' : 'agents'}.example.com:${at + 1}` },
+    ],
+  ])('takes few entries of a shared cache, whatever clients forward: %s', async (_, headers) => {
+    const texts = new Map<string, string>();
+    const cache: AnswerCache = {
+      get: async (key) => texts.get(key),
+      set: async (key, text) => void texts.set(key, text),
+      invalidate: async () => 0,
+      close: async () => {},
+    };
+    const { ask } = await listening({ ...trusting, publicHosts: ['agents.example.com'], baseServer: { cache } });
+    for (let at = 0; at < 200; at++) {
+      const made = Object.fromEntries(Object.entries(headers).map(([name, make]) => [name, make(at)]));
+      await ask({ host: 'localhost', 'x-forwarded-host': 'agents.example.com', ...made }, 'GET /discover');
+    }
+    expect(texts.size).toBeLessThanOrEqual(20);
+    expect([...texts].join('').length).toBeLessThan(40_000);
   });
 
   it('takes no entry of the cache for each host', async () => {

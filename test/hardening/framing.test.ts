@@ -152,7 +152,7 @@ describe('headers that are there twice', () => {
       'a2a-version: 1.0\r\ncontent-type: application/json\r\ncontent-type: text/plain\r\n',
       -32005,
     ],
-    ['versions that differ', 'content-type: application/json\r\na2a-version: 1.0\r\na2a-version: 0.3\r\n', -32009],
+    ['versions that differ', 'content-type: application/json\r\na2a-version: 1.0\r\na2a-version: 0.3\r\n', -32602],
     ['Accept', 'a2a-version: 1.0\r\ncontent-type: application/json\r\naccept: a/b\r\naccept: c/d\r\n', undefined],
     [
       'A2A-Extensions',

@@ -3,7 +3,7 @@ import { parseJson, readText } from '../../packages/parley/src/bindings/http/jso
 import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-versions.js';
 import { MemoryRequest } from '../support/exchange-request.js';
 
-const LIMITS = { bodyBytes: 10_000_000, jsonDepth: 100, parts: 1000, idLength: 1024 };
+const LIMITS = { bodyBytes: 10_000_000, jsonDepth: 100, jsonItems: 100_000, parts: 1000, idLength: 1024 };
 const { jsonRpc } = PROTOCOL_VERSIONS['1.0'];
 
 function messageWith(raw: string): MemoryRequest {

@@ -14,12 +14,11 @@ import { safeName } from '../../packages/cli/src/task/saved-files.js';
 import { shellWord } from '../../packages/cli/src/task/shell-word.js';
 import { baseUrlOf } from '../../packages/parley/src/app/base-url.js';
 import { corsSchema } from '../../packages/parley/src/app/middleware/cors.js';
-import { closestName, isOption } from '../../packages/parley/src/app/options/check-options.js';
 import { readServerConfig } from '../../packages/parley/src/app/server-config.js';
 import { receivedChallenges } from '../../packages/parley/src/auth/challenge.js';
 import { EncodingChoice } from '../../packages/parley/src/bindings/http/accept-encoding.js';
 import { askedVersion } from '../../packages/parley/src/bindings/http/call-context.js';
-import { nestsDeeper, parseJson } from '../../packages/parley/src/bindings/http/json-body.js';
+import { parseJson } from '../../packages/parley/src/bindings/http/json-body.js';
 import { accepted, essence, names } from '../../packages/parley/src/bindings/http/media-type.js';
 import { answeredError, bodyValue, strangeAnswer } from '../../packages/parley/src/bindings/http/received-answer.js';
 import { queryMembers } from '../../packages/parley/src/bindings/http-json/request-value.js';
@@ -31,11 +30,13 @@ import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-vers
 import { toUtc } from '../../packages/parley/src/codec/v1_0/timestamp.js';
 import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import { isBase64 } from '../../packages/parley/src/model/base64.js';
+import { passedBound } from '../../packages/parley/src/model/json-scan.js';
 import { isTimestamp } from '../../packages/parley/src/model/timestamp.js';
 import { isLoopback } from '../../packages/parley/src/net/loopback.js';
 import { trustedProxies } from '../../packages/parley/src/net/trusted-proxy.js';
 import { parseExtensions } from '../../packages/parley/src/operations/extensions.js';
 import { chooseVersion, majorMinor } from '../../packages/parley/src/operations/versions.js';
+import { closestName, isOption } from '../../packages/parley/src/options/check-options.js';
 import { decodePageToken } from '../../packages/parley/src/server/page-token.js';
 import { parseDatabaseUrl } from '../../packages/parley/src/store/database-url.js';
 import { isSecretName, redactor, withoutSecrets } from '../../packages/parley/src/telemetry/redaction.js';
@@ -45,7 +46,7 @@ type Reading = (text: string) => unknown;
 
 const quiet = { write: () => true };
 const output = new Output({ stdout: quiet, stderr: quiet, colors: false }, { verbose: true });
-const limits = { bodyBytes: 10_000_000, jsonDepth: 100, parts: 1000, idLength: 1024 };
+const limits = { bodyBytes: 10_000_000, jsonDepth: 100, jsonItems: 100_000, parts: 1000, idLength: 1024 };
 const header = (name: string, text: string) => new MemoryRequest({ headers: { [name]: text } });
 const answered = (name: string, text: string) => {
   const response = new Response('', { status: 503 });
@@ -106,7 +107,7 @@ const PARSERS: Readonly<Record<string, Reading>> = {
   'a version': majorMinor,
   'a query': queryMembers,
   JSON: (text) => parseJson(text, limits),
-  'the depth of JSON': (text) => nestsDeeper(text, 100),
+  'the depth of JSON': (text) => passedBound(text, { depth: 100, items: 10 }),
   'the id of a request': (text) => idOf({ id: 2 ** 60 }, `{"${text}":1,"id":1152921504606846976}`),
   ...Object.fromEntries(
     Object.entries(PROTOCOL_VERSIONS).flatMap(([version, { jsonRpc, httpJson }]) => [

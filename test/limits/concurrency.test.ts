@@ -157,8 +157,12 @@ describe('the running turns', () => {
     expect(await figure('a2a_server_limits_reached_total\\{limit="turns"\\}')).toBeGreaterThanOrEqual(2);
   });
 
-  it('of clients on this machine count in all only', async () => {
-    const { post } = await working();
+  it('of clients on this machine count in all only, unless they may be a trusted proxy', async () => {
+    const proxied = await working();
+    for (let turn = 0; turn < 3; turn++)
+      expect(await (await proxied.post('SendMessage')).json()).toHaveProperty('result');
+    expect(await (await proxied.post('SendMessage')).text()).toContain('Too many turns: 3 of this caller');
+    const { post } = await working({ trustProxy: [] });
     for (let turn = 0; turn < 5; turn++) expect(await (await post('SendMessage')).json()).toHaveProperty('result');
     expect(await (await post('SendMessage')).text()).toContain('Too many turns: 5 run on this server');
   });

@@ -113,6 +113,11 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
     reach: (world) =>
       repeated(1, () => send(world, 'hi', { metadata: JSON.parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`) })),
   },
+  jsonItems: {
+    server: { limits: { jsonItems: 30 } },
+    code: 'INVALID_REQUEST',
+    reach: (world) => repeated(1, () => send(world, 'hi', { metadata: { list: new Array(40).fill(0) } })),
+  },
   listItems: {
     server: { limits: { listItems: 2 } },
     code: 'INVALID_PARAMS',

@@ -87,6 +87,7 @@ describe('security requirements of an author', () => {
     securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
     securityRequirements: [requirement],
     skills: [{ id: 's', name: 'S', description: 'S', securityRequirements: [requirement] }],
+    gatewayAuthenticates: true,
   };
 
   it('are on card and skills, in the words of each version', async () => {

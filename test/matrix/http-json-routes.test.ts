@@ -342,7 +342,7 @@ describe('bodies', () => {
   });
 
   it('beyond the limit are refused with 413', async () => {
-    const endpoint = { limits: { bodyBytes: 10, jsonDepth: 100, parts: 1000, idLength: 1024 } };
+    const endpoint = { limits: { bodyBytes: 10, jsonDepth: 100, jsonItems: 100_000, parts: 1000, idLength: 1024 } };
     expect((await new BoundAgent({ endpoint }).call('POST /message:send', { body: HELLO })).status).toBe(413);
   });
 });

@@ -100,3 +100,18 @@ describe('the requirements of skills', () => {
     expect((await send({ 'x-api-key': 'writer' })).text).toContain('"read,write"');
   });
 });
+
+describe('an optional authenticator', () => {
+  const needsKey = [{ schemes: { apiKey: {} } }];
+
+  it('lets no anonymous caller in if all requirements of the card ask for a credential', async () => {
+    const { send } = agentOf({ authenticator: optional(keys), securityRequirements: needsKey });
+    expect(await send({})).toMatchObject({ status: 401 });
+    expect(await send({ 'x-api-key': 'plain' })).toMatchObject({ status: 200 });
+  });
+
+  it('lets anonymous callers in if one requirement asks for nothing', async () => {
+    const { send } = agentOf({ authenticator: optional(keys), securityRequirements: [...needsKey, { schemes: {} }] });
+    expect(await send({})).toMatchObject({ status: 200 });
+  });
+});

@@ -45,13 +45,18 @@ describe('version negotiation', () => {
     },
   );
 
-  it('believes the header before the query (Spec §3.6.1)', async () => {
+  it('believes neither header nor query if they name two versions (Spec §3.6.1)', async () => {
     const agent = new BoundAgent();
-    await calls(agent, { 'a2a-version': '1.0' }, '?A2A-Version=9.9');
-    expect(agent.handler.calls).toHaveLength(2);
-    for (const answer of await calls(agent, { 'a2a-version': '9.9' }, '?A2A-Version=1.0')) {
-      expect(await textOf(answer)).toContain('VERSION_NOT_SUPPORTED');
+    for (const [header, query] of [
+      ['1.0', '9.9'],
+      ['9.9', '1.0'],
+    ] as const) {
+      for (const answer of await calls(agent, { 'a2a-version': header }, `?A2A-Version=${query}`))
+        expect(await textOf(answer)).toContain('A2A-Version is given twice');
     }
+    expect(agent.handler.calls).toHaveLength(0);
+    await calls(agent, { 'a2a-version': '1.0' }, '?A2A-Version=1.0');
+    expect(agent.handler.calls).toHaveLength(2);
   });
 
   it.each(['', '?A2A-Version=', '?notA2A-Version=1.0'])(
@@ -72,7 +77,7 @@ describe('version negotiation', () => {
     }
   });
 
-  it.each(['0.3', '1.1', '2.0', '1', 'v1.0', '1.0,0.3', 'latest', '１.0', '1.0.', '__proto__'])(
+  it.each(['0.3', '1.1', '2.0', '1', 'v1.0', 'latest', '１.0', '1.0.', '__proto__'])(
     'refuses the version %s, telling those it offers (Spec §3.6.2)',
     async (version) => {
       const agent = new BoundAgent();

@@ -168,9 +168,27 @@ describe('a request that is refused', () => {
     const onNotification = () => {};
     expect(() => new PushReceiver({ onNotification })).toThrow('needs token, authentication, signature, or');
     expect(() => new PushReceiver({ onNotification, token: [] })).toThrow('needs token');
-    const open = new PushReceiver({ onNotification, allowAnonymous: true });
+    const open = new PushReceiver({ onNotification, allowAnonymous: true, hosts: ['app.example'] });
     const request = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(statusUpdate()) };
     expect((await open.fetch(new Request('https://app.example/', request))).status).toBe(204);
+  });
+
+  it('for the host of another machine, if every sender is taken and no host is named', async () => {
+    const open = new PushReceiver({ onNotification: () => {}, allowAnonymous: true });
+    await using server = await LocalServer.open(open.listener);
+    const statusFor = async (host: string) => {
+      const body = JSON.stringify(statusUpdate());
+      const head = `POST / HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\nconnection: close`;
+      const socket = connectSocket(server.port, '127.0.0.1').setEncoding('utf8');
+      socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+      return (await text(socket)).split(/ |\r\n\r\n/);
+    };
+    const [, status, ...rest] = await statusFor('evil.example');
+    expect([status, rest.join(' ')]).toEqual(['421', expect.stringContaining('hosts')]);
+    for (const host of ['localhost', `127.0.0.1:${server.port}`, '[::1]'])
+      expect((await statusFor(host))[1]).toBe('204');
+    const request = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(statusUpdate()) };
+    expect((await open.fetch(new Request('http://evil.example/', request))).status).toBe(421);
   });
 
   it.each<[string, Partial<PushReceiverOptions>]>([
@@ -311,7 +329,7 @@ describe('the listener for node:http', () => {
       listener(request, response);
       request.once('data', () => begun.resolve());
     });
-    const head = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{';
+    const head = 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{';
     const slow = connectSocket(server.port, '127.0.0.1').setEncoding('utf8');
     slow.write(head);
     await begun.promise;

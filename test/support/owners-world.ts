@@ -7,6 +7,7 @@ import { CLIENT_VERSIONS } from '../../packages/parley/src/codec/client-codecs.j
 import { capnwebBinding } from '../../packages/parley/src/exports/capnweb.js';
 import { grpcBinding } from '../../packages/parley/src/exports/grpc.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import {
   isStreaming,
   OPERATIONS,
@@ -15,12 +16,13 @@ import {
   type StreamingOperationName,
   type UnaryOperationName,
 } from '../../packages/parley/src/operations/operations.js';
+import { TurnBudget } from '../../packages/parley/src/runtime/turn-budget.js';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { clientWays } from './client-ways.js';
 
-const ORIGIN = 'http://agent.example';
+const ORIGIN = 'http://agent.localhost';
 
 /** A caller: a user and a tenant. A user of "" is anonymous. */
 export interface Caller {
@@ -157,6 +159,8 @@ function wayOf({ name, version, codec, binding, ask, urlOf }: WayOptions): Way {
       const caller = {
         answerBytes: 1e7,
         eventBytes: 1e7,
+        answerItems: 1e6,
+        turn: new TurnBudget(systemClock, 10),
         request: async (url: string, init: RequestInit) => {
           const start = performance.now();
           const response = await ask(url, init);

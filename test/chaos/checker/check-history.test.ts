@@ -4,7 +4,18 @@ import { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { checkHistory } from './check-history.js';
 import type { AgentRun, Arrival, ClientCall, History, Shown, StoredLog } from './history.js';
 import { violationLine } from './history.js';
-import { CONFIG, chunkRecord, flawless, logOf, shownOf, statusRecord, TASK, userMessage } from './planted-history.js';
+import {
+  CONFIG,
+  chunkRecord,
+  flawless,
+  logOf,
+  resumedAt,
+  saidAgain,
+  shownOf,
+  statusRecord,
+  TASK,
+  userMessage,
+} from './planted-history.js';
 
 /** A change of the flawless history, and the rules that it breaks. */
 interface Plant {
@@ -49,44 +60,6 @@ function endedWith(last: LogRecord, agent = '/steady'): Plant['change'] {
     const [first] = logs[0]?.records ?? [];
     const records = first === undefined ? [] : [first, last];
     return { logs: [logOf(records, agent)], calls: [], runs: [], arrivals: [], queues: [] };
-  };
-}
-
-/** The artifact of the last run is said again as a whole, because nothing had ended it. */
-function saidAgain(text: (texts: string) => string): Plant['change'] {
-  return ({ logs }) => {
-    const records = [...(logs[0]?.records ?? [])];
-    const last = records.pop();
-    const [artifact] = logOf(records).stored.task.artifacts?.slice(-1) ?? [];
-    const [part] = artifact?.parts ?? [];
-    if (last === undefined || artifact === undefined || part === undefined || !('text' in part)) return {};
-    const whole = { ...artifact, parts: [{ text: text(part.text) }] };
-    const artifactUpdate = { taskId: TASK, contextId: 'c1', artifact: whole, append: false, lastChunk: true };
-    records.push(LogRecord.of(10, 1, { artifactUpdate }), LogRecord.of(11, 1, last.event));
-    return { logs: [logOf(records)], calls: [], arrivals: [], queues: [] };
-  };
-}
-
-/** A stream of a message to a task that waits. It begins with the task as its turn has begun, before record `seq` + 1. */
-function resumedAt(seq: number): Plant['change'] {
-  return ({ logs }) => {
-    const records = [
-      ...(logs[0]?.records.slice(0, 1) ?? []),
-      statusRecord(2, 'TASK_STATE_WORKING'),
-      statusRecord(3, 'TASK_STATE_INPUT_REQUIRED', 'Which day?'),
-      statusRecord(4, 'TASK_STATE_WORKING', undefined, 2),
-      statusRecord(5, 'TASK_STATE_COMPLETED', undefined, 2),
-    ];
-    const task = logOf(records.slice(0, 4)).stored.task;
-    const shown: Shown[] = [{ kind: 'snapshot', at: 300, taskId: TASK, seq, task }, ...shownOf(records.slice(3), 300)];
-    const call = { id: '4', operation: 'stream', agent: '/steady', messageId: 'm2', taskId: TASK } as const;
-    return {
-      logs: [logOf(records)],
-      calls: [{ ...call, startedAt: 300, shown, endedAt: 400, outcome: 'answered' }],
-      runs: [],
-      arrivals: [],
-      queues: [],
-    };
   };
 }
 

@@ -90,7 +90,7 @@ export class FoldedLog {
   }
 }
 
-/** What follows from a log: sequence numbers by the digest of the task that was shown there. */
+/** Sequence numbers of a log, by the digest of the task that was shown there. */
 interface Folds {
   /** As the task stood. */
   readonly tasks: Map<string, number[]>;

@@ -1,6 +1,6 @@
 /** An attack that was tried, and the test that holds the defence. */
 export interface Attack {
-  /** What the attacker does, and what would break. */
+  /** The act of the attacker, and the damage. */
   readonly attack: string;
   /** The file of the test, from the root of the repository. */
   readonly file: string;

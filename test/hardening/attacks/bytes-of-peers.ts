@@ -1,3 +1,80 @@
 import type { Attack } from './attack.js';
 
-export const BYTES_OF_PEERS: readonly Attack[] = [];
+export const BYTES_OF_PEERS: readonly Attack[] = [
+  {
+    attack:
+      'A callee ends each line of its stream with CR: a search for LF runs to the end of the chunk for each line.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'lines that end with CR',
+  },
+  {
+    attack: 'A callee puts one CR behind thousands of lines: a search for CR runs over all of them for each line.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'one CR behind many lines',
+  },
+  {
+    attack: 'A callee sends unknown fields: an error with a stack is made of each line of two bytes.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'unknown lines',
+  },
+  {
+    attack: 'A callee puts unknown fields within an event that is not yet complete.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'unknown lines within an event',
+  },
+  {
+    attack: 'A callee sends `retry` lines without a number, each of which is an error.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'retry lines',
+  },
+  {
+    attack: 'A callee sends frames that have an `event` and no data.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'frames without data',
+  },
+  {
+    attack: 'A callee spreads one event over lines that add a line break each.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'an event of tiny lines',
+  },
+  {
+    attack: 'A callee sends each byte of its lines in an HTTP chunk of its own.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'lines in chunks of one byte',
+  },
+  {
+    attack: 'A callee sends comments in chunks of one byte: each of them is a sign of life that the client handles.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'comments in chunks of one byte',
+  },
+  {
+    attack: 'A callee sends events of a kind that no client knows, which count in no limit of bytes.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'events of no known kind without end',
+  },
+  {
+    attack: 'A callee sends comments for ever: the stream has no event whose bytes would count.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'comments without end',
+  },
+  {
+    attack: 'A callee sends one event with a member for every ten bytes: JSON.parse of it cannot be interrupted.',
+    file: 'test/hardening/hostile-streams.test.ts',
+    test: 'a value with too many members',
+  },
+  {
+    attack: 'A caller sends a body of small size with a million elements, in the middle of free data.',
+    file: 'packages/parley/src/bindings/http/json-body.test.ts',
+    test: 'are 100,000 at most by default, and the error names the limit',
+  },
+  {
+    attack: 'A caller sends the elements in a `ListValue` over gRPC, where no text of JSON can be counted.',
+    file: 'test/matrix/every-binding/special-scenarios.ts',
+    test: 'a request with too many members and elements',
+  },
+  {
+    attack: 'An MCP server sends unknown lines to the SDK, whose parser makes an error of each.',
+    file: 'packages/parley/src/mcp/limited-fetch.test.ts',
+    test: 'an event stream of an MCP server loses unknown lines and comments',
+  },
+];

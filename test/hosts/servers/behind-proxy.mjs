@@ -20,8 +20,15 @@ const host = createA2AHost({
   agents: Object.fromEntries(NAMES.map((name) => [`/agents/${name}`, agents[name]])),
   storage: await openStorage(process.env.DATABASE_URL),
   trustProxy: ['127.0.0.1'],
-  // nginx names its upstream in the Host header, and itself in X-Forwarded-Host.
-  publicHosts: ['agents', '127.0.0.1'],
+  // nginx names its upstream in the Host header, and itself in X-Forwarded-Host. It takes prefixes off.
+  publicHosts: [
+    'agents',
+    '127.0.0.1/a2a',
+    '127.0.0.1/rfc7239',
+    '127.0.0.1/bare',
+    '127.0.0.1/impatient',
+    '127.0.0.1/too-impatient',
+  ],
   streamHeartbeatMs,
 });
 await host.listen(Number(process.env.PORT));

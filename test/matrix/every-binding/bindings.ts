@@ -18,6 +18,7 @@ import {
   SUBSCRIBING,
   TOO_DEEP,
   TOO_LONG,
+  TOO_WIDE,
 } from './special-scenarios.js';
 
 /** The versions of the protocol that the matrix plays. */
@@ -68,7 +69,7 @@ export const BINDINGS: readonly BindingRow[] = [
     serves: () => [capnwebBinding()],
     connect: byCard(CAPNWEB_BINDING, { bindings: [capnwebTransport()] }),
     // The WebSocket counts as a request. A frame that is too long ends the session.
-    without: () => [TOO_DEEP, TOO_LONG, RATE, OTHER_VERSION],
+    without: () => [TOO_DEEP, TOO_LONG, TOO_WIDE, RATE, OTHER_VERSION],
     apart: ['challenges'],
   },
   {
@@ -79,7 +80,18 @@ export const BINDINGS: readonly BindingRow[] = [
     operations: PLAIN_OPERATIONS,
     // Plain arguments have no service parameters. A cancel and a status have no metadata.
     without: () => [
-      ...[TOO_DEEP, TOO_LONG, RATE, CANCEL_METADATA, DECLARED, AS_URL, CALLED, OTHER_VERSION, NO_EXTENDED_CARD],
+      ...[
+        TOO_DEEP,
+        TOO_LONG,
+        TOO_WIDE,
+        RATE,
+        CANCEL_METADATA,
+        DECLARED,
+        AS_URL,
+        CALLED,
+        OTHER_VERSION,
+        NO_EXTENDED_CARD,
+      ],
       ...SUBSCRIBING,
     ],
     apart: ['challenges'],

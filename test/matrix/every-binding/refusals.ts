@@ -13,7 +13,7 @@ import type { MatrixVersion } from './bindings.js';
 import { FAULTS } from './faults.js';
 import { called, type Options, refusal } from './outcome.js';
 import type { MatrixScenario } from './scenarios.js';
-import { DECLARED, NO_EXTENDED_CARD, OTHER_VERSION, RATE, TOO_DEEP, TOO_LONG } from './special-scenarios.js';
+import { DECLARED, NO_EXTENDED_CARD, OTHER_VERSION, RATE, TOO_DEEP, TOO_LONG, TOO_WIDE } from './special-scenarios.js';
 import { type AgentPath, BODY_BYTES, type Cell, DEMANDED } from './world.js';
 
 const URL_OF_HOOK = 'https://hooks.example/a';
@@ -244,6 +244,13 @@ const ROWS: readonly RefusalRow[] = [
     agent: '/narrow',
     operations: SENDING,
     request: () => ({ message: said('', { parts: [{ data: nested(40) }] }) }),
+  },
+  {
+    name: TOO_WIDE,
+    code: /^INVALID_REQUEST$/,
+    agent: '/narrow',
+    operations: SENDING,
+    request: () => ({ message: said('', { parts: [{ data: new Array(300).fill(0) }] }) }),
   },
   {
     name: OTHER_VERSION,

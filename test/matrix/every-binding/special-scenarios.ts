@@ -4,6 +4,7 @@ export const HISTORY_LENGTH = 'a history of the wanted length';
 export const RATE = 'a rate that is used up';
 /** The limit of JSON texts. Protobuf has one of its own. */
 export const TOO_DEEP = 'a request that nests too deeply';
+export const TOO_WIDE = 'a request with too many members and elements';
 export const TOO_LONG = 'a request that is too long';
 /** An extension that a call declares. */
 export const DECLARED = 'nothing, once the extension is declared';

@@ -83,7 +83,7 @@ const AGENTS = {
     ...plain,
     defaultInputModes: ['text/plain'],
     defaultOutputModes: ['text/plain'],
-    limits: { bodyBytes: BODY_BYTES, jsonDepth: 20 },
+    limits: { bodyBytes: BODY_BYTES, jsonDepth: 20, jsonItems: 200 },
   },
   [KIT_PATH]: { agent: kitAgent, versions },
 } as const;

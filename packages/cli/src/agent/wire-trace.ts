@@ -56,16 +56,21 @@ function writeHeaders(output: Output, arrow: string, headers: Headers, shown: (t
 /** Returns a response that shows each line of its body as it is read. */
 function traced(response: Response, tell: (text: string) => void): Response {
   if (response.body === null) return response;
-  let pending = '';
+  let pending: string[] = [];
   const lines = new TransformStream<string, string>({
     transform: (text, controller) => {
       controller.enqueue(text);
-      const whole = `${pending}${text}`.split('\n');
-      pending = whole.pop() ?? '';
-      for (const line of whole) if (line.trim() !== '') tell(line);
+      const [first = '', ...lines] = text.split('\n');
+      pending.push(first);
+      for (const next of lines) {
+        const line = pending.join('');
+        if (line.trim() !== '') tell(line);
+        pending = [next];
+      }
     },
     flush: () => {
-      if (pending !== '') tell(pending);
+      const line = pending.join('');
+      if (line !== '') tell(line);
     },
   });
   const body = response.body

@@ -21,6 +21,11 @@ export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
   if (!existsSync(file)) throw usageError(`there is no module ${path}`);
   const loaded = await imported(path, file);
   const value = loaded.default ?? loaded.agent;
+  // An authenticator beside the agent would protect nothing.
+  if ('authenticator' in loaded || (isAgent(value) && 'authenticator' in Object(value)))
+    throw new CliError('A2ACLI_ERR_USAGE', `${path} has an authenticator outside of the options of its agent`, {
+      hint: 'export both as one object: export default { agent, authenticator }',
+    });
   if (isAgent(value)) return { agent: { agent: value } as AgentOptions };
   if (isObject(value) && 'agents' in value) return { host: value as unknown as A2AHostOptions };
   if (isObject(value) && ('agent' in value || 'handler' in value)) return { agent: value as unknown as AgentOptions };

@@ -112,22 +112,20 @@ export class ProxiedExchange {
     response.flushHeaders();
     const decoder = new TextDecoder();
     const tell = (body: string) => log({ exchange, what: 'event', head: 'stream', body });
-    let pending = '';
+    let pending: string[] = [];
     for await (const chunk of answer.body ?? []) {
       // Lines are logged whole, because a secret may be split over two chunks.
-      const [line = '', ...lines] = decoder.decode(chunk, { stream: true }).split(/(?<=\n)/);
-      pending += line;
-      for (const next of lines) {
-        tell(pending);
-        pending = next;
+      // An entry has all lines of a chunk: an entry for each would hold up the proxy.
+      const text = decoder.decode(chunk, { stream: true });
+      const end = text.lastIndexOf('\n') + 1;
+      if (end > 0) {
+        tell([...pending, text.slice(0, end)].join(''));
+        pending = [];
       }
-      if (pending.endsWith('\n')) {
-        tell(pending);
-        pending = '';
-      }
+      if (end < text.length) pending.push(text.slice(end));
       if (!response.write(chunk)) await once(response, 'drain', { signal });
     }
-    if (pending !== '') tell(pending);
+    if (pending.length > 0) tell(pending.join(''));
     log({ exchange, what: 'end', head: 'stream ended' });
     response.end();
   }

@@ -76,7 +76,7 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   readonly authenticator?: Authenticator | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
-  /** The host names of a server with a socket of its own. Absent: all host names. */
+  /** The host names of the host. Absent: all host names. */
   readonly knownHosts?: Omit<KnownHostsOptions, 'isOpen' | 'refused'> | undefined;
   readonly cardMaxAgeSeconds: number;
   readonly bodyMemory?: number | undefined;
@@ -139,7 +139,7 @@ export class AgentHost {
       registration: options.push && pushRules(options.push),
       turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
       services: Object.assign({}, ...options.extensions.map(({ turnPorts }) => turnPorts)),
-      addressOf: limitedAddresses(this.#groupOf),
+      addressOf: limitedAddresses(this.#groupOf, options.isTrustedProxy),
       limitReached: this.limitReached,
     };
     this.#mounts = Object.keys(options.agents).map((path) => {
@@ -463,12 +463,16 @@ function hostAccess(authenticators: readonly Authenticator[]): Access | undefine
 
 /**
  * The addresses that limits count for. A client on this machine has none: it may be a proxy that is not in
- * `trustProxy`, and all its clients would share one limit.
+ * `trustProxy`, and all its clients would share one limit. A client that a trusted proxy tells always has one.
  */
-function limitedAddresses(groupOf: ClientGroups): (request: ExchangeRequest) => string | undefined {
+function limitedAddresses(
+  groupOf: ClientGroups,
+  isTrustedProxy: TrustedProxies | undefined,
+): (request: ExchangeRequest) => string | undefined {
   return (request) => {
     const group = groupOf(request);
-    return group === undefined || isLoopbackGroup(group) ? undefined : addressKeyOf(group);
+    if (group === undefined) return undefined;
+    return isLoopbackGroup(group) && isTrustedProxy?.(request.peer) !== true ? undefined : addressKeyOf(group);
   };
 }
 

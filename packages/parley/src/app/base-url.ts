@@ -1,5 +1,5 @@
 import type { ExchangeRequest } from '../bindings/http/exchange.js';
-import type { PublicHosts } from '../net/public-hosts.js';
+import { isHost, isPrefix, type PublicHosts } from '../net/public-hosts.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
 import { keptResults } from '../runtime/kept-results.js';
 import type { Forwarding } from './middleware/forwarded-caching.js';
@@ -10,7 +10,7 @@ export interface BaseUrlRule {
   readonly publicUrl?: string | undefined;
   /** The proxies whose forwarded headers the server believes. */
   readonly isTrustedProxy?: TrustedProxies | undefined;
-  /** The hosts that forwarded headers may name; absent: any host. */
+  /** The hosts and prefixes that forwarded headers may name; absent: any of them. */
   readonly isPublicHost?: PublicHosts | undefined;
   /** The bound address. `undefined` before the server listens, and behind a host that has bound its own address. */
   readonly bound: () => BoundBase | undefined;
@@ -58,16 +58,13 @@ export function forwardingOf({ publicUrl, isTrustedProxy, isPublicHost }: BaseUr
   return { listed: isPublicHost !== undefined };
 }
 
-/** A server has few base urls: more than this many come from forged forwarded headers. */
-const MOST_BASES = 100;
+/** A server has few base urls: more than this many come from forged forwarded headers. A document may have 200 kB. */
+const MOST_BASES = 20;
 
 /** Caches what depends on a base url. It forgets all values when there are too many base urls. */
 export function keptByBase<Value>(make: (base: string) => Value): (base: string) => Value {
   return keptResults(make, MOST_BASES);
 }
-
-const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
-const PREFIX = /^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~-]+)+\/?$/;
 
 /** RFC 7239 defines four parameters; more of them are for extensions. */
 const MOST_PAIRS = 20;
@@ -83,12 +80,12 @@ function forwardedBase(request: ExchangeRequest, isPublicHost: PublicHosts | und
   const common = readCommon(request);
   if (standard && common && (standard.host !== common.host || standard.proto !== common.proto)) return undefined;
   const forwarded = common ?? standard;
-  if (forwarded === undefined || !HOST.test(forwarded.host)) return undefined;
+  if (forwarded === undefined || !isHost(forwarded.host)) return undefined;
   const { host, proto } = forwarded;
   if (isPublicHost?.(host) === false) return undefined;
   if (proto !== 'http' && proto !== 'https') return undefined;
-  const prefix = last(request.header('x-forwarded-prefix'));
-  return `${proto}://${host}${prefix !== undefined && PREFIX.test(prefix) ? prefix.replace(/\/$/, '') : ''}`;
+  const prefix = last(request.header('x-forwarded-prefix'))?.replace(/\/$/, '') ?? '';
+  return `${proto}://${host}${isPrefix(prefix) && isPublicHost?.(host, prefix) !== false ? prefix : ''}`;
 }
 
 function readCommon(request: ExchangeRequest): Forwarded | undefined {

@@ -1,7 +1,9 @@
 import { type ApiKey, apiKeyProblems } from '../auth/schemes/api-key.js';
-import type { ForwardedCertificates } from '../auth/schemes/forwarded-certificate.js';
-import { type KeyPlace, keyPlaceOf } from '../auth/schemes/key-places.js';
+import { type ForwardedCertificates, forwardedSchema } from '../auth/schemes/forwarded-certificate.js';
+import { type KeyPlace, keyPlaceOf, keyPlaceSchema } from '../auth/schemes/key-places.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
+import { closed, flag, nonEmpty, type OptionSchemas } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import type { TlsOptions } from './options/tls-options.js';
 import { listOf, type ReadVariable } from './variables.js';
 
@@ -31,6 +33,20 @@ const REQUIRED = ['any', 'all', 'all-users'] as const;
 export type RequiredCredentials = (typeof REQUIRED)[number];
 /** The values of `A2A_CLIENT_CERT_FORMAT`. */
 const FORMATS = ['envoy', 'nginx', 'rfc9440'] as const;
+
+const schemas: OptionSchemas<CredentialConfig> = {
+  // `ApiKeys` checks each entry.
+  apiKeys: Type.Optional(Type.Array(Type.Object({}))),
+  apiKeysFile: Type.Optional(nonEmpty),
+  apiKeyPlace: Type.Optional(keyPlaceSchema),
+  basicUsersFile: Type.Optional(nonEmpty),
+  clientCertificates: Type.Optional(flag),
+  forwardedCertificates: Type.Optional(forwardedSchema),
+  require: Type.Optional(Type.String({ enum: [...REQUIRED] })),
+};
+
+/** The schema of CredentialConfig. */
+export const credentialSchema = closed(schemas);
 
 /** The variables that `readCredentialConfig` reads. */
 export const CREDENTIAL_NAMES = [

@@ -7,15 +7,7 @@ import type { HostView } from './host-extension.js';
 import type { MiddlewareName } from './middleware/request-way.js';
 
 /** The middlewares that do not apply to direct calls: they read or write HTTP, or belong to browsers. */
-const WITHOUT: readonly MiddlewareName[] = [
-  'knownHosts',
-  'forwardedCaching',
-  'streams',
-  'nosniff',
-  'hsts',
-  'cors',
-  'compression',
-];
+const WITHOUT: readonly MiddlewareName[] = ['forwardedCaching', 'streams', 'nosniff', 'hsts', 'cors', 'compression'];
 
 /**
  * The exchange for the direct calls of a binding to an agent (`DirectRequest`), inside of the gate, the limits and the

@@ -31,7 +31,7 @@ import { mappedHandler } from '../server/mapped-handler.js';
 import type { PushRegistration } from '../server/push-registration.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
-import { tenantGuardedHandler } from '../server/tenant-guarded-handler.js';
+import { grantedTenant, tenantGuardedHandler } from '../server/tenant-guarded-handler.js';
 import type { TurnPorts } from '../server/turn-ports.js';
 import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
@@ -146,7 +146,7 @@ export class ServedAgent {
   async grantsTenant(user: User | undefined, tenant: string): Promise<boolean> {
     const { authenticator, tenants } = this.#options;
     if (tenant === '' || authenticator === undefined) return true;
-    return (user?.tenants?.includes(tenant) ?? (await tenants?.(user, tenant))) === true;
+    return (await grantedTenant(user, tenant, tenants)) === true;
   }
 
   /** True if the host sends the push notifications of the agent. */
@@ -189,7 +189,7 @@ export class ServedAgent {
   bindingContext(card: AgentCard, extended: readonly AgentInterface[]): BindingContext {
     const { authenticator, limits, versionWhenAbsent = VERSION_WHEN_ABSENT, strictVersions = false } = this.#options;
     const { logger, clock, bodies, heartbeatMs, streamPlaces, addressOf, limitReached, streamBroke } = this.#ports;
-    const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
+    const { bodyBytes, jsonDepth, jsonItems, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
     return {
       agent: this.id,
       handler: this.#guardedHandlerAt(card, extended),
@@ -200,7 +200,7 @@ export class ServedAgent {
       ...this.#skillRequirements,
       logger,
       clock,
-      limits: { bodyBytes, jsonDepth, parts, idLength },
+      limits: { bodyBytes, jsonDepth, jsonItems, parts, idLength },
       bodies,
       heartbeatMs,
       streamPlaces,

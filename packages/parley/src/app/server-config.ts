@@ -2,6 +2,7 @@ import { OptionsError } from '../errors/options-error.js';
 import { Destinations } from '../net/destinations.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
+import { closestName, isOption } from '../options/check-options.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
 import { isSecretName } from '../telemetry/redaction.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
@@ -9,7 +10,6 @@ import { CREDENTIAL_NAMES, type CredentialConfig, readCredentialConfig } from '.
 import { parseRate, type RateLimitOptions } from './limits/rate-limit-options.js';
 import type { Rate } from './limits/rate-limiter.js';
 import { corsSchema } from './middleware/cors.js';
-import { closestName, isOption } from './options/check-options.js';
 import type { TlsOptions } from './options/tls-options.js';
 import { readTokenConfig, TOKEN_NAMES, type TokenConfig } from './token-config.js';
 import { booleanOf, listOf } from './variables.js';

@@ -1,6 +1,8 @@
-import type { ForwardedCertificates } from '../auth/schemes/forwarded-certificate.js';
+import { type ForwardedCertificates, forwardedSchema } from '../auth/schemes/forwarded-certificate.js';
 import { urlFault } from '../auth/tokens/token-documents.js';
 import { ASYMMETRIC_ALGORITHMS } from '../auth/tokens/token-options.js';
+import { closed, flag, type OptionSchemas, text, texts } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { booleanOf, listOf, type ReadVariable } from './variables.js';
 
 /** The tokens that a ready-made server takes. `tokenAuthenticator` makes the authenticator for them. */
@@ -34,6 +36,30 @@ export interface IntrospectionConfig {
   /** The place where clients get tokens, for the card. */
   readonly tokenUrl: string;
 }
+
+const optionalText = Type.Optional(text);
+const introspection: OptionSchemas<IntrospectionConfig> = {
+  clientId: text,
+  clientSecret: text,
+  endpoint: optionalText,
+  tokenUrl: text,
+};
+const schemas: OptionSchemas<TokenConfig> = {
+  discovers: flag,
+  issuer: text,
+  jwksUrl: optionalText,
+  audience: texts,
+  introspection: Type.Optional(closed(introspection)),
+  algorithms: Type.Optional(texts),
+  requiredScopes: Type.Optional(texts),
+  tenantClaim: optionalText,
+  allow: Type.Optional(texts),
+  plainHttp: Type.Optional(flag),
+  forwarded: Type.Optional(forwardedSchema),
+};
+
+/** The schema of TokenConfig. */
+export const tokenConfigSchema = closed(schemas);
 
 /** The variables that `readTokenConfig` reads. */
 export const TOKEN_NAMES = [

@@ -120,6 +120,16 @@ export function admittedUser(authenticator: Authenticator, found: Authentication
 
 /** Storages keep text as UTF-8, which has no lone surrogates: two ids that differ only there would become one. */
 function checked(user: User): User {
-  if (user.id !== '' && user.id.isWellFormed() && !Number.isNaN(user.expiresAt)) return user;
-  throw new TypeError('An authenticator gave a wrong id or expiresAt. Make ids with userId()');
+  const { id, expiresAt } = user;
+  const isId = typeof id === 'string' && id !== '' && id.isWellFormed();
+  const isEnd = expiresAt === undefined || (typeof expiresAt === 'number' && !Number.isNaN(expiresAt));
+  const { tenants, scopes, permissions, schemes } = user;
+  if (isId && isEnd && isList(tenants) && isList(scopes) && isList(permissions) && isList(schemes)) return user;
+  const wrong = 'An authenticator gave a wrong id, expiresAt or list. Make ids with userId()';
+  throw new TypeError(wrong);
+}
+
+/** A text in the place of a list would include each of its parts. */
+function isList(value: unknown): boolean {
+  return value === undefined || Array.isArray(value);
 }

@@ -1,9 +1,13 @@
 import { OptionsError } from '../errors/options-error.js';
 import { canonicalJson } from '../model/canonical-json.js';
+import { isObject } from '../model/json.js';
 import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, flag } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from './authenticator.js';
 import { requirementsOf } from './requirements.js';
-import { subjectOf, type User } from './user.js';
+import { areOneCaller, type User } from './user.js';
 
 type Refused = Extract<Authentication, { readonly kind: 'refused' }>;
 type Known = Extract<Authentication, { readonly kind: 'user' }>;
@@ -47,14 +51,14 @@ export interface AllOfOptions {
 /**
  * The authenticator that takes a request with a credential of each of the members. The first member names the user. The
  * user has the scopes and permissions of all credentials, the tenants that all of them allow, and the earliest expiry.
- * Credentials of users with different subjects are refused, unless the options allow them. A credential of an optional
- * member may be absent.
- * @throws OptionsError if two members have different schemes of one name.
+ * A credential without a list of tenants leaves them to the rule of the operator, which then decides beside the lists.
+ * Credentials of users with different subjects are refused, unless the options allow them, and so is a client of an
+ * authorization server beside a user. A credential of an optional member may be absent.
+ * @throws OptionsError if two members have different schemes of one name, and for unknown options.
  */
 export function allOf(...given: readonly Authenticator[] | readonly [...Authenticator[], AllOfOptions]): Authenticator {
-  const all: readonly (Authenticator | AllOfOptions)[] = given;
-  const members = all.filter(isAuthenticator);
-  const { differentUsers = false } = all.find(isOptions) ?? {};
+  const { members, options } = membersAndOptions(given);
+  const { differentUsers = false } = checkOptions({ subject: 'allOf', schema: allOfSchema, options });
   const join = joinedUsers();
   const isOptional = (at: number) => members[at]?.optional === true;
   return combined('allOf', {
@@ -69,7 +73,7 @@ export function allOf(...given: readonly Authenticator[] | readonly [...Authenti
       const known = found.filter((one) => one.kind === 'user');
       if (known.length === 0) return ANONYMOUS;
       const absent = members.filter((_, at) => found[at]?.kind === 'anonymous' && !isOptional(at));
-      const isOne = differentUsers || new Set(known.map(({ user }) => subjectOf(user.id))).size === 1;
+      const isOne = differentUsers || areOneCaller(known.map(({ user }) => user.id));
       if (!isOne) return { kind: 'refused', reason: 'the credentials name different users' };
       if (absent.length === 0) return join(known);
       const challenges = absent.flatMap((one) => one.challenges);
@@ -78,12 +82,17 @@ export function allOf(...given: readonly Authenticator[] | readonly [...Authenti
   });
 }
 
-function isAuthenticator(one: Authenticator | AllOfOptions): one is Authenticator {
-  return 'authenticate' in one;
-}
+const allOfSchema = closed({ differentUsers: Type.Optional(flag) });
 
-function isOptions(one: Authenticator | AllOfOptions): one is AllOfOptions {
-  return !isAuthenticator(one);
+/** The options are the last argument. Any other object that is no authenticator is a mistake. */
+function membersAndOptions(given: readonly (Authenticator | AllOfOptions)[]): {
+  readonly members: readonly Authenticator[];
+  readonly options: AllOfOptions;
+} {
+  const last = given.at(-1);
+  const isMember = !isObject(last) || last instanceof Promise || 'authenticate' in last;
+  const members = (isMember ? given : given.slice(0, -1)) as readonly Authenticator[];
+  return { members, options: isMember ? {} : (last as AllOfOptions) };
 }
 
 interface Combination {
@@ -219,9 +228,7 @@ function joinedUsers(): (known: readonly Known[]) => Known {
     const [first, ...others] = known as readonly [Known, ...Known[]];
     if (others.length === 0) return first;
     const before = last.get(first.user);
-    const isSame =
-      before?.known.length === known.length &&
-      before.known.every(({ user, askAgainAt }, at) => user === known[at]?.user && askAgainAt === known[at].askAgainAt);
+    const isSame = before?.known.length === known.length && before.known.every((one, at) => isEqual(one, known[at]));
     if (before !== undefined && isSame) return before.answer;
     const times = known.flatMap(({ askAgainAt }) => askAgainAt ?? []);
     const signals = known.flatMap(({ revoked }) => revoked ?? []);
@@ -240,6 +247,16 @@ function joinedUsers(): (known: readonly Known[]) => Known {
   };
 }
 
+/** True if two answers say the same. Their user alone may be the same with another page, end or revocation. */
+function isEqual(one: Known, other: Known | undefined): boolean {
+  return (
+    one.user === other?.user &&
+    one.askAgainAt === other.askAgainAt &&
+    one.revoked === other.revoked &&
+    one.pageAllowed === other.pageAllowed
+  );
+}
+
 function joinedUser(first: User, users: readonly User[]): User {
   const union = (lists: readonly (readonly string[] | undefined)[]) =>
     lists.some((list) => list !== undefined) ? [...new Set(lists.flatMap((list) => list ?? []))] : undefined;
@@ -250,14 +267,16 @@ function joinedUser(first: User, users: readonly User[]): User {
   const tenants = users
     .map((one) => one.tenants)
     .reduce((left, right) => (left && right ? left.filter((one) => right.includes(one)) : (left ?? right)));
+  const isRuled = users.some((one) => one.tenants === undefined || one.needsTenantRule === true);
   const ends = users.flatMap(({ expiresAt }) => expiresAt ?? []);
-  const { schemes: _, ...identity } = first;
+  const { schemes: _, needsTenantRule: __, ...identity } = first;
   return Object.freeze({
     ...identity,
     ...(schemes && { schemes }),
     ...(scopes && { scopes }),
     ...(permissions && { permissions }),
     ...(tenants && { tenants }),
+    ...(tenants && isRuled && { needsTenantRule: true as const }),
     ...(ends.length > 0 && { expiresAt: Math.min(...ends) }),
   });
 }

@@ -1,3 +1,4 @@
+import { OptionsError } from '../errors/options-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { SecurityRequirement } from '../model/security-scheme.js';
 import type { Authentication, Authenticator, Credentials } from './authenticator.js';
@@ -66,7 +67,7 @@ export function requireSkill(user: User | undefined, requirements: readonly Secu
 
 /**
  * The authenticator that also refuses users who meet none of the requirements. A user who lacks only scopes gets 403
- * with their names.
+ * with their names. Anonymous callers pass only if the authenticator is optional and a requirement asks for nothing.
  */
 export function requiring(
   authenticator: Authenticator,
@@ -76,8 +77,11 @@ export function requiring(
     const unmet = found.kind === 'user' ? unmetRequirement(found.user, securityRequirements) : undefined;
     return unmet === undefined ? found : { kind: 'refused', reason: 'a requirement is not met', ...unmet };
   };
+  const isOptional =
+    authenticator.optional === true && (securityRequirements.length === 0 || securityRequirements.some(isOpen));
   return derived(authenticator, {
     securityRequirements,
+    optional: isOptional,
     authenticate: (credentials) => {
       const found = authenticator.authenticate(credentials);
       return 'then' in found ? found.then(check) : check(found);
@@ -88,8 +92,11 @@ export function requiring(
 /**
  * The authenticator that also asks each user for these scopes. The card says so, and a user who lacks one gets 403 with
  * its name. Anonymous callers of an optional authenticator are not asked.
+ * @throws OptionsError without a scope.
  */
 export function requireScopes(authenticator: Authenticator, ...scopes: readonly string[]): Authenticator {
+  if (scopes.length === 0 || scopes.some((scope) => typeof scope !== 'string' || scope === ''))
+    throw new OptionsError('requireScopes', ['needs at least one scope, each a text and not a list']);
   const requirements = requirementsOf(authenticator).map(({ schemes = {} }) => ({
     schemes: Object.fromEntries(
       Object.entries(schemes).map(([name, { list = [] }]) => [name, { list: [...new Set([...list, ...scopes])] }]),

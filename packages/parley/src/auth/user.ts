@@ -16,6 +16,11 @@ export interface User {
   readonly expiresAt?: number;
   /** The tenants that the user may name. Absent: a rule of the operator decides. */
   readonly tenants?: readonly string[];
+  /**
+   * True if the rule of the operator must grant a tenant of the list as well. `allOf` says so if one of its credentials
+   * has a list and another one has none.
+   */
+  readonly needsTenantRule?: true;
   /** Facts for the agent, such as claims of a token; never credentials. */
   readonly metadata?: JsonObject;
 }
@@ -28,9 +33,30 @@ export function userId(issuer: string, subject: string): string {
   return `${escaped(issuer)}|${escaped(subject)}`;
 }
 
-/** The part of an id after its issuer or scheme, still escaped. An id of another form is its own subject. */
-export function subjectOf(id: string): string {
-  return id.slice(id.lastIndexOf('|') + 1);
+/**
+ * The id of a client of an authorization server. Its issuer ends with `#client`, which no issuer of users does: an
+ * issuer has no fragment (RFC 8414 §2).
+ */
+export function clientId(issuer: string, subject: string): string {
+  return userId(`${issuer}${CLIENT}`, subject);
+}
+
+const CLIENT = '#client';
+
+/**
+ * True if ids may be those of one caller: the same subject under the names of several schemes, such as `apikey|ada` and
+ * `mtls|ada`. A client is no user of the same name. A subject of one authorization server says nothing about another
+ * one (RFC 7519 §4.1.2). An id of another form is its own subject.
+ */
+export function areOneCaller(ids: readonly string[]): boolean {
+  const parts = ids.map((id) => {
+    const [issuer = '', subject, ...others] = id.split('|');
+    return subject === undefined || others.length > 0 ? { issuer: '', subject: id } : { issuer, subject };
+  });
+  const issuers = new Set(parts.flatMap(({ issuer }) => (issuer.includes('://') ? issuer : [])));
+  const clients = parts.filter(({ issuer }) => issuer.endsWith(CLIENT));
+  const isOneKind = clients.length === 0 || clients.length === parts.length;
+  return new Set(parts.map(({ subject }) => subject)).size === 1 && issuers.size <= 1 && isOneKind;
 }
 
 /** Most issuers and subjects. The expression with classes of Unicode takes several times as long. */

@@ -1,4 +1,6 @@
 import { OptionsError } from '../errors/options-error.js';
+import { closed, type OptionSchemas, text } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { sha256Hex } from '../runtime/sha256.js';
 import type { HeaderReader } from './authenticator.js';
 import { isSameText } from './same-text.js';
@@ -7,9 +9,12 @@ import {
   ASYMMETRIC_ALGORITHMS,
   type JwtRules,
   jwtProblems,
+  jwtSchemas,
+  keySetSchema,
   type TokenOptions,
   type TokenRuntime,
   tokenProblems,
+  tokenSchemas,
 } from './tokens/token-options.js';
 import { NOTIFICATION_TOKEN } from './webhook-credentials.js';
 
@@ -31,6 +36,22 @@ export interface WebhookSecrets {
   readonly authentication?: { readonly scheme: string; readonly credentials: string };
   readonly signature?: WebhookSignature;
 }
+
+const { issuer, allow, plainHttp, fetch, logger } = tokenSchemas;
+const signature: OptionSchemas<WebhookSignature> = {
+  ...jwtSchemas,
+  ...{ issuer, allow, plainHttp, fetch, logger },
+  jwksUrl: Type.Optional(text),
+  keys: Type.Optional(keySetSchema),
+};
+const checked = Type.Optional(Type.Unknown());
+
+/** The schemas of WebhookSecrets. Secrets have a check of their own. */
+export const webhookSchemas: OptionSchemas<WebhookSecrets> = {
+  token: checked,
+  authentication: Type.Optional(Type.Union([{ const: null }, closed({ scheme: checked, credentials: checked })])),
+  signature: Type.Optional(closed(signature)),
+};
 
 /** The facts of a notification that its signature covers. */
 export interface SignedFacts {

@@ -12,15 +12,16 @@ export interface ReadThroughOptions {
  * most one read of the cache, and never for a write.
  */
 export class ReadThrough {
+  /** The lifetime of a text in the cache. */
+  readonly ttlMs: number;
   readonly #cache: AnswerCache;
-  readonly #ttlMs: number;
   #hits = 0;
   #misses = 0;
   #operations = 0;
 
   constructor({ cache, ttlMs }: ReadThroughOptions) {
     this.#cache = cache;
-    this.#ttlMs = ttlMs;
+    this.ttlMs = ttlMs;
   }
 
   get figures(): CacheFigures {
@@ -42,7 +43,7 @@ export class ReadThrough {
    */
   keep(key: string, text: string): Promise<void> {
     this.#operations++;
-    return this.#cache.set(key, text, this.#ttlMs);
+    return this.#cache.set(key, text, this.ttlMs);
   }
 
   /**

@@ -7,6 +7,7 @@ import type {
   StreamingOperationName,
   UnaryOperationName,
 } from '../operations/operations.js';
+import type { TurnBudget } from '../runtime/turn-budget.js';
 import type { TimeLimit } from './call-deadline.js';
 
 /** One call, as a binding sends it. */
@@ -95,6 +96,10 @@ export interface TransportLimits {
   readonly answerBytes: number;
   /** The longest event of a stream, in characters. */
   readonly eventBytes: number;
+  /** The most members and elements of an answer or an event. */
+  readonly answerItems: number;
+  /** The time for streams in a turn of the event loop. All clients of the process share it. */
+  readonly turn: TurnBudget;
   /** True if the caller trusts the host of a url, on any port. Other hosts must be public. */
   readonly isTrusted: (url: string) => boolean;
   /** True if the caller named a private address itself. Hosts that are not trusted may then be private, too. */

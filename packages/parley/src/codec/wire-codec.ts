@@ -49,10 +49,16 @@ export interface WireCodec {
   readonly methods: ReadonlyMap<string, OperationName>;
   readonly routes: readonly WireRoute[];
   /**
-   * Decodes and validates the request of an operation. The codec may change the given value.
+   * Decodes and validates the request of an operation. The codec may change the given value. `items` is the most
+   * objects and items of a message that comes as bytes.
    * @throws InvalidParamsError naming every field at fault.
    */
-  decode<Name extends OperationName>(operation: Name, value: unknown, form?: WireForm): OperationTypes[Name]['request'];
+  decode<Name extends OperationName>(
+    operation: Name,
+    value: unknown,
+    form?: WireForm,
+    items?: number,
+  ): OperationTypes[Name]['request'];
   /** The response of a unary operation as JSON. */
   encode<Name extends UnaryOperationName>(operation: Name, response: OperationTypes[Name]['response']): string;
   /** One event of a stream as JSON. */

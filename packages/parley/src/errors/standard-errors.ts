@@ -13,6 +13,11 @@ export class InvalidParamsError extends A2AError {
   }
 }
 
+/** The error for a parameter that a request names more than once, in one spelling or in two. */
+export function givenTwice(field: string): InvalidParamsError {
+  return new InvalidParamsError([{ field: field.slice(0, 100), description: 'is given twice' }]);
+}
+
 /** The request has no valid credentials. */
 export class UnauthenticatedError extends A2AError {
   override readonly name = 'UnauthenticatedError';
@@ -41,4 +46,10 @@ export class InternalError extends A2AError {
   constructor(options?: ErrorOptions) {
     super('INTERNAL_ERROR', 'Internal error', {}, options);
   }
+}
+
+/** The error of a request with more than `items` members and elements. */
+export function tooManyItems(items: number): A2AError {
+  const message = `The request has more than ${items} members and elements, the limit jsonItems`;
+  return new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'jsonItems' } });
 }

@@ -2,13 +2,13 @@ import { type CalledAgent, handedCredentials, type IdentityRule } from '../agent
 import { AgentCallsExtension } from '../app/agent-calls-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { agentCallsSchema } from '../app/options/agent-calls-options.js';
-import { checkOptions } from '../app/options/check-options.js';
 import type { User } from '../auth/user.js';
 import type { InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import type { ClientCallContext } from '../client/call-options.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { type DestinationOptions, Destinations, destinationOf } from '../net/destinations.js';
 import type { Interceptor } from '../operations/interceptor.js';
+import { checkOptions } from '../options/check-options.js';
 import type { AgentTarget, LocalAgent } from '../server/agent-call.js';
 import { type ConnectOptions, connect } from './client.js';
 import { guardedFetch } from './guarded-fetch.js';
@@ -37,6 +37,8 @@ export interface AgentCallsOptions
   readonly cancelMs?: number;
   /** Most bytes of all events of a call; default 32 MiB. */
   readonly maxBytes?: number;
+  /** Most members and elements of the JSON of an event; default 100,000. */
+  readonly answerItems?: number;
   /** Decides which credentials a callee gets for a caller. Default: none. */
   readonly identity?: IdentityRule;
   /** Functions around each call, such as `signedCalls` with the audience of the callee. Default: none. */
@@ -53,6 +55,7 @@ const DEFAULT_DEPTH = 5;
 const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_CANCEL_MS = 5_000;
 const DEFAULT_BYTES = 33_554_432;
+const DEFAULT_ITEMS = 100_000;
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /**
@@ -65,6 +68,7 @@ export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
   const { maxDepth = DEFAULT_DEPTH, timeoutMs = DEFAULT_TIMEOUT_MS, cancelMs = DEFAULT_CANCEL_MS } = options;
   const {
     maxBytes = DEFAULT_BYTES,
+    answerItems = DEFAULT_ITEMS,
     identity,
     interceptors: around,
     allow,
@@ -92,6 +96,7 @@ export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
         timeoutMs,
         answerBytes: maxBytes,
         eventBytes: maxBytes,
+        answerItems,
         interceptors,
         ...(identified && { credentials: handedCredentials(identified) }),
         ...(bindings && { bindings }),

@@ -2,32 +2,38 @@
 
 import type { ApiKey } from '../auth/schemes/api-key.js';
 import type { ApiKeySource, ApiKeysOptions } from '../auth/schemes/api-keys.js';
-import { ApiKeys as ApiKeysScheme } from '../auth/schemes/api-keys.js';
+import { ApiKeys as ApiKeysScheme, apiKeysSchema } from '../auth/schemes/api-keys.js';
 import {
   type BasicUser,
   type BasicUserSource,
   type BasicUsersOptions,
   BasicUsers as BasicUsersScheme,
+  basicUsersSchema,
   newPasswordHash,
 } from '../auth/schemes/basic-users.js';
 import {
   type BearerToken,
   type BearerTokensOptions,
   BearerTokens as BearerTokensScheme,
+  bearerTokensSchema,
 } from '../auth/schemes/bearer-tokens.js';
 import {
   type CertificateRule,
   type CertificateUser,
   type ClientCertificatesOptions,
   ClientCertificates as ClientCertificatesScheme,
+  clientCertificatesSchema,
 } from '../auth/schemes/client-certificates.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { systemClock } from './runtime.js';
 
 export { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../auth/authenticator.js';
 export type { ClientCertificate } from '../auth/client-certificate.js';
 export type { AllOfOptions } from '../auth/combinations.js';
 export { allOf, anyOf } from '../auth/combinations.js';
-export type { ApiKeyPlace } from '../auth/credentials/api-key.js';
+export type { ApiKeyPlace } from '../auth/credentials/api-key-place.js';
 export { mayUseSkill, optional, requireScopes } from '../auth/requirements.js';
 export type { ApiKey, CredentialOwner } from '../auth/schemes/api-key.js';
 export type { ApiKeySource, ApiKeysOptions } from '../auth/schemes/api-keys.js';
@@ -51,7 +57,7 @@ export * from './token-schemes.js';
 export class ApiKeys extends ApiKeysScheme {
   /** @throws OptionsError naming the subjects with an invalid key or hash. */
   constructor(keys: readonly ApiKey[] | ApiKeySource, options: ApiKeysOptions = {}) {
-    super({ ...options, keys, clock: systemClock });
+    super({ ...checkOptions({ subject: 'ApiKeys', schema: apiKeysSchema, options }), keys, clock: systemClock });
   }
 }
 
@@ -62,10 +68,15 @@ export class ApiKeys extends ApiKeysScheme {
 export class BearerTokens extends BearerTokensScheme {
   /** @throws OptionsError naming the subjects with an invalid token or hash. */
   constructor(tokens: readonly BearerToken[], options: BearerTokensOptions = {}) {
-    super({ ...options, tokens, clock: systemClock });
+    super({
+      ...checkOptions({ subject: 'BearerTokens', schema: bearerTokensSchema, options }),
+      tokens,
+      clock: systemClock,
+    });
   }
 }
 
+const hashSchema = closed({ iterations: Type.Optional(Type.Integer({ minimum: 1 })) });
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length));
 
 /**
@@ -74,7 +85,12 @@ const random = (length: number) => crypto.getRandomValues(new Uint8Array(length)
  */
 export class BasicUsers extends BasicUsersScheme {
   constructor(users: readonly BasicUser[] | BasicUserSource, options: BasicUsersOptions = {}) {
-    super({ ...options, users, clock: systemClock, random });
+    super({
+      ...checkOptions({ subject: 'BasicUsers', schema: basicUsersSchema, options }),
+      users,
+      clock: systemClock,
+      random,
+    });
   }
 }
 
@@ -82,7 +98,8 @@ export class BasicUsers extends BasicUsersScheme {
  * The hash of a password for `passwordHash` of a user: PBKDF2 with HMAC-SHA-256. Default: 600,000 iterations.
  * Cloudflare Workers allow 100,000. Rejects with OptionsError for an empty password.
  */
-export function hashPassword(password: string, { iterations }: { readonly iterations?: number } = {}): Promise<string> {
+export async function hashPassword(password: string, options: { readonly iterations?: number } = {}): Promise<string> {
+  const { iterations } = checkOptions({ subject: 'hashPassword', schema: hashSchema, options });
   return newPasswordHash(password, { salt: random(16), ...(iterations !== undefined && { iterations }) });
 }
 
@@ -93,6 +110,10 @@ export function hashPassword(password: string, { iterations }: { readonly iterat
 export class ClientCertificates extends ClientCertificatesScheme {
   /** @throws OptionsError for rules without a condition, and for wrong proxies. */
   constructor(users: readonly CertificateUser[] | CertificateRule, options: ClientCertificatesOptions = {}) {
-    super({ ...options, users, clock: systemClock });
+    super({
+      ...checkOptions({ subject: 'ClientCertificates', schema: clientCertificatesSchema, options }),
+      users,
+      clock: systemClock,
+    });
   }
 }

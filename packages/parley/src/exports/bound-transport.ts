@@ -9,7 +9,7 @@ export interface BoundTransportOptions {
   readonly binding: ClientBinding;
   readonly agentInterface: AgentInterface;
   readonly card: Pick<AgentCard, 'securitySchemes'>;
-  readonly caller: Pick<TransportLimits, 'answerBytes' | 'eventBytes'>;
+  readonly caller: Pick<TransportLimits, 'answerBytes' | 'eventBytes' | 'answerItems' | 'turn'>;
   /** The urls of the caller. */
   readonly given: readonly string[];
   /** The origins that may get credentials. */
@@ -27,10 +27,10 @@ export async function boundTransport(options: BoundTransportOptions): Promise<Cl
     const host = hostOf(place);
     return host !== undefined && hosts.has(host);
   };
-  const { answerBytes, eventBytes } = caller;
+  const { answerBytes, eventBytes, answerItems, turn } = caller;
   const { securitySchemes } = card;
   const isInside = insideOf(given, systemLookup());
-  const limits = { answerBytes, eventBytes, isTrusted, isInside, securitySchemes };
+  const limits = { answerBytes, eventBytes, answerItems, turn, isTrusted, isInside, securitySchemes };
   const transport = await binding.transport(agentInterface, limits);
   const { address } = transport;
   if (address !== undefined && isTrusted(address)) trusted.add(originOf(address));

@@ -66,7 +66,8 @@ export function capnwebTransport(options: CapnwebTransportOptions = {}): ClientB
         schemes: limits.securitySchemes,
         connect: (signal) => opened(agentInterface, { limits, webSocket, signal }),
         clock: systemClock,
-        settings: { ...settings, frameBytes: limits.answerBytes },
+        turn: limits.turn,
+        settings: { ...settings, frameBytes: limits.answerBytes, frameItems: limits.answerItems },
       });
     },
   };

@@ -1,7 +1,7 @@
 import { capnwebExtension } from '../app/capnweb/capnweb-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { type CapnwebBindingOptions, capnwebBindingSchema } from '../app/options/capnweb-options.js';
-import { checkOptions } from '../app/options/check-options.js';
+import { checkOptions } from '../options/check-options.js';
 
 export type { CapnwebBindingOptions } from '../app/options/capnweb-options.js';
 export { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from '../bindings/capnweb/binding-uris.js';

@@ -28,6 +28,7 @@ import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
 import { isLegacy } from '../operations/versions.js';
+import { TurnBudget } from '../runtime/turn-budget.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerClock, callerIds, systemClock } from './runtime.js';
 import { fetchTrusting } from './trusting-fetch.js';
@@ -96,8 +97,10 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly logger?: Logger;
   /** The longest answer that is read, in bytes; default 64 MiB. */
   readonly answerBytes?: number;
-  /** The longest event of a stream, in characters; default 16 Mi. */
+  /** The longest event of a stream, with the comments before it, in characters; default 16 Mi. */
   readonly eventBytes?: number;
+  /** The most members and elements of the JSON of an answer or an event; default 1,000,000. */
+  readonly answerItems?: number;
   /** Further bindings, such as `grpcTransport()` of `parley-a2a/grpc`. Default: no others. */
   readonly bindings?: readonly ClientBinding[];
   /** Sends all requests, also those to other origins. Default: the `fetch` of the platform. */
@@ -115,6 +118,8 @@ export interface InProcessPath {
 }
 
 const sharedCards = memoryCardCache();
+/** All streams of the process share it: each of them alone could hold up the others for its whole time. */
+const streamTurn = new TurnBudget(callerClock, 10);
 const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
 const ignored = (): void => {};
@@ -168,7 +173,15 @@ export async function connect(
 export interface FetchCardOptions
   extends Pick<
     ConnectOptions,
-    'cardCache' | 'cardHeaders' | 'trustedOrigins' | 'signatures' | 'answerBytes' | 'fetch' | 'signal' | 'timeoutMs'
+    | 'cardCache'
+    | 'cardHeaders'
+    | 'trustedOrigins'
+    | 'signatures'
+    | 'answerBytes'
+    | 'answerItems'
+    | 'fetch'
+    | 'signal'
+    | 'timeoutMs'
   > {
   /** Called with the published card before it is decoded. An error that it throws ends the search. */
   readonly onDocument?: (document: unknown) => void;
@@ -259,6 +272,8 @@ function callerOf(options: ConnectOptions, trusted: readonly string[]): HttpCall
     request: options.fetch ?? fetchTrusting(trusted),
     answerBytes: options.answerBytes ?? 64 * 1024 * 1024,
     eventBytes: options.eventBytes ?? 16 * 1024 * 1024,
+    answerItems: options.answerItems ?? 1_000_000,
+    turn: streamTurn,
   };
 }
 

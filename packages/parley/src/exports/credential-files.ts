@@ -1,12 +1,15 @@
 /** Files of credentials, and the authenticator of a ready-made server. */
 
 import { credentialFile } from '../adapters/node/credential-file.js';
-import type { CredentialConfig } from '../app/credential-config.js';
+import { type CredentialConfig, credentialSchema } from '../app/credential-config.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { ClientCertificate } from '../auth/client-certificate.js';
 import type { ApiKey } from '../auth/schemes/api-key.js';
 import type { BasicUser } from '../auth/schemes/basic-users.js';
 import { OptionsError } from '../errors/options-error.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, type OptionSchemas, withMethod } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ApiKeys, allOf, anyOf, BasicUsers, ClientCertificates } from './auth.js';
 
@@ -31,6 +34,12 @@ export interface CredentialOptions {
   readonly others?: readonly Authenticator[];
 }
 
+const optionSchemas: OptionSchemas<CredentialOptions> = {
+  logger: Type.Optional(withMethod('error')),
+  others: Type.Optional(Type.Array(withMethod('authenticate'))),
+};
+const credentialOptionsSchema = closed(optionSchemas);
+
 /**
  * The authenticator for the credentials that `readServerConfig` found in the environment. It takes each of them, or
  * needs all of them, as the member `require` says. `undefined` if there are none.
@@ -39,8 +48,11 @@ export interface CredentialOptions {
  */
 export async function credentialAuthenticator(
   config: CredentialConfig = {},
-  { logger, others = [] }: CredentialOptions = {},
+  options: CredentialOptions = {},
 ): Promise<Authenticator | undefined> {
+  const subject = 'credentialAuthenticator';
+  checkOptions({ subject, schema: credentialSchema, options: config });
+  const { logger, others = [] } = checkOptions({ subject, schema: credentialOptionsSchema, options });
   const { apiKeys = [], apiKeysFile: keysPath, basicUsersFile: usersPath, clientCertificates } = config;
   const { apiKeyPlace: place, forwardedCertificates: forwarded, require } = config;
   const log = logger && { logger };
@@ -66,8 +78,7 @@ export async function credentialAuthenticator(
   const [first] = members;
   const needsAll = require !== undefined && require !== 'any';
   if (members.length < 2) {
-    if (needsAll)
-      throw new OptionsError('credentialAuthenticator', [`require: ${require} needs two kinds of credentials`]);
+    if (needsAll) throw new OptionsError(subject, [`require: ${require} needs two kinds of credentials`]);
     return first;
   }
   return needsAll ? allOf(...members, { differentUsers: require === 'all-users' }) : anyOf(...members);

@@ -8,6 +8,9 @@ import type { OAuthClientOptions, OAuthEndpoints } from '../auth/oauth/oauth-opt
 import { CredentialGuard, originOf } from '../client/credential-guard.js';
 import { credentialedFetch as guardedFetch, type PlainFetch } from '../client/credentialed-fetch.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, func, type OptionSchemas, texts } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { silentLogger } from '../telemetry/logger.js';
 import { callerClock } from './runtime.js';
 import { fetchTrusting } from './trusting-fetch.js';
@@ -18,7 +21,8 @@ export type {
   CredentialTarget,
   RequestCredentials,
 } from '../auth/credential-provider.js';
-export { type ApiKeyOptions, type ApiKeyPlace, apiKey } from '../auth/credentials/api-key.js';
+export { type ApiKeyOptions, apiKey } from '../auth/credentials/api-key.js';
+export type { ApiKeyPlace } from '../auth/credentials/api-key-place.js';
 export { type BasicOptions, basic } from '../auth/credentials/basic.js';
 export { bearerToken } from '../auth/credentials/bearer-token.js';
 export type { CredentialKind, SchemeNeed, SchemeProof } from '../auth/credentials/credential-kind.js';
@@ -61,6 +65,18 @@ export function deviceCode(options: DeviceCodeOptions): SchemeCredentials {
   return deviceFlow(options, runtimeFor(options));
 }
 
+const discoverSchemas: OptionSchemas<DiscoverEndpointsOptions> = {
+  trustedOrigins: Type.Optional(texts),
+  signal: Type.Optional(Type.Object({})),
+};
+const discoverSchema = closed(discoverSchemas);
+const fetchSchemas: OptionSchemas<CredentialedFetchOptions> = {
+  card: Type.Object({}),
+  trustedOrigins: texts,
+  fetch: Type.Optional(func),
+};
+const credentialedFetchSchema = closed(fetchSchemas);
+
 /** Options of `discoverEndpoints`. */
 export interface DiscoverEndpointsOptions extends Pick<OAuthClientOptions, 'trustedOrigins'> {
   readonly signal?: AbortSignal;
@@ -69,12 +85,14 @@ export interface DiscoverEndpointsOptions extends Pick<OAuthClientOptions, 'trus
 /**
  * Returns the endpoints that an issuer names in its discovery document (RFC 8414, OpenID Connect Discovery); undefined
  * if it has none. Ends after 30 s or with the reason of the signal. `trustedOrigins` are as in `OAuthClientOptions`.
- * @throws if the issuer cannot be reached, or if its document names another issuer.
+ * @throws if the issuer cannot be reached, if its document names another issuer, and for unknown options.
  */
-export function discoverEndpoints(
+export async function discoverEndpoints(
   issuer: string,
-  { signal = new AbortController().signal, ...options }: DiscoverEndpointsOptions = {},
+  given: DiscoverEndpointsOptions = {},
 ): Promise<OAuthEndpoints | undefined> {
+  const checked = checkOptions({ subject: 'discoverEndpoints', schema: discoverSchema, options: given });
+  const { signal = new AbortController().signal, ...options } = checked;
   const client = { ...options, issuer, clientId: '' };
   return new AuthorizationServer(client, runtimeFor(client)).discoveredEndpoints(signal);
 }
@@ -93,10 +111,9 @@ export interface CredentialedFetchOptions {
  * Makes a `fetch` that adds credentials to requests to trusted origins, for calls outside of a client. If the agent
  * refuses the credentials and the provider has others, the request is repeated once.
  */
-export function credentialedFetch(
-  provider: CredentialProvider,
-  { card, trustedOrigins, fetch: send = (url, init) => fetch(url, init) }: CredentialedFetchOptions,
-): PlainFetch {
+export function credentialedFetch(provider: CredentialProvider, options: CredentialedFetchOptions): PlainFetch {
+  const checked = checkOptions({ subject: 'credentialedFetch', schema: credentialedFetchSchema, options });
+  const { card, trustedOrigins, fetch: send = (url, init) => fetch(url, init) } = checked;
   const guard = new CredentialGuard({
     provider,
     card: () => card,

@@ -5,6 +5,9 @@ import { StorageError } from '../errors/storage-error.js';
 import { DirectoryFileStore, type DirectoryLock } from '../files/directory/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
 import { MemoryFileStore } from '../files/memory/memory-file-store.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, nonEmpty, positive } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { FileLock } from '../store/sqlite/file-lock.js';
 import { hasSqlite } from '../store/sqlite/load-sqlite.js';
 import { systemClock, systemIds } from './runtime.js';
@@ -42,8 +45,13 @@ export function fileTransfer(options: FileTransferOptions): HostExtension {
   return filesExtension(options);
 }
 
+const amount = Type.Optional(positive);
+const memorySchema = closed({ storeBytes: amount });
+const directorySchema = closed({ path: nonEmpty, leftoverMs: amount });
+
 /** Files in the memory of the process. `storeBytes` bounds all of them together; default 256 MiB. */
 export function memoryFileStore(options: { readonly storeBytes?: number } = {}): FileStore {
+  checkOptions({ subject: 'memoryFileStore', schema: memorySchema, options });
   return new MemoryFileStore({ ...options, clock: systemClock });
 }
 
@@ -56,6 +64,7 @@ const directories = new Map<string, FileStore>();
  * age at which a sweep removes what a crash has left; default 1 hour. A second call with a path gives the first store.
  */
 export function directoryFileStore(options: { readonly path: string; readonly leftoverMs?: number }): FileStore {
+  checkOptions({ subject: 'directoryFileStore', schema: directorySchema, options });
   const path = resolve(options.path);
   const known = directories.get(path);
   if (known !== undefined) return known;

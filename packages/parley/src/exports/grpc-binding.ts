@@ -1,8 +1,8 @@
 import { GrpcBinding } from '../adapters/grpc/grpc-binding.js';
 import type { HostExtension } from '../app/host-extension.js';
-import { checkOptions } from '../app/options/check-options.js';
 import { type GrpcBindingOptions, grpcBindingSchema } from '../app/options/grpc-options.js';
 import { missingPackage } from '../errors/missing-package.js';
+import { checkOptions } from '../options/check-options.js';
 
 /**
  * gRPC for one agent, on a port of its own: versions 1.0 and 0.3, health and reflection. Needs `@bufbuild/protobuf`.

@@ -4,10 +4,24 @@ import { pendingOptions } from '../client/pending-options.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { McpFetch } from '../mcp/limited-fetch.js';
 import type { CallScope } from '../mcp/mcp-connection.js';
-import { McpEndpoint, type McpEndpointOptions } from '../mcp/mcp-endpoint.js';
-import { type McpServerOptions, mcpServer } from '../mcp/mcp-server.js';
+import { McpEndpoint, type McpEndpointOptions, mcpEndpointSchemas } from '../mcp/mcp-endpoint.js';
+import { type McpServerOptions, mcpServer, mcpServerSchemas } from '../mcp/mcp-server.js';
 import { type AskedCall, McpTools, type McpToolsOptions } from '../mcp/mcp-tools.js';
 import { type McpCommand, type McpUrl, MESSAGE_BYTES, mcpTransport } from '../mcp/mcp-transport.js';
+import { checkOptions } from '../options/check-options.js';
+import {
+  anyOf,
+  closed,
+  flag,
+  func,
+  mapOf,
+  type OptionSchemas,
+  positive,
+  text,
+  texts,
+  withMethod,
+} from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerIds, systemClock } from './runtime.js';
 
@@ -25,16 +39,23 @@ export interface AgentMcpServerOptions extends McpServerOptions {
   readonly logger?: Logger;
 }
 
+const serverSchemas: OptionSchemas<AgentMcpServerOptions> = {
+  ...mcpServerSchemas,
+  logger: Type.Optional(withMethod('error')),
+};
+
 /**
  * Makes an MCP server of the official SDK for one connection. Its tools are the skills of an agent, or of several.
  * Pass it a transport by `connect`.
  * @throws OptionsError if an agent is a promise, such as that of `connect`.
  */
-export function mcpServerOf(
-  agents: Client | readonly Client[],
-  { logger = silentLogger, ...options }: AgentMcpServerOptions = {},
-): Server {
-  return mcpServer(clientsOf('mcpServerOf', agents), options, { clock: systemClock, ids: callerIds, logger });
+export function mcpServerOf(agents: Client | readonly Client[], given: AgentMcpServerOptions = {}): Server {
+  const checked = checkOptions({ subject: 'mcpServerOf', schema: closed(serverSchemas), options: given });
+  return serverOf(clientsOf('mcpServerOf', agents), checked);
+}
+
+function serverOf(clients: readonly Client[], { logger = silentLogger, ...options }: AgentMcpServerOptions): Server {
+  return mcpServer(clients, options, { clock: systemClock, ids: callerIds, logger });
 }
 
 /**
@@ -45,8 +66,10 @@ export function mcpEndpointOf(
   agents: Client | readonly Client[],
   options: AgentMcpServerOptions & McpEndpointOptions = {},
 ): McpEndpoint {
+  const schema = closed({ ...serverSchemas, ...mcpEndpointSchemas });
+  checkOptions({ subject: 'mcpEndpointOf', schema, options });
   const clients = clientsOf('mcpEndpointOf', agents);
-  const server = () => mcpServerOf(clients, options);
+  const server = () => serverOf(clients, options);
   return new McpEndpoint(options, { server, clock: systemClock, ids: callerIds });
 }
 
@@ -59,13 +82,42 @@ function clientsOf(subject: string, agents: Client | readonly Client[]): readonl
 /** Options of `mcpTools`: the server, and the use of its tools. */
 export type McpServerToolsOptions = McpToolsOptions & (McpCommand | McpUrl) & { readonly logger?: Logger };
 
+const toolSchemas: OptionSchemas<McpToolsOptions & { readonly logger?: Logger }> = {
+  name: text,
+  only: Type.Optional(texts),
+  timeoutMs: Type.Optional(positive),
+  connectMs: Type.Optional(positive),
+  needsApproval: Type.Optional(func),
+  idempotent: Type.Optional(func),
+  elicit: Type.Optional(anyOf([Type.Literal(false), func], 'must be a function or false')),
+  onChange: Type.Optional(func),
+  logger: Type.Optional(withMethod('error')),
+};
+const commands: OptionSchemas<McpCommand> = {
+  command: text,
+  args: Type.Optional(texts),
+  env: Type.Optional(mapOf(text)),
+  cwd: Type.Optional(text),
+  stderr: Type.Optional(Type.String({ enum: ['ignore', 'inherit'] })),
+};
+const urls: OptionSchemas<McpUrl> = {
+  url: text,
+  headers: Type.Optional(mapOf(text)),
+  isForeign: Type.Optional(flag),
+  fetch: Type.Optional(func),
+};
+const commandSchema = closed({ ...toolSchemas, ...commands });
+const urlSchema = closed({ ...toolSchemas, ...urls });
+
 /**
  * Connects to an MCP server and makes its tools tools of an agent. Close the result at the end.
  * @throws OptionsError if an option is wrong. Rejects if the server does not start or does not answer.
  */
-export async function mcpTools({ logger = silentLogger, ...options }: McpServerToolsOptions): Promise<McpTools> {
+export async function mcpTools(given: McpServerToolsOptions): Promise<McpTools> {
+  const { logger = silentLogger, ...options } = given;
   if ('command' in options === 'url' in options)
     throw new OptionsError('mcpTools', ['needs either a command or a url']);
+  checkOptions({ subject: 'mcpTools', schema: 'url' in options ? urlSchema : commandSchema, options: given });
   const send = 'url' in options && options.isForeign === true ? await foreignFetch() : plainFetch;
   // Over HTTP each call has a stream. Standard output is one stream for all calls.
   const scope = 'url' in options ? await callScope() : undefined;

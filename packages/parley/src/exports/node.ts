@@ -122,8 +122,8 @@ export interface A2AHost extends InProcessAgent {
    * turns end for a grace (default 5 s each), and cuts the rest. The storage stays open.
    */
   close(options?: CloseOptions): Promise<void>;
-  /** Answers a request without a socket. */
-  fetch(request: Request): Promise<Response>;
+  /** Answers a request without a socket. `platform` is as in `AgentHandler`. */
+  fetch(request: Request, platform?: unknown): Promise<Response>;
 }
 
 /** A server of one agent. */

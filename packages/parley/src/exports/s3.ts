@@ -1,5 +1,9 @@
 import type { FileStore } from '../files/file-store.js';
+import type { S3Credentials } from '../files/s3/s3-bucket.js';
 import { S3FileStore, type S3FileStoreOptions } from '../files/s3/s3-file-store.js';
+import { checkOptions } from '../options/check-options.js';
+import { anyOf, closed, count, func, type OptionSchemas, positive, text } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { systemClock, systemIds } from './runtime.js';
 
 export { OptionsError } from '../errors/options-error.js';
@@ -7,11 +11,30 @@ export type { FileStore } from '../files/file-store.js';
 export type { S3BucketOptions, S3Credentials } from '../files/s3/s3-bucket.js';
 export type { S3FileStoreOptions } from '../files/s3/s3-file-store.js';
 
+const amount = Type.Optional(positive);
+const credentials: OptionSchemas<S3Credentials> = {
+  accessKeyId: text,
+  secretAccessKey: text,
+  sessionToken: Type.Optional(text),
+};
+const schemas: OptionSchemas<S3FileStoreOptions> = {
+  bucketUrl: text,
+  region: text,
+  credentials: anyOf([closed(credentials), func], 'must be an object, or a function'),
+  prefix: Type.Optional(text),
+  requestMs: amount,
+  retries: Type.Optional(count),
+  partBytes: amount,
+  parallel: amount,
+  restMs: amount,
+};
+
 /**
  * Files in a bucket of S3, or of a server that speaks its protocol, for any number of processes. Needs the package
  * `aws4fetch`.
  * @throws OptionsError naming every option that is wrong.
  */
 export function s3FileStore(options: S3FileStoreOptions): FileStore {
+  checkOptions({ subject: 's3FileStore', schema: closed(schemas), options });
   return new S3FileStore(options, { clock: systemClock, ids: systemIds, fetch: (url, init) => fetch(url, init) });
 }

@@ -103,10 +103,11 @@ export interface AgentHandler extends InProcessAgent {
   /** The configured public url. */
   readonly url: string | undefined;
   /**
-   * Answers requests, for hosts with the `Request` and `Response` of the web.
+   * Answers requests, for hosts with the `Request` and `Response` of the web. `platform` is what the runtime passes
+   * beside the request. In Deno, Bun and Hono on Node.js it tells the address of the peer.
    * @throws OptionsError as soon as it is read, if no `url` is configured.
    */
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: (request: Request, platform?: unknown) => Promise<Response>;
   /** For your own adapter. */
   readonly exchange: Exchange;
   /** Gets the errors that adapters do not send to clients. */
@@ -147,6 +148,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     isTrustedProxy: rule.isTrustedProxy,
     baseUrl: baseUrlOf(baseUrl),
     forwarding: forwardingOf(baseUrl),
+    knownHosts: { isPublicHost: rule.isPublicHost, publicUrl: rule.publicUrl, isTrustedProxy: rule.isTrustedProxy },
     streams,
   });
   const { exchange, limitReached } = host;
@@ -199,7 +201,7 @@ export function inProcess(server: InProcessAgent, { path, user }: InProcessOptio
 export function toFetch(
   exchange: Exchange,
   limitReached: AgentHandler['limitReached'] = () => {},
-): (request: Request) => Promise<Response> {
+): AgentHandler['fetch'] {
   return fetchOf({ exchange, limitReached, clock: systemClock });
 }
 

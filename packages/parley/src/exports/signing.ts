@@ -1,6 +1,5 @@
 import type { CardJwk } from '../agent-card/signatures/card-signing-options.js';
 import type { HostExtension } from '../app/host-extension.js';
-import { checkOptions } from '../app/options/check-options.js';
 import { messageSigningSchema, signedCallsSchema, verifySchema } from '../app/options/signing-options.js';
 import { SigningExtension } from '../app/signing-extension.js';
 import type { KeyTimes } from '../auth/tokens/token-options.js';
@@ -12,6 +11,7 @@ import type { StreamResponse, TaskStatusUpdateEvent } from '../model/stream-resp
 import type { Task } from '../model/task.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import type { Interceptor } from '../operations/interceptor.js';
+import { checkOptions } from '../options/check-options.js';
 import { AnswerVerifier } from '../signing/answer-verifier.js';
 import type { TaskIds } from '../signing/canonical-content.js';
 import { signingInterceptor } from '../signing/client-interceptor.js';
@@ -124,8 +124,8 @@ const FIVE_MINUTES_MS = 300_000;
  */
 export async function messageSigning(options: MessageSigningOptions): Promise<HostExtension> {
   const subject = 'messageSigning';
-  const { agent, audience, required = false, trust, keys, maxAgeMs = FIVE_MINUTES_MS, encryption } = options;
   checkOptions({ subject, schema: messageSigningSchema, options });
+  const { agent, audience, required = false, trust, keys, maxAgeMs = FIVE_MINUTES_MS, encryption } = options;
   checkAudience(subject, audience);
   if (encryption !== undefined && keys === undefined)
     throw new OptionsError(subject, ['encryption needs keys, which sign the answers']);
@@ -156,8 +156,8 @@ export async function messageSigning(options: MessageSigningOptions): Promise<Ho
  */
 export async function signedCalls(options: SignedCallsOptions): Promise<Interceptor<ClientCallContext>> {
   const subject = 'signedCalls';
-  const { audience, keys, agent, lifetimeMs = FIVE_MINUTES_MS, encryption } = options;
   checkOptions({ subject, schema: signedCallsSchema, options });
+  const { audience, keys, agent, lifetimeMs = FIVE_MINUTES_MS, encryption } = options;
   checkAudience(subject, audience);
   if (encryption !== undefined && agent === undefined)
     throw new OptionsError(subject, ['encryption needs agent, the keys that sign its answers']);

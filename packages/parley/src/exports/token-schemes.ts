@@ -1,11 +1,14 @@
 /** Authenticators for tokens of authorization servers, with their ports. */
 
-import type { TokenConfig } from '../app/token-config.js';
+import { type TokenConfig, tokenConfigSchema } from '../app/token-config.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { type JwtBearerOptions, JwtBearer as JwtBearerScheme } from '../auth/tokens/jwt-bearer.js';
 import { type OAuth2Options, OAuth2 as OAuth2Scheme } from '../auth/tokens/oauth2.js';
 import { type OpenIdConnectOptions, OpenIdConnect as OpenIdConnectScheme } from '../auth/tokens/open-id-connect.js';
 import type { TokenRuntime } from '../auth/tokens/token-options.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, withMethod } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import type { Logger } from '../telemetry/logger.js';
 import { guardedFetch } from './guarded-fetch.js';
 import { systemClock } from './runtime.js';
@@ -60,15 +63,20 @@ export class OpenIdConnect extends OpenIdConnectScheme {
   }
 }
 
+const tokenOptionsSchema = closed({ logger: Type.Optional(withMethod('warn')) });
+
 /** The authenticator for the tokens that `readServerConfig` found in the environment. `logger` gets its failures. */
-export function tokenAuthenticator(config: TokenConfig, { logger }: { readonly logger?: Logger } = {}): Authenticator {
-  const { discovers, tenantClaim, introspection, audience, ...options } = config;
+export function tokenAuthenticator(config: TokenConfig, options: { readonly logger?: Logger } = {}): Authenticator {
+  const subject = 'tokenAuthenticator';
+  checkOptions({ subject, schema: tokenConfigSchema, options: config });
+  const { logger } = checkOptions({ subject, schema: tokenOptionsSchema, options });
+  const { discovers, tenantClaim, introspection, audience, ...others } = config;
   const claims = tenantClaim === undefined ? {} : { claims: { tenants: tenantClaim } };
-  const all = { ...options, audience, ...claims, ...(logger && { logger }) };
+  const all = { ...others, audience, ...claims, ...(logger && { logger }) };
   if (introspection !== undefined) {
     const { tokenUrl, ...client } = introspection;
     const { audience: _, algorithms: __, jwksUrl: ___, ...rest } = all;
-    const scopes = Object.fromEntries((options.requiredScopes ?? []).map((scope) => [scope, '']));
+    const scopes = Object.fromEntries((others.requiredScopes ?? []).map((scope) => [scope, '']));
     const flows = { clientCredentials: { tokenUrl, scopes } };
     return new OAuth2({ ...rest, flows, introspection: client, ...(audience.length > 0 && { audience }) });
   }

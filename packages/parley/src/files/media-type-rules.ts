@@ -1,4 +1,6 @@
 import { A2AError } from '../errors/a2a-error.js';
+import { closed, type OptionSchemas, texts } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { fits, isActiveType, isShownAs, sniffedType } from './sniffed-type.js';
 
 /** The rules for the media types that a server takes. */
@@ -13,6 +15,15 @@ export interface MediaTypeRules {
    */
   readonly mismatch?: 'refuse' | 'octet-stream';
 }
+
+const schemas: OptionSchemas<MediaTypeRules> = {
+  allow: Type.Optional(texts),
+  deny: Type.Optional(texts),
+  mismatch: Type.Optional(Type.String({ enum: ['refuse', 'octet-stream'] })),
+};
+
+/** The schema of MediaTypeRules. */
+export const mediaTypesSchema = closed(schemas);
 
 /** The decision about a file by its type. */
 export type MediaTypeDecision =

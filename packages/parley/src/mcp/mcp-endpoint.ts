@@ -1,5 +1,7 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { type OptionSchemas, positive, texts } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import { ReplayBuffer } from './replay-buffer.js';
@@ -19,6 +21,18 @@ export interface McpEndpointOptions {
   /** The most bytes of sent messages that are kept for clients that lost their connection; default 32 MiB. 0: none. */
   readonly replayBytes?: number;
 }
+
+const amount = Type.Optional(positive);
+
+/** The schemas of McpEndpointOptions. */
+export const mcpEndpointSchemas: OptionSchemas<McpEndpointOptions> = {
+  hosts: Type.Optional(texts),
+  origins: Type.Optional(texts),
+  sessions: amount,
+  idleMs: amount,
+  requestBytes: amount,
+  replayBytes: Type.Optional(Type.Number({ minimum: 0 })),
+};
 
 /** The parts of an MCP endpoint. */
 export interface McpEndpointSetup {

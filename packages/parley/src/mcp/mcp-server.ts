@@ -16,6 +16,8 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Client } from '../client/client.js';
+import { type OptionSchemas, positive, text } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -47,6 +49,22 @@ export interface McpServerOptions {
   /** The longest time that a session knows a task, in ms; default 24 hours. The agent keeps it by its own rules. */
   readonly taskMs?: number;
 }
+
+const amount = Type.Optional(positive);
+const shown = Type.Optional(text);
+
+/** The schemas of McpServerOptions. */
+export const mcpServerSchemas: OptionSchemas<McpServerOptions> = {
+  name: shown,
+  version: shown,
+  instructions: shown,
+  turnMs: amount,
+  answerMs: amount,
+  resultBytes: amount,
+  calls: amount,
+  tasks: amount,
+  taskMs: amount,
+};
 
 /** The ports of an MCP server. */
 export interface McpServerPorts {

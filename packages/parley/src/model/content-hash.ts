@@ -22,6 +22,11 @@ const RIGHT_START = 0x41c6ce57;
 const LEFT_FACTOR = 0x9e3779b1;
 const RIGHT_FACTOR = 0x5f356495;
 
+const BLOCK = 4096;
+const ENCODER = new TextEncoder();
+/** The bytes of a block of ASCII. A block with other characters does not fit. */
+const ASCII = new Uint8Array(BLOCK);
+
 /** Two lanes of multiplications, as in cyrb53. They hold 32-bit integers, which V8 keeps without a box. */
 class Hash {
   #left = LEFT_START;
@@ -52,7 +57,6 @@ class Hash {
     let leftSum = 0;
     let rightSum = 0;
     for (const name in object) {
-      if (!Object.hasOwn(object, name)) continue;
       const value = object[name];
       if (value === undefined) continue;
       this.#left = LEFT_START;
@@ -75,6 +79,26 @@ class Hash {
   #text(kind: number, text: string): void {
     this.#number(kind);
     this.#number(text.length);
+    if (text.length < BLOCK) return this.#characters(text);
+    for (let at = 0; at < text.length; at += BLOCK) this.#block(text.slice(at, at + BLOCK));
+  }
+
+  /** Bytes in an array take half of the time of characters of a string. */
+  #block(text: string): void {
+    const { read, written } = ENCODER.encodeInto(text, ASCII);
+    if (read !== text.length || written !== read) return this.#characters(text);
+    let left = this.#left;
+    let right = this.#right;
+    for (let at = 0; at < written; at += 1) {
+      const code = ASCII[at] ?? 0;
+      left = Math.imul(left ^ code, LEFT_FACTOR);
+      right = Math.imul(right ^ code, RIGHT_FACTOR);
+    }
+    this.#left = left;
+    this.#right = right;
+  }
+
+  #characters(text: string): void {
     let left = this.#left;
     let right = this.#right;
     for (let at = 0; at < text.length; at += 1) {

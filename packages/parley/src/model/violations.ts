@@ -24,13 +24,6 @@ export function violationsOf(type: TypeName, value: unknown): readonly Violation
   return found;
 }
 
-/** True if a value is exactly of a form. */
-export function hasForm(form: ValueForm, value: unknown): boolean {
-  const found: Violation[] = [];
-  inspect(form, value, { path: '', found });
-  return found.length === 0;
-}
-
 interface Place {
   readonly path: string;
   readonly found: Violation[];
@@ -72,7 +65,7 @@ function objectFault(row: TypeRow, value: unknown, place: Place): string | undef
   for (const name in value) {
     if (place.found.length >= MAX_VIOLATIONS) return undefined;
     if (value[name] === undefined || row.members.some((member) => member.name === name)) continue;
-    report(memberOf(place, name), 'is not a known member');
+    report(memberOf(place, name), isSpelling(name, row) ? 'is given twice' : 'is not a known member');
   }
   for (const { name, required, form } of row.members) {
     if (value[name] !== undefined) inspect(form, value[name], memberOf(place, name));
@@ -81,6 +74,12 @@ function objectFault(row: TypeRow, value: unknown, place: Place): string | undef
   if (row.exactlyOne === undefined || row.exactlyOne.filter((name) => value[name] !== undefined).length === 1)
     return undefined;
   return `must have exactly one of ${row.exactlyOne.join(', ')}`;
+}
+
+/** True for a member in snake_case. The conversion of names leaves it only beside another spelling. */
+function isSpelling(name: string, { members }: TypeRow): boolean {
+  const own = name.replace(/_[a-z]/g, (letter) => letter.slice(1).toUpperCase());
+  return own !== name && members.some((member) => member.name === own);
 }
 
 function listFault(form: ValueForm & { readonly is: 'list' }, value: unknown, place: Place): string | undefined {

@@ -69,19 +69,27 @@ describe('clientAddress', () => {
     '2001:db8::7]',
     '203.0.113.9, ',
     `${'1'.repeat(100)}`,
-  ])('counts the last trusted proxy as the client if the hop before it is "%s"', (garbage) => {
-    expect(clientOf('127.0.0.1', { 'x-forwarded-for': garbage })).toBe('127.0.0.1');
-    expect(clientOf('127.0.0.1', { 'x-forwarded-for': `203.0.113.1, ${garbage}, 10.0.0.2` })).toBe('10.0.0.2');
+  ])('is unknown, and no proxy, if a hop that counts is "%s"', (garbage) => {
+    expect(clientOf('127.0.0.1', { 'x-forwarded-for': garbage })).toBeUndefined();
+    expect(clientOf('127.0.0.1', { forwarded: `for=${garbage}` })).toBeUndefined();
+    expect(clientOf('127.0.0.1', { 'x-forwarded-for': `203.0.113.1, ${garbage}, 10.0.0.2` })).toBeUndefined();
+    expect(clientOf('127.0.0.1', { 'x-forwarded-for': `${garbage}, 203.0.113.1, 10.0.0.2` })).toBe('203.0.113.1');
+  });
+
+  it('is unknown behind more hops than a chain of proxies has', () => {
+    expect(clientOf('127.0.0.1', { 'x-forwarded-for': `203.0.113.9${', 10.0.0.2'.repeat(31)}` })).toBe('203.0.113.9');
+    expect(clientOf('127.0.0.1', { 'x-forwarded-for': `203.0.113.9${', 10.0.0.2'.repeat(32)}` })).toBeUndefined();
   });
 
   it('lets no open quote of the client hide the element of the proxy', () => {
     expect(clientOf('127.0.0.1', { forwarded: 'for="1.1.1.1, for=203.0.113.9' })).toBe('203.0.113.9');
     expect(clientOf('127.0.0.1', { forwarded: 'for="1.1.1.1;proto=http, for=203.0.113.9;by="x' })).toBe('203.0.113.9');
-    expect(clientOf('127.0.0.1', { forwarded: 'for=1.1.1.1;for=203.0.113.9' })).toBe('127.0.0.1');
+    expect(clientOf('127.0.0.1', { forwarded: 'for=1.1.1.1;for=203.0.113.9' })).toBeUndefined();
   });
 
   it('believes neither header if they tell different clients', () => {
-    expect(clientOf('127.0.0.1', { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=1.1.1.1' })).toBe('127.0.0.1');
+    for (const forwarded of ['for=1.1.1.1', 'for=unknown', 'for=127.0.0.1', '', 'proto=https'])
+      expect(clientOf('127.0.0.1', { 'x-forwarded-for': '203.0.113.9', forwarded })).toBeUndefined();
     expect(clientOf('127.0.0.1', { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' })).toBe(
       '203.0.113.9',
     );

@@ -16,9 +16,9 @@ const MOST_HOPS = 32;
 /**
  * The address of the client, in its canonical form. Each trusted proxy names the address before it, so the walk goes
  * from right to left through `X-Forwarded-For` or `Forwarded`. The first address that is no trusted proxy is the
- * client. A hop that cannot be read ends the walk: the proxy that wrote it counts as the client. If the two headers
- * tell different addresses, a proxy has passed one of them on from the client, and neither counts. `undefined` if the
- * host knows no peer, such as on a Unix socket.
+ * client. A proxy that sends neither header is the client itself. `undefined` if the client cannot be told: a hop
+ * cannot be read, there are too many hops, or the two headers tell different clients. Then a proxy has passed one of
+ * them on from the client. `undefined` also if the host knows no peer, such as on a Unix socket.
  */
 export function clientAddress(request: AddressedRequest, isTrustedProxy?: TrustedProxies): string | undefined {
   const { peer } = request;
@@ -29,10 +29,9 @@ export function clientAddress(request: AddressedRequest, isTrustedProxy?: Truste
   const standard = request.header('forwarded');
   if (common === undefined && standard === undefined) return own;
   const byCommon = common === undefined ? undefined : walk({ from: own, header: common, read: hostOf, isTrustedProxy });
-  const byStandard =
-    standard === undefined ? undefined : walk({ from: own, header: standard, read: forOf, isTrustedProxy });
-  if (byCommon !== undefined && byStandard !== undefined && byCommon !== byStandard) return own;
-  return byCommon ?? byStandard;
+  if (standard === undefined) return byCommon;
+  const byStandard = walk({ from: own, header: standard, read: forOf, isTrustedProxy });
+  return common === undefined || byCommon === byStandard ? byStandard : undefined;
 }
 
 interface Walk {
@@ -44,14 +43,13 @@ interface Walk {
 }
 
 /** Commas in quotes split too: an open quote of the client must not swallow the element of the proxy after it. */
-function walk({ from, header, read, isTrustedProxy }: Walk): string {
-  let address = from;
+function walk({ from, header, read, isTrustedProxy }: Walk): string | undefined {
+  let address: string | undefined = from;
   let end = header.length;
-  for (let hops = 0; hops < MOST_HOPS && end >= 0 && isTrustedProxy(address); hops++) {
+  for (let hops = 0; end >= 0 && address !== undefined && isTrustedProxy(address); hops++) {
+    if (hops === MOST_HOPS) return undefined;
     const comma = end === 0 ? -1 : header.lastIndexOf(',', end - 1);
-    const before = read(header.slice(comma + 1, end).trim());
-    if (before === undefined) return address;
-    address = before;
+    address = read(header.slice(comma + 1, end).trim());
     end = comma;
   }
   return address;
@@ -88,6 +86,9 @@ const LOOPBACK_GROUP = '0:0:0:0::/64';
 /** Groups of peers that are remembered. Most peers send many requests. */
 const MOST_GROUPS = 1_000;
 
+/** The group of all clients whose address their proxies do not tell: they share the limits of one client. */
+export const UNKNOWN_CLIENTS = 'unknown';
+
 /** Finds the group of addresses that the client of a request belongs to; `undefined` if the host knows no address. */
 export type ClientGroups = (request: AddressedRequest) => string | undefined;
 
@@ -97,7 +98,7 @@ export function clientGroups(isTrustedProxy?: TrustedProxies): ClientGroups {
   return (request) => {
     const { peer } = request;
     if (peer === undefined) return undefined;
-    if (isTrustedProxy?.(peer) === true) return groupOf(clientAddress(request, isTrustedProxy));
+    if (isTrustedProxy?.(peer) === true) return groupOf(clientAddress(request, isTrustedProxy)) ?? UNKNOWN_CLIENTS;
     return groupOfPeer(peer);
   };
 }

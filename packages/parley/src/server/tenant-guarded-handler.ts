@@ -18,8 +18,8 @@ type Request = OperationTypes[OperationName]['request'];
 
 /**
  * A handler whose callers may name only granted tenants: those of `User.tenants`, and for a user without that list
- * those of the rule. Any other tenant is answered as one without tasks, so that no caller learns which tenants exist.
- * A request without a tenant always passes.
+ * those of the rule. `User.needsTenantRule` asks for both. Any other tenant is answered as one without tasks, so that
+ * no caller learns which tenants exist. A request without a tenant always passes.
  */
 export function tenantGuardedHandler(handler: RequestHandler, rule: TenantRule = refuseAll): RequestHandler {
   return mappedHandler(handler, (operation, method) => guarded(operation, method, rule));
@@ -29,11 +29,21 @@ function refuseAll(): boolean {
   return false;
 }
 
+/** True, or a promise of it, if a caller may name a tenant. */
+export function grantedTenant(
+  user: User | undefined,
+  tenant: string,
+  rule: TenantRule = refuseAll,
+): boolean | Promise<boolean> {
+  const isListed = user?.tenants?.includes(tenant);
+  return isListed === undefined || (isListed && user?.needsTenantRule === true) ? rule(user, tenant) : isListed;
+}
+
 function guarded(operation: OperationName, answer: HandlerMethod, rule: TenantRule): HandlerMethod {
   return (request, context) => {
     const { tenant } = request;
     if (tenant === undefined || tenant === '') return answer(request, context);
-    const granted = context.user?.tenants?.includes(tenant) ?? rule(context.user, tenant);
+    const granted = grantedTenant(context.user, tenant, rule);
     if (granted === true) return answer(request, context);
     return isStreaming(operation)
       ? streamed(granted, answer, request, context)

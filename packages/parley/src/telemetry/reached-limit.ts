@@ -6,6 +6,7 @@ export const CALL_LIMITS = [
   'idLength',
   'idleMs',
   'jsonDepth',
+  'jsonItems',
   'listItems',
   'maxBytes',
   'maxConfigs',

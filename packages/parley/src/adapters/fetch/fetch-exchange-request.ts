@@ -7,20 +7,31 @@ const UNREAD_KEPT = 65_536;
 
 const NOTHING = new Uint8Array(0);
 
+/** The facts of a host about a web request. */
+export interface FetchPlace {
+  /** The part of the path under which the host has put the exchange. */
+  readonly mount?: string | undefined;
+  /** The second argument of the handler, as the runtime gives it. */
+  readonly platform?: unknown;
+}
+
 /** A web request as the bindings see it. */
 export class FetchExchangeRequest implements ExchangeRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly mount: string | undefined;
+  readonly peer: string | undefined;
   requestId?: string | undefined;
   readonly #request: Request;
+  readonly #host: string;
   #body: Promise<Uint8Array> | undefined;
 
-  /** The mount is the part of the path under which the host has put the exchange. */
-  constructor(request: Request, mount?: string) {
-    const { pathname, search } = new URL(request.url);
+  constructor(request: Request, { mount, platform }: FetchPlace = {}) {
+    const { pathname, search, host } = new URL(request.url);
     this.method = request.method;
+    this.peer = peerOf(request, platform);
+    this.#host = host;
     this.path = mount === undefined ? pathname : pathname.slice(mount.length) || '/';
     this.mount = mount;
     this.query = search.slice(1);
@@ -32,7 +43,7 @@ export class FetchExchangeRequest implements ExchangeRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined;
+    return this.#request.headers.get(name) ?? (name === 'host' ? this.#host : undefined);
   }
 
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
@@ -61,4 +72,24 @@ export class FetchExchangeRequest implements ExchangeRequest {
     if (Number(this.header('content-length') ?? 0) > limit) throw payloadTooLarge(limit);
     return readChunks(body as AsyncIterable<Uint8Array>, limit, meter);
   }
+}
+
+/** The forms in which runtimes tell the connection of a request. */
+interface Platform {
+  /** Deno. */
+  readonly remoteAddr?: { readonly hostname?: unknown };
+  /** Bun. */
+  readonly requestIP?: (request: Request) => { readonly address?: unknown } | null;
+  /** Hono on Node.js. */
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: unknown } };
+}
+
+/** The address of the peer, if the runtime tells it. */
+function peerOf(request: Request, platform: unknown): string | undefined {
+  if (typeof platform !== 'object' || platform === null) return undefined;
+  const given = platform as Platform;
+  const address =
+    given.remoteAddr?.hostname ??
+    (typeof given.requestIP === 'function' ? given.requestIP(request)?.address : given.incoming?.socket?.remoteAddress);
+  return typeof address === 'string' ? address : undefined;
 }

@@ -18,9 +18,15 @@ export interface FetchAdapterOptions {
   readonly limitReached: (reached: ReachedLimit) => void;
 }
 
+/**
+ * A web handler. The second argument is what the runtime gives beside the request. In Deno, Bun and Hono on Node.js it
+ * tells the address of the peer.
+ */
+export type WebHandler = (request: Request, platform?: unknown) => Promise<Response>;
+
 /** An exchange as a web handler: for Hono, Next.js, Workers, Bun, Deno, and tests without sockets. */
-export function toFetch(options: FetchAdapterOptions): (request: Request) => Promise<Response> {
-  return (raw) => fetchAnswer({ ...options, request: new FetchExchangeRequest(raw), raw });
+export function toFetch(options: FetchAdapterOptions): WebHandler {
+  return (raw, platform) => fetchAnswer({ ...options, request: new FetchExchangeRequest(raw, { platform }), raw });
 }
 
 /** A web request on its way through an exchange. */
@@ -54,7 +60,6 @@ function streamOf(
   frames: FrameStreamOptions['frames'],
   { raw: { signal }, request, clock, stallMs = STALL_MS, limitReached }: FetchedExchange,
 ): ReadableStream<Uint8Array> {
-  // These hosts do not tell the address of the peer.
-  const dropped = () => limitReached({ limit: 'stallMs', requestId: request.requestId });
+  const dropped = () => limitReached({ limit: 'stallMs', caller: request.peer, requestId: request.requestId });
   return frameStream({ frames, signal, clock, stallMs, dropped });
 }

@@ -3,6 +3,8 @@ import { type FetchAdapterOptions, fetchAnswer } from '../fetch/to-fetch.js';
 
 /** A request as Hono hands it to its handlers, as far as the adapter reads it. */
 export interface HonoContext {
+  /** The facts that the runtime gives beside the request. */
+  readonly env?: unknown;
   readonly req: {
     readonly raw: Request;
     /** The pattern of the route, such as `/agents/:name/*`. */
@@ -12,8 +14,8 @@ export interface HonoContext {
 
 /** An exchange as a handler of Hono. It answers everything below the path of its route. */
 export function toHono(options: FetchAdapterOptions): (context: HonoContext) => Promise<Response> {
-  return ({ req: { raw, routePath } }) => {
-    const request = new FetchExchangeRequest(raw, mountOf(raw, routePath));
+  return ({ env: platform, req: { raw, routePath } }) => {
+    const request = new FetchExchangeRequest(raw, { mount: mountOf(raw, routePath), platform });
     return fetchAnswer({ ...options, request, raw });
   };
 }

@@ -53,7 +53,7 @@ export class AgentServer {
       baseUrl,
       forwarding: forwardingOf(rule),
       process: this.#figures,
-      knownHosts: { isPublicHost, publicUrl, boundHost: () => this.#bound?.host },
+      knownHosts: { isPublicHost, publicUrl, isTrustedProxy, boundHost: () => this.#bound?.host },
     });
     const tls = options.tls && serverTls({ tls: options.tls, clock, logger });
     const { exchange, limitReached, refused } = this.#host;

@@ -17,8 +17,9 @@ export interface CheckedConnectionsOptions {
   readonly ca?: string | readonly string[];
 }
 
-const BUFFERED_BYTES = 64 * 1024;
 const IDLE_MS = 10_000;
+/** The bytes of a body that wait for their reader. A peer may send a chunk for each of them. */
+const WAITING_BYTES = 16_384;
 const RESET_CONTENT = 205;
 const NO_BODY = new Set([204, RESET_CONTENT, 304]);
 /** Real servers send one or two before their answer. */
@@ -85,7 +86,7 @@ export function requireAnswer(request: Http.ClientRequest, reject: (error: Error
 /** Pools of connections, each of which was checked when it was opened. Every kind of check needs pools of its own. */
 export function connectionPools({ http, https, lookup: ofSystem }: NodeModules, options: CheckedConnectionsOptions) {
   const { ca, lookup = ofSystem } = options;
-  const pool = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS } as const;
+  const pool = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS, readableHighWaterMark: WAITING_BYTES } as const;
   return {
     plain: new http.Agent(pool),
     secure: new https.Agent({ ...pool, ...(ca !== undefined && { ca: [ca].flat() }) }),
@@ -176,14 +177,20 @@ function responseOf(answer: Http.IncomingMessage, request: Http.ClientRequest): 
 /** The body of an answer with back-pressure. Read it to the end, so that its connection is used again. */
 function streamOf(answer: Http.IncomingMessage, request: Http.ClientRequest): ReadableStream<Uint8Array<ArrayBuffer>> {
   let isDone = false;
+  let isWanted = false;
+  let take = (): void => {};
   return new ReadableStream(
     {
       start: (controller) => {
-        answer.on('data', (chunk: Uint8Array<ArrayBuffer>) => {
-          if (isDone) return;
-          controller.enqueue(chunk);
-          if ((controller.desiredSize ?? 0) <= 0) answer.pause();
-        });
+        // One read takes all chunks that have arrived: a peer may send a chunk for each byte.
+        take = () => {
+          if (isDone || !isWanted) return;
+          const bytes = answer.read() as Uint8Array<ArrayBuffer> | null;
+          if (bytes === null) return;
+          isWanted = false;
+          controller.enqueue(bytes);
+        };
+        answer.on('readable', take);
         answer.on('end', () => {
           if (!isDone) controller.close();
           isDone = true;
@@ -192,14 +199,16 @@ function streamOf(answer: Http.IncomingMessage, request: Http.ClientRequest): Re
           if (!isDone) controller.error(error);
           isDone = true;
         });
-        answer.pause();
       },
-      pull: () => void answer.resume(),
+      pull: () => {
+        isWanted = true;
+        take();
+      },
       cancel: () => {
         if (!isDone) request.destroy();
         isDone = true;
       },
     },
-    { highWaterMark: BUFFERED_BYTES, size: (chunk) => chunk?.length ?? 0 },
+    { highWaterMark: 0 },
   );
 }

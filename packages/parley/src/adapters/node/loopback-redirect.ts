@@ -1,5 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { checkOptions } from '../../options/check-options.js';
+import { closed, count, func, nonEmpty, type OptionSchemas } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 
 /** Options of a loopback redirect. */
 export interface LoopbackRedirectOptions {
@@ -10,6 +13,12 @@ export interface LoopbackRedirectOptions {
   /** Default: `/callback`. */
   readonly path?: string;
 }
+
+const schemas: OptionSchemas<LoopbackRedirectOptions> = {
+  open: func,
+  port: Type.Optional(count),
+  path: Type.Optional(nonEmpty),
+};
 
 /** Options of `authorizationCode` for a person on the same machine. */
 export interface LoopbackRedirect {
@@ -31,11 +40,9 @@ const HEADERS = {
  * Listens on this machine for browsers that return from an authorization server (RFC 8252). Keeps the process alive
  * only while a person is asked. Accepts only browsers with the expected state.
  */
-export async function loopbackRedirect({
-  open,
-  port = 0,
-  path = '/callback',
-}: LoopbackRedirectOptions): Promise<LoopbackRedirect> {
+export async function loopbackRedirect(options: LoopbackRedirectOptions): Promise<LoopbackRedirect> {
+  const checked = checkOptions({ subject: 'loopbackRedirect', schema: closed(schemas), options });
+  const { open, port = 0, path = '/callback' } = checked;
   const waiting = new Map<string, (url: string) => void>();
   const server = createServer((request, response) => {
     const url = callbackUrl(request.url);

@@ -3,6 +3,9 @@ import type * as Undici from 'undici';
 import { SchemeCredentials } from '../../auth/credentials/scheme-credentials.js';
 import { CredentialsError } from '../../errors/credentials-error.js';
 import { OptionsError } from '../../errors/options-error.js';
+import { checkOptions } from '../../options/check-options.js';
+import { anyOf, closed, func, nonEmpty, type OptionSchemas, texts } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 
 /** The identity of a client in the TLS handshake. PEM values may be text. */
 export interface TlsIdentity {
@@ -25,6 +28,16 @@ export interface MutualTlsOptions {
   readonly scheme?: string;
 }
 
+/** The identity has a check of its own: the values may be texts or buffers. */
+const pem = Type.Optional(Type.Unknown());
+const identities: OptionSchemas<TlsIdentity> = { cert: pem, key: pem, passphrase: pem, ca: pem };
+const schemas: OptionSchemas<MutualTlsOptions> = {
+  origins: texts,
+  identity: anyOf([func, closed(identities)], 'must be an object with cert and key, or a function'),
+  scheme: Type.Optional(nonEmpty),
+};
+const mutualTlsSchema = closed(schemas);
+
 /** Credentials for mutual TLS, and a `fetch` whose connections have the certificate. */
 export interface MutualTls {
   readonly credentials: SchemeCredentials;
@@ -37,7 +50,9 @@ export interface MutualTls {
  * A client certificate for mutual TLS schemes.
  * @throws OptionsError if a url of `origins` is no origin, or if the identity cannot be used.
  */
-export function mutualTls({ origins, identity, scheme: schemeName }: MutualTlsOptions): MutualTls {
+export function mutualTls(options: MutualTlsOptions): MutualTls {
+  const checked = checkOptions({ subject: 'mutualTls', schema: mutualTlsSchema, options });
+  const { origins, identity, scheme: schemeName } = checked;
   const problems = origins
     .filter((origin) => !isHttpsOrigin(origin))
     .map((text) => `origins: ${text} is no origin of https`);

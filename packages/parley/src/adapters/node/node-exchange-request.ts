@@ -39,6 +39,8 @@ export class NodeExchangeRequest implements ExchangeRequest {
     this.#incoming = incoming;
     this.#response = response;
     this.#expectsContinue = expectsContinue;
+    // A socket keeps its address if it was read once. A client that leaves at once would have none, and no limits.
+    void incoming.socket.remoteAddress;
   }
 
   get peer(): string | undefined {

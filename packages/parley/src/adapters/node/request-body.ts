@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyMeter } from '../../bindings/http/body-budget.js';
-import { payloadTooLarge } from '../../bindings/http/read-chunks.js';
+import { CollectedBytes, payloadTooLarge } from '../../bindings/http/read-chunks.js';
 import { A2AError } from '../../errors/a2a-error.js';
 
 const NOTHING = new Uint8Array(0);
@@ -21,7 +21,7 @@ export function readBody(incoming: IncomingMessage, limit: number, meter?: BodyM
   return new Promise((resolve, reject) => {
     let size = 0;
     let first: Buffer | undefined;
-    let more: Buffer[] | undefined;
+    let more: CollectedBytes | undefined;
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       if (size > limit) {
@@ -30,8 +30,13 @@ export function readBody(incoming: IncomingMessage, limit: number, meter?: BodyM
         return;
       }
       if (first === undefined) first = chunk;
-      else if (more === undefined) more = [first, chunk];
-      else more.push(chunk);
+      else {
+        if (more === undefined) {
+          more = new CollectedBytes();
+          more.push(first);
+        }
+        more.push(chunk);
+      }
       const pause = meter?.(size);
       if (pause === undefined) return;
       incoming.pause();
@@ -44,7 +49,7 @@ export function readBody(incoming: IncomingMessage, limit: number, meter?: BodyM
       );
     };
     incoming.on('data', onData);
-    incoming.on('end', () => resolve(more !== undefined ? Buffer.concat(more, size) : (first ?? NOTHING)));
+    incoming.on('end', () => resolve(more !== undefined ? more.whole() : (first ?? NOTHING)));
     // Every request closes, after its end as well; what is settled then stays as it is.
     incoming.on('close', () => {
       if (!incoming.complete) reject(endedEarly());

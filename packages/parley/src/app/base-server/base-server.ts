@@ -49,6 +49,8 @@ const CACHE_IS_FIXED = errorAnswer({
   status: 403,
   message: 'Cache changes are not enabled on this server. baseServer.cacheChanges enables them',
 });
+/** More base urls than this come from forged forwarded headers. */
+const MOST_BASES = 10;
 const NO_STORE = { 'cache-control': 'no-store' };
 
 /** The base-server interface around one agent: endpoints with names and members of their own, in one version. */
@@ -59,6 +61,9 @@ export class BaseServer {
   readonly #figures: BaseServerFigures;
   readonly #health: BaseServerHealth;
   #fingerprint: Promise<string> | undefined;
+  /** The base urls whose cards this process has put into the cache since the time to live began. */
+  readonly #bases = new Set<string>();
+  #basesUntil = 0;
 
   constructor(options: BaseServerExchangeOptions) {
     this.#options = options;
@@ -80,7 +85,7 @@ export class BaseServer {
     const changesCache = (exchange: Exchange) =>
       post(async (request) => {
         if (!cacheChanges) return CACHE_IS_FIXED;
-        return refuseCacheChange(request) ?? exchange(request);
+        return refuseCacheChange(request, endpoint) ?? exchange(request);
       });
     const discover = get((request) => this.#discover(request));
     return {
@@ -111,19 +116,32 @@ export class BaseServer {
     return { status: 200, headers: { 'content-type': 'application/json' }, body, verbatim: true };
   }
 
-  /** If a client can choose the base url, each host would take an entry of the cache. */
-  get #keepsCards(): boolean {
-    return this.#options.forwarding?.listed !== false;
+  /**
+   * True if the cache may have the card under a base url. A client that can choose the url, or only its port, must not
+   * fill the cache.
+   */
+  #keepsCard(base: string): boolean {
+    const { forwarding, clock, texts } = this.#options;
+    if (forwarding?.listed === false) return false;
+    if (this.#bases.has(base)) return true;
+    const now = clock.monotonic();
+    if (now >= this.#basesUntil) {
+      this.#bases.clear();
+      this.#basesUntil = now + texts.ttlMs;
+    }
+    if (this.#bases.size >= MOST_BASES) return false;
+    this.#bases.add(base);
+    return true;
   }
 
   async #discovered(base: string): Promise<string> {
-    if (!this.#keepsCards) return this.#discoverText(base);
+    if (!this.#keepsCard(base)) return this.#discoverText(base);
     return this.#options.texts.text(await this.#discoverKey(base), () => this.#discoverText(base));
   }
 
   async #warm(request: ExchangeRequest): Promise<number> {
     const base = this.#options.baseUrl(request);
-    if (!this.#keepsCards) return this.#health.warm();
+    if (!this.#keepsCard(base)) return this.#health.warm();
     const [health] = await Promise.all([
       this.#health.warm(),
       this.#options.texts.keep(await this.#discoverKey(base), this.#discoverText(base)),

@@ -1,4 +1,4 @@
-import type { RequestLimits } from '../../bindings/http/binding-context.js';
+import type { BindingContext, RequestLimits } from '../../bindings/http/binding-context.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { parseJson, readText } from '../../bindings/http/json-body.js';
 import { essence, JSON_TYPE } from '../../bindings/http/media-type.js';
@@ -6,9 +6,10 @@ import type { ReadThrough } from '../../cache/read-through.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { CacheError } from '../../errors/cache-error.js';
 import { isLoopback } from '../../net/loopback.js';
+import { isLocalHost } from '../../net/public-hosts.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 
-const LIMITS: RequestLimits = { bodyBytes: 16_384, jsonDepth: 4, parts: 0, idLength: 0 };
+const LIMITS: RequestLimits = { bodyBytes: 16_384, jsonDepth: 4, jsonItems: 1000, parts: 0, idLength: 0 };
 const LONGEST_PATTERN = 1_024;
 const NOTHING_DROPPED =
   'No cached answer matches the pattern. Keys begin with "discover:" or "health:". "*" matches all';
@@ -70,7 +71,17 @@ function patternOf(body: unknown): string {
 }
 
 /** Headers of proxies and browsers. With one of them, the address of the peer does not identify the caller. */
-const FOREIGN = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via', 'origin'];
+const FOREIGN = [
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-forwarded-prefix',
+  'x-real-ip',
+  'via',
+  'origin',
+];
 
 const NOT_FROM_HERE = errorAnswer({
   status: 403,
@@ -79,12 +90,19 @@ const NOT_FROM_HERE = errorAnswer({
 
 /**
  * Refuses an anonymous caller that may not change the cache; `undefined` if the caller may. Only programs on this
- * machine may change it without a credential, and no page of a browser.
+ * machine may change it without a credential, under a name of this machine, and no page of a browser. `addressOf` gives
+ * a trusted proxy an address, and a program of this machine none.
  */
-export function refuseCacheChange(request: ExchangeRequest): ExchangeResponse | undefined {
+export function refuseCacheChange(
+  request: ExchangeRequest,
+  { addressOf }: Pick<BindingContext, 'addressOf'>,
+): ExchangeResponse | undefined {
   if (request.user !== undefined) return undefined;
-  const isLocal = request.peer !== undefined && isLoopback(request.peer);
-  return isLocal && FOREIGN.every((name) => request.header(name) === undefined) ? undefined : NOT_FROM_HERE;
+  const { peer } = request;
+  const host = request.header('host');
+  const isLocal = peer !== undefined && isLoopback(peer) && addressOf?.(request) === undefined;
+  const isNamed = host === undefined || isLocalHost(host);
+  return isLocal && isNamed && FOREIGN.every((name) => request.header(name) === undefined) ? undefined : NOT_FROM_HERE;
 }
 
 /** Endpoint names and paths that callers use for the names that keys begin with. */

@@ -277,7 +277,7 @@ class Endpoint {
 
   #sessionOptions(request: ExchangeRequest) {
     const { host, mount, limits } = this.#options;
-    const { bodyBytes, jsonDepth } = this.#context(request).limits;
+    const { bodyBytes, jsonDepth, jsonItems } = this.#context(request).limits;
     const base = host.baseUrl(request);
     const schemes = () => mount.card(base).securitySchemes;
     return {
@@ -293,6 +293,7 @@ class Endpoint {
       limits,
       requestBytes: bodyBytes,
       jsonDepth,
+      jsonItems,
       clock: host.clock,
       logger: host.logger,
       limitReached: (limit: LimitName) => this.#limitReached(request, limit),

@@ -1,3 +1,4 @@
+import { givenTwice } from '../../errors/standard-errors.js';
 import { isFileId } from '../../files/file-store.js';
 import type { AgentMount } from '../agent-mount.js';
 
@@ -29,10 +30,16 @@ export function namedFile(url: string, mounts: readonly AgentMount[], base: stri
     return folder === `${prefix?.pathname.replace(/\/$/, '') ?? ''}${paths.files}`;
   });
   if (!isOurs || !isFileId(id) || pathname.at(-33) !== '/') return undefined;
-  return { id, tenant: searchParams.get('tenant') ?? '' };
+  const [tenant = '', ...others] = searchParams.getAll('tenant');
+  return others.length > 0 ? undefined : { id, tenant };
 }
 
-/** The tenant that the query of a request names; "" for none. */
+/**
+ * The tenant that the query of a request names; "" for none.
+ * @throws InvalidParamsError if it names two.
+ */
 export function tenantIn(query: string): string {
-  return URL.parse(`http://files/?${query}`)?.searchParams.get('tenant') ?? '';
+  const [tenant = '', ...others] = URL.parse(`http://files/?${query}`)?.searchParams.getAll('tenant') ?? [];
+  if (others.length > 0) throw givenTwice('tenant');
+  return tenant;
 }

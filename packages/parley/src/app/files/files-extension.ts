@@ -1,7 +1,10 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { FileScope, FileStore } from '../../files/file-store.js';
-import type { MediaTypeRules } from '../../files/media-type-rules.js';
+import { type MediaTypeRules, mediaTypesSchema } from '../../files/media-type-rules.js';
 import { FILES_EXTENSION, TUS_VERSION } from '../../operations/files-extension.js';
+import { checkOptions } from '../../options/check-options.js';
+import { closed, type OptionSchemas, positive, withMethod } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { interceptedHandler, type ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { TurnPorts } from '../../server/turn-ports.js';
 import type { AgentMount } from '../agent-mount.js';
@@ -44,6 +47,22 @@ export interface FileTransferOptions {
   readonly sweepEveryMs?: number;
 }
 
+const amount = Type.Optional(positive);
+const schemas: OptionSchemas<FileTransferOptions> = {
+  store: withMethod('put'),
+  maxBytes: amount,
+  ownerBytes: amount,
+  expiryMs: amount,
+  mediaTypes: Type.Optional(mediaTypesSchema),
+  inlineBytes: amount,
+  handedBytes: amount,
+  idleMs: amount,
+  unfinishedMs: amount,
+  uploadMs: amount,
+  sweepEveryMs: amount,
+};
+const fileTransferSchema = closed(schemas);
+
 const MIB = 1_048_576;
 const INLINE_BYTES = 262_144;
 const MINUTE_MS = 60_000;
@@ -52,6 +71,7 @@ const WITHOUT: readonly MiddlewareName[] = ['streams', 'nosniff', 'compression']
 
 /** Files beside the protocol for all agents of a host, at a path of each mount. */
 export function filesExtension(options: FileTransferOptions): HostExtension {
+  checkOptions({ subject: 'fileTransfer', schema: fileTransferSchema, options });
   const rules: FileRules = {
     maxBytes: options.maxBytes ?? 1024 * MIB,
     ownerBytes: options.ownerBytes ?? 4096 * MIB,

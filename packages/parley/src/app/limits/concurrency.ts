@@ -1,5 +1,5 @@
-import { closed, type OptionSchemas } from '../options/option-schemas.js';
-import * as Type from '../options/option-types.js';
+import { closed, type OptionSchemas } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 
 /** Work that goes on at the same time in one process. More of it is refused. */
 export interface ConcurrencyLimits {

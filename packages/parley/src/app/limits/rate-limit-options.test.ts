@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOption } from '../options/check-options.js';
+import { isOption } from '../../options/check-options.js';
 import { parseRate, rateLimitSchema, ratesOf } from './rate-limit-options.js';
 
 const RATE = { requests: 10, windowMs: 1_000 };

@@ -1,5 +1,5 @@
-import { closed, custom, type OptionSchemas, withMethod } from '../options/option-schemas.js';
-import * as Type from '../options/option-types.js';
+import { anyOf, closed, type OptionSchemas, withMethod } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Rate, RateLimiter } from './rate-limiter.js';
 
 /**
@@ -26,8 +26,8 @@ const requests = Type.Integer({ minimum: 1 });
 const windowMs = Type.Number({ minimum: 1, maximum: 86_400_000 });
 
 /** The schema of a rate, or `false` for none. */
-export const optionalRateSchema = custom(
-  (value) => value === false || isRate(value),
+export const optionalRateSchema = anyOf(
+  [Type.Literal(false), closed({ requests, windowMs })],
   'must be { requests, windowMs } or false',
 );
 

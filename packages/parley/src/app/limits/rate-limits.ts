@@ -1,7 +1,7 @@
 import { addressKeyOf } from '../../auth/user.js';
 import type { RefusedRequest } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
-import type { ClientGroups } from '../../net/client-address.js';
+import { type ClientGroups, UNKNOWN_CLIENTS } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
 import { keptResults } from '../../runtime/kept-results.js';
 import type { RateCounters } from '../../store/rate-counters.js';
@@ -39,8 +39,6 @@ export type RefusalOf = (
   request: ExchangeRequest,
 ) => (refused: RefusedRequest) => ExchangeResponse | Promise<ExchangeResponse>;
 
-/** All clients whose address the host does not tell. */
-const UNKNOWN = 'unknown';
 /** Keys that are kept for one limit: V8 hashes a known text faster than one that is put together anew. */
 const MOST_KEYS = 1_000;
 
@@ -69,7 +67,7 @@ export class RateLimits {
     return this.#limited(next, {
       limit: 'address',
       refusalOf,
-      ruleOf: (request) => ({ key: keyOf(groupOf(request) ?? UNKNOWN), rate }),
+      ruleOf: (request) => ({ key: keyOf(groupOf(request) ?? UNKNOWN_CLIENTS), rate }),
     });
   }
 
@@ -83,7 +81,7 @@ export class RateLimits {
       ruleOf: (request) => {
         const { agent = '', rate = this.#perPrincipal } = agentRate(request) ?? {};
         if (rate === undefined || rate === false) return undefined;
-        const principal = request.user?.id ?? addressKeyOf(groupOf(request) ?? UNKNOWN);
+        const principal = request.user?.id ?? addressKeyOf(groupOf(request) ?? UNKNOWN_CLIENTS);
         return { key: agent === '' ? keyOf(principal) : `principal|${agent}|${principal}`, rate };
       },
     });

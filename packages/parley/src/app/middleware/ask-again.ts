@@ -1,4 +1,5 @@
 import type { Authentication, Credentials } from '../../auth/authenticator.js';
+import type { User } from '../../auth/user.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { CredentialEnds } from './credential-ends.js';
@@ -29,10 +30,10 @@ const UNKNOWN_MS = 3_600_000;
 
 /**
  * Asks the authenticator again about the credential of a running call, now and whenever its answer asks for that. Calls
- * `ended` once: when the credential ends, or no longer proves the same user. The returned function stops that.
+ * `ended` once: when the credential ends, or no longer proves the same user with all rights of the first answer. The
+ * returned function stops that.
  */
 export function askAgain({ access, credentials, found, ends, clock }: AskedCall, ended: () => void): () => void {
-  const userId = found.user.id;
   let stop: (() => void) | undefined;
   let isOver = false;
   let known = found;
@@ -58,7 +59,7 @@ export function askAgain({ access, credentials, found, ends, clock }: AskedCall,
     try {
       const answer = await access.authenticator.authenticate(credentials);
       if (isOver) return;
-      if (answer.kind !== 'user' || answer.user.id !== userId) return end();
+      if (answer.kind !== 'user' || !isStill(found.user, answer.user)) return end();
       known = answer;
       knownAt = clock.now();
     } catch (error) {
@@ -76,4 +77,20 @@ export function askAgain({ access, credentials, found, ends, clock }: AskedCall,
     isOver = true;
     stop?.();
   };
+}
+
+/** True if a user is the same, and has lost no right: the call began with those of the first answer. */
+function isStill(first: User, now: User): boolean {
+  return now.id === first.id && !hasLost(first, now);
+}
+
+/** The rights that an answer about a credential gives. */
+const RIGHTS = ['scopes', 'permissions', 'schemes', 'tenants'] as const;
+
+/** True if a user lacks a right that the same user had before. */
+function hasLost(before: User, now: User): boolean {
+  if (now.needsTenantRule === true && before.needsTenantRule !== true) return true;
+  // A missing list of tenants is no list of none: the rule decides in its place.
+  if ((before.tenants === undefined) !== (now.tenants === undefined)) return true;
+  return RIGHTS.some((right) => before[right]?.some((one) => now[right]?.includes(one) !== true));
 }

@@ -5,7 +5,7 @@ import { webCompressor } from '../../adapters/fetch/web-compressor.js';
 import { nodeCompressor } from '../../adapters/node/node-compressor.js';
 import { CallRecord } from '../../bindings/http/call-record.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
-import { isOption } from '../options/check-options.js';
+import { isOption } from '../../options/check-options.js';
 import { type Compressor, compressionSchema, withCompression } from './compression.js';
 
 const LONG = JSON.stringify({ text: 'a long text, '.repeat(200) });

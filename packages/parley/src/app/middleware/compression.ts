@@ -2,8 +2,8 @@ import { type ContentEncoding, EncodingChoice } from '../../bindings/http/accept
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { EVENT_STREAM_TYPE, essence } from '../../bindings/http/media-type.js';
 import { answersCard } from '../../operations/operations.js';
-import { anyOf, closed, count, flag } from '../options/option-schemas.js';
-import * as Type from '../options/option-types.js';
+import { anyOf, closed, count, flag } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { varying } from './answer-headers.js';
 
 /** The settings of compression. */

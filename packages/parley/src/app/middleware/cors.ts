@@ -1,6 +1,6 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
-import { anyOf, closed, count, flag, func, matching } from '../options/option-schemas.js';
-import * as Type from '../options/option-types.js';
+import { anyOf, closed, count, flag, func, matching } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { type AnswerHeaders, varying, withHeaders } from './answer-headers.js';
 
 /** The origins whose pages may call: any (`*`), the listed ones, or those for which the function gives true. */

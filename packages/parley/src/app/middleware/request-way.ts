@@ -23,7 +23,7 @@ import type { OpenStreams } from './open-streams.js';
 
 /** The settings of a host for the middlewares around its exchanges. */
 export interface RequestWayOptions {
-  /** The host names of a server with a socket of its own. Absent: all host names. */
+  /** The host names of the host. Absent: all host names. */
   readonly knownHosts?: KnownHostsOptions | undefined;
   /** The rule by which proxies tell the base url, if they may. */
   readonly forwarding?: Forwarding | undefined;

@@ -1,5 +1,7 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
+import { anyOf, closed, flag, withMethod } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import { LoadMetrics, type LoadSources } from '../../telemetry/load-metrics.js';
@@ -10,8 +12,6 @@ import { jsonAnswer, refusedPlain } from '../json-answer.js';
 import type { Access } from '../middleware/gate.js';
 import { readOnly } from '../middleware/method-filter.js';
 import { onDemand } from '../middleware/on-demand.js';
-import { anyOf, closed, flag, withMethod } from '../options/option-schemas.js';
-import * as Type from '../options/option-types.js';
 
 /** The metrics of a server and their readers. */
 export interface MetricsOptions {

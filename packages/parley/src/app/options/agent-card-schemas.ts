@@ -1,6 +1,16 @@
 import type { AgentCardOptions } from '../../agent-card/agent-card-options.js';
-import { closed, flag, mapOf, matching, nonEmpty, type OptionSchemas, text, texts, webUrl } from './option-schemas.js';
-import * as Type from './option-types.js';
+import {
+  closed,
+  flag,
+  mapOf,
+  matching,
+  nonEmpty,
+  type OptionSchemas,
+  text,
+  texts,
+  webUrl,
+} from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 
 const url = webUrl('must be an http or https URL');
 const mediaType = matching(/^[^\s/;]+\/[^\s/;]+(;.*)?$/, 'must be a media type such as text/plain');

@@ -5,6 +5,18 @@ import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../../bindings/http/
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protocol-versions.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { VERSION_WHEN_ABSENT } from '../../operations/versions.js';
+import {
+  closed,
+  custom,
+  flag,
+  func,
+  matching,
+  nonEmpty,
+  type OptionSchemas,
+  positive,
+  withMethod,
+} from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { PromptFunction, PromptRunner } from '../../server/agent.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-limits.js';
@@ -16,18 +28,6 @@ import { ARTIFACT_ENDS, type ArtifactEnd } from '../../task/artifact-end.js';
 import { optionalRateSchema } from '../limits/rate-limit-options.js';
 import type { Rate } from '../limits/rate-limiter.js';
 import { agentCardSchemas } from './agent-card-schemas.js';
-import {
-  closed,
-  custom,
-  flag,
-  func,
-  matching,
-  nonEmpty,
-  type OptionSchemas,
-  positive,
-  withMethod,
-} from './option-schemas.js';
-import * as Type from './option-types.js';
 
 /** The options of every agent. */
 export interface ServedAgentOptions extends AgentCardOptions {
@@ -48,6 +48,11 @@ export interface ServedAgentOptions extends AgentCardOptions {
    * authenticator of the host; without one every caller is anonymous.
    */
   readonly authenticator?: Authenticator;
+  /**
+   * True if a gateway in front of the server checks the credentials that `securitySchemes` ask for. Otherwise an agent
+   * with `securitySchemes` needs an authenticator. Default false.
+   */
+  readonly gatewayAuthenticates?: boolean;
   /**
    * Decides about the tenants that a user without `User.tenants` may name. It needs an authenticator. Default: none.
    * Without an authenticator every caller may name every tenant.
@@ -113,6 +118,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   streaming: Type.Optional(flag),
   pushNotifications: Type.Optional(flag),
   authenticator: Type.Optional(withMethod('authenticate')),
+  gatewayAuthenticates: Type.Optional(flag),
   tenants: Type.Optional(func),
   extendedAgentCard: Type.Optional(func),
   idempotency: Type.Optional(closed({ anonymous: Type.Optional(flag), windowMs: Type.Optional(positive) })),
@@ -132,6 +138,8 @@ export function agentProblem(options: AgentOptions, inherited?: Authenticator): 
   const { securitySchemes = authenticator?.securitySchemes } = options;
   const undeclared = undeclaredSchemes(options, securitySchemes);
   if (undeclared.length > 0) return `securityRequirements: no scheme is declared as ${undeclared.join(', ')}`;
+  const unchecked = uncheckedSchemes(options, authenticator);
+  if (unchecked !== undefined) return unchecked;
   if (options.tenants !== undefined && authenticator === undefined) return 'tenants needs an authenticator';
   const { strictVersions = false, versionWhenAbsent = VERSION_WHEN_ABSENT } = options;
   if (strictVersions && versionWhenAbsent !== VERSION_WHEN_ABSENT)
@@ -139,6 +147,18 @@ export function agentProblem(options: AgentOptions, inherited?: Authenticator): 
   if (options.extendedAgentCard === undefined) return undefined;
   // Spec §3.1.11: anonymous callers get no extended card. Without an authenticator no caller could read it.
   return authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;
+}
+
+/** The problem of a card that asks for credentials, or of a gateway that would check them. */
+function uncheckedSchemes(
+  { securitySchemes = {}, gatewayAuthenticates = false }: AgentOptions,
+  authenticator: Authenticator | undefined,
+): string | undefined {
+  if (authenticator !== undefined && gatewayAuthenticates)
+    return 'gatewayAuthenticates: the agent has an authenticator';
+  const names = Object.keys(securitySchemes);
+  if (authenticator !== undefined || gatewayAuthenticates || names.length === 0) return undefined;
+  return `securitySchemes: the card asks for ${names.join(', ')}, and no authenticator checks it. Set authenticator, or gatewayAuthenticates: true if a gateway does`;
 }
 
 function isAgent(value: unknown): boolean {

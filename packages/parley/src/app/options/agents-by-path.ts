@@ -1,10 +1,10 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { ProtocolVersionName } from '../../codec/protocol-versions.js';
+import { checkOptions, isOption } from '../../options/check-options.js';
+import { closed, matching, text } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { shadowedMount } from '../mount-paths.js';
 import { type AgentOptions, agentProblem, agentSchemas, versionsSchema } from './agent-options.js';
-import { checkOptions, isOption } from './check-options.js';
-import { closed, matching, text } from './option-schemas.js';
-import * as Type from './option-types.js';
 
 /** The agent of another path once more: with the same tasks and card, but in versions of its own. */
 export interface SameAgent {

@@ -1,7 +1,7 @@
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from '../../bindings/capnweb/session-limits.js';
 import type { Listed } from '../../model/bound-interface.js';
-import { closed, flag, listed, type OptionSchemas, positive } from './option-schemas.js';
-import * as Type from './option-types.js';
+import { closed, flag, listed, type OptionSchemas, positive } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 
 /** The options of `capnwebBinding`. */
 export interface CapnwebBindingOptions {

@@ -1,5 +1,4 @@
 import type { Listed } from '../../model/bound-interface.js';
-import { pathSchema } from './agents-by-path.js';
 import {
   anyOf,
   closed,
@@ -10,8 +9,9 @@ import {
   nonEmpty,
   type OptionSchemas,
   positive,
-} from './option-schemas.js';
-import * as Type from './option-types.js';
+} from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
+import { pathSchema } from './agents-by-path.js';
 import { type TlsOptions, tlsSchema } from './tls-options.js';
 
 /** The options of `grpcBinding`. Times are in ms. */

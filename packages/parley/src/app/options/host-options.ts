@@ -1,6 +1,19 @@
 import type { CardSigningOptions } from '../../agent-card/signatures/card-signing-options.js';
 import type { Authenticator } from '../../auth/authenticator.js';
 import { OptionsError } from '../../errors/options-error.js';
+import { checkOptions } from '../../options/check-options.js';
+import {
+  closed,
+  count,
+  custom,
+  flag,
+  type OptionSchemas,
+  positive,
+  texts,
+  webUrl,
+  withMethod,
+} from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { isSecretKey } from '../../secrets/secret-keys.js';
 import type { RetentionPolicy } from '../../server/retention-sweeper.js';
 import type { TaskStorage } from '../../store/task-storage.js';
@@ -21,19 +34,6 @@ import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/co
 import { type MetricsOptions, metricsSchema } from '../observability/host-metrics.js';
 import { type AgentOptions, agentProblem, agentSchemas } from './agent-options.js';
 import { type AgentsOfHost, agentProblems, pathSchema } from './agents-by-path.js';
-import { checkOptions } from './check-options.js';
-import {
-  closed,
-  count,
-  custom,
-  flag,
-  type OptionSchemas,
-  positive,
-  texts,
-  webUrl,
-  withMethod,
-} from './option-schemas.js';
-import * as Type from './option-types.js';
 import { type PushOptions, pushSchema } from './push-options.js';
 
 /** The options of a server or handler for all of its agents. */

@@ -1,9 +1,9 @@
 import type { DestinationOptions } from '../../net/destinations.js';
+import { anyOf, closed, custom, flag, func, nonEmpty, texts } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { OperatorHeaders } from '../../push/operator-headers.js';
 import { areHeaders } from '../../push/push-rules.js';
 import type { SignatureOptions } from '../../push/signing-keys.js';
-import { anyOf, closed, custom, flag, func, nonEmpty, texts } from './option-schemas.js';
-import * as Type from './option-types.js';
 
 /** Delivery of push notifications. Times are in ms. */
 export interface PushOptions extends DestinationOptions {

@@ -1,9 +1,9 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { isLoopback } from '../../net/loopback.js';
+import { closed, flag, type OptionSchemas, positive } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { type BaseServerOptions, baseServerSchema } from '../base-server/base-server-options.js';
 import { type HostOptions, hostSchemas } from './host-options.js';
-import { closed, flag, type OptionSchemas, positive } from './option-schemas.js';
-import * as Type from './option-types.js';
 import { type TlsOptions, tlsSchema } from './tls-options.js';
 
 /** Times of an HTTP server, in ms. */

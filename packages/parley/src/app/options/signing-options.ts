@@ -1,11 +1,12 @@
-import { anyOf, closed, flag, func, positive, text, texts } from './option-schemas.js';
-import * as Type from './option-types.js';
+import { keySetSchema, keyTimesSchema } from '../../auth/tokens/token-options.js';
+import { anyOf, closed, flag, func, positive, text, texts } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 
 const object = Type.Object({});
 const keys = Type.Array(object);
 const keySets = {
   allow: Type.Optional(texts),
-  keyTimes: Type.Optional(object),
+  keyTimes: Type.Optional(keyTimesSchema),
   logger: Type.Optional(object),
   fetch: Type.Optional(func),
 };
@@ -13,7 +14,7 @@ const keySets = {
 const audience = text;
 /** Keys are read apart: their errors name each key. */
 const peer = {
-  keys: Type.Optional(anyOf([keys, object], 'must be a list of keys, or a key set')),
+  keys: Type.Optional(anyOf([keys, keySetSchema], 'must be a list of keys, or a key set')),
   jwksUrl: Type.Optional(text),
 };
 const verified = { audience, required: Type.Optional(flag), unsignedEnds: Type.Optional(flag) };
@@ -41,12 +42,10 @@ export const signedCallsSchema = closed({
   ...keySets,
   ...verified,
   keys,
-  agent: Type.Optional(object),
+  agent: Type.Optional(closed(peer)),
   lifetimeMs: Type.Optional(positive),
-  encryption: Type.Optional(
-    closed({ to: Type.Object(peer), keys: Type.Optional(keys), required: Type.Optional(flag) }),
-  ),
+  encryption: Type.Optional(closed({ to: closed(peer), keys: Type.Optional(keys), required: Type.Optional(flag) })),
 });
 
 /** The schema of the options of `verifySigned`. */
-export const verifySchema = closed({ ...keySets, ...verified, agent: object });
+export const verifySchema = closed({ ...keySets, ...verified, agent: closed(peer) });

@@ -1,7 +1,7 @@
 import { OptionsError } from '../../errors/options-error.js';
+import { closed, count, flag, nonEmpty, type OptionSchemas, positive } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { AgentsOfHost } from './agents-by-path.js';
-import { closed, count, flag, nonEmpty, type OptionSchemas, positive } from './option-schemas.js';
-import * as Type from './option-types.js';
 
 /** TLS of a server. Certificates and keys are PEM, or paths of PEM files, which are read again when they change. */
 export interface TlsOptions {

@@ -1,13 +1,11 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
+import { checkOptions } from '../../options/check-options.js';
+import { closed, nonEmpty, type OptionSchemas } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
+import { type ApiKeyPlace, apiKeyPlaceSchema } from './api-key-place.js';
 import type { SchemeProof } from './credential-kind.js';
 import { SchemeCredentials } from './scheme-credentials.js';
 import { type Secret, SecretSource } from './secret.js';
-
-/** The place of an API key in a request. */
-export interface ApiKeyPlace {
-  readonly location: 'header' | 'query' | 'cookie';
-  readonly name: string;
-}
 
 /** Options of an API key. */
 export interface ApiKeyOptions {
@@ -17,11 +15,19 @@ export interface ApiKeyOptions {
   readonly scheme?: string;
 }
 
+const schemas: OptionSchemas<ApiKeyOptions> = {
+  place: Type.Optional(apiKeyPlaceSchema),
+  scheme: Type.Optional(nonEmpty),
+};
+const apiKeySchema = closed(schemas);
+
 /**
  * A key for API key schemes. The card decides its place: a header, the query, a cookie. A function is called for each
  * call.
+ * @throws OptionsError for an empty key, and for unknown options.
  */
-export function apiKey(key: Secret, { place, scheme: schemeName }: ApiKeyOptions = {}): SchemeCredentials {
+export function apiKey(key: Secret, options: ApiKeyOptions = {}): SchemeCredentials {
+  const { place, scheme: schemeName } = checkOptions({ subject: 'apiKey', schema: apiKeySchema, options });
   const source = new SecretSource('apiKey', key);
   const keys = new WeakMap<SchemeProof, string>();
   return new SchemeCredentials([

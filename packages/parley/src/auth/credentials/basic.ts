@@ -1,4 +1,7 @@
 import { OptionsError } from '../../errors/options-error.js';
+import { checkOptions } from '../../options/check-options.js';
+import { closed, nonEmpty, type OptionSchemas, text } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { SchemeCredentials } from './scheme-credentials.js';
 
 /** Options of HTTP Basic. */
@@ -9,11 +12,15 @@ export interface BasicOptions {
   readonly scheme?: string;
 }
 
+const schemas: OptionSchemas<BasicOptions> = { username: text, password: text, scheme: Type.Optional(nonEmpty) };
+const basicSchema = closed(schemas);
+
 /**
  * A name and a password for HTTP Basic schemes (RFC 7617), as UTF-8.
- * @throws OptionsError if the name has a colon.
+ * @throws OptionsError if the name has a colon, and for unknown options.
  */
-export function basic({ username, password, scheme: schemeName }: BasicOptions): SchemeCredentials {
+export function basic(options: BasicOptions): SchemeCredentials {
+  const { username, password, scheme: schemeName } = checkOptions({ subject: 'basic', schema: basicSchema, options });
   if (username.includes(':')) throw new OptionsError('basic', ['username: must not have a colon']);
   const bytes = new TextEncoder().encode(`${username}:${password}`);
   const headers = { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };

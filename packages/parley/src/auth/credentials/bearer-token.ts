@@ -1,14 +1,18 @@
+import { checkOptions } from '../../options/check-options.js';
+import { closed, nonEmpty } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { SchemeCredentials } from './scheme-credentials.js';
 import { type Secret, SecretSource } from './secret.js';
+
+const bearerTokenSchema = closed({ scheme: Type.Optional(nonEmpty) });
 
 /**
  * A token for HTTP Bearer, OAuth 2 and OpenID Connect schemes. A function is called for each call; it should cache the
  * token while the token is valid.
+ * @throws OptionsError for an empty token, and for unknown options.
  */
-export function bearerToken(
-  token: Secret,
-  { scheme: schemeName }: { readonly scheme?: string } = {},
-): SchemeCredentials {
+export function bearerToken(token: Secret, options: { readonly scheme?: string } = {}): SchemeCredentials {
+  const { scheme: schemeName } = checkOptions({ subject: 'bearerToken', schema: bearerTokenSchema, options });
   const source = new SecretSource('bearerToken', token);
   return new SchemeCredentials([
     {

@@ -1,8 +1,11 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
+import { checkOptions } from '../../options/check-options.js';
+import { closed, func, type OptionSchemas, webUrl } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { SchemeCredentials } from '../credentials/scheme-credentials.js';
 import { oauthCredentials } from './oauth-credentials.js';
 import { callersOwn } from './oauth-failure.js';
-import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
+import { type OAuthClientOptions, type OAuthRuntime, oauthClientSchemas } from './oauth-options.js';
 
 /** Options of a client that acts for a person with a browser. */
 export interface AuthorizationCodeOptions extends OAuthClientOptions {
@@ -15,9 +18,18 @@ export interface AuthorizationCodeOptions extends OAuthClientOptions {
   authorize(url: string, signal: AbortSignal): Promise<string>;
 }
 
+const schemas: OptionSchemas<AuthorizationCodeOptions> = {
+  ...oauthClientSchemas,
+  redirectUri: webUrl('must be an http or https URL'),
+  authorize: func,
+};
+
+/** The options, and the end of the listening that `loopbackRedirect` returns with its own. */
+const authorizationCodeSchema = closed({ ...schemas, close: Type.Optional(func) });
+
 /** Tokens that a person grants in a browser (RFC 6749 §4.1), always with PKCE (RFC 7636) and a state. */
 export function authorizationCode(options: AuthorizationCodeOptions, runtime: OAuthRuntime): SchemeCredentials {
-  const { redirectUri } = options;
+  const { redirectUri } = checkOptions({ subject: 'authorizationCode', schema: authorizationCodeSchema, options });
   return oauthCredentials({
     options,
     runtime,

@@ -1,11 +1,13 @@
 import type * as OAuth from 'oauth4webapi';
 import { CredentialsError } from '../../errors/credentials-error.js';
+import { checkOptions } from '../../options/check-options.js';
+import { closed, func } from '../../options/option-schemas.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { SchemeCredentials } from '../credentials/scheme-credentials.js';
 import type { OAuthSession } from './authorization-server.js';
 import { oauthCredentials } from './oauth-credentials.js';
 import { callersOwn, isPassing, oauthErrorCode } from './oauth-failure.js';
-import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
+import { type OAuthClientOptions, type OAuthRuntime, oauthClientSchemas } from './oauth-options.js';
 
 /** Instructions for a person, on any device with a browser. */
 export interface DeviceCodePrompt {
@@ -31,6 +33,7 @@ const SLOWER_S = 5;
 
 /** Tokens that a person grants on another device (RFC 8628). */
 export function deviceCode(options: DeviceCodeOptions, runtime: OAuthRuntime): SchemeCredentials {
+  checkOptions({ subject: 'deviceCode', schema: closed({ ...oauthClientSchemas, show: func }), options });
   const { clock } = runtime;
   return oauthCredentials({
     options,

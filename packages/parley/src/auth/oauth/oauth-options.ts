@@ -1,3 +1,16 @@
+import {
+  anyOf,
+  closed,
+  flag,
+  func,
+  nonEmpty,
+  type OptionSchemas,
+  text,
+  texts,
+  webUrl,
+  withMethod,
+} from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TokenStore } from './tokens.js';
 
@@ -74,6 +87,47 @@ export interface OAuthClientOptions {
   /** Allows servers without TLS, for a private network. Servers on the same machine are always allowed. */
   readonly plainHttp?: boolean;
 }
+
+/** The schema of a client's authentication at an authorization server. */
+export const clientAuthenticationSchema = Type.Refine(
+  closed({
+    method: Type.String({ enum: ['basic', 'post', 'private-key', 'tls'] }),
+    secret: Type.Optional(nonEmpty),
+    key: Type.Optional(Type.Object({})),
+    kid: Type.Optional(nonEmpty),
+  }),
+  (value) => {
+    const { method, secret, key, kid } = value as Partial<Record<string, unknown>>;
+    const isSecret = method === 'basic' || method === 'post';
+    const isKey = method === 'private-key';
+    return isSecret === (secret !== undefined) && isKey === (key !== undefined) && (isKey || kid === undefined);
+  },
+  () => 'needs secret with the method basic or post, and key with private-key',
+);
+const url = webUrl('must be an http or https URL');
+const endpoints: OptionSchemas<OAuthEndpoints> = {
+  token: url,
+  authorization: Type.Optional(url),
+  deviceAuthorization: Type.Optional(url),
+};
+
+/** The schemas of OAuthClientOptions. */
+export const oauthClientSchemas: OptionSchemas<OAuthClientOptions> = {
+  issuer: text,
+  endpoints: Type.Optional(closed(endpoints)),
+  endpointOrigins: Type.Optional(texts),
+  clientId: text,
+  clientSecret: Type.Optional(text),
+  authentication: Type.Optional(clientAuthenticationSchema),
+  scopes: Type.Optional(texts),
+  stepUp: Type.Optional(anyOf([texts, func], 'must be a list of scopes, or a function')),
+  resource: Type.Optional(text),
+  scheme: Type.Optional(nonEmpty),
+  store: Type.Optional(withMethod('load')),
+  trustedOrigins: Type.Optional(texts),
+  fetch: Type.Optional(func),
+  plainHttp: Type.Optional(flag),
+};
 
 /** Ports for token requests. */
 export interface OAuthRuntime {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../model/json.js';
+import { unknownMembers } from '../../options/check-options.js';
 
 /** The user that a credential stands for. */
 export interface CredentialOwner {
@@ -24,6 +25,17 @@ export type ApiKey = ({ readonly key: string } | { readonly sha256: string }) & 
 const KEY = /^[!-~]{1,4096}$/;
 const SHA256 = /^[0-9a-f]{64}$/i;
 
+const owner: Readonly<Record<keyof CredentialOwner, true>> = {
+  subject: true,
+  name: true,
+  scopes: true,
+  permissions: true,
+  tenants: true,
+  metadata: true,
+  expiresAt: true,
+};
+const OWNER = Object.keys(owner);
+
 /** True if a request can carry the text as a key. */
 export function isKeyText(text: string): boolean {
   return KEY.test(text);
@@ -32,8 +44,9 @@ export function isKeyText(text: string): boolean {
 /** The problems of a key by its subject, without the key. */
 export function apiKeyProblems(entry: ApiKey): readonly string[] {
   const { subject } = entry;
-  const problems = ownerProblems(entry);
+  const problems = ownerProblems(entry, ['key', 'sha256']);
   if ('sha256' in entry) {
+    if ('key' in entry) problems.push(`${subject} must have either key or sha256`);
     if (typeof entry.sha256 !== 'string' || !SHA256.test(entry.sha256))
       problems.push(`the sha256 of ${subject} must be 64 hex digits`);
   } else if (typeof entry.key !== 'string' || !isKeyText(entry.key)) {
@@ -42,10 +55,12 @@ export function apiKeyProblems(entry: ApiKey): readonly string[] {
   return problems;
 }
 
-/** The problems of an owner, by its subject. */
-export function ownerProblems({ subject, expiresAt, ...lists }: CredentialOwner): string[] {
+/** The problems of an owner, by its subject. `others` are the names of its further members, such as a secret. */
+export function ownerProblems(entry: CredentialOwner, others: readonly string[] = []): string[] {
+  const { subject, expiresAt, ...lists } = entry;
   if (typeof subject !== 'string' || subject === '') return ['the subject must be a text'];
-  const problems: string[] = [];
+  // An end or a limit with another name would not hold.
+  const problems = unknownMembers(entry, [...OWNER, ...others], subject);
   if (expiresAt !== undefined && !Number.isFinite(timeOf(expiresAt)))
     problems.push(`expiresAt of ${subject} must be a time such as 2030-01-31T12:00:00Z`);
   for (const name of ['scopes', 'permissions', 'tenants'] as const) {

@@ -1,12 +1,14 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
+import { closed, nonEmpty, type OptionSchemas, positive, texts, withMethod } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import { type Logger, silentLogger } from '../../telemetry/logger.js';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.js';
 import { isSameText } from '../same-text.js';
 import { type ApiKey, apiKeyProblems } from './api-key.js';
-import { type KeyPlace, type PlacedKeys, placedKeys } from './key-places.js';
+import { type KeyPlace, keyPlaceSchema, type PlacedKeys, placedKeys } from './key-places.js';
 import { type HashedKey, KeyTable, type KnownUser, sharedKeyProblems } from './key-table.js';
 import { ReloadedList } from './reloaded-list.js';
 
@@ -29,6 +31,17 @@ export interface ApiKeysOptions {
   /** Gets failures to read the source. */
   readonly logger?: Logger;
 }
+
+const schemas: OptionSchemas<ApiKeysOptions> = {
+  place: Type.Optional(keyPlaceSchema),
+  schemeName: Type.Optional(nonEmpty),
+  reloadMs: Type.Optional(positive),
+  trustedOrigins: Type.Optional(texts),
+  logger: Type.Optional(withMethod('error')),
+};
+
+/** The schema of ApiKeysOptions. */
+export const apiKeysSchema = closed(schemas);
 
 /** All that makes an `ApiKeys`. */
 export interface ApiKeysSetup extends ApiKeysOptions {

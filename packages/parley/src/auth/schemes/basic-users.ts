@@ -1,6 +1,16 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
+import {
+  closed,
+  nonEmpty,
+  type OptionSchemas,
+  positive,
+  text,
+  texts,
+  withMethod,
+} from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import { type Logger, silentLogger } from '../../telemetry/logger.js';
@@ -45,6 +55,18 @@ export interface BasicUsersOptions {
   /** Gets failures to read the source. */
   readonly logger?: Logger;
 }
+
+const schemas: OptionSchemas<BasicUsersOptions> = {
+  realm: Type.Optional(text),
+  trustedOrigins: Type.Optional(texts),
+  schemeName: Type.Optional(nonEmpty),
+  reloadMs: Type.Optional(positive),
+  verifiedMs: Type.Optional(Type.Number({ minimum: 0 })),
+  logger: Type.Optional(withMethod('error')),
+};
+
+/** The schema of BasicUsersOptions. */
+export const basicUsersSchema = closed(schemas);
 
 /** All that makes a `BasicUsers`. */
 export interface BasicUsersSetup extends BasicUsersOptions {
@@ -187,7 +209,7 @@ export class BasicUsers implements Authenticator {
 
   async #read(list: readonly BasicUser[], previous: Users | undefined): Promise<Users> {
     const problems = list.flatMap(userProblems);
-    const names = list.map(({ subject }) => subject.normalize('NFC'));
+    const names = list.map(({ subject }) => String(subject).normalize('NFC'));
     const twice = names.filter((name, at) => names.indexOf(name) !== at);
     if (twice.length > 0) problems.push(`the subject ${twice[0]} comes twice`);
     if (problems.length > 0) throw new OptionsError('BasicUsers', problems);
@@ -250,8 +272,10 @@ function unlessExpired(answer: KnownUser, now: number): Authentication {
 
 /** The problems of a user, without its password. */
 function userProblems(user: BasicUser): string[] {
-  const problems = ownerProblems(user);
+  const problems = ownerProblems(user, ['password', 'passwordHash']);
   const { subject } = user;
+  if ('password' in user && 'passwordHash' in user)
+    problems.push(`${subject} must have either password or passwordHash`);
   if (typeof subject !== 'string') return problems;
   if (/[:\p{Cc}]/u.test(subject)) problems.push(`the subject ${JSON.stringify(subject)} must not have a colon`);
   if ('passwordHash' in user) {

@@ -1,7 +1,10 @@
+import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
+import { closed, nonEmpty, type OptionSchemas } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.js';
-import type { ApiKey, CredentialOwner } from './api-key.js';
+import { type ApiKey, type CredentialOwner, ownerProblems } from './api-key.js';
 import { ApiKeys } from './api-keys.js';
 import { credentialList } from './reloaded-list.js';
 
@@ -13,6 +16,11 @@ export interface BearerTokensOptions {
   /** The name of the scheme in the card. Default `bearer`. */
   readonly schemeName?: string;
 }
+
+const schemas: OptionSchemas<BearerTokensOptions> = { schemeName: Type.Optional(nonEmpty) };
+
+/** The schema of BearerTokensOptions. */
+export const bearerTokensSchema = closed(schemas);
 
 /** All that makes a `BearerTokens`. */
 export interface BearerTokensSetup extends BearerTokensOptions {
@@ -50,11 +58,14 @@ export class BearerTokens implements Authenticator {
 const TITLE = 'BearerTokens';
 
 function keysOf(tokens: readonly BearerToken[]): readonly ApiKey[] {
-  return credentialList(TITLE, tokens).map(asKey);
+  const entries = credentialList(TITLE, tokens);
+  const problems = entries.flatMap((entry) => ownerProblems(entry, ['token', 'sha256']));
+  if (problems.length > 0) throw new OptionsError(TITLE, problems);
+  return entries.map(asKey);
 }
 
 function asKey(entry: BearerToken): ApiKey {
-  if ('sha256' in entry) return entry;
+  if (!('token' in entry)) return entry;
   const { token, ...owner } = entry;
   return { key: token, ...owner };
 }

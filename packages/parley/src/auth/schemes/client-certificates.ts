@@ -1,5 +1,7 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
+import { closed, nonEmpty, type OptionSchemas, texts } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import {
   ANONYMOUS,
@@ -16,6 +18,7 @@ import {
   type ForwardedCertificate,
   type ForwardedCertificates,
   forwardedCertificate,
+  forwardedSchema,
 } from './forwarded-certificate.js';
 import type { KnownUser } from './key-table.js';
 import { credentialList } from './reloaded-list.js';
@@ -36,8 +39,8 @@ export interface CertificateMatch {
 export type CertificateUser = CertificateMatch & CredentialOwner;
 
 /**
- * Finds the user of a verified certificate; `undefined` for an unknown one. Called for each connection, and again a
- * minute later if the connection has a call or a stream then.
+ * Finds the user of a verified certificate; `undefined` for an unknown one. A user with unknown members does not pass.
+ * Called for each connection, and again a minute later if the connection has a call or a stream then.
  */
 export type CertificateRule = (certificate: ClientCertificate) => CredentialOwner | undefined;
 
@@ -53,6 +56,15 @@ export interface ClientCertificatesOptions {
   /** The proxies that end TLS, and their header. Default: the certificate of the connection. */
   readonly forwarded?: ForwardedCertificates;
 }
+
+const schemas: OptionSchemas<ClientCertificatesOptions> = {
+  schemeName: Type.Optional(nonEmpty),
+  trustedOrigins: Type.Optional(texts),
+  forwarded: Type.Optional(forwardedSchema),
+};
+
+/** The schema of ClientCertificatesOptions. */
+export const clientCertificatesSchema = closed(schemas);
 
 /** All that makes a `ClientCertificates`. */
 export interface ClientCertificatesSetup extends ClientCertificatesOptions {
@@ -136,6 +148,8 @@ export class ClientCertificates implements Authenticator {
     if (this.#rule !== undefined) {
       const owner = this.#rule(certificate);
       if (owner === undefined) return UNKNOWN;
+      const problems = ownerProblems(owner);
+      if (problems.length > 0) throw new OptionsError('The rule of ClientCertificates', problems);
       return { ...this.#userOf(owner, certificate), askAgainAt: this.#clock.now() + RULE_MS };
     }
     const entry = this.#rules.entries.find(({ user }) => matches(certificate, user));
@@ -159,7 +173,10 @@ const MATCHES = ['fingerprint', 'commonName', 'dnsName', 'uri', 'email'] as cons
 
 function rulesOf(users: readonly CertificateUser[], previous: readonly Entry[] = []): Rules {
   const problems = credentialList('ClientCertificates', users).flatMap((user) => [
-    ...ownerProblems(user),
+    ...ownerProblems(user, MATCHES),
+    ...MATCHES.filter((name) => user[name] !== undefined && typeof user[name] !== 'string').map(
+      (name) => `${name} of ${user.subject} must be a text`,
+    ),
     ...(MATCHES.some((name) => user[name] !== undefined)
       ? []
       : [`the rule of ${user.subject} needs one of ${MATCHES.join(', ')}`]),

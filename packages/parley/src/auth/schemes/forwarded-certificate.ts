@@ -1,6 +1,8 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { isBase64 } from '../../model/base64.js';
 import { type TrustedProxies, trustedProxies } from '../../net/trusted-proxy.js';
+import { closed, nonEmpty, type OptionSchemas, texts } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { type Credentials, openingHeaders } from '../authenticator.js';
 import type { ClientCertificate } from '../client-certificate.js';
 import { clientCertificateOf, type X509Like, x509Parser } from '../x509-certificate.js';
@@ -22,6 +24,16 @@ export interface ForwardedCertificates {
    */
   readonly verifyHeader?: string;
 }
+
+const schemas: OptionSchemas<ForwardedCertificates> = {
+  proxies: texts,
+  format: Type.String({ enum: ['envoy', 'nginx', 'rfc9440'] }),
+  header: Type.Optional(nonEmpty),
+  verifyHeader: Type.Optional(nonEmpty),
+};
+
+/** The schema of ForwardedCertificates. */
+export const forwardedSchema = closed(schemas);
 
 /** Reads the certificate that a trusted proxy tells; `undefined` if no trusted proxy tells one. */
 export type ForwardedCertificate = (credentials: Credentials) => ClientCertificate | undefined;

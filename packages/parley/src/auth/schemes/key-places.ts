@@ -1,12 +1,20 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
+import { anyOf } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { ANONYMOUS, type Authentication, type Credentials } from '../authenticator.js';
-import type { ApiKeyPlace } from '../credentials/api-key.js';
+import { type ApiKeyPlace, apiKeyPlaceSchema } from '../credentials/api-key-place.js';
 import { SAFE_METHODS } from '../cross-site.js';
 import { isKeyText } from './api-key.js';
 
 /** A header, a query parameter or a cookie; `bearer` for `Authorization: Bearer <key>`. */
 export type KeyPlace = ApiKeyPlace | 'bearer';
+
+/** The schema of the place of a key. */
+export const keyPlaceSchema = anyOf(
+  [Type.Literal('bearer'), apiKeyPlaceSchema],
+  'must be "bearer", or an object with location and name',
+);
 
 /** The place of keys in requests: its entry in the card, its challenges, and its reader. */
 export interface PlacedKeys {

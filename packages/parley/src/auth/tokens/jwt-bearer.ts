@@ -1,3 +1,6 @@
+import { checkOptions } from '../../options/check-options.js';
+import { closed, custom, type OptionSchemas, text } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import { JWT_TYPES, jwtCheck, type KeySource, toleranceOf } from './jwt-check.js';
 import { TokenAuthenticator } from './token-authenticator.js';
 import { urlFault } from './token-documents.js';
@@ -5,11 +8,14 @@ import {
   ASYMMETRIC_ALGORITHMS,
   type JwtRules,
   jwtProblems,
+  jwtSchemas,
+  keySetSchema,
   refuseProblems,
   SECRET_ALGORITHMS,
   type TokenOptions,
   type TokenRuntime,
   tokenProblems,
+  tokenSchemas,
 } from './token-options.js';
 
 /** Options of `JwtBearer`: rules, and one source of keys. */
@@ -25,6 +31,17 @@ export interface JwtBearerOptions extends TokenOptions, JwtRules {
   readonly secret?: string | Uint8Array;
 }
 
+const schemas: OptionSchemas<JwtBearerOptions> = {
+  ...tokenSchemas,
+  ...jwtSchemas,
+  jwksUrl: Type.Optional(text),
+  keys: Type.Optional(keySetSchema),
+  secret: Type.Optional(
+    custom((value) => typeof value === 'string' || value instanceof Uint8Array, 'must be a text or bytes'),
+  ),
+};
+const jwtBearerSchema = closed(schemas);
+
 /** The least bytes of a secret for HS256 (RFC 7518 §3.2). */
 const LEAST_SECRET = 32;
 
@@ -35,7 +52,7 @@ const LEAST_SECRET = 32;
 export class JwtBearer extends TokenAuthenticator {
   /** @throws OptionsError naming every wrong option. */
   constructor(options: JwtBearerOptions, runtime: TokenRuntime) {
-    const { secret, schemeName = 'jwt' } = options;
+    const { secret, schemeName = 'jwt' } = checkOptions({ subject: 'JwtBearer', schema: jwtBearerSchema, options });
     const known = secret === undefined ? ASYMMETRIC_ALGORITHMS : SECRET_ALGORITHMS;
     refuseProblems('JwtBearer', [
       ...tokenProblems(options),

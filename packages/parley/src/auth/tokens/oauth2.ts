@@ -1,4 +1,8 @@
 import type { OAuthFlows, SecurityScheme } from '../../model/security-scheme.js';
+import { checkOptions } from '../../options/check-options.js';
+import { anyOf, closed, flag, mapOf, type OptionSchemas, text, texts } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
+import { clientAuthenticationSchema } from '../oauth/oauth-options.js';
 import { type IntrospectionOptions, introspectionCheck } from './introspection.js';
 import { jwtCheck, toleranceOf } from './jwt-check.js';
 import { TokenAuthenticator, type TokenSchemeSetup } from './token-authenticator.js';
@@ -7,10 +11,12 @@ import {
   ASYMMETRIC_ALGORITHMS,
   type JwtRules,
   jwtProblems,
+  jwtSchemas,
   refuseProblems,
   type TokenOptions,
   type TokenRuntime,
   tokenProblems,
+  tokenSchemas,
 } from './token-options.js';
 
 type MemberOf<Union> = Union extends unknown ? keyof Union : never;
@@ -43,6 +49,43 @@ export interface OAuth2IntrospectionOptions extends OAuth2Description {
 /** Options of `OAuth2`. */
 export type OAuth2Options = OAuth2JwtOptions | OAuth2IntrospectionOptions;
 
+const optionalUrl = Type.Optional(text);
+const flowScopes = mapOf(text);
+/** The members of each flow (Spec §4.5.8 and following). */
+const flows: { readonly [Name in keyof Required<OAuth2Flows>]: Type.TSchema } = {
+  authorizationCode: closed({
+    authorizationUrl: text,
+    tokenUrl: text,
+    refreshUrl: optionalUrl,
+    scopes: flowScopes,
+    pkceRequired: Type.Optional(flag),
+  }),
+  clientCredentials: closed({ tokenUrl: text, refreshUrl: optionalUrl, scopes: flowScopes }),
+  deviceCode: closed({ deviceAuthorizationUrl: text, tokenUrl: text, refreshUrl: optionalUrl, scopes: flowScopes }),
+  implicit: closed({ authorizationUrl: optionalUrl, refreshUrl: optionalUrl, scopes: Type.Optional(flowScopes) }),
+  password: closed({ tokenUrl: optionalUrl, refreshUrl: optionalUrl, scopes: Type.Optional(flowScopes) }),
+};
+const described: OptionSchemas<OAuth2Description> = {
+  ...tokenSchemas,
+  flows: Type.Optional(
+    closed(Object.fromEntries(Object.entries(flows).map(([name, flow]) => [name, Type.Optional(flow)]))),
+  ),
+  metadataUrl: optionalUrl,
+};
+const introspection: OptionSchemas<IntrospectionOptions> = {
+  clientId: Type.Optional(Type.Unknown()),
+  clientSecret: Type.Optional(text),
+  authentication: Type.Optional(clientAuthenticationSchema),
+  endpoint: optionalUrl,
+};
+const jwtSchema = closed({ ...described, ...jwtSchemas, jwksUrl: optionalUrl });
+/** Rules of JWTs would not hold for tokens that only the authorization server reads. */
+const introspectionSchema = closed({
+  ...described,
+  introspection: closed(introspection),
+  audience: Type.Optional(anyOf([text, texts], 'must be a text or a list of texts')),
+});
+
 /** The claims that every JWT access token has (RFC 9068 §2.2), beside those that are always checked. */
 const ACCESS_TOKEN_CLAIMS = ['sub', 'client_id', 'iat', 'jti'];
 
@@ -53,6 +96,8 @@ const ACCESS_TOKEN_CLAIMS = ['sub', 'client_id', 'iat', 'jti'];
 export class OAuth2 extends TokenAuthenticator {
   /** @throws OptionsError naming every wrong option. */
   constructor(options: OAuth2Options, runtime: TokenRuntime) {
+    const schema = options.introspection === undefined ? jwtSchema : introspectionSchema;
+    checkOptions({ subject: 'OAuth2', schema, options });
     refuseProblems('OAuth2', problemsOf(options));
     const { issuer, metadataUrl } = options;
     const metadataUrls =

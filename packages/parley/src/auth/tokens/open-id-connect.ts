@@ -1,3 +1,5 @@
+import { checkOptions } from '../../options/check-options.js';
+import { closed } from '../../options/option-schemas.js';
 import { JWT_TYPES, jwtCheck, toleranceOf } from './jwt-check.js';
 import { TokenAuthenticator } from './token-authenticator.js';
 import { openIdMetadataUrl } from './token-documents.js';
@@ -5,14 +7,18 @@ import {
   ASYMMETRIC_ALGORITHMS,
   type JwtRules,
   jwtProblems,
+  jwtSchemas,
   refuseProblems,
   type TokenOptions,
   type TokenRuntime,
   tokenProblems,
+  tokenSchemas,
 } from './token-options.js';
 
 /** Options of `OpenIdConnect`. */
 export interface OpenIdConnectOptions extends TokenOptions, JwtRules {}
+
+const openIdConnectSchema = closed({ ...tokenSchemas, ...jwtSchemas });
 
 /**
  * JSON Web Tokens of an OpenID Connect provider. The discovery document of the issuer names the keys. It must name the
@@ -21,6 +27,7 @@ export interface OpenIdConnectOptions extends TokenOptions, JwtRules {}
 export class OpenIdConnect extends TokenAuthenticator {
   /** @throws OptionsError naming every wrong option. */
   constructor(options: OpenIdConnectOptions, runtime: TokenRuntime) {
+    checkOptions({ subject: 'OpenIdConnect', schema: openIdConnectSchema, options });
     refuseProblems('OpenIdConnect', [...tokenProblems(options), ...jwtProblems(options, ASYMMETRIC_ALGORITHMS)]);
     const { issuer, schemeName = 'openIdConnect' } = options;
     const openIdConnectUrl = openIdMetadataUrl(issuer);

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
-import { type User, userId } from '../user.js';
+import { clientId, type User, userId } from '../user.js';
 
 /** Facts of a token: the claims of a JWT (RFC 7519 §4), or the answer of an introspection (RFC 7662 §2.2). */
 export type TokenClaims = Readonly<Record<string, unknown>>;
@@ -43,7 +43,8 @@ const NAMES = ['name', 'preferred_username', 'client_id'];
 
 /**
  * The user of a verified token; `undefined` if the token names no subject. A client without a subject, as introspection
- * may describe it, is named by its `client_id`. Its id begins with `<issuer>#client`, so that no subject equals it.
+ * may describe it, is named by its `client_id`. The id of a client begins with `<issuer>#client`, so that no user has
+ * it. A token is of a client if its subject is its `client_id` or its `azp`.
  */
 export function userOfClaims(claims: TokenClaims, options: UserOfClaimsOptions): User | undefined {
   const { issuer, schemes, mapping, toleranceSeconds } = options;
@@ -76,11 +77,11 @@ function idOf(
   claims: TokenClaims,
   { issuer, claim }: { readonly issuer: string; readonly claim: string | undefined },
 ): string | undefined {
-  const isClient = claim === undefined && claims.sub === undefined;
-  const subject = isClient ? claims.client_id : claimOf(claims, claim ?? 'sub');
+  const { sub, client_id: client, azp: party } = claims;
+  const subject = claim === undefined ? (sub ?? client) : claimOf(claims, claim);
   if (typeof subject !== 'string' || subject === '' || subject.length > LONGEST_SUBJECT) return undefined;
-  // An issuer has no fragment (RFC 8414 §2).
-  return userId(isClient ? `${issuer}#client` : issuer, subject);
+  // A token that a client got for itself has the client as its subject (RFC 9068 §2.2, §5).
+  return subject === client || subject === party ? clientId(issuer, subject) : userId(issuer, subject);
 }
 
 /** The scopes of `wanted` that a user lacks. */

@@ -1,8 +1,10 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { DocumentFetch } from '../../net/bounded-fetch.js';
+import { closed, flag, func, nonEmpty, type OptionSchemas, texts, withMethod } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { ForwardedCertificates } from '../schemes/forwarded-certificate.js';
+import { type ForwardedCertificates, forwardedSchema } from '../schemes/forwarded-certificate.js';
 import type { ClaimMapping, TokenClaims } from './token-claims.js';
 import { urlFault } from './token-documents.js';
 import type { VerifiedTokensLimits } from './verified-tokens.js';
@@ -65,6 +67,52 @@ export interface KeyTimes {
   /** Time for which the last keys count if they cannot be read again, in ms. Default one hour. */
   readonly staleMs?: number;
 }
+
+/** A member whose value has a check of its own, with a message of its own. */
+const checked = Type.Optional(Type.Unknown());
+const claims: OptionSchemas<ClaimMapping> = {
+  subject: Type.Optional(nonEmpty),
+  name: Type.Optional(nonEmpty),
+  scopes: Type.Optional(nonEmpty),
+  permissions: Type.Optional(nonEmpty),
+  tenants: Type.Optional(nonEmpty),
+  metadata: Type.Optional(texts),
+};
+const cache: OptionSchemas<VerifiedTokensLimits> = { maxTokens: checked, maxAgeMs: checked };
+const keyTimes: OptionSchemas<KeyTimes> = { maxAgeMs: checked, cooldownMs: checked, staleMs: checked };
+
+/** The schema of KeyTimes. */
+export const keyTimesSchema = closed(keyTimes);
+
+/** The schema of a key set. */
+export const keySetSchema = closed({ keys: Type.Array(Type.Object({})) });
+
+/** The schemas of TokenOptions. */
+export const tokenSchemas: OptionSchemas<TokenOptions> = {
+  issuer: checked,
+  requiredScopes: Type.Optional(texts),
+  claims: Type.Optional(closed(claims)),
+  optional: Type.Optional(flag),
+  schemeName: Type.Optional(nonEmpty),
+  maxTokenBytes: checked,
+  forwarded: Type.Optional(forwardedSchema),
+  cache: Type.Optional(closed(cache)),
+  isRevoked: Type.Optional(func),
+  allow: Type.Optional(texts),
+  plainHttp: Type.Optional(flag),
+  fetch: Type.Optional(func),
+  logger: Type.Optional(withMethod('warn')),
+};
+
+/** The schemas of JwtRules. */
+export const jwtSchemas: OptionSchemas<JwtRules> = {
+  audience: checked,
+  algorithms: Type.Optional(texts),
+  clockToleranceSeconds: checked,
+  requiredClaims: Type.Optional(texts),
+  types: Type.Optional(texts),
+  keyTimes: Type.Optional(keyTimesSchema),
+};
 
 /** Ports of the authenticators for tokens. */
 export interface TokenRuntime {

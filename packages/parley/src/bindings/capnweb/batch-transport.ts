@@ -1,5 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
-import { FrameCheck, FrameFault, type FrameLimits } from './frame-check.js';
+import { FrameCheck, FrameFault, type FrameLimits, tooManyItems } from './frame-check.js';
+import { holdsTooMuch } from './socket-transport.js';
 
 /** The bounds of a batch. */
 export interface BatchTransportOptions {
@@ -28,12 +29,15 @@ export class BatchTransport {
     }
     try {
       for (const line of lines) {
+        if (holdsTooMuch(line, limits)) throw tooManyItems();
         const frame = parsed(line);
         this.#check.receive(frame, line.length);
         this.#received.push(frame);
       }
     } catch (fault) {
-      throw fault instanceof FrameFault ? new A2AError('INVALID_REQUEST', fault.message) : fault;
+      if (!(fault instanceof FrameFault)) throw fault;
+      const details = fault.limit === 'jsonItems' ? { metadata: { limit: fault.limit } } : {};
+      throw new A2AError('INVALID_REQUEST', fault.message, details);
     }
     this.#all.promise.catch(() => {});
   }

@@ -15,7 +15,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { serviceHeaders } from '../http/service-parameters.js';
 import type { ClientFeed, ReceivedItem } from './client-feed.js';
 import type { Hello, RemoteAgent, RemoteCallOptions } from './client-remotes.js';
-import { ClientSession, type ClientSessionSettings } from './client-session.js';
+import { ClientSession, type ClientSessionOptions, type ClientSessionSettings } from './client-session.js';
 import type { ClientSocket } from './client-socket.js';
 import { fromWire, toWire } from './wire-values.js';
 
@@ -28,6 +28,7 @@ export interface CapnwebClientTransportOptions {
   readonly connect: (signal: AbortSignal) => Promise<ClientSocket>;
   /** Its timers let the process end. */
   readonly clock: Clock;
+  readonly turn: ClientSessionOptions['turn'];
   readonly settings: ClientSessionSettings;
 }
 
@@ -145,7 +146,7 @@ export class CapnwebClientTransport implements ClientTransport {
   }
 
   #opened(key: string, { tenant, credential, identity }: WantedSession): ClientSession {
-    const { connect, clock, settings } = this.#options;
+    const { connect, clock, turn, settings } = this.#options;
     const hello: Hello = {
       parameters: { 'A2A-Version': this.agentInterface.protocolVersion, ...identity },
       ...(tenant !== undefined && { tenant }),
@@ -155,6 +156,7 @@ export class CapnwebClientTransport implements ClientTransport {
       hello,
       connect,
       clock,
+      turn,
       settings,
       retired: () => {
         for (const [place, held] of this.#sessions) if (held === session) this.#sessions.delete(place);

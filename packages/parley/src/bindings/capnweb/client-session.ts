@@ -4,6 +4,7 @@ import { ConnectionError } from '../../errors/connection-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import { EqualTimers } from '../../runtime/equal-timers.js';
 import { ignoreRejection } from '../../runtime/settled.js';
+import type { TurnBudget } from '../../runtime/turn-budget.js';
 import { endedError, isAnswered, rejectedError, type SessionEnd } from './client-errors.js';
 import { ClientFeed, disposeOf } from './client-feed.js';
 import type { Hello, Remote, RemoteAgent, RemoteEntrance } from './client-remotes.js';
@@ -22,6 +23,8 @@ export interface ClientSessionSettings {
   readonly idleMs: number;
   /** The longest frame that is read, in bytes. */
   readonly frameBytes: number;
+  /** The most members and elements of a frame. */
+  readonly frameItems: number;
 }
 
 /** The options of `ClientSession`. */
@@ -31,6 +34,8 @@ export interface ClientSessionOptions {
   readonly connect: (signal: AbortSignal) => Promise<ClientSocket>;
   /** Its timers let the process end. */
   readonly clock: Clock;
+  /** The time for frames in a turn of the event loop. */
+  readonly turn: TurnBudget;
   readonly settings: ClientSessionSettings;
   /** Called once, when the session takes no further calls. */
   readonly retired: () => void;
@@ -159,7 +164,7 @@ export class ClientSession {
   }
 
   async #open(): Promise<Opened> {
-    const { connect, clock, settings, hello } = this.#options;
+    const { connect, clock, turn, settings, hello } = this.#options;
     const stop = clock.after(settings.connectMs, () => {
       const slow = `No connection came about in ${settings.connectMs} ms`;
       this.#connecting.abort(new ConnectionError(slow, { sent: false }));
@@ -170,6 +175,7 @@ export class ClientSession {
         socket,
         limits: limitsOf(settings),
         clock,
+        turn,
         closed: ({ code, message: reason }) => this.#ended({ code, reason }),
         tick: () => this.#tick(),
       });
@@ -312,7 +318,7 @@ export class ClientSession {
 }
 
 /** An agent may send more and larger values than a caller, but no endless ones. */
-function limitsOf({ frameBytes, pingMs }: ClientSessionSettings): TransportLimits {
+function limitsOf({ frameBytes, frameItems, pingMs }: ClientSessionSettings): TransportLimits {
   return {
     depth: 100,
     pathLength: 4,
@@ -321,6 +327,7 @@ function limitsOf({ frameBytes, pingMs }: ClientSessionSettings): TransportLimit
     callbacks: 4096,
     runningLength: UNREAD_BYTES,
     frameLength: frameBytes,
+    items: frameItems,
     unconsumedBytes: UNREAD_BYTES,
     outboundBytes: UNREAD_BYTES,
     pingMs,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FrameCheck, type FrameLimits } from './frame-check.js';
 
 const LIMITS: FrameLimits = {
+  items: 1000,
   depth: 10,
   pathLength: 4,
   calls: 4,

@@ -2,6 +2,8 @@
 export interface FrameLimits {
   /** Nesting of objects and arrays in the values of a frame. */
   readonly depth: number;
+  /** Members of all objects and elements of all arrays in the values of a frame. */
+  readonly items: number;
   /** Members of the path of a call. */
   readonly pathLength: number;
   /** Calls and pipes of the peer that it has not released. */
@@ -21,6 +23,7 @@ export type SessionLimitName =
   | 'callbacks'
   | 'capabilities'
   | 'frame'
+  | 'jsonItems'
   | 'outboundBytes'
   | 'runningLength'
   | 'unconsumedBytes'
@@ -74,6 +77,7 @@ export class FrameCheck {
   #runningLength = 0;
   #nextId = 1;
   #references = 0;
+  #items = 0;
   #unconsumed = 0;
   #calls = 0;
 
@@ -111,6 +115,7 @@ export class FrameCheck {
   #receive(frame: unknown, bytes: number): void {
     if (!Array.isArray(frame)) throw refused('A frame must be an array');
     this.#references = 0;
+    this.#items = 0;
     const [type, first, second] = frame as readonly unknown[];
     switch (type) {
       case 'push':
@@ -246,6 +251,8 @@ export class FrameCheck {
   }
 
   #value(value: unknown, depth: number): void {
+    this.#items += 1;
+    if (this.#items > this.#limits.items) throw tooManyItems();
     if (typeof value !== 'object' || value === null) return;
     if (depth > this.#limits.depth) throw refused('A value is nested too deeply');
     if (!Array.isArray(value)) {
@@ -321,6 +328,11 @@ export class FrameCheck {
       for (const item of value as readonly unknown[]) this.#countExports(item);
     }
   }
+}
+
+/** The fault of a frame with too many members and elements. */
+export function tooManyItems(): FrameFault {
+  return refused('A frame has too many members and elements', 'jsonItems');
 }
 
 function refused(reason: string, limit?: SessionLimitName): FrameFault {

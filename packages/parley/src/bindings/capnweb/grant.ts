@@ -1,7 +1,7 @@
 import type { ClientCertificate } from '../../auth/client-certificate.js';
 import type { RequestFields } from '../../auth/in-band-credential.js';
 import type { User } from '../../auth/user.js';
-import { InvalidParamsError } from '../../errors/standard-errors.js';
+import { givenTwice, InvalidParamsError } from '../../errors/standard-errors.js';
 import type { DirectCall } from '../direct/direct-call.js';
 import type { ExchangeRequest } from '../http/exchange.js';
 
@@ -27,6 +27,7 @@ export function readParameters(given: unknown, field: string): ReadonlyMap<strin
   for (const [written, value] of Object.entries(given)) {
     const name = written.toLowerCase();
     if (!PARAMETER_NAME.test(name)) throw invalid(field, 'has a name that is not valid');
+    if (parameters.has(name)) throw givenTwice(written);
     if (typeof value !== 'string' || !PRINTABLE.test(value)) throw invalid(field, 'must have printable ASCII values');
     length += name.length + value.length;
     if (length > PARAMETERS_LENGTH) throw invalid(field, `must have at most ${PARAMETERS_LENGTH} characters in all`);

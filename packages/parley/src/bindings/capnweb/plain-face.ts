@@ -2,6 +2,7 @@ import { RpcTarget } from 'capnweb';
 import { encodeHybridCard } from '../../codec/hybrid-card.js';
 import { PLAIN_CODEC } from '../../codec/v0_3/plain-codec.js';
 import { v0_3JsonRpc } from '../../codec/v0_3/wire-codec.js';
+import { givenTwice } from '../../errors/standard-errors.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { isObject } from '../../model/json.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
@@ -79,12 +80,14 @@ export class PlainFace {
   }
 
   async list(params?: unknown): Promise<unknown> {
-    const filter = await this.#session.run(() => readFilter(params));
-    const page = async (request: object) => (await this.#call(BY_VERB.list, request)) as PlainPage;
-    return this.#session.run(() => listedTasks(filter, page));
+    const session = this.#session;
+    const grant = await this.#grant();
+    const page = (value: object) =>
+      session.answered({ grant, operation: BY_VERB.list, value, codec: PLAIN_CODEC }) as Promise<PlainPage>;
+    return session.run(() => listedTasks(readFilter(params), page));
   }
 
-  async #call(operation: (typeof BY_VERB)['get' | 'cancel' | 'list'], value: object): Promise<unknown> {
+  async #call(operation: (typeof BY_VERB)['get' | 'cancel'], value: object): Promise<unknown> {
     return this.#session.call({ grant: await this.#grant(), operation, value, codec: PLAIN_CODEC });
   }
 }
@@ -192,6 +195,7 @@ function secretOf({
   clientSecret,
 }: Readonly<Record<string, unknown>>): string | undefined {
   if (type === 'mtls') return undefined;
+  if (isGiven(token) && isGiven(apiKey)) throw givenTwice('token');
   const isClient = typeof clientId === 'string' && typeof clientSecret === 'string';
   const value =
     type === 'apikey'
@@ -199,6 +203,10 @@ function secretOf({
       : (token ?? (isClient ? base64Of(new TextEncoder().encode(`${clientId}:${clientSecret}`)) : apiKey));
   if (typeof value !== 'string') throw invalid(type === 'apikey' ? 'apiKey' : 'token', 'must be a string');
   return value;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 /** The request for a message, with the id of its sender in the metadata. */

@@ -13,6 +13,7 @@ import type { ItemSource } from '../../task/stream-item.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { LimitName } from '../../telemetry/reached-limit.js';
 import { callDirectly, type DirectReply } from '../direct/direct-binding.js';
+import { givenOnce } from '../http/call-context.js';
 import { endedCredentialError } from '../http/ended-credential.js';
 import type { Exchange, ExchangeRequest } from '../http/exchange.js';
 import { toA2AError } from '../http/wire-error.js';
@@ -144,18 +145,21 @@ export class ServerSession {
 
   /** Calls a unary operation, and returns its response for the peer. */
   call(call: SessionCall): Promise<unknown> {
-    return this.run(async () => {
-      const { codec = v1_0, operation, grant } = call;
-      this.hold(grant);
-      try {
-        const { answer } = await this.#reply(call);
-        if (answer.kind === 'error') throw answer.error;
-        if (answer.kind === 'stream') throw new UnsupportedOperationError();
-        return toWireFromText(codec.encode(operation as UnaryOperationName, answer.response as never));
-      } finally {
-        this.release(grant);
-      }
-    });
+    return this.run(() => this.answered(call));
+  }
+
+  /** The same within a call of a peer that runs already (`run`). */
+  async answered(call: SessionCall): Promise<unknown> {
+    const { codec = v1_0, operation, grant } = call;
+    this.hold(grant);
+    try {
+      const { answer } = await this.#reply(call);
+      if (answer.kind === 'error') throw answer.error;
+      if (answer.kind === 'stream') throw new UnsupportedOperationError();
+      return toWireFromText(codec.encode(operation as UnaryOperationName, answer.response as never));
+    } finally {
+      this.release(grant);
+    }
   }
 
   /** Opens a stream. */
@@ -360,7 +364,7 @@ export class ServerSession {
 
   /** The only version of this binding. No version at all stands for 0.3 (Spec §3.6.2). */
   #requireVersion(parameters: ReadonlyMap<string, string>, isRequired = true): void {
-    const asked = parameters.get(VERSION_PARAMETER);
+    const asked = givenOnce('A2A-Version', parameters.get(VERSION_PARAMETER));
     if (asked === undefined && !isRequired) return;
     const version = asked === undefined || asked === '' ? '0.3' : asked;
     if (!this.options.isCurrent) throw plainOnly(version);

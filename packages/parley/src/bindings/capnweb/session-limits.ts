@@ -1,4 +1,4 @@
-import { DEFAULT_REQUEST_LIMITS } from '../http/binding-context.js';
+import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../http/binding-context.js';
 import type { TransportLimits } from './socket-transport.js';
 
 /** The limits of the sessions of one server. */
@@ -71,11 +71,16 @@ const FRAME_DEPTH = 4;
 /** The bounds of a connection. `frameLength` is the longest request. */
 export function transportLimits(
   limits: SessionLimits,
-  { bodyBytes, jsonDepth } = DEFAULT_REQUEST_LIMITS as Pick<typeof DEFAULT_REQUEST_LIMITS, 'bodyBytes' | 'jsonDepth'>,
+  {
+    bodyBytes,
+    jsonDepth,
+    jsonItems,
+  }: Pick<RequestLimits, 'bodyBytes' | 'jsonDepth' | 'jsonItems'> = DEFAULT_REQUEST_LIMITS,
 ): TransportLimits {
   return {
     frameLength: bodyBytes,
     depth: jsonDepth + FRAME_DEPTH,
+    items: jsonItems,
     pathLength: PATH_LENGTH,
     calls: limits.unreleasedCalls,
     capabilities: limits.capabilities,

@@ -1,8 +1,16 @@
+import { passedBound } from '../../model/json-scan.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TurnBudget } from '../../runtime/turn-budget.js';
 import type { WaitingHolder, WaitingMemory } from '../../runtime/waiting-memory.js';
 import type { SocketPort } from '../http/socket-port.js';
-import { FrameCheck, FrameFault, type FrameLimits, POLICY_VIOLATION, type SessionLimitName } from './frame-check.js';
+import {
+  FrameCheck,
+  FrameFault,
+  type FrameLimits,
+  POLICY_VIOLATION,
+  type SessionLimitName,
+  tooManyItems,
+} from './frame-check.js';
 
 /** The bounds of a connection. */
 export interface TransportLimits extends FrameLimits {
@@ -55,6 +63,14 @@ export const CLOSE_CODES = {
   authenticateTimeout: 4408,
 } as const;
 
+/**
+ * True for the text of a frame that holds more than its check would take. A value of a list has two elements there, and
+ * the message around the values has a few.
+ */
+export function holdsTooMuch(text: string, { items }: FrameLimits): boolean {
+  return passedBound(text, { depth: Number.POSITIVE_INFINITY, items: 2 * items + 64 }) !== undefined;
+}
+
 /** The time for which stream writes of the peer may wait for a reader here, before the connection ends. */
 const PAUSE_MS = 30_000;
 /** Frames up to this length are not counted in the shared memory, so that they never wait for large ones. */
@@ -76,8 +92,11 @@ export class SocketTransport implements WaitingHolder {
   readonly #options: SocketTransportOptions;
   readonly #socket: SocketPort;
   readonly #check: FrameCheck;
-  /** Frames that the session has not asked for. */
+  /** Frames that the session has not asked for, from `#first` on. */
   #queue: string[] = [];
+  #first = 0;
+  /** The characters of these frames. */
+  #queued = 0;
   #waiting: PromiseWithResolvers<unknown> | undefined;
   #fault: FrameFault | undefined;
   #isWelcome: boolean;
@@ -227,20 +246,30 @@ export class SocketTransport implements WaitingHolder {
     this.#forgetArrival();
     this.#unanswered = 0;
     this.#queue.push(text);
+    this.#queued += text.length;
     this.#deliver();
     // A host that cannot pause goes on giving frames.
-    if (this.#holds > 0 && this.#socket.pause === undefined && this.#heldLength() > this.#options.limits.frameLength)
+    if (this.#holds > 0 && this.#socket.pause === undefined && this.#queued > this.#options.limits.frameLength)
       this.close(CLOSE_CODES.policy, 'Too many frames before the answer to authenticate');
   }
 
-  #heldLength(): number {
-    return this.#queue.reduce((sum, text) => sum + text.length, 0);
+  /** `shift` moves all frames behind the first one. */
+  #nextFrame(): string | undefined {
+    const text = this.#queue[this.#first];
+    if (text === undefined) return undefined;
+    this.#first += 1;
+    this.#queued -= text.length;
+    if (this.#first === this.#queue.length) {
+      this.#queue = [];
+      this.#first = 0;
+    }
+    return text;
   }
 
   #deliver(): void {
     const waiting = this.#waiting;
     if (waiting === undefined || this.#holds > 0 || this.#fault !== undefined) return;
-    const text = this.#queue.shift();
+    const text = this.#nextFrame();
     if (text === undefined) return this.#readOn();
     const { memory, clock } = this.#options;
     if (memory === undefined || text.length <= SMALL_LENGTH) return this.#give(text, waiting);
@@ -291,6 +320,7 @@ export class SocketTransport implements WaitingHolder {
     const { limits, firstFrameLength = limits.frameLength } = this.#options;
     if (text.length > (this.#isWelcome ? limits.frameLength : firstFrameLength))
       throw new FrameFault(CLOSE_CODES.tooBig, 'The frame is too large', 'frame');
+    if (holdsTooMuch(text, limits)) throw tooManyItems();
     try {
       return JSON.parse(text);
     } catch {
@@ -350,6 +380,7 @@ export class SocketTransport implements WaitingHolder {
     if (this.#fault !== undefined) return;
     this.#fault = fault;
     this.#queue = [];
+    this.#first = 0;
     this.#stopPing?.();
     this.#stopPause?.();
     this.#forgetArrival();

@@ -1,4 +1,4 @@
-import type { A2AError } from '../../errors/a2a-error.js';
+import { A2AError } from '../../errors/a2a-error.js';
 import { InternalError } from '../../errors/standard-errors.js';
 import { errorDetails } from '../http/wire-error.js';
 
@@ -40,10 +40,11 @@ export function toWireError(error: A2AError): Error {
 const NO_METHOD = /is not a function\.$|^Attempted to access property/;
 
 /**
- * The error that a session sends in the place of another. Errors of this binding pass, a call of an unknown method
- * says so, and all others become an internal error without details.
+ * The error that a session sends in the place of another. Errors of this binding pass, and errors for the caller keep
+ * their code. A call of an unknown method says so. All others become an internal error without details.
  */
 export function sentError(error: Error, unknownMethod: () => A2AError): Error | undefined {
   if (error instanceof WireError) return undefined;
+  if (error instanceof A2AError) return toWireError(error);
   return toWireError(NO_METHOD.test(error.message) ? unknownMethod() : new InternalError());
 }

@@ -27,7 +27,7 @@ export interface GrpcChannelsOptions {
 }
 
 /** The limits that decide over a channel. */
-type ChannelLimits = Pick<TransportLimits, 'answerBytes' | 'eventBytes' | 'isTrusted' | 'isInside'>;
+type ChannelLimits = Pick<TransportLimits, 'answerBytes' | 'eventBytes' | 'answerItems' | 'isTrusted' | 'isInside'>;
 
 /** A channel in use. */
 export interface GrpcChannel {

@@ -48,7 +48,9 @@ export class GrpcRequest implements ExchangeRequest {
   }
 
   header(name: string): string | undefined {
-    const value = this.#source.headers[name];
+    const { headers } = this.#source;
+    // RFC 9113 §8.3.1: the authority is in the place of `Host`.
+    const value = name === 'host' ? (headers[':authority'] ?? headers.host) : headers[name];
     return typeof value === 'object' ? value.join(', ') : value;
   }
 

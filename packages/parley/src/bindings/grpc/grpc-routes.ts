@@ -3,6 +3,7 @@ import { VersionNotSupportedError } from '../../errors/spec-errors.js';
 import type { OperationName } from '../../operations/operations.js';
 import { majorMinor } from '../../operations/versions.js';
 import type { RequestDecoder } from '../direct/direct-call.js';
+import { givenOnce } from '../http/call-context.js';
 
 /** The method that a path names. */
 export interface GrpcRoute {
@@ -28,6 +29,7 @@ export function decoderOf({ codec }: GrpcRoute, asked: string): RequestDecoder {
   return {
     version: codec.version,
     decode() {
+      givenOnce('A2A-Version', asked);
       throw new VersionNotSupportedError(asked.slice(0, 32), [codec.version]);
     },
   };

@@ -20,7 +20,7 @@ import { type GrpcAddress, hostAndPort } from '../../net/grpc-address.js';
 import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../../operations/operations.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { reasonOf } from '../http/connection-reasons.js';
-import { answerLimit } from '../http/http-caller.js';
+import { answerBounds } from '../http/http-caller.js';
 import { serviceHeaders } from '../http/service-parameters.js';
 import { EventBatchReader } from './event-batches.js';
 import type { GrpcChannel, GrpcChannels } from './grpc-channels.js';
@@ -74,9 +74,9 @@ export class GrpcTransport implements ClientTransport {
       const place = this.#calls.add(rpc);
       signal?.addEventListener('abort', abort, { once: true });
     });
-    const limit = answerLimit(limits, call.operation);
+    const { limit, items } = answerBounds(limits, call.operation);
     if (reply.length > limit) throw tooLong('answer', limit);
-    return codec.decodeResponse(call.operation, reply);
+    return codec.decodeResponse(call.operation, reply, items);
   }
 
   async stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
@@ -101,7 +101,7 @@ export class GrpcTransport implements ClientTransport {
       decode: (bytes) => {
         if (bytes.length > limits.eventBytes) throw tooLong('event', limits.eventBytes);
         // An empty message is a sign of life.
-        return bytes.length === 0 ? undefined : codec.decodeEvent(bytes);
+        return bytes.length === 0 ? undefined : codec.decodeEvent(bytes, limits.answerItems);
       },
       failure: (error) => this.#failure(error as ServiceError, { rpc, client, call }),
       closed: () => this.#calls.remove(place),

@@ -12,7 +12,7 @@ import { isObject } from '../../model/json.js';
 import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../../operations/operations.js';
 import { addressOf } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
-import { answerLimit, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
+import { answerBounds, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
 import { openedStream } from '../http/opened-stream.js';
 import { bodyValue, isText, strangeAnswer } from '../http/received-answer.js';
@@ -57,7 +57,7 @@ export class HttpJsonTransport implements ClientTransport {
   }
 
   async #value(response: Response, { operation, signal }: TransportCall): Promise<unknown> {
-    const text = await readAnswer(response, { limit: answerLimit(this.#caller, operation), signal });
+    const text = await readAnswer(response, { ...answerBounds(this.#caller, operation), signal });
     // The answer to a deletion may be empty.
     return text === '' && operation === 'deleteTaskPushNotificationConfig' ? {} : contentOf(response, text);
   }
@@ -71,7 +71,7 @@ export class HttpJsonTransport implements ClientTransport {
     for (const route of left) {
       const response = await this.#sendBy(route, call, accept);
       if (response.ok) return response;
-      const text = await readAnswer(response, { limit: this.#caller.answerBytes, signal: call.signal });
+      const text = await readAnswer(response, { ...answerBounds(this.#caller, call.operation), signal: call.signal });
       const isLast = route === left.at(-1);
       if (response.status !== 405 || isLast) throw failureOf(response, text, call);
       this.#refused.add(route);

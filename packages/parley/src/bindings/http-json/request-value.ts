@@ -1,23 +1,24 @@
 import { A2AError } from '../../errors/a2a-error.js';
-import { InvalidParamsError } from '../../errors/standard-errors.js';
+import { givenTwice, InvalidParamsError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 
 /** The members of a request before the codec decodes it. */
 export type RequestMembers = Record<string, unknown>;
 
 /**
- * The query as request members: a text each, or a list if a name is repeated. The protocol version is no member. The
- * codec drops unknown names.
+ * The query as request members. The protocol version is no member. The codec drops unknown names.
+ * @throws InvalidParamsError if a name is repeated, also in another spelling.
  */
 export function queryMembers(query: string): RequestMembers {
   const members: RequestMembers = {};
   if (query === '') return members;
+  const given = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (name === '__proto__' || name.toLowerCase() === 'a2a-version') continue;
-    const earlier = Object.hasOwn(members, name) ? members[name] : undefined;
-    if (earlier === undefined) members[name] = value;
-    else if (Array.isArray(earlier)) earlier.push(value);
-    else members[name] = [earlier, value];
+    const spelled = name.replace(/_[a-z]/g, (letter) => letter.slice(1).toUpperCase());
+    if (given.has(spelled)) throw givenTwice(name);
+    given.add(spelled);
+    members[name] = value;
   }
   return members;
 }

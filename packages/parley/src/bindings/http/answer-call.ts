@@ -65,7 +65,7 @@ export function prepareCall<Codec extends RequestDecoder>(received: ReceivedCall
   record.agent = endpoint.agent;
   record.operation = operation;
   record.version = codec.version;
-  const request = codec.decode(operation, received.value, received.form);
+  const request = codec.decode(operation, received.value, received.form, endpoint.limits.jsonItems);
   limitRequest(request, endpoint.limits);
   record.asked(request);
   const context = httpCallContext({

@@ -1,4 +1,4 @@
-import { InvalidParamsError } from '../../errors/standard-errors.js';
+import { givenTwice, InvalidParamsError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 import type { AuthorizationReply } from '../../server/authorization.js';
 import { DEFAULT_REQUEST_LIMITS } from './binding-context.js';
@@ -53,7 +53,7 @@ function unique(entries: readonly (readonly [string, string])[]): Readonly<Recor
   if (entries.length > MOST_PARAMETERS) throw wrong('body', `must not have more than ${MOST_PARAMETERS} parameters`);
   const found = new Map<string, string>();
   for (const [name, value] of entries) {
-    if (found.has(name)) throw wrong(name.slice(0, 100), 'came twice');
+    if (found.has(name)) throw givenTwice(name);
     found.set(name, value);
   }
   return Object.fromEntries(found);

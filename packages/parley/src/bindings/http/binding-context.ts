@@ -16,6 +16,8 @@ export interface RequestLimits {
   readonly bodyBytes: number;
   /** Nesting of objects and arrays in a JSON body. */
   readonly jsonDepth: number;
+  /** Members of all objects and elements of all arrays in a JSON body. */
+  readonly jsonItems: number;
   /** Parts of one message. */
   readonly parts: number;
   /** Characters of an id of a tenant, context, task, message, configuration or JSON-RPC request. */
@@ -26,6 +28,7 @@ export interface RequestLimits {
 export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
   bodyBytes: 10 * 1024 * 1024,
   jsonDepth: 100,
+  jsonItems: 100_000,
   parts: 1000,
   idLength: 1024,
 };

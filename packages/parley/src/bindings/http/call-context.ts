@@ -1,4 +1,5 @@
 import type { User } from '../../auth/user.js';
+import { givenTwice } from '../../errors/standard-errors.js';
 import { activeExtensions, parseExtensions, requireExtensions } from '../../operations/extensions.js';
 import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import type { RequestAddress } from '../../operations/request-address.js';
@@ -9,16 +10,33 @@ import type { ExchangeRequest } from './exchange.js';
 import type { Offer } from './offer.js';
 
 const NONE: readonly string[] = Object.freeze([]);
-/** Other parameters belong to a binding. Of the characters of a version only the dot can be percent-encoded. */
-const VERSION_PARAMETER = /(?:^|&)a2a-version=([^&]*)/i;
+const VERSION = 'A2A-Version';
 
-/** The version that a request names, in the header or in the query parameter of the same name (Spec §3.6.1). */
+/**
+ * The version that a request names, in the header or in the query parameter of the same name (Spec §3.6.1).
+ * @throws InvalidParamsError if it names more than one.
+ */
 export function askedVersion(request: ExchangeRequest): string | undefined {
-  const header = request.header('a2a-version');
-  if (header !== undefined && header !== '') return header;
-  if (request.query === '') return undefined;
-  const value = VERSION_PARAMETER.exec(request.query)?.[1];
-  return value?.replaceAll(/%2e/gi, '.');
+  const header = givenOnce(VERSION, request.header('a2a-version'));
+  const { query } = request;
+  // Other parameters belong to a binding. A part of the name may be percent-encoded.
+  if (query === '' || !/version|%/i.test(query)) return header;
+  const [parameter, ...others] = [...new URLSearchParams(query)].filter(
+    ([name]) => name.toLowerCase() === 'a2a-version',
+  );
+  const value = parameter?.[1];
+  const isOther = header !== undefined && header !== '' && value !== undefined && value !== header;
+  if (others.length > 0 || isOther) throw givenTwice(VERSION);
+  return header === undefined || header === '' ? value : header;
+}
+
+/**
+ * A service parameter that is no list. Hosts join its lines by a comma.
+ * @throws InvalidParamsError if it came in several lines.
+ */
+export function givenOnce(name: string, value: string | undefined): string | undefined {
+  if (value?.includes(',')) throw givenTwice(name);
+  return value;
 }
 
 /** The options of `httpCallContext`. */
@@ -59,7 +77,9 @@ export function httpCallContext({
   if (address.contextId !== undefined) context.contextId = address.contextId;
   const traceparent = request.header('traceparent');
   if (traceparent !== undefined) context.traceparent = traceparent;
-  const lastEventId = OPERATIONS[operation].streaming ? request.header('last-event-id') : undefined;
+  const lastEventId = OPERATIONS[operation].streaming
+    ? givenOnce('Last-Event-ID', request.header('last-event-id'))
+    : undefined;
   if (lastEventId !== undefined) context.lastEventId = lastEventId;
   if (bodies?.holds(request)) {
     const takenIn = () => bodies.release(request);

@@ -29,11 +29,11 @@ export function documentSource(caller: HttpCaller): DocumentSource {
 /** The text of an answer. An event stream has none, because it may have no end: the url is that of an interface. */
 function textOf(
   response: Response,
-  { answerBytes }: HttpCaller,
+  { answerBytes, answerItems: items }: HttpCaller,
   signal: AbortSignal | undefined,
 ): Promise<string> | string {
   const isStream = response.headers.get('content-type')?.startsWith(EVENT_STREAM_TYPE) === true;
-  if (!isStream) return readAnswer(response, { limit: Math.min(answerBytes, CARD_BYTES), signal });
+  if (!isStream) return readAnswer(response, { limit: Math.min(answerBytes, CARD_BYTES), items, signal });
   discard(response);
   return '';
 }

@@ -1,71 +1,77 @@
-import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
+import { type EventFrame, FrameParser, LongText } from '../../net/frame-parser.js';
+import type { TurnBudget } from '../../runtime/turn-budget.js';
 import { connectionFault } from './connection-fault.js';
-import { tryJson } from './received-answer.js';
+import { refuseItems, tryJson } from './received-answer.js';
 
 /** The options of `EventReader`. */
 export interface EventReaderOptions<Event> {
   readonly body: ReadableStream<Uint8Array>;
-  /** The longest event, in characters. */
+  /** The longest event, with the comments and skipped frames before it, in characters. */
   readonly limit: number;
+  /** The most members and elements of the JSON of an event. */
+  readonly items: number;
+  /** The time for the streams of the process in a turn of the event loop. */
+  readonly turn: TurnBudget;
   readonly signal: AbortSignal | undefined;
   /**
    * Decodes a frame; undefined: the frame is skipped. Its error is thrown after the events before it have been read.
    */
-  readonly decode: (frame: EventSourceMessage) => Event | undefined;
+  readonly decode: (frame: EventFrame) => Event | undefined;
 }
 
 const NOTHING_MORE: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
+/** Bytes that are read without a look at the time. */
+const SLICE = 65_536;
+/** Chunks without an event are told once in this time, in ms. A peer may send a chunk for each byte. */
+const SIGN_MS = 100;
 
 /**
  * Reads the events of an event stream. Events of one chunk come in one list. A chunk without a whole frame, such as a
  * comment, gives an empty list as a sign of life. Reads the next chunk only on demand, and serves one reader at a time.
- * A last frame without its empty line counts unless its JSON was cut off. A body without a frame is decoded whole: its
- * type may be wrong. `next` throws ConnectionError if the stream breaks off, A2AError if an event is too long, or the
- * reason of the signal.
+ * Gives way to other work when the time of the turn is used up. A last frame without its empty line counts unless its
+ * JSON was cut off. A body without a frame is decoded whole: its type may be wrong.
+ *
+ * `next` throws ConnectionError if the stream breaks off, A2AError if an event is too long, or the reason of the
+ * signal.
  */
 export class EventReader<Event> implements AsyncIterator<readonly Event[], undefined> {
   readonly #options: EventReaderOptions<Event>;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #decoder = new TextDecoder();
-  readonly #parser: EventSourceParser;
+  readonly #parser = new FrameParser();
+  /** Bytes that have been read and not parsed. */
+  #rest: Uint8Array | undefined;
   #events: Event[] = [];
   #fault: { readonly error: unknown } | undefined;
   #isOver = false;
+  /** The time of the last list. */
+  #told = Number.NEGATIVE_INFINITY;
+  /** The end of the last event, in characters of the stream. */
+  #eventEnd = 0;
   /** The first characters of the body, enough to tell a frame from other text. */
   #start = '';
   /** The body so far; undefined once it is known to be an event stream. */
-  #text: string | undefined = '';
+  #text: LongText | undefined = new LongText();
 
   constructor(options: EventReaderOptions<Event>) {
     this.#options = options;
     this.#reader = options.body.getReader();
-    this.#parser = createParser({
-      onEvent: (frame) => this.#take(frame),
-      onError: ({ type }) => {
-        if (type === 'max-buffer-size-exceeded') this.#fault ??= { error: tooLong(options.limit) };
-      },
-      maxBufferSize: options.limit,
-    });
   }
 
   async next(): Promise<IteratorResult<readonly Event[], undefined>> {
     if (this.#isOver) return this.#ending();
+    const { turn, signal } = this.#options;
     try {
-      // A JSON value is one answer: its first lines are no sign of life.
       do {
-        const { done, value } = await this.#reader.read();
-        this.#isOver = done;
-        // Some servers omit the last empty line.
-        const text = done ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(value, { stream: true });
-        this.#keep(text);
-        this.#parser.feed(text);
-        if (done) this.#takeText();
-      } while (this.#text !== undefined && this.#start[0] === '{' && !this.#isOver && this.#fault === undefined);
+        const pause = turn.pause();
+        if (pause !== undefined) await pause;
+        await this.#read();
+      } while (this.#readsOn());
     } catch (cause) {
       this.#end();
-      this.#options.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       const { reason } = await connectionFault(cause);
       throw new ConnectionError(`The stream broke off: ${reason}`, { sent: true, cause });
     }
@@ -73,6 +79,7 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     const events = this.#events;
     if (this.#isOver && events.length === 0) return this.#ending();
     this.#events = [];
+    this.#told = turn.now();
     return { value: events, done: false };
   }
 
@@ -82,14 +89,50 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     return NOTHING_MORE;
   }
 
-  #take(frame: EventSourceMessage): void {
-    const { limit, decode } = this.#options;
+  async #read(): Promise<void> {
+    let rest = this.#rest;
+    if (rest === undefined) {
+      const { done, value } = await this.#reader.read();
+      this.#isOver = done;
+      rest = value;
+    }
+    // Some servers omit the last empty line.
+    if (rest === undefined) this.#parse(`${this.#decoder.decode()}\n\n`);
+    else {
+      this.#rest = rest.length > SLICE ? rest.subarray(SLICE) : undefined;
+      const slice = this.#rest === undefined ? rest : rest.subarray(0, SLICE);
+      this.#parse(this.#decoder.decode(slice, { stream: true }));
+    }
+    if (this.#isOver) this.#takeText();
+  }
+
+  /** True if nothing has come that the caller waits for. */
+  #readsOn(): boolean {
+    if (this.#isOver || this.#fault !== undefined || this.#events.length > 0) return false;
+    // A JSON value is one answer: its first lines are no sign of life.
+    const isValue = this.#text !== undefined && this.#start[0] === '{';
+    return isValue || this.#options.turn.now() - this.#told < SIGN_MS;
+  }
+
+  #parse(text: string): void {
+    const { limit } = this.#options;
+    this.#keep(text);
+    this.#parser.feed(text);
+    for (let frame = this.#parser.next(); frame !== undefined; frame = this.#parser.next()) this.#take(frame);
+    if (this.#parser.read - this.#eventEnd > limit) this.#fault ??= { error: tooLong(limit) };
+  }
+
+  #take(frame: EventFrame): void {
+    const { limit, items, decode } = this.#options;
     if (this.#fault !== undefined || (this.#isOver && isCutOff(frame.data))) return;
     this.#text = undefined;
     try {
       if (frame.data.length > limit) throw tooLong(limit);
+      refuseItems(frame.data, items);
       const event = decode(frame);
-      if (event !== undefined) this.#events.push(event);
+      if (event === undefined) return;
+      this.#eventEnd = this.#parser.read;
+      this.#events.push(event);
     } catch (error) {
       this.#fault = { error };
     }
@@ -97,7 +140,7 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
 
   #keep(text: string): void {
     if (this.#text === undefined) return;
-    this.#text += text;
+    this.#text.add(text);
     if (this.#text.length > this.#options.limit) this.#fault ??= { error: tooLong(this.#options.limit) };
     if (this.#start.length >= LONGEST_FIELD) return;
     const more = this.#start === '' ? text.trimStart() : text;
@@ -107,7 +150,7 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
 
   /** Takes a body without any frame. A field of which the end is missing is none. */
   #takeText(): void {
-    const text = this.#text?.trim() ?? '';
+    const text = this.#text?.take().trim() ?? '';
     if (!FIELDS.some((field) => field.startsWith(text))) this.#take({ data: text });
   }
 

@@ -2,8 +2,10 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
 import { isRedirect } from '../../net/redirects.js';
 import type { OperationName } from '../../operations/operations.js';
+import type { TurnBudget } from '../../runtime/turn-budget.js';
 import { connectionFault } from './connection-fault.js';
-import { joined } from './read-chunks.js';
+import { CollectedBytes } from './read-chunks.js';
+import { refuseItems } from './received-answer.js';
 
 /** The part of `fetch` that clients need. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -15,15 +17,22 @@ export interface HttpCaller {
   readonly answerBytes: number;
   /** The longest event of a stream, in characters. */
   readonly eventBytes: number;
+  /** The most members and elements of the JSON of an answer or an event. */
+  readonly answerItems: number;
+  /** The time for streams in a turn of the event loop. */
+  readonly turn: TurnBudget;
 }
 
 /** The longest card, in bytes. */
 export const CARD_BYTES = 1024 * 1024;
 
-/** The longest answer to an operation, in bytes. */
-export function answerLimit({ answerBytes }: Pick<HttpCaller, 'answerBytes'>, operation: OperationName): number {
+/** The bounds of the answer to an operation. */
+export function answerBounds(
+  { answerBytes, answerItems: items }: Pick<HttpCaller, 'answerBytes' | 'answerItems'>,
+  operation: OperationName,
+): Omit<AnswerBounds, 'signal'> {
   // Without the table of operations, which the bundles of small clients do not have.
-  return operation.endsWith('AgentCard') ? Math.min(answerBytes, CARD_BYTES) : answerBytes;
+  return { limit: operation.endsWith('AgentCard') ? Math.min(answerBytes, CARD_BYTES) : answerBytes, items };
 }
 
 /** A request of a client. */
@@ -76,31 +85,39 @@ function redirected(response: Response, url: string): A2AError {
 
 const UTF_8 = new TextDecoder();
 
+/** The bounds of an answer. */
+export interface AnswerBounds {
+  /** In bytes. */
+  readonly limit: number;
+  readonly items: number;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * The whole body of an answer as text. Reading by chunks costs less than `text()`, and keeps the limit without a
  * header.
  * @throws ConnectionError if the answer breaks off, A2AError if it is too long, or the reason of the signal.
  */
-export async function readAnswer(
-  { body }: Response,
-  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal | undefined },
-): Promise<string> {
+export async function readAnswer({ body }: Response, { limit, items, signal }: AnswerBounds): Promise<string> {
   if (body === null) return '';
   const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  const read = new CollectedBytes();
+  let isWhole = false;
   try {
-    for (;;) {
+    while (!isWhole && read.size <= limit) {
       const { done, value } = await reader.read();
-      if (done) return UTF_8.decode(joined(chunks, bytes));
-      chunks.push(value);
-      bytes += value.length;
-      if (bytes > limit) break;
+      isWhole = done;
+      if (value !== undefined) read.push(value);
     }
   } catch (cause) {
     signal?.throwIfAborted();
     const { reason } = await connectionFault(cause);
     throw new ConnectionError(`The answer broke off: ${reason}`, { sent: true, cause });
+  }
+  if (isWhole) {
+    const text = UTF_8.decode(read.whole());
+    refuseItems(text, items);
+    return text;
   }
   reader.cancel().catch(() => {});
   throw new A2AError('INVALID_AGENT_RESPONSE', `The answer is longer than ${limit} bytes`);

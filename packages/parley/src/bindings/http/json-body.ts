@@ -1,12 +1,11 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
+import { tooManyItems } from '../../errors/standard-errors.js';
+import { passedBound } from '../../model/json-scan.js';
 import type { BindingContext, RequestLimits } from './binding-context.js';
 import type { ExchangeRequest } from './exchange.js';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-const QUOTE = 34;
-const BACKSLASH = 92;
 
 /**
  * Reads the body as text.
@@ -50,65 +49,17 @@ function textOf(bytes: Uint8Array): string {
 
 /**
  * Parses the JSON of a body.
- * @throws A2AError PARSE_ERROR if it is no JSON, INVALID_REQUEST if it nests too deeply.
+ * @throws A2AError PARSE_ERROR if it is no JSON, INVALID_REQUEST if it nests too deeply or has too many items.
  */
-export function parseJson(text: string, limits: RequestLimits): unknown {
-  if (nestsDeeper(text, limits.jsonDepth)) {
-    throw tooDeep(limits.jsonDepth);
-  }
+export function parseJson(text: string, limits: Pick<RequestLimits, 'jsonDepth' | 'jsonItems'>): unknown {
+  const { jsonDepth: depth, jsonItems: items } = limits;
+  const passed = passedBound(text, { depth, items });
+  if (passed !== undefined) throw passed === 'depth' ? tooDeep(depth) : tooManyItems(items);
   try {
     return JSON.parse(text);
   } catch {
     throw new A2AError('PARSE_ERROR', 'Invalid JSON payload');
   }
-}
-
-/**
- * True if objects and arrays nest deeper than `depth`. Bodies that are too short for that, or have too few brackets,
- * are not scanned.
- */
-export function nestsDeeper(text: string, depth: number): boolean {
-  if (text.length <= depth || !opensMore(text, depth)) return false;
-  let open = 0;
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
-      case 0x7b:
-      case 0x5b:
-        if (++open > depth) return true;
-        break;
-      case 0x7d:
-      case 0x5d:
-        open--;
-        break;
-      case QUOTE:
-        at = endOfString(text, at);
-        break;
-    }
-  }
-  return false;
-}
-
-/** A native search from bracket to bracket costs far less than a look at every character. */
-function opensMore(text: string, count: number): boolean {
-  let left = count;
-  for (const bracket of ['{', '[']) {
-    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
-      if (left-- === 0) return true;
-    }
-  }
-  return false;
-}
-
-/** The index of the closing quote of the string that begins at `start`. */
-export function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
 }
 
 /** The error of JSON with more than `depth` levels. */

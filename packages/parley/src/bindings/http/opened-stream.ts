@@ -32,7 +32,7 @@ export async function openedStream({
 }: ReceivedStream): Promise<OpenedStream> {
   const { body } = response;
   if (body === null || essence(response.headers.get('content-type') ?? undefined) !== EVENT_STREAM_TYPE) {
-    const event = decode(await readAnswer(response, { limit: caller.answerBytes, signal }));
+    const event = decode(await readAnswer(response, { limit: caller.answerBytes, items: caller.answerItems, signal }));
     const value = event === undefined ? [] : [{ event }];
     return { first: { value, done: false }, events: ended };
   }
@@ -40,6 +40,8 @@ export async function openedStream({
   const events = new EventReader<ReceivedEvent>({
     body,
     limit: caller.eventBytes,
+    items: caller.answerItems,
+    turn: caller.turn,
     signal,
     decode: ({ data, id, event: name }) => {
       const event = decode(data);

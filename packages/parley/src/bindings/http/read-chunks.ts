@@ -10,17 +10,55 @@ export async function readChunks(
   limit: number,
   meter?: BodyMeter,
 ): Promise<Uint8Array> {
-  const read: Uint8Array[] = [];
-  let size = 0;
+  const read = new CollectedBytes();
   // Leaving the loop cancels the rest of the body.
   for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > limit) throw payloadTooLarge(limit);
-    const pause = meter?.(size);
-    if (pause !== undefined) await pause;
     read.push(chunk);
+    if (read.size > limit) throw payloadTooLarge(limit);
+    const pause = meter?.(read.size);
+    if (pause !== undefined) await pause;
   }
-  return joined(read, size);
+  return read.whole();
+}
+
+/** Chunks below this size are copied together: a chunk costs a hundred bytes, and keeps the memory around it. */
+const SMALL_BYTES = 1_024;
+const BLOCK_BYTES = 16_384;
+
+/** The bytes of a body that comes in chunks, however small they are. */
+export class CollectedBytes {
+  readonly #chunks: Uint8Array[] = [];
+  /** Takes small chunks. Its used part is the last of the chunks. */
+  #block: Uint8Array | undefined;
+  #used = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#size += chunk.length;
+    if (this.#chunks.length > 0 && chunk.length < SMALL_BYTES) return this.#append(chunk);
+    this.#chunks.push(chunk);
+    this.#block = undefined;
+  }
+
+  #append(chunk: Uint8Array): void {
+    if (this.#block === undefined || this.#used + chunk.length > BLOCK_BYTES) {
+      this.#block = new Uint8Array(BLOCK_BYTES);
+      this.#used = 0;
+      this.#chunks.push(this.#block);
+    }
+    this.#block.set(chunk, this.#used);
+    this.#used += chunk.length;
+    this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, this.#used);
+  }
+
+  /** All bytes. A single chunk is returned as it is. */
+  whole(): Uint8Array {
+    return joined(this.#chunks, this.#size);
+  }
 }
 
 /** The error of a body beyond `limit` bytes. */

@@ -1,7 +1,8 @@
 import { receivedChallenges } from '../../auth/challenge.js';
-import type { A2AError, ErrorCode, ErrorDetails } from '../../errors/a2a-error.js';
+import { A2AError, type ErrorCode, type ErrorDetails } from '../../errors/a2a-error.js';
 import { receivedError } from '../../errors/received-error.js';
 import { isObject } from '../../model/json.js';
+import { passedBound } from '../../model/json-scan.js';
 import { isErrorCode } from './error-numbers.js';
 import { essence } from './media-type.js';
 
@@ -154,4 +155,14 @@ const LONGEST_MS = 2 ** 31 - 1;
 /** A wait up to the longest timer; undefined for a negative or unreadable one. */
 function asked(ms: number): number | undefined {
   return ms >= 0 ? Math.min(ms, LONGEST_MS) : undefined;
+}
+
+/**
+ * Refuses the JSON of a peer with too many members and elements: to parse it would hold up the process.
+ * @throws A2AError INVALID_AGENT_RESPONSE
+ */
+export function refuseItems(text: string, items: number): void {
+  if (passedBound(text, { depth: Number.POSITIVE_INFINITY, items }) === undefined) return;
+  const message = `The answer has more than ${items} members and elements, the limit answerItems`;
+  throw new A2AError('INVALID_AGENT_RESPONSE', message);
 }

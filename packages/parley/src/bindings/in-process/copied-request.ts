@@ -1,9 +1,10 @@
+import { tooManyItems } from '../../errors/standard-errors.js';
 import type { RequestLimits } from '../http/binding-context.js';
 import { tooDeep } from '../http/json-body.js';
 import { payloadTooLarge } from '../http/read-chunks.js';
 
 /** The limits of a request that is not a text. */
-export type CopyLimits = Pick<RequestLimits, 'bodyBytes' | 'jsonDepth'>;
+export type CopyLimits = Pick<RequestLimits, 'bodyBytes' | 'jsonDepth' | 'jsonItems'>;
 
 /** About the characters that JSON adds to a member or an item. */
 const PUNCTUATION = 2;
@@ -22,10 +23,12 @@ class Copier {
   readonly #limits: CopyLimits;
   /** The bytes left; a character counts as one byte. */
   #left: number;
+  #itemsLeft: number;
 
   constructor(limits: CopyLimits) {
     this.#limits = limits;
     this.#left = limits.bodyBytes;
+    this.#itemsLeft = limits.jsonItems;
   }
 
   copy(value: unknown, depth: number): unknown {
@@ -62,6 +65,7 @@ class Copier {
       const own = this.copy((value as Readonly<Record<string, unknown>>)[name], depth);
       if (own === undefined) continue;
       this.#take(name.length + PUNCTUATION);
+      this.#count();
       // An assignment to this name would change the prototype.
       if (name === '__proto__') Object.defineProperty(copy, name, { ...PLAIN, value: own });
       else copy[name] = own;
@@ -72,8 +76,18 @@ class Copier {
   /** As in JSON, an item without a JSON form is null. */
   #list(items: readonly unknown[], depth: number): unknown[] {
     const copy: unknown[] = [];
-    for (const item of items) copy.push(this.copy(item, depth) ?? null);
+    for (const item of items) {
+      this.#count();
+      copy.push(this.copy(item, depth) ?? null);
+    }
     return copy;
+  }
+
+  #count(): void {
+    this.#itemsLeft -= 1;
+    if (this.#itemsLeft >= 0) return;
+    const { jsonItems } = this.#limits;
+    throw tooManyItems(jsonItems);
   }
 
   #take(bytes: number): void {

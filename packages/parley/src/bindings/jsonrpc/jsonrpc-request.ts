@@ -1,6 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
-import { endOfString } from '../http/json-body.js';
+import { endOfString } from '../../model/json-scan.js';
 
 /** A JSON-RPC request. */
 export interface JsonRpcRequest {
@@ -62,10 +62,10 @@ function literalId(text: string): string {
   let literal = 'null';
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '{' || character === '[') depth++;
-    else if (character === '}' || character === ']') depth--;
-    else if (character === '"') {
+    const code = text.charCodeAt(at);
+    if (code === 0x7b || code === 0x5b) depth++;
+    else if (code === 0x7d || code === 0x5d) depth--;
+    else if (code === 0x22) {
       const end = endOfString(text, at);
       NUMBER_MEMBER.lastIndex = end + 1;
       const number = depth === 1 ? NUMBER_MEMBER.exec(text)?.[1] : undefined;

@@ -13,7 +13,7 @@ import type {
   StreamingOperationName,
   UnaryOperationName,
 } from '../../operations/operations.js';
-import { answerLimit, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
+import { answerBounds, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
 import { openedStream } from '../http/opened-stream.js';
 import { bodyValue, strangeAnswer } from '../http/received-answer.js';
@@ -42,7 +42,7 @@ export class JsonRpcTransport implements ClientTransport {
 
   async call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']> {
     const response = await this.#send(call, JSON_TYPE);
-    const text = await readAnswer(response, { limit: answerLimit(this.#caller, call.operation), signal: call.signal });
+    const text = await readAnswer(response, { ...answerBounds(this.#caller, call.operation), signal: call.signal });
     return this.#codec.decodeResponse(call.operation, resultOf(response, text));
   }
 

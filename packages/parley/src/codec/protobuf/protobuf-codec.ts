@@ -2,7 +2,7 @@ import type { A2AError } from '../../errors/a2a-error.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import type { OperationName, OperationTypes, UnaryOperationName } from '../../operations/operations.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import type { ErrorWords } from '../wire-codec.js';
+import type { ErrorWords, WireForm } from '../wire-codec.js';
 
 /** The model in the protobuf messages of one version. Pure: same input, same output. */
 export interface ProtobufCodec {
@@ -13,10 +13,16 @@ export interface ProtobufCodec {
   /** The name of the method in the service → operation. */
   readonly methods: ReadonlyMap<string, OperationName>;
   /**
-   * Decodes and validates the request of an operation.
-   * @throws InvalidParamsError for bytes that are no such message, and for fields at fault.
+   * Decodes and validates the request of an operation, with at most `items` objects and items.
+   * @throws InvalidParamsError for bytes that are no such message, and for fields at fault; A2AError INVALID_REQUEST
+   * for too many items.
    */
-  decode<Name extends OperationName>(operation: Name, bytes: unknown): OperationTypes[Name]['request'];
+  decode<Name extends OperationName>(
+    operation: Name,
+    bytes: unknown,
+    form?: WireForm,
+    items?: number,
+  ): OperationTypes[Name]['request'];
   /** The response of a unary operation. */
   encode<Name extends UnaryOperationName>(operation: Name, response: OperationTypes[Name]['response']): Uint8Array;
   /**
@@ -41,13 +47,17 @@ export interface ProtobufClientCodec extends Pick<ProtobufCodec, 'version' | 'se
   methodOf(operation: OperationName): string | undefined;
   encodeRequest<Name extends OperationName>(operation: Name, request: OperationTypes[Name]['request']): Uint8Array;
   /**
-   * The response of a unary operation.
+   * The response of a unary operation, with at most `items` objects and items.
    * @throws InvalidAgentResponseError naming the fault.
    */
-  decodeResponse<Name extends UnaryOperationName>(operation: Name, bytes: Uint8Array): OperationTypes[Name]['response'];
+  decodeResponse<Name extends UnaryOperationName>(
+    operation: Name,
+    bytes: Uint8Array,
+    items?: number,
+  ): OperationTypes[Name]['response'];
   /**
    * One event of a stream; undefined for an unknown kind of event, which the client skips.
    * @throws InvalidAgentResponseError naming the fault.
    */
-  decodeEvent(bytes: Uint8Array): DecodedEvent | undefined;
+  decodeEvent(bytes: Uint8Array, items?: number): DecodedEvent | undefined;
 }

@@ -25,6 +25,8 @@ export interface ReadOptions {
    * their fields. False for answers: the number counts as the first of its enum, and the nesting is an error.
    */
   readonly validated: boolean;
+  /** The most objects and items. */
+  readonly items: number;
 }
 
 type Members = Record<string, unknown>;
@@ -34,10 +36,10 @@ type SubmessageType = Extract<FieldType, 'message' | 'timestamp' | 'struct' | 'v
 /**
  * Reads a message into its ProtoJSON, with every member that the model requires. Unknown fields are dropped, and
  * fields with another wire type, too.
- * @throws MalformedMessage for bytes that are no message.
+ * @throws MalformedMessage for bytes that are no message, TooManyItems for one with more than `items`.
  */
-export function readMessage(plan: MessagePlan, bytes: Uint8Array, { validated }: ReadOptions): Members {
-  const source = new WireReader(bytes);
+export function readMessage(plan: MessagePlan, bytes: Uint8Array, { validated, items }: ReadOptions): Members {
+  const source = new WireReader(bytes, items);
   return new MessageReader(source, validated).message(plan, {});
 }
 

@@ -1,10 +1,10 @@
 import type { DescFile, DescService } from '@bufbuild/protobuf';
 import { InvalidAgentResponseError, UnsupportedOperationError } from '../../errors/spec-errors.js';
-import { InvalidParamsError } from '../../errors/standard-errors.js';
+import { InvalidParamsError, tooManyItems } from '../../errors/standard-errors.js';
 import { OPERATION_NAMES, type OperationName } from '../../operations/operations.js';
 import { type MessagePlan, planOf } from './message-plan.js';
 import { readMessage } from './read-message.js';
-import { MalformedMessage } from './wire-reader.js';
+import { MalformedMessage, TooManyItems } from './wire-reader.js';
 import { UnwritableValue, writeMessage } from './write-message.js';
 
 /** One method of a service. */
@@ -55,14 +55,18 @@ export function methodNames(plan: ServicePlan): ReadonlyMap<string, OperationNam
   return new Map([...plan].map(([operation, { name }]) => [name, operation]));
 }
 
+/** The most items of a message if its caller names no limit. */
+const MOST_ITEMS = 1_000_000;
+
 /**
  * Reads a request for the validator.
- * @throws InvalidParamsError for bytes that are no such message.
+ * @throws InvalidParamsError for bytes that are no such message, A2AError INVALID_REQUEST for too many items.
  */
-export function readRequest(plan: MessagePlan, bytes: unknown): Record<string, unknown> {
+export function readRequest(plan: MessagePlan, bytes: unknown, items = MOST_ITEMS): Record<string, unknown> {
   try {
-    return readMessage(plan, bytes as Uint8Array, { validated: true });
+    return readMessage(plan, bytes as Uint8Array, { validated: true, items });
   } catch (error) {
+    if (error instanceof TooManyItems) throw tooManyItems(items);
     if (!(error instanceof MalformedMessage)) throw error;
     throw new InvalidParamsError([{ field: '', description: `must be a ${plan.typeName}: ${error.message}` }]);
   }
@@ -72,9 +76,9 @@ export function readRequest(plan: MessagePlan, bytes: unknown): Record<string, u
  * Reads a response or an event of an agent.
  * @throws InvalidAgentResponseError for bytes that are no such message.
  */
-export function readResponse(plan: MessagePlan, bytes: Uint8Array): Record<string, unknown> {
+export function readResponse(plan: MessagePlan, bytes: Uint8Array, items = MOST_ITEMS): Record<string, unknown> {
   try {
-    return readMessage(plan, bytes, { validated: false });
+    return readMessage(plan, bytes, { validated: false, items });
   } catch (error) {
     if (!(error instanceof MalformedMessage)) throw error;
     throw new InvalidAgentResponseError(`the message is no ${plan.typeName}: ${error.message}`, { cause: error });

@@ -38,8 +38,8 @@ export const protobufV0_3: ProtobufCodec = {
   version: v0_3HttpJson.version,
   service: SERVICE.typeName,
   methods: methodNames(METHODS),
-  decode: (operation, bytes) => {
-    const message = readRequest(methodOf(METHODS, operation).input, bytes);
+  decode: (operation, bytes, _, items) => {
+    const message = readRequest(methodOf(METHODS, operation).input, bytes, items);
     return v0_3HttpJson.decode(operation, readResourceRequest(operation, message));
   },
   encode: <Name extends UnaryOperationName>(operation: Name, response: OperationTypes[Name]['response']) => {
@@ -61,9 +61,9 @@ export const protobufClientV0_3: ProtobufClientCodec = {
     const message = writeResourceRequest(operation, { ...pageOf(request), ...json });
     return writeRequest(methodOf(METHODS, operation).input, message, () => v0_3HttpJson.decode(operation, json));
   },
-  decodeResponse: (operation, bytes) =>
-    clientV0_3HttpJson.decodeResponse(operation, readResponse(methodOf(METHODS, operation).output, bytes)),
-  decodeEvent: (bytes) => decodedEvent(clientV0_3HttpJson.decodeEvent(readResponse(EVENT, bytes)), bytes),
+  decodeResponse: (operation, bytes, items) =>
+    clientV0_3HttpJson.decodeResponse(operation, readResponse(methodOf(METHODS, operation).output, bytes, items)),
+  decodeEvent: (bytes, items) => decodedEvent(clientV0_3HttpJson.decodeEvent(readResponse(EVENT, bytes, items)), bytes),
 };
 
 /** The page that a request asks for. HTTP+JSON of that time has no pages. */

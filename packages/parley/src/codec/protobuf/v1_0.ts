@@ -25,7 +25,8 @@ export const protobufV1_0: ProtobufCodec = {
   version: v1_0.version,
   service: SERVICE.typeName,
   methods: methodNames(METHODS),
-  decode: (operation, bytes) => v1_0.decode(operation, readRequest(methodOf(METHODS, operation).input, bytes)),
+  decode: (operation, bytes, _, items) =>
+    v1_0.decode(operation, readRequest(methodOf(METHODS, operation).input, bytes, items)),
   encode: (operation, response) => writeMessage(methodOf(METHODS, operation).output, response ?? {}),
   encodeEvent: (item, withSeq) => writeMessage(EVENT, item.event, withSequence(item, withSeq)),
 };
@@ -37,7 +38,7 @@ export const protobufClientV1_0: ProtobufClientCodec = {
   methodOf: (operation) => METHODS.get(operation)?.name,
   encodeRequest: <Name extends OperationName>(operation: Name, request: OperationTypes[Name]['request']) =>
     writeRequest(methodOf(METHODS, operation).input, request, () => v1_0.decode(operation, request)),
-  decodeResponse: <Name extends UnaryOperationName>(operation: Name, bytes: Uint8Array) =>
-    clientV1_0.decodeResponse(operation, readResponse(methodOf(METHODS, operation).output, bytes)),
-  decodeEvent: (bytes) => decodedEvent(clientV1_0.decodeEvent(readResponse(EVENT, bytes)), bytes),
+  decodeResponse: <Name extends UnaryOperationName>(operation: Name, bytes: Uint8Array, items?: number) =>
+    clientV1_0.decodeResponse(operation, readResponse(methodOf(METHODS, operation).output, bytes, items)),
+  decodeEvent: (bytes, items) => decodedEvent(clientV1_0.decodeEvent(readResponse(EVENT, bytes, items)), bytes),
 };

@@ -3,6 +3,9 @@ export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
+/** A message with more objects and items than its reader takes. */
+export class TooManyItems extends MalformedMessage {}
+
 /** The wire types of the format, without the groups. */
 export const VARINT = 0;
 export const FIXED64 = 1;
@@ -18,8 +21,6 @@ export function tagOf(number: number, wireType: number): number {
 
 /** The deepest nesting of unknown groups. */
 const MAX_GROUPS = 100;
-/** The most objects and items of one message. A list of empty messages has two bytes for each. */
-const MAX_ITEMS = 1_000_000;
 const REPLACED = '\uFFFD';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -29,13 +30,15 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export class WireReader {
   readonly #bytes: Buffer;
+  readonly #mostItems: number;
   #at = 0;
   #end: number;
   #items = 0;
   #low = 0;
   #high = 0;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, mostItems = Number.POSITIVE_INFINITY) {
+    this.#mostItems = mostItems;
     this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#end = bytes.byteLength;
   }
@@ -62,10 +65,10 @@ export class WireReader {
     this.#end = outer;
   }
 
-  /** Counts an object or an item, so that a small message cannot fill the memory. */
+  /** Counts an object or an item. A list of empty messages has two bytes for each. */
   count(): void {
     this.#items++;
-    if (this.#items > MAX_ITEMS) throw new MalformedMessage(`it has more than ${MAX_ITEMS} items`);
+    if (this.#items > this.#mostItems) throw new TooManyItems(`it has more than ${this.#mostItems} items`);
   }
 
   bool(): boolean {

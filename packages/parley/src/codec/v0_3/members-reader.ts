@@ -14,7 +14,8 @@ export type MemberRow = readonly [name: string, spellings?: readonly string[] | 
 
 /**
  * Reads the objects of a type: keeps the members that have a row, in camelCase or snake_case, and drops all others.
- * `null` and values that are read as `undefined` count as absent.
+ * `null` and values that are read as `undefined` count as absent. A member in two spellings becomes a list of both
+ * values, which the validator refuses.
  */
 export function membersReader(rows: readonly MemberRow[]): (value: Members) => Record<string, unknown> {
   const bySpelling = new Map<string, { readonly name: string; readonly read: Read | undefined }>();
@@ -34,7 +35,9 @@ export function membersReader(rows: readonly MemberRow[]): (value: Members) => R
       if (member === undefined) continue;
       const given = value[spelling] ?? undefined;
       const read = member.read === undefined || given === undefined ? given : member.read(given);
-      if (read !== undefined) members[member.name] = read;
+      if (read === undefined) continue;
+      const { name } = member;
+      members[name] = Object.hasOwn(members, name) ? [members[name], read] : read;
     }
     return members;
   };

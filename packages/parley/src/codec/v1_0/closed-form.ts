@@ -1,7 +1,6 @@
 import { isObject } from '../../model/json.js';
 import type { MemberRow, ValueForm } from '../../model/type-row.js';
 import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
-import { hasForm } from '../../model/violations.js';
 import type { WireForm } from '../wire-codec.js';
 import { toStandardBase64 } from './base64.js';
 import { membersOf } from './member-names.js';
@@ -17,15 +16,23 @@ export function toClosedForm(type: TypeName, value: unknown, form: WireForm): un
   if (!isObject(value)) return value;
   const known = membersOf(type);
   const closed: Record<string, unknown> = {};
+  /** The members that came under another name than their own. */
+  let respelled: Set<string> | undefined;
   for (const spelling in value) {
     const member = known.get(spelling);
     if (member === undefined) continue;
-    const converted = toMember(member, value[spelling], form);
-    if (converted === undefined) continue;
     const { name } = member;
-    if (spelling === name || !(name in closed || isShadowed(value, name, member.form))) closed[name] = converted;
-    // A second spelling must be valid, too. An invalid one stays, so that the validator refuses it.
-    else if (!hasForm(member.form, converted)) closed[spelling] = converted;
+    if (spelling !== name) {
+      // A second spelling stays, so that the validator refuses it.
+      if (Object.hasOwn(value, name) || respelled?.has(name) === true) {
+        closed[spelling] = value[spelling];
+        continue;
+      }
+      respelled ??= new Set();
+      respelled.add(name);
+    }
+    const converted = toMember(member, value[spelling], form);
+    if (converted !== undefined) closed[name] = converted;
   }
   for (const { name, required, form } of TYPE_TABLE[type].members) {
     if (!required || closed[name] !== undefined) continue;
@@ -58,12 +65,6 @@ export function defaultOf(form: ValueForm): unknown {
     default:
       return form satisfies never;
   }
-}
-
-/** True if the member is present under its own name, too. That one wins. */
-function isShadowed(value: Readonly<Record<string, unknown>>, name: string, form: ValueForm): boolean {
-  if (!Object.hasOwn(value, name)) return false;
-  return form.is === 'json' || (value[name] !== null && value[name] !== undefined);
 }
 
 /** The value of a member; undefined if it counts as absent. */

@@ -36,16 +36,22 @@ export function acceptedObject(type: TypeName, options: SchemaOptions, without: 
   const either = respelled.map(({ spellings, schema }) => ({
     anyOf: spellings.map((spelling) => ({ required: [spelling], properties: { [spelling]: schema } })),
   }));
+  const twice = rows.flatMap(({ spellings }) => pairsOf(spellings)).map((pair) => ({ required: pair }));
   const content = exactlyOne && rows.filter(({ name }) => exactlyOne.includes(name));
   return {
     type: 'object',
     properties: Object.fromEntries(rows.flatMap(({ properties }) => properties)),
     ...(required.length > 0 && { required }),
     ...(either.length > 0 && { allOf: either }),
+    ...(twice.length > 0 && { not: { anyOf: twice } }),
     ...(content && {
       oneOf: content.map(({ name, schema }) => ({ required: [name], properties: { [name]: schema } })),
     }),
   };
+}
+
+function pairsOf(spellings: readonly string[]): readonly (readonly string[])[] {
+  return spellings.flatMap((one, at) => spellings.slice(at + 1).map((other) => [one, other]));
 }
 
 interface MemberSchema {
@@ -65,7 +71,7 @@ function memberSchema(type: TypeName, { name, required, form }: MemberRow, optio
   const schema = limited(type, name, any, options.limits);
   const spellings = spellingsOf(type, name);
   const given = (needed && spellings.length === 1) || form.is === 'json' ? schema : nullable(schema);
-  const description = `Another spelling of ${name}, which wins if both are present.`;
+  const description = `Another spelling of ${name}. Only one of them may be there.`;
   const other = { ...nullable(any), description };
   const properties = spellings.map((spelling) => [spelling, spelling === name ? given : other] as const);
   return { name, spellings, needed, schema, properties };

@@ -1,3 +1,4 @@
+import { LongText } from '../../net/frame-parser.js';
 import type { Clock } from '../../runtime/clock.js';
 
 /** A body that cannot be taken. `status`: that of the answer. */
@@ -19,20 +20,23 @@ export async function boundedText(
   chunks: AsyncIterator<Uint8Array>,
   { bytes, ms, clock }: { readonly bytes: number; readonly ms: number; readonly clock: Clock },
 ): Promise<string> {
-  let disarm = () => {};
-  const late = new Promise<never>((_, reject) => {
-    disarm = clock.after(ms, () => reject(new RefusedBody(408, `the body did not arrive within ${ms / 1000} s`)));
-  });
-  late.catch(() => {});
+  let fail = (_: RefusedBody): void => {};
+  const disarm = clock.after(ms, () => fail(new RefusedBody(408, `the body did not arrive within ${ms / 1000} s`)));
+  // One promise for all chunks would keep a reaction for each of them.
+  const nextOf = () =>
+    new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+      fail = reject;
+      chunks.next().catch(brokenOff).then(resolve, reject);
+    });
   const decoder = new TextDecoder();
-  let text = '';
+  const text = new LongText();
   try {
     for (let read = 0; ; ) {
-      const { done, value } = await Promise.race([chunks.next().catch(brokenOff), late]);
-      if (done === true) return text + decoder.decode();
+      const { done, value } = await nextOf();
+      if (done === true) return text.take(decoder.decode());
       read += value.length;
       if (read > bytes) throw new RefusedBody(413, `the body has more than ${bytes} bytes`);
-      text += decoder.decode(value, { stream: true });
+      text.add(decoder.decode(value, { stream: true }));
     }
   } finally {
     disarm();

@@ -1,10 +1,13 @@
 import type { HeaderReader } from '../../auth/authenticator.js';
 import { CHALLENGE_HEADER } from '../../auth/challenge.js';
 import type { TokenRuntime } from '../../auth/tokens/token-options.js';
-import { WebhookCheck, type WebhookSecrets } from '../../auth/webhook-check.js';
+import { WebhookCheck, type WebhookSecrets, webhookSchemas } from '../../auth/webhook-check.js';
 import { OptionsError } from '../../errors/options-error.js';
 import type { StreamResponse } from '../../model/stream-response.js';
-import { publicHosts } from '../../net/public-hosts.js';
+import { isLocalHost, publicHosts } from '../../net/public-hosts.js';
+import { checkOptions } from '../../options/check-options.js';
+import { closed, flag, func, type OptionSchemas, positive, texts, withMethod } from '../../options/option-schemas.js';
+import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../telemetry/logger.js';
 import { NOTIFICATION_ID, NOTIFICATION_TIMESTAMP } from '../notification-headers.js';
@@ -31,7 +34,10 @@ export interface PushReceiverOptions extends WebhookSecrets {
   readonly onRefusal?: (refusal: { readonly status: number; readonly reason: string }) => void;
   /** True takes those of every sender. Default: one of `token`, `authentication` and `signature` is required. */
   readonly allowAnonymous?: boolean;
-  /** The only hosts by which the webhook is called, each with or without a port. Default: any. */
+  /**
+   * The only hosts by which the webhook is called, each with or without a port. Default: any; those of this machine if
+   * every sender is taken, because a page can make its own name point to it (DNS rebinding).
+   */
   readonly hosts?: readonly string[];
   /** Tells if the application has a task. Default: all tasks. */
   readonly isExpected?: (taskId: string) => boolean | Promise<boolean>;
@@ -45,6 +51,22 @@ export interface PushReceiverOptions extends WebhookSecrets {
   readonly bodyMs?: number;
   readonly logger?: Logger;
 }
+
+const positiveOr = Type.Optional(positive);
+const schemas: OptionSchemas<PushReceiverOptions> = {
+  ...webhookSchemas,
+  onNotification: func,
+  onRefusal: Type.Optional(func),
+  allowAnonymous: Type.Optional(flag),
+  hosts: Type.Optional(texts),
+  isExpected: Type.Optional(func),
+  maxAgeMs: positiveOr,
+  seen: Type.Optional(Type.Object({})),
+  bytes: positiveOr,
+  bodyMs: positiveOr,
+  logger: Type.Optional(withMethod('error')),
+};
+const receiverSchema = closed(schemas);
 
 /** A request to a webhook, on any host. */
 export interface PushRequest {
@@ -86,11 +108,11 @@ export class PushReceiver {
 
   /** @throws OptionsError for wrong options, and if senders need no secret. */
   constructor(options: PushReceiverOptions, runtime: TokenRuntime) {
-    this.#options = options;
+    this.#options = checkOptions({ subject: 'PushReceiver', schema: receiverSchema, options });
     this.#check = new WebhookCheck(options, runtime);
     if (!this.#check.isClosed && options.allowAnonymous !== true)
       throw new OptionsError('PushReceiver', ['needs token, authentication, signature, or allowAnonymous: true']);
-    this.#isHost = options.hosts && publicHosts(options.hosts);
+    this.#isHost = options.hosts ? publicHosts(options.hosts) : this.#check.isClosed ? undefined : isLocalHost;
     this.#seen = options.seen ?? new SeenInMemory(DEFAULTS.remembered);
     this.#clock = runtime.clock;
   }
@@ -145,7 +167,8 @@ export class PushReceiver {
   /** Faults of requests that are no notifications. */
   #formFault({ method, header }: PushRequest): Refusal | undefined {
     if (method !== 'POST') return { status: 405, reason: 'notifications come by POST', headers: { allow: 'POST' } };
-    if (this.#isHost?.(header('host') ?? '') === false) return { status: 421, reason: 'the webhook has another host' };
+    if (this.#isHost?.(header('host') ?? '') === false)
+      return { status: 421, reason: 'the webhook has another host than those in hosts' };
     // Pages of other origins cannot send JSON without a permission that a receiver never gives.
     if (!JSON_TYPE.test(header('content-type') ?? '')) return { status: 415, reason: 'notifications are JSON' };
     return undefined;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OptionsError } from '../../errors/options-error.js';
+import { OptionsError } from '../errors/options-error.js';
 import { checkOptions, closestName } from './check-options.js';
 import {
   anyOf,

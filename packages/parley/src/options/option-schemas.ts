@@ -1,4 +1,4 @@
-import { LISTED } from '../../model/bound-interface.js';
+import { LISTED } from '../model/bound-interface.js';
 import * as Type from './option-types.js';
 
 /** A schema for each member of some options. The compiler reports members without a schema, and the reverse. */

@@ -1,21 +1,28 @@
-import { OptionsError } from '../../errors/options-error.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { TObject, TSchema } from './option-types.js';
 
 /** Options, their schema, and the function that takes them. */
-export interface OptionsCheck {
+export interface OptionsCheck<Options> {
   /** The name of the function, for the error. */
   readonly subject: string;
   readonly schema: TObject;
-  readonly options: unknown;
+  readonly options: Options;
 }
 
 /**
- * Checks the options of an application.
+ * Checks the options of an application, and returns them.
  * @throws OptionsError with one problem for each wrong option; for an unknown name, with the closest known one.
  */
-export function checkOptions({ subject, schema, options }: OptionsCheck): void {
+export function checkOptions<Options>({ subject, schema, options }: OptionsCheck<Options>): Options {
   const problems = problemsOf(schema, options);
   if (problems.length > 0) throw new OptionsError(subject, problems);
+  return options;
+}
+
+/** One problem for each member of an entry that its list does not know, by the name of its owner. */
+export function unknownMembers(entry: object, known: readonly string[], owner: string): string[] {
+  const names = Object.keys(entry).filter((name) => !known.includes(name));
+  return names.map((name) => `${owner}: ${unknownName(name, known, name)}`);
 }
 
 /** True if a value follows a schema of options. */
@@ -26,6 +33,8 @@ export function isOption(schema: TSchema, value: unknown): boolean {
 /** The problems of a value at a place such as `skills[0].name`; the options themselves have the place "". */
 function problemsOf(schema: TSchema, value: unknown, place = ''): string[] {
   const fault = value instanceof Promise ? 'is a promise: await it' : formFault(schema, value);
+  const form = fault === undefined ? undefined : objectForm(schema, value);
+  if (form !== undefined) return problemsOf(form, value, place);
   if (fault !== undefined) return [at(place, schema.message ?? fault)];
   const inner = [...itemProblems(schema, value, place), ...memberProblems(schema, value, place)];
   if (inner.length > 0) return inner;
@@ -43,7 +52,7 @@ function formFault(schema: TSchema, value: unknown): string | undefined {
     return schema.anyOf.some((form) => problemsOf(form, value).length === 0) ? undefined : 'has the wrong form';
   }
   if ('const' in schema && value !== schema.const) return `must be ${JSON.stringify(schema.const)}`;
-  if (schema.enum !== undefined && !schema.enum.includes(value)) return `must be one of ${schema.enum.join(', ')}`;
+  if (schema.enum !== undefined && !schema.enum.includes(value)) return wordFault(schema.enum, value);
   switch (schema.type) {
     case 'string':
       return textFault(schema, value);
@@ -60,6 +69,16 @@ function formFault(schema: TSchema, value: unknown): string | undefined {
     case undefined:
       return undefined;
   }
+}
+
+/** The only form of an object among several forms: its problems say more than that no form fits. */
+function objectForm({ anyOf = [] }: TSchema, value: unknown): TSchema | undefined {
+  const [form, ...others] = isObject(value) ? anyOf.filter(({ properties }) => properties !== undefined) : [];
+  return others.length === 0 ? form : undefined;
+}
+
+function wordFault(words: readonly unknown[], value: unknown): string {
+  return `must be one of ${words.join(', ')}${meantBy(String(value), words.map(String))}`;
 }
 
 function textFault({ minLength = 0, maxLength }: TSchema, value: unknown): string | undefined {
@@ -102,8 +121,12 @@ function requirement(member: TSchema): string {
 }
 
 function unknownName(name: string, known: readonly string[], place: string): string {
+  return `unknown option "${place}"${meantBy(name, known)}`;
+}
+
+function meantBy(name: string, known: readonly string[]): string {
   const meant = closestName(name, known);
-  return `unknown option "${place}"${meant === undefined ? '' : ` (did you mean "${meant}"?)`}`;
+  return meant === undefined ? '' : ` (did you mean "${meant}"?)`;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
