@@ -12,10 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-ownerDataContract('PostgreSQL', async () => {
+ownerDataContract('PostgreSQL', () => opened());
+ownerDataContract('PostgreSQL with 16 partitions', () => opened({ partitions: 16 }));
+
+async function opened(options: { readonly partitions?: number } = {}) {
   const url = await server.newDatabase();
   return {
-    open: () => PostgresStorage.open({ url, durability: 'process', clock: systemClock, logger: silentLogger }),
+    open: () =>
+      PostgresStorage.open({ url, durability: 'process', clock: systemClock, logger: silentLogger, ...options }),
     contents: () => rowsOf(url),
   };
-});
+}

@@ -4,19 +4,34 @@ import { systemClock, systemIds } from '../../packages/parley/src/exports/runtim
 import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { ownerDataContract } from '../contract/owner-data-contract.js';
+import { RedisCluster } from '../support/servers/redis-cluster.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 import { allValues } from './all-values.js';
 
 const server = await RedisServer.start();
-afterAll(() => server[Symbol.asyncDispose]());
-const { url } = server;
+const cluster = await RedisCluster.start();
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await cluster[Symbol.asyncDispose]();
+});
 
-ownerDataContract('Redis', async () => {
-  const client = new Redis(url);
-  await client.flushall();
-  client.disconnect();
+ownerDataContract('Redis', () => emptied(server.url, [server.url]));
+ownerDataContract('Redis Cluster', async () => {
+  const primaries = (await cluster.nodes()).filter(({ isPrimary }) => isPrimary);
+  return emptied(
+    cluster.url,
+    primaries.map((node) => node.server.url),
+  );
+});
+
+async function emptied(url: string, servers: readonly string[]) {
+  for (const each of servers) {
+    const client = new Redis(each);
+    await client.flushall();
+    client.disconnect();
+  }
   return {
     open: () => RedisStorage.open({ url, clock: systemClock, ids: systemIds, logger: silentLogger }),
-    contents: () => allValues(url),
+    contents: async () => (await Promise.all(servers.map(allValues))).join('\n'),
   };
-});
+}
