@@ -17,6 +17,7 @@ const TABLES = [
   'node',
   'meta',
   'wakeup',
+  'owner_block',
 ];
 
 /** A storage on an empty database that lives by the clock of a test. */

@@ -44,6 +44,7 @@ export class RedisStorages {
         ...(!connection.isCluster && { watch: (watcher) => pipeline.watch(watcher) }),
         close: () => pipeline.close(),
       },
+      run: (commands) => connection.call(commands),
       prefix,
       clock,
       logger,

@@ -26,7 +26,16 @@ async function processOf(prefix: string): Promise<{ readonly storage: RedisStora
   };
   const wakeups = new RedisWakeups(connection);
   const more = { clock: systemClock, logger: silentLogger, durability: 'process' as const, scanMs: 1_000_000_000 };
-  return { storage: new RedisStorage({ runner, prefix, wakeups, ...more }), scripts: () => scripts };
+  return {
+    storage: new RedisStorage({
+      runner,
+      run: () => Promise.reject(new Error('No commands')),
+      prefix,
+      wakeups,
+      ...more,
+    }),
+    scripts: () => scripts,
+  };
 }
 
 it('a process claims in the partition that a wake-up names, and asks no other', async () => {

@@ -37,6 +37,8 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunC
   'db migrate': () => import('./commands/db.js').then(({ migrate }) => ({ run: migrate })),
   'db vacuum': () => import('./commands/db.js').then(({ vacuum }) => ({ run: vacuum })),
   'db retention': () => import('./commands/db.js').then(({ retention }) => ({ run: retention })),
+  'db export': () => import('./commands/db-owner.js').then(({ exportData }) => ({ run: exportData })),
+  'db erase': () => import('./commands/db-owner.js').then(({ erase }) => ({ run: erase })),
   'db copy': () => import('./commands/db-copy.js'),
   'config show': () => import('./commands/config-show.js'),
   'config trust': () => import('./commands/config-trust.js').then(({ trust }) => ({ run: trust })),

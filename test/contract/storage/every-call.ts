@@ -50,4 +50,9 @@ export const EVERY_CALL: Readonly<Record<Exclude<StorageCall, 'close'>, (of: Tas
   'push.queues': (of) => of.push.queues({ limit: 1 }),
   'push.replay': (of) => of.push.replay(QUEUE),
   'push.purge': (of) => of.push.purge(QUEUE),
+  'owners.block': (of) => of.owners.block({ owner: 'bob' }, 1_000),
+  'owners.scopes': (of) => of.owners.scopes({ owner: 'alice' }),
+  'owners.keys': (of) => of.owners.keys(ALICE, { limit: 1 }),
+  'owners.erase': (of) => of.owners.erase(ALICE, 1),
+  'owners.scrub': (of) => of.owners.scrub(),
 };

@@ -6,6 +6,11 @@ import type { FlagName } from './flags.js';
 /** Flags that every command takes. */
 export const GLOBAL_FLAGS: readonly FlagName[] = ['output', 'verbose', 'debug', 'config', 'help', 'version'];
 
+/** Flags of the commands on the data of a user. */
+const OWNER_FLAGS: readonly FlagName[] = [
+  ...(['owner', 'anonymous-owner', 'only-agent', 'only-tenant', 'database', 'file-store', 'audit-file'] as const),
+];
+
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   ...AGENT_COMMANDS,
@@ -180,6 +185,20 @@ export const COMMANDS: readonly Command[] = [
     args: '<from> <to>',
     flags: ['resume'],
     example: 'parley db copy sqlite:./data/parley.db postgres://parley@localhost/parley',
+  },
+  {
+    path: 'db export',
+    summary: 'Export the data of a user into a folder: tasks, webhooks, idempotency keys and files',
+    flags: [...OWNER_FLAGS, 'to', 'force'],
+    example: "parley db export --owner 'apikey|ada' --to ./ada --database sqlite:./data/parley.db",
+    notes: '--force replaces an earlier export. Secrets of webhooks are masked. See docs/user-data.md.',
+  },
+  {
+    path: 'db erase',
+    summary: 'Erase the data of a user: tasks, webhooks, idempotency keys and files',
+    flags: [...OWNER_FLAGS, 'dry-run', 'yes'],
+    example: "parley db erase --owner 'apikey|ada' --file-store ./data/files --dry-run",
+    notes: 'Running turns are canceled first. An erasure that was interrupted goes on when it is repeated.',
   },
   {
     path: 'config show',

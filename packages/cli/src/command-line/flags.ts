@@ -246,6 +246,13 @@ export const FLAGS = {
   'event-log': text('duration', 'delete event logs of tasks that ended longer ago', { builtIn: '1h' }),
   resume: onOff('go on with a copy that was interrupted'),
   'dry-run': onOff('show the changes without making them'),
+  owner: text('id', 'user whose data are meant, with its issuer or scheme, such as apikey|ada'),
+  'anonymous-owner': onOff('the data of callers without a name'),
+  'only-agent': text('id', "only this agent's data (default: those of all agents)"),
+  'only-tenant': text('id', 'only the data in this tenant (default: those in all tenants)'),
+  'file-store': text('dir', 'folder of the file store of the server'),
+  to: text('dir', 'folder to make'),
+  yes: onOff('do not ask for a confirmation'),
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** The long name of a flag. */

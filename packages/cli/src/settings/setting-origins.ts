@@ -138,6 +138,13 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'event-log': 'trusted',
   resume: 'command line',
   'dry-run': 'anywhere',
+  owner: 'command line',
+  'anonymous-owner': 'command line',
+  'only-agent': 'command line',
+  'only-tenant': 'command line',
+  'file-store': 'trusted',
+  to: 'command line',
+  yes: 'command line',
 };
 
 /** Flags whose values are credentials, or lead to them. */

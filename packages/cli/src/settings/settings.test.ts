@@ -14,6 +14,12 @@ const COMMAND_LINE_ONLY = [
   'stream',
   'expires',
   'resume',
+  'owner',
+  'anonymous-owner',
+  'only-agent',
+  'only-tenant',
+  'to',
+  'yes',
   'agent',
   'http',
 ];

@@ -1,5 +1,6 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
+import type { FileStore } from '../files/file-store.js';
 import type { AgentExtension } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
 import type { NotificationChange } from '../push/notifications.js';
@@ -39,6 +40,8 @@ export interface HostExtension {
   readonly turnPorts?: TurnPorts;
   /** Functions around an agent. Absent: it leaves all of them as they are. */
   aroundAgent?(agent: AgentPlace): AroundAgent | undefined;
+  /** The files of users, for exports and erasures. Absent: it keeps none. */
+  readonly fileStore?: FileStore;
   /** True if an endpoint takes over connections as WebSockets. */
   readonly takesWebSockets?: boolean;
   /** True if an endpoint reads bodies as they arrive, and bounds their time itself. */

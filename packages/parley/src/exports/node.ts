@@ -2,6 +2,7 @@ import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import { FileAuditLog, type FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 import { nodeCompressor } from '../adapters/node/node-compressor.js';
+import type { ExportOwnerOptions } from '../adapters/node/owner-export.js';
 import { baseServerExtension } from '../app/base-server/base-server-extension.js';
 import {
   type BaseServerOptions,
@@ -9,7 +10,6 @@ import {
   DEFAULT_TTL_SECONDS,
 } from '../app/base-server/base-server-options.js';
 import type { HostExtension } from '../app/host-extension.js';
-import type { InProcess } from '../app/in-process.js';
 import { openApiExtension } from '../app/openapi/openapi-extension.js';
 import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
 import type { AgentsByPath } from '../app/options/agents-by-path.js';
@@ -25,11 +25,16 @@ import type { BoundInterface } from '../model/bound-interface.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { ServedTasks } from '../server/served-tasks.js';
+import type { OwnerQuery } from '../store/owner-query.js';
+import type { ErasedCounts, EraseOwnerOptions } from '../user-data/erase-owner.js';
+import type { ExportedCounts } from '../user-data/export-owner.js';
+import type { OwnerCounts, OwnerDataOptions } from '../user-data/owner-data.js';
 import { hostSetup } from './host-setup.js';
-import { systemClock } from './runtime.js';
+import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
 export type { FileAuditLog, FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
+export type { ExportOwnerOptions } from '../adapters/node/owner-export.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
 export type { CredentialConfig } from '../app/credential-config.js';
 export { parseRate } from '../app/limits/rate-limit-options.js';
@@ -47,9 +52,13 @@ export type { BoundInterface, Listed } from '../model/bound-interface.js';
 export { isLocalHost } from '../net/public-hosts.js';
 export type { NotifiedWebhook } from '../push/operator-headers.js';
 export type { ServedDeliveries } from '../push/served-deliveries.js';
+export type { OwnerQuery } from '../store/owner-query.js';
 export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
+export type { ErasedCounts } from '../user-data/erase-owner.js';
+export type { ExportedCounts, ExportedFile, OwnerFileFacts, OwnerRecord } from '../user-data/export-owner.js';
+export type { OwnerCounts } from '../user-data/owner-data.js';
 export { readCardKeys, type SignCardOptions, signCard } from './card-key-files.js';
 export { apiKeysFile, basicUsersFile, type CredentialOptions, credentialAuthenticator } from './credential-files.js';
 
@@ -93,6 +102,19 @@ export interface A2AHost extends InProcessAgent {
    * @throws OptionsError if no agent is under the path, or it has a handler of its own.
    */
   deliveriesOf(path: string): ServedDeliveries;
+  /** Counts the data of a user, in all agents and tenants unless the query names one. */
+  countOwner(owner: OwnerQuery): Promise<OwnerCounts>;
+  /**
+   * Exports the data of a user into a folder, see docs/user-data.md.
+   * @throws OptionsError if the place is taken; StorageError if the storage fails.
+   */
+  exportOwner(owner: OwnerQuery, options: Pick<ExportOwnerOptions, 'to' | 'force'>): Promise<ExportedCounts>;
+  /**
+   * Erases the data of a user: tasks, conversations, push configurations, idempotency keys and files. Running turns are
+   * canceled first. New messages of the user are refused with UNAVAILABLE meanwhile.
+   * @throws StorageError if something cannot be erased. Repeat the call: it goes on.
+   */
+  eraseOwner(owner: OwnerQuery, options?: Pick<EraseOwnerOptions, 'graceMs' | 'onProgress'>): Promise<ErasedCounts>;
   /** Accepts connections, by default on port 8080 of 127.0.0.1; port 0 takes a free one. */
   listen(port?: number, host?: string): Promise<{ readonly url: string }>;
   /**
@@ -128,6 +150,16 @@ export async function openAuditFile(options: Omit<FileAuditLogOptions, 'clock'>)
   return log;
 }
 
+/**
+ * Exports the data of a user in a storage and a file store into a folder, see docs/user-data.md. See `exportOwner` of
+ * `A2AHost` for a server with a storage of its own.
+ * @throws OptionsError if the place is taken; StorageError if the storage fails.
+ */
+export async function exportOwner(options: Omit<ExportOwnerOptions, 'clock' | 'ids'>): Promise<ExportedCounts> {
+  const { exportOwnerTo } = await import('../adapters/node/owner-export.js');
+  return exportOwnerTo({ ...options, clock: systemClock, ids: systemIds });
+}
+
 /** The agent of a server whose author has not given it one yet. */
 const noAgentYet: AgentExecutor = {
   replies: 'either',
@@ -145,7 +177,7 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
   const options = hasAgent(given) ? given : { ...given, agent: noAgentYet };
   checkPlacedAgent({ subject: 'createA2AServer', schemas: serverSchemas, options });
   const { path = '/' } = options;
-  const { server, inProcess } = serverOf('createA2AServer', { [path]: options }, options);
+  const { server, ...parts } = serverOf('createA2AServer', { [path]: options }, options);
   return {
     get agentCard() {
       return server.cards[path] as AgentCard;
@@ -163,7 +195,7 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
       return server.deliveries(path);
     },
     tasksOf: (owner) => server.tasks(path, owner),
-    ...callsOf(server, inProcess),
+    ...callsOf(server, parts),
   };
 }
 
@@ -177,7 +209,7 @@ function hasAgent(options: A2AServerOptions): options is AgentOptions & MountOpt
  */
 export function createA2AHost(options: A2AHostOptions): A2AHost {
   checkHost({ subject: 'createA2AHost', schemas: serverSchemas, options });
-  const { server, inProcess } = serverOf('createA2AHost', options.agents, options);
+  const { server, ...parts } = serverOf('createA2AHost', options.agents, options);
   return {
     get agentCards() {
       return server.cards;
@@ -190,7 +222,7 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
     },
     tasksOf: (path, owner) => server.tasks(path, owner),
     deliveriesOf: (path) => server.deliveries(path),
-    ...callsOf(server, inProcess),
+    ...callsOf(server, parts),
   };
 }
 
@@ -214,7 +246,11 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
     times,
     containsUncaughtErrors: uncaughtErrors !== 'process',
   });
-  return { server, inProcess };
+  const files = extensions.find(({ fileStore }) => fileStore !== undefined)?.fileStore;
+  const ownerData = (owner: OwnerQuery): OwnerDataOptions => {
+    return { storage: host.storage, files, owner, audit: host.audit?.log, clock: systemClock, ids: systemIds };
+  };
+  return { server, inProcess, ownerData };
 }
 
 function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServerOptions): HostExtension {
@@ -224,11 +260,22 @@ function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServer
   return baseServerExtension({ options, path, cache, texts });
 }
 
+type HostCalls = 'listen' | 'close' | 'fetch' | 'countOwner' | 'exportOwner' | 'eraseOwner' | typeof IN_PROCESS;
+
 function callsOf(
   server: AgentServer,
-  inProcess: InProcess,
-): Pick<A2AHost, 'listen' | 'close' | 'fetch' | typeof IN_PROCESS> {
+  { inProcess, ownerData }: Omit<ReturnType<typeof serverOf>, 'server'>,
+): Pick<A2AHost, HostCalls> {
   return {
+    countOwner: async (owner) => (await import('../user-data/owner-data.js')).countOwner(ownerData(owner)),
+    exportOwner: async (owner, options) => {
+      const { exportOwnerTo } = await import('../adapters/node/owner-export.js');
+      return exportOwnerTo({ ...options, ...ownerData(owner) });
+    },
+    eraseOwner: async (owner, options = {}) => {
+      const { eraseOwner } = await import('../user-data/erase-owner.js');
+      return eraseOwner({ ...options, ...ownerData(owner) });
+    },
     listen: (port = 8080, host = '127.0.0.1') => server.listen({ host, port }),
     close: ({ graceMs = 5_000, drainMs = 0 } = {}) => server.close({ graceMs, drainMs }),
     fetch: toFetch({ ...server.host, clock: systemClock }),

@@ -5,6 +5,8 @@ import { ScopedTasks } from '../store/scoped-tasks.js';
 import type { Scope } from '../store/task-key.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { ErasedCounts, EraseOwnerOptions } from '../user-data/erase-owner.js';
+import type { OwnerCounts, OwnerDataOptions } from '../user-data/owner-data.js';
 import type { CopyStorageOptions } from './copy-storage.js';
 import { systemClock, systemIds } from './runtime.js';
 
@@ -26,6 +28,8 @@ export type {
 } from '../store/held-turn.js';
 export type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../store/idempotency-keys.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
+export type { OwnerQuery } from '../store/owner-query.js';
+export type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../store/owner-storage.js';
 export type {
   ConfigChange,
   ConfigPut,
@@ -78,6 +82,8 @@ export type { WakeupListener, Wakeups } from '../store/wakeups.js';
 export { LogRecord, type LogRecordExtras } from '../task/log-record.js';
 export { type StatusAndMetadata, TaskBuilder } from '../task/task-builder.js';
 export type { TaskExtent } from '../task/trim-task.js';
+export type { ErasedCounts, EraseOwnerOptions } from '../user-data/erase-owner.js';
+export type { OwnerCounts, OwnerDataOptions } from '../user-data/owner-data.js';
 export type { CopyStorageOptions } from './copy-storage.js';
 
 /**
@@ -107,6 +113,22 @@ export async function openStorage(url: string, options: { readonly logger?: Logg
 export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCounts> {
   const { copyStorage: copy } = await import('./copy-storage.js');
   return copy(options);
+}
+
+/**
+ * Erases all data of a user in a storage and a file store, also while servers use a shared storage. See `eraseOwner` of
+ * `A2AHost` for a server with a storage of its own.
+ * @throws StorageError if something cannot be erased. Repeat the call: it goes on.
+ */
+export async function eraseOwner(options: Omit<EraseOwnerOptions, 'clock' | 'ids'>): Promise<ErasedCounts> {
+  const { eraseOwner: erase } = await import('../user-data/erase-owner.js');
+  return erase({ ...options, clock: systemClock, ids: systemIds });
+}
+
+/** Counts what `eraseOwner` would erase. Changes nothing. */
+export async function countOwner(options: Omit<OwnerDataOptions, 'clock' | 'ids' | 'audit'>): Promise<OwnerCounts> {
+  const { countOwner: count } = await import('../user-data/owner-data.js');
+  return count({ ...options, clock: systemClock, ids: systemIds });
 }
 
 /** A storage, and the scope of its tasks. Default: the tasks of anonymous callers at the agent under `/`. */

@@ -1,3 +1,4 @@
+import type { OwnerFiles } from './owner-files.js';
 import type { UploadStore } from './upload-store.js';
 
 /** A user of an agent. All files of one have a quota together, because an operator may let a user name any tenant. */
@@ -139,6 +140,8 @@ export interface FileStore {
   sweep(): Promise<number>;
   /** Uploads in several requests. Absent: the store takes none. */
   readonly uploads?: UploadStore;
+  /** The files of users, for exports and erasures. Absent: the store can do neither. */
+  readonly owners?: OwnerFiles;
   /**
    * Takes what the store needs, at the start of a server. A call takes it too. Absent: it needs nothing.
    * @throws StorageError if another process has it.

@@ -1,4 +1,5 @@
 import type { IdempotencyKeys } from './idempotency-keys.js';
+import type { OwnerStorage } from './owner-storage.js';
 import type { PushStorage } from './push-storage.js';
 import type { TaskStorage } from './task-storage.js';
 
@@ -7,7 +8,11 @@ type Calls<Port> = {
 }[keyof Port];
 
 /** The name of a call, behind the name of its part if it has one: `accept`, `keys.recall`, `push.claim`. */
-export type StorageCall = Calls<TaskStorage> | `keys.${Calls<IdempotencyKeys>}` | `push.${Calls<PushStorage>}`;
+export type StorageCall =
+  | Calls<TaskStorage>
+  | `keys.${Calls<IdempotencyKeys>}`
+  | `push.${Calls<PushStorage>}`
+  | `owners.${Calls<OwnerStorage>}`;
 
 /** Answers in the place of a storage. `run` makes the call. */
 export type Intercept = (call: StorageCall, args: readonly unknown[], run: () => unknown) => unknown;
@@ -23,7 +28,8 @@ export function interceptedStorage<Storage extends TaskStorage>(
 ): Storage {
   const keys = intercepted(storage.keys, { intercept, part: 'keys.', own: {} });
   const push = intercepted(storage.push, { intercept, part: 'push.', own: {} });
-  return intercepted(storage, { intercept, part: '', own: { keys, push, ...own } });
+  const owners = intercepted(storage.owners, { intercept, part: 'owners.', own: {} });
+  return intercepted(storage, { intercept, part: '', own: { keys, push, owners, ...own } });
 }
 
 function intercepted<Port extends object>(

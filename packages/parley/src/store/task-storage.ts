@@ -17,6 +17,7 @@ import type {
   Renewal,
 } from './held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered } from './idempotency-keys.js';
+import type { OwnerStorage } from './owner-storage.js';
 import type { PushStorage, StoredPushConfig } from './push-storage.js';
 import type { RateCounters } from './rate-counters.js';
 import type { Scope, TaskKey } from './task-key.js';
@@ -290,6 +291,9 @@ export interface TaskStorage {
    * make queues due in the commit of their append.
    */
   readonly push: PushStorage;
+
+  /** The data of users, for exports and erasures. */
+  readonly owners: OwnerStorage;
 
   accept(acceptance: Acceptance): Promise<AcceptOutcome>;
   append(append: Append): Promise<AppendOutcome>;

@@ -26,10 +26,19 @@ export interface AuditRecord {
   /** The push configuration of a replay or a purge. */
   readonly configId?: string;
   /**
-   * The operation of the protocol, or `replayDelivery`, `purgeDelivery`, `resealConfigs`, `uploadFile`, `beginUpload`,
-   * `appendToUpload`, `readFile` or `deleteFile`.
+   * The operation of the protocol, or `replayDelivery`, `purgeDelivery`, `resealConfigs`, `exportOwner`, `eraseOwner`,
+   * `uploadFile`, `beginUpload`, `appendToUpload`, `readFile` or `deleteFile`.
    */
   readonly operation?: string;
+  /**
+   * The user whose data an operator exports or erases: `sha256:` with the hash of the id in hex, or `anonymous`. The id
+   * itself would outlive its erasure here.
+   */
+  readonly owner?: string;
+  /** An export or an erasure has a record at its beginning and one at its end. */
+  readonly phase?: 'begin' | 'end';
+  /** Counts of exported or erased things, such as `tasks` and `files`. */
+  readonly counts?: Readonly<Record<string, number>>;
   readonly fileId?: string;
   /** Bytes of a file that the request has stored, or that its answer has. */
   readonly bytes?: number;

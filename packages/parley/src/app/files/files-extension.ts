@@ -96,6 +96,7 @@ export function filesExtension(options: FileTransferOptions): HostExtension {
       };
     },
     takesLongBodies: true,
+    fileStore: options.store,
     turnPorts: {
       files: (turn) => {
         if (served === undefined) throw new OptionsError('context.files', ['the server has not started']);

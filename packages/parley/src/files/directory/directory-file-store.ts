@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
+import { Arrivals } from '../arrivals.js';
 import {
   countedBytes,
   type FileLimits,
@@ -15,8 +16,10 @@ import {
   type OpenedFile,
   type StoredFile,
 } from '../file-store.js';
+import type { OwnerFiles } from '../owner-files.js';
 import { OwnerQuotas } from '../owner-quotas.js';
 import type { UploadStore } from '../upload-store.js';
+import { DirectoryOwnerFiles } from './directory-owner-files.js';
 import { DirectorySweep } from './directory-sweep.js';
 import { DirectoryUploads } from './directory-uploads.js';
 import { FileWriter } from './file-writer.js';
@@ -59,6 +62,8 @@ const PUBLISH_ATTEMPTS = 3;
  */
 export class DirectoryFileStore implements FileStore {
   readonly uploads: UploadStore;
+  readonly owners: OwnerFiles;
+  readonly #arrivals = new Arrivals();
   readonly #clock: Clock;
   readonly #ids: IdSource;
   readonly #leftoverMs: number;
@@ -75,7 +80,9 @@ export class DirectoryFileStore implements FileStore {
     this.#leftoverMs = leftoverMs;
     this.#lock = lock;
     const open = () => this.open();
-    this.uploads = new DirectoryUploads({ folders: this.#folders, quotas: this.#quotas, clock, ids, open });
+    const [folders, quotas, arrivals] = [this.#folders, this.#quotas, this.#arrivals] as const;
+    this.uploads = new DirectoryUploads({ folders, quotas, arrivals, clock, ids, open });
+    this.owners = new DirectoryOwnerFiles({ folders, quotas, arrivals, open });
   }
 
   async open(): Promise<void> {
@@ -96,7 +103,11 @@ export class DirectoryFileStore implements FileStore {
     await this.open();
     const known = await this.#unexpired(scope, file.id);
     if (known !== undefined) return known.file;
-    const reservation = await this.#quotas.reserve(scope, file, limits);
+    const arrival = this.#arrivals.begin(scope);
+    const reservation = await this.#quotas.reserve(scope, file, limits).catch((error: unknown) => {
+      arrival.end();
+      throw error;
+    });
     const { id } = file;
     const token = this.#ids.random().replaceAll('-', '');
     const bytes = `${id}.${token}.bin`;
@@ -108,6 +119,7 @@ export class DirectoryFileStore implements FileStore {
       const writer = new FileWriter(handle);
       try {
         for await (const chunk of file.chunks) {
+          arrival.check();
           reservation.cover(writer.size + chunk.length);
           await writer.write(chunk);
         }
@@ -116,7 +128,15 @@ export class DirectoryFileStore implements FileStore {
         await writer.close();
       }
       const stored = storedFile(file.finish(), { ...file, size: writer.size });
-      const kept = await this.#published({ scope, bytes, file: stored }, token);
+      arrival.check();
+      const record = { scope, bytes, file: stored };
+      const kept = await this.#published(record, token);
+      try {
+        arrival.check();
+      } catch (error) {
+        await this.#folders.delete(record);
+        throw error;
+      }
       isStored = kept === stored;
       if (isStored) reservation.stored(stored.size);
       return kept;
@@ -125,6 +145,7 @@ export class DirectoryFileStore implements FileStore {
     } finally {
       if (!isStored) await removedOrLeft(bytesPath);
       reservation.release();
+      arrival.end();
       this.#folders.writing.delete(bytesPath);
     }
   }

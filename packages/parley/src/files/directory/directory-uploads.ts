@@ -2,6 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
+import type { Arrivals } from '../arrivals.js';
 import { uploadTooLong } from '../file-errors.js';
 import { type FileLimits, type FileScope, isFileId, type StoredFile } from '../file-store.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
@@ -22,6 +23,7 @@ import type { UploadRecord } from './stored-record.js';
 export interface DirectoryUploadsOptions {
   readonly folders: OwnerFolders;
   readonly quotas: OwnerQuotas;
+  readonly arrivals: Arrivals;
   readonly clock: Clock;
   readonly ids: IdSource;
   /** Takes the directory for this process. */
@@ -47,8 +49,23 @@ export class DirectoryUploads implements UploadStore {
   }
 
   async begin(scope: FileScope, upload: NewUpload, limits: FileLimits): Promise<void> {
-    const { folders, quotas, ids } = this.#options;
     await this.#options.open();
+    const arrival = this.#options.arrivals.begin(scope);
+    try {
+      await this.#begin(scope, upload, limits);
+      try {
+        arrival.check();
+      } catch (error) {
+        await this.remove(scope, upload.id);
+        throw error;
+      }
+    } finally {
+      arrival.end();
+    }
+  }
+
+  async #begin(scope: FileScope, upload: NewUpload, limits: FileLimits): Promise<void> {
+    const { folders, quotas, ids } = this.#options;
     const known = await folders.upload(folders.folderOf(scope), `${upload.id}.upload`);
     if (known !== undefined && this.#isExpired(known)) await this.#remove(known);
     const reservation = await quotas.reserve(scope, upload, limits);

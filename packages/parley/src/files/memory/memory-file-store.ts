@@ -1,4 +1,7 @@
 import type { Clock } from '../../runtime/clock.js';
+import type { OwnerQuery } from '../../store/owner-query.js';
+import { isOwnedBy } from '../../store/owner-query.js';
+import { type Arrival, Arrivals } from '../arrivals.js';
 import { storeFull } from '../file-errors.js';
 import {
   countedBytes,
@@ -12,6 +15,7 @@ import {
   type OpenedFile,
   type StoredFile,
 } from '../file-store.js';
+import type { ErasedFiles, OwnedFile, OwnerFiles } from '../owner-files.js';
 import { OwnerQuotas } from '../owner-quotas.js';
 import { ArrivedBytes } from './arrived-bytes.js';
 import { MemoryUploads } from './memory-uploads.js';
@@ -42,6 +46,12 @@ const CHUNK_BYTES = 262_144;
 /** Files in the memory of the process, for tests and small agents. They end with the process. */
 export class MemoryFileStore implements FileStore {
   readonly uploads: MemoryUploads;
+  readonly owners: OwnerFiles = {
+    list: (owner) => this.#listed(owner),
+    count: async (owner) => ({ files: this.#of(owner).length, uploads: this.uploads.ownedBy(owner).length }),
+    erase: (owner) => this.#erase(owner),
+  };
+  readonly #arrivals = new Arrivals();
   readonly #clock: Clock;
   readonly #storeBytes: number;
   readonly #files = new OwnedFiles<Entry>();
@@ -69,6 +79,19 @@ export class MemoryFileStore implements FileStore {
     await this.#removeExpired(scope, file.id);
     const known = this.#found(scope, file.id);
     if (known !== undefined) return known.file;
+    const arrival = this.#arrivals.begin(scope);
+    try {
+      return await this.#put(scope, file, { limits, arrival });
+    } finally {
+      arrival.end();
+    }
+  }
+
+  async #put(
+    scope: FileScope,
+    file: NewFile,
+    { limits, arrival }: { readonly limits: FileLimits; readonly arrival: Arrival },
+  ): Promise<StoredFile> {
     const reservation = await this.#quotas.reserve(scope, file, this.#shareOf(limits));
     let bytes: ArrivedBytes | undefined;
     try {
@@ -82,6 +105,7 @@ export class MemoryFileStore implements FileStore {
       const entry = { scope, file: { ...file.finish(), id, size, createdAt, expiresAt }, bytes };
       // Another file of this id may have come and expired meanwhile.
       await this.#removeExpired(scope, id);
+      arrival.check();
       const kept = this.#files.add(scope, id, entry);
       if (kept !== entry) {
         bytes.release();
@@ -129,6 +153,20 @@ export class MemoryFileStore implements FileStore {
       this.uploads.sweep(),
     ]);
     return removed.filter(Boolean).length;
+  }
+
+  #of(owner: OwnerQuery): Entry[] {
+    return this.#files.all().filter(({ scope }) => isOwnedBy(owner, scope));
+  }
+
+  async *#listed(owner: OwnerQuery): AsyncGenerator<OwnedFile> {
+    for (const { scope, file } of this.#of(owner)) yield { scope, file };
+  }
+
+  async #erase(owner: OwnerQuery): Promise<ErasedFiles> {
+    this.#arrivals.erase(owner);
+    const removed = await Promise.all(this.#of(owner).map((entry) => this.#remove(entry)));
+    return { files: removed.filter(Boolean).length, uploads: await this.uploads.erase(owner) };
   }
 
   #remove(entry: Entry): Promise<boolean> {

@@ -1,4 +1,6 @@
 import type { Clock } from '../../runtime/clock.js';
+import type { OwnerQuery } from '../../store/owner-query.js';
+import { isOwnedBy } from '../../store/owner-query.js';
 import { uploadTooLong } from '../file-errors.js';
 import { countedBytes, type FileLimits, type FileOwner, type FileScope, type StoredFile } from '../file-store.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
@@ -27,7 +29,8 @@ export interface MemoryUploadsOptions {
   readonly keep: (scope: FileScope, file: StoredFile, bytes: ArrivedBytes) => boolean;
 }
 
-interface Upload {
+/** An upload with the bytes that have come. */
+export interface Upload {
   readonly about: NewUpload;
   readonly scope: FileScope;
   readonly bytes: ArrivedBytes;
@@ -109,6 +112,17 @@ export class MemoryUploads implements UploadStore {
   /** The bytes of the uploads of an owner as they count for the quota. */
   countedOf(owner: FileOwner): number {
     return this.#uploads.of(owner).reduce((sum, { about }) => sum + countedBytes(about.size), 0);
+  }
+
+  /** The uploads of an owner in all agents and tenants. */
+  ownedBy(owner: OwnerQuery): Upload[] {
+    return this.#uploads.all().filter(({ scope }) => isOwnedBy(owner, scope));
+  }
+
+  /** Removes the uploads of an owner; how many went. */
+  async erase(owner: OwnerQuery): Promise<number> {
+    const removed = await Promise.all(this.ownedBy(owner).map((upload) => this.#remove(upload)));
+    return removed.filter(Boolean).length;
   }
 
   /** Removes expired uploads. */

@@ -1,6 +1,7 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { IdSource } from '../../runtime/id-source.js';
+import { type Arrival, Arrivals } from '../arrivals.js';
 import { quotaReached } from '../file-errors.js';
 import {
   countedBytes,
@@ -15,10 +16,12 @@ import {
   type OpenedFile,
   type StoredFile,
 } from '../file-store.js';
+import type { OwnerFiles } from '../owner-files.js';
 import { OwnerQuotas } from '../owner-quotas.js';
 import { S3Bucket, type S3BucketOptions, type S3Runtime } from './s3-bucket.js';
 import { DATA, FACTS, type KeyFacts, keyFacts, ownerFolder, placeIn, placeOf, readKey } from './s3-keys.js';
 import { listedObjects, openUploads } from './s3-listing.js';
+import { S3OwnerFiles } from './s3-owner-files.js';
 import { putBytes, type UploadWay } from './s3-upload.js';
 import { S3Uploads } from './s3-uploads.js';
 
@@ -55,6 +58,8 @@ const REST_MS = 24 * 3_600_000;
  */
 export class S3FileStore implements FileStore {
   readonly uploads: S3Uploads;
+  readonly owners: OwnerFiles;
+  readonly #arrivals = new Arrivals();
   readonly #bucket: S3Bucket;
   readonly #way: UploadWay;
   readonly #restMs: number;
@@ -73,6 +78,11 @@ export class S3FileStore implements FileStore {
     this.#newToken = () => runtime.ids.random().replaceAll('-', '');
     this.#way = { partBytes, parallel };
     this.#restMs = restMs;
+    this.owners = new S3OwnerFiles({
+      bucket: this.#bucket,
+      arrivals: this.#arrivals,
+      fileOf: async (facts) => (await this.#fileOf(facts))?.file,
+    });
     this.uploads = new S3Uploads({
       bucket: this.#bucket,
       quotas: this.#quotas,
@@ -91,6 +101,19 @@ export class S3FileStore implements FileStore {
     const there = await this.#firstOf(known);
     if (there !== undefined) return there.file;
     await this.#delete(scope, known.filter(this.#isExpired));
+    const arrival = this.#arrivals.begin(scope);
+    try {
+      return await this.#put(scope, file, { place, limits, arrival });
+    } finally {
+      arrival.end();
+    }
+  }
+
+  async #put(
+    scope: FileScope,
+    file: NewFile,
+    { place, limits, arrival }: { readonly place: string; readonly limits: FileLimits; readonly arrival: Arrival },
+  ): Promise<StoredFile> {
     const reservation = await this.#quotas.reserve(scope, file, limits);
     try {
       const token = this.#newToken();
@@ -100,7 +123,9 @@ export class S3FileStore implements FileStore {
       const stored = { ...facts, id, size, createdAt, expiresAt };
       const own = keyFacts(FACTS, { place, expiresAt, size, token });
       try {
+        arrival.check();
         await this.#putFacts(own.key, stored);
+        arrival.check();
         await this.#checkRoom(scope, limits);
       } catch (error) {
         // The facts may be there in spite of the error.
@@ -248,13 +273,16 @@ export class S3FileStore implements FileStore {
   /** The file of a place: the first one that is not expired. */
   async #firstOf(all: readonly KeyFacts[]): Promise<FoundFile | undefined> {
     for (const facts of all) {
-      if (this.#isExpired(facts)) continue;
-      const { key, place, data, expiresAt, size } = facts;
-      const text = await this.#bucket.text({ method: 'GET', key });
-      const id = place.slice(place.lastIndexOf('/') + 1);
-      if (text !== undefined) return { key, data, file: { ...readFacts(text), id, expiresAt, size } };
+      const found = this.#isExpired(facts) ? undefined : await this.#fileOf(facts);
+      if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  async #fileOf({ key, place, data, expiresAt, size }: KeyFacts): Promise<FoundFile | undefined> {
+    const text = await this.#bucket.text({ method: 'GET', key });
+    const id = place.slice(place.lastIndexOf('/') + 1);
+    return text === undefined ? undefined : { key, data, file: { ...readFacts(text), id, expiresAt, size } };
   }
 
   /** The facts of a place. There is more than one after a race, or if a file is put again after it expired. */

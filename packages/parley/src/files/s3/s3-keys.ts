@@ -28,12 +28,34 @@ export interface KeyFacts {
 
 /** The folder of an owner, with a slash at its end. No two owners have the same. */
 export async function ownerFolder({ agent, owner }: FileOwner): Promise<string> {
-  return `a${await nameOf(agent)}/${owner === null ? 'anonymous' : `o${await nameOf(owner)}`}/`;
+  return `${await agentFolder(agent)}${await ownerName(owner)}/`;
+}
+
+/** The folder of an agent, with a slash at its end. */
+export async function agentFolder(agent: string): Promise<string> {
+  return `a${await nameOf(agent)}/`;
+}
+
+/** The name of the folder of an owner in that of an agent. */
+export async function ownerName(owner: string | null): Promise<string> {
+  return owner === null ? 'anonymous' : `o${await nameOf(owner)}`;
+}
+
+/** The name of the folder of a tenant in that of an owner. */
+export async function tenantName(tenant: string): Promise<string> {
+  return `t${await nameOf(tenant)}`;
+}
+
+/** The text of a name of a folder, behind its first letter. A long text is kept as its hash only. */
+export function readName(name: string): string {
+  if (!name.startsWith('b')) return `sha256:${name.slice(1)}`;
+  const base64 = name.slice(1).replaceAll('-', '+').replaceAll('_', '/');
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0)));
 }
 
 /** The folder of a scope in that of its owner, with a slash at its end. No two scopes have the same. */
 async function scopeFolder(scope: FileScope): Promise<string> {
-  return `${await ownerFolder(scope)}t${await nameOf(scope.tenant)}/`;
+  return `${await ownerFolder(scope)}${await tenantName(scope.tenant)}/`;
 }
 
 /** The place of a file: the folder of its scope with its id. It has no dot. */

@@ -40,6 +40,21 @@ export async function* listedObjects(bucket: S3Bucket, folder: string, most = 10
   } while (token !== undefined && most === 1000);
 }
 
+/** Lists the folders in a folder, each with a slash at its end. */
+export async function* listedFolders(bucket: S3Bucket, folder: string): AsyncGenerator<string> {
+  let token: string | undefined;
+  do {
+    const query = { 'list-type': '2', prefix: bucket.prefix + folder, delimiter: '/' };
+    const more = token === undefined ? query : { ...query, 'continuation-token': token };
+    const page: string = (await bucket.text({ method: 'GET', query: more })) ?? '';
+    for (const entry of elements(page, 'CommonPrefixes')) {
+      const prefix = element(entry, 'Prefix');
+      if (prefix?.startsWith(bucket.prefix) === true) yield prefix.slice(bucket.prefix.length);
+    }
+    token = element(page, 'IsTruncated') === 'true' ? element(page, 'NextContinuationToken') : undefined;
+  } while (token !== undefined);
+}
+
 /** Lists uploads in parts that were not ended: the first thousand. */
 export async function openUploads(bucket: S3Bucket, folder: string): Promise<readonly OpenUpload[]> {
   const page = (await bucket.text({ method: 'GET', query: { uploads: '', prefix: bucket.prefix + folder } })) ?? '';

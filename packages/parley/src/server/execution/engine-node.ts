@@ -109,15 +109,15 @@ export class EngineNode {
     this.#unsubscribe ??= storage.wakeups.subscribe({
       taskChanged: (key) => {
         const member = this.#memberOf(key.scope.agent);
-        if (member?.runs(key)) member.lookForReplies(key);
-        else this.look(key);
+        if (!member?.runs(key)) return this.look(key);
+        member.lookForReplies(key);
+        // Without a heartbeat nothing else tells that code beside the engine has overtaken the turn.
+        if (!storage.shared) void this.#renewOne(key).then(() => this.look(key));
       },
       workReady: (agent) => {
         if (storage.shared && this.#memberOf(agent)) this.#claimSoon();
       },
-      cancelAsked: (key) => {
-        if (storage.shared) void this.#renewOne(key);
-      },
+      cancelAsked: (key) => void this.#renewOne(key),
     });
     return () => {
       this.#members.delete(member);

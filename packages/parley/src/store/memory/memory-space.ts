@@ -53,6 +53,13 @@ export class MemorySpaces {
     return space;
   }
 
+  /** The scopes that have anything. */
+  *scopes(): Generator<Scope> {
+    for (const tenants of this.#agents.values()) {
+      for (const owners of tenants.values()) for (const { scope } of owners.values()) yield scope;
+    }
+  }
+
   /** Lets a space go that has nothing left. */
   release({ scope, tasks, keyCount }: MemorySpace): void {
     if (tasks.size > 0 || keyCount > 0) return;

@@ -1,3 +1,4 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
@@ -14,6 +15,8 @@ import type {
   Renewal,
 } from '../held-turn.js';
 import { NodeList } from '../node-list.js';
+import { OwnerBlocks } from '../owner-blocks.js';
+import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import {
   type AcceptDecision,
@@ -56,6 +59,7 @@ import type {
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
 import { MemoryDeliveries } from './memory-deliveries.js';
+import { MemoryOwners } from './memory-owners.js';
 import { MemoryPush } from './memory-push.js';
 import { MemorySpaces } from './memory-space.js';
 import { MemoryTasks, refusedAccept } from './memory-tasks.js';
@@ -88,6 +92,8 @@ export class MemoryStorage implements TaskStorage {
   readonly wakeups = new LocalWakeups();
   readonly keys: RememberedKeys;
   readonly push: PushStorage;
+  readonly owners: OwnerStorage;
+  readonly #blocks = new OwnerBlocks();
   readonly #lifetime: ClockedLifetime;
   readonly #spaces = new MemorySpaces();
   readonly #tasks: MemoryTasks;
@@ -108,13 +114,16 @@ export class MemoryStorage implements TaskStorage {
     this.#lifetime = lifetime;
     this.#tasks = new MemoryTasks(spaces, { eventLogBytes, maxTasks, maxBytes, deliveries });
     const limits = { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES };
-    this.keys = new RememberedKeys({ lifetime, spaces, limits });
+    this.keys = new RememberedKeys({ lifetime, spaces, blocks: this.#blocks, limits });
     this.push = new MemoryPush({ lifetime, tasks: this.#tasks, deliveries, wakeups: this.wakeups });
+    const remove = (entry: TaskEntry) => this.#remove(entry);
+    this.owners = new MemoryOwners({ lifetime, spaces, keys: this.keys, blocks: this.#blocks, remove });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     const now = this.#lifetime.now();
     const { scope, task, idempotency, pushConfig, pushConfigLimit } = acceptance;
+    if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
     if (acceptance.again === true) {
       const earlier = this.#acceptedBefore(acceptance);
       if (earlier !== undefined) return earlier;
@@ -306,6 +315,7 @@ export class MemoryStorage implements TaskStorage {
 
   async create(scope: Scope, task: Task): Promise<boolean> {
     const now = this.#lifetime.now();
+    if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
     if (this.#tasks.find(scope, task.id) !== undefined) return false;
     this.#tasks.insert(this.#spaces.of(scope), task, now);
     return true;
@@ -316,11 +326,7 @@ export class MemoryStorage implements TaskStorage {
     const entry = this.#tasks.find(scope, taskId);
     const decision = decideDelete(entry, now);
     if (entry === undefined || decision !== 'deleted') return decision;
-    entry.holder = undefined;
-    entry.dropTurns('all');
-    this.#queue.update(entry);
-    this.#tasks.remove(entry);
-    this.wakeups.taskChanged({ scope, id: taskId });
+    this.#remove(entry);
     return 'deleted';
   }
 
@@ -361,6 +367,14 @@ export class MemoryStorage implements TaskStorage {
 
   async close(): Promise<void> {
     this.#lifetime.end();
+  }
+
+  #remove(entry: TaskEntry): void {
+    entry.holder = undefined;
+    entry.dropTurns('all');
+    this.#queue.update(entry);
+    this.#tasks.remove(entry);
+    this.wakeups.taskChanged({ scope: entry.space.scope, id: entry.id });
   }
 
   #enqueue(entry: TaskEntry, { message, caller }: Acceptance, accepted: AcceptedTurn): QueuedTurn {

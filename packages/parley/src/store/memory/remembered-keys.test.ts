@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { OwnerBlocks } from '../owner-blocks.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import { MemorySpaces } from './memory-space.js';
 import { type PutKey, RememberedKeys } from './remembered-keys.js';
@@ -8,7 +9,7 @@ function keys(limits: { readonly keys: number; readonly bytes: number }) {
   const clock = new ManualClock();
   const spaces = new MemorySpaces();
   const space = spaces.of({ agent: 'a', tenant: '', owner: 'ann' });
-  const kept = new RememberedKeys({ lifetime: new ClockedLifetime(clock), spaces, limits });
+  const kept = new RememberedKeys({ blocks: new OwnerBlocks(), lifetime: new ClockedLifetime(clock), spaces, limits });
   const put = (key: string, outcome: PutKey['outcome'] = { taskId: 't', turn: 1 }) =>
     kept.put(space, { key, digest: `of ${key}`, ttlMs: 10 }, { outcome, now: 0, before: kept.find(space, key) });
   const found = (...names: string[]) => names.filter((name) => kept.find(space, name) !== undefined);

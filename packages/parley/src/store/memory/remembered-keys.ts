@@ -1,6 +1,8 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
+import type { OwnerBlocks } from '../owner-blocks.js';
 import { type KeyStanding, keyStanding, REMEMBERED_SHARES } from '../rules/key-rules.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
@@ -12,6 +14,7 @@ import { type KeptKey, type KeyList, PackedKeys } from './packed-keys.js';
 export interface RememberedKeysOptions {
   readonly lifetime: ClockedLifetime;
   readonly spaces: MemorySpaces;
+  readonly blocks: OwnerBlocks;
   /** The limits of what is kept: count of keys, and bytes with their replies. */
   readonly limits: { readonly keys: number; readonly bytes: number };
 }
@@ -57,20 +60,23 @@ interface Shelf {
 export class RememberedKeys implements IdempotencyKeys {
   readonly #lifetime: ClockedLifetime;
   readonly #spaces: MemorySpaces;
+  readonly #blocks: OwnerBlocks;
   readonly #limits: RememberedKeysOptions['limits'];
   readonly #passing = newShelf();
   readonly #lasting = newShelf();
   readonly #hashOf = keyHash();
 
-  constructor({ lifetime, spaces, limits }: RememberedKeysOptions) {
+  constructor({ lifetime, spaces, blocks, limits }: RememberedKeysOptions) {
     this.#lifetime = lifetime;
     this.#spaces = spaces;
+    this.#blocks = blocks;
     this.#limits = limits;
   }
 
   async reserve(scope: Scope, key: IdempotencyKey, { node, leaseMs }: Lease): Promise<Reservation> {
     const now = this.#lifetime.now();
     const { standing, kept } = this.standing(scope, key.key, { node, now });
+    if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
     if (standing === 'known' && kept !== undefined) return { kind: 'known', first: rememberedOf(kept) };
     if (standing === 'reserved' && kept !== undefined) return { kind: 'taken', digest: kept.digest };
     const reservation = { node, leaseEnd: now + leaseMs };
@@ -87,6 +93,7 @@ export class RememberedKeys implements IdempotencyKeys {
   async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
     const now = this.#lifetime.now();
     const { standing, kept } = this.standing(scope, key.key, { node: undefined, now });
+    if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
     if (standing === 'known' && kept !== undefined) return rememberedOf(kept);
     const outcome = { reply };
     this.put(this.#spaces.of(scope), key, { outcome, now, before: kept });
@@ -146,6 +153,31 @@ export class RememberedKeys implements IdempotencyKeys {
       for (let slot = shelf.keys.all.first; slot !== NONE && dropped < limit; ) {
         const after = shelf.keys.after(slot);
         if (shelf.keys.expiryOf(slot) <= now) {
+          this.#drop(shelf, slot);
+          dropped += 1;
+        }
+        slot = after;
+      }
+    }
+    return dropped;
+  }
+
+  /** The keys of a space, those that have expired included. Reads the keys of all spaces. */
+  *of(space: MemorySpace): Generator<KeptKey> {
+    for (const { keys } of [this.#passing, this.#lasting]) {
+      for (let slot = keys.all.first; slot !== NONE; slot = keys.after(slot)) {
+        if (keys.spaceOf(slot) === space) yield keys.read(slot);
+      }
+    }
+  }
+
+  /** Drops at most so many keys of a space; how many went. */
+  drop(space: MemorySpace, limit: number): number {
+    let dropped = 0;
+    for (const shelf of [this.#passing, this.#lasting]) {
+      for (let slot = shelf.keys.all.first; slot !== NONE && dropped < limit; ) {
+        const after = shelf.keys.after(slot);
+        if (shelf.keys.spaceOf(slot) === space) {
           this.#drop(shelf, slot);
           dropped += 1;
         }

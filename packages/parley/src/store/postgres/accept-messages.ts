@@ -1,3 +1,4 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Lease } from '../held-turn.js';
 import type { Remembered } from '../idempotency-keys.js';
 import { type AcceptDecision, decideAccept, firstTurn, repeatedAccept } from '../rules/decide-accept.js';
@@ -7,7 +8,16 @@ import { type LockedTask, lockTask, writeQueue } from './locked-task.js';
 import { dropUnusedKey, KEY_IS_FREE, lockKey, writeKey } from './message-keys.js';
 import { PostgresError } from './postgres-error.js';
 import { hasRoom, putConfig } from './push-queues.js';
-import { contextHash, fullText, indexForm, type StoredScope, type StoredScopes, textOfName } from './stored-names.js';
+import {
+  contextHash,
+  fullText,
+  indexForm,
+  isBlocked,
+  type StoredScope,
+  type StoredScopes,
+  scopeColumns,
+  textOfName,
+} from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
 
 /** The result of an acceptance. `epoch`: that of the claim, if the turn was claimed. */
@@ -39,16 +49,19 @@ const ACCEPT_IDLE: Sql = {
   name: 'accept-idle',
   text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
     o AS MATERIALIZED (
-      SELECT pk, part, scope, id, full_id, seq, epoch + 1 AS epoch, turns + 1 AS turn FROM parley.task
+      SELECT pk, part, scope, id, full_id, agent, tenant, owner, seq, epoch + 1 AS epoch, turns + 1 AS turn
+      FROM parley.task t
       WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid AND ended IS NULL AND queued = 0
-        AND ($4::uuid IS NULL OR context = $4)
+        AND ($4::uuid IS NULL OR context = $4) AND NOT ${isBlocked('t.agent', 't.tenant', 't.owner')}
     ),
     k AS (
-      INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, task_id, full_task_id, turn, node)
-      SELECT scope, $9, part, now + $10::bigint, $11, id, full_id, turn, $7 FROM o, clock WHERE $9::text IS NOT NULL
+      INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, task_id, full_task_id, turn, node,
+        agent, tenant, owner)
+      SELECT scope, $9, part, now + $10::bigint, $11, id, full_id, turn, $7, agent, tenant, owner FROM o, clock
+      WHERE $9::text IS NOT NULL
       ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest,
         task_id = excluded.task_id, full_task_id = excluded.full_task_id, turn = excluded.turn, reply = NULL,
-        node = excluded.node, lease_end = NULL
+        node = excluded.node, lease_end = NULL, agent = excluded.agent, tenant = excluded.tenant, owner = excluded.owner
       WHERE ${KEY_IS_FREE}
       RETURNING true
     ),
@@ -127,14 +140,16 @@ const ADD_TURN: Sql = {
   name: 'add-turn',
   text: `INSERT INTO parley.execution (task, part, agent, turn, place, attempt, message, caller, lease_end, epoch,
       hand_overs, ready)
-    VALUES ($1, $2, $3, $4, nextval('parley.number'), $5, $6, $7, 0, 0, 0, false)`,
+    SELECT $1, $2, $3, $4, nextval('parley.number'), $5, $6, $7, 0, 0, 0, false
+    WHERE NOT ${isBlocked('$3', '$8', '$9')} RETURNING true AS written`,
 };
 
 async function acceptUnkeyed(tables: Tables, scopes: StoredScopes, acceptance: Acceptance): Promise<AcceptResult> {
   const { scope, task: target, claim, waitingLimit, message, caller, pushConfig, pushConfigLimit: limit } = acceptance;
   if ('create' in target) {
     const { idempotency: _, ...unkeyed } = acceptance;
-    await createTasks(tables, [newTaskOf(scopes, unkeyed, target.create)]);
+    const created = await createTasks(tables, [newTaskOf(scopes, unkeyed, target.create)]);
+    if (created.size === 0) throw new OwnerBlockedError();
     return createdResult(claim);
   }
   const { now, task } = await lockTask(tables, scopes.of(scope), target.id);
@@ -149,7 +164,9 @@ async function acceptUnkeyed(tables: Tables, scopes: StoredScopes, acceptance: A
   const { turn, epoch, holder, attempts, isReady } = decision;
   const { pk, part } = task;
   const texts = [JSON.stringify(message), JSON.stringify(caller)] as const;
-  await tables.query(ADD_TURN, pk, part, textOfName(scope.agent), turn, attempts, ...texts);
+  const [agent, tenant, owner] = scopeColumns(scope);
+  const added = await tables.query(ADD_TURN, pk, part, agent, turn, attempts, ...texts, tenant, owner);
+  if (added.length === 0) throw new OwnerBlockedError();
   const queue = [...task.queue, { turn }];
   await writeQueue(tables, { ...task, epoch, turns: turn, queue, holder });
   if (pushConfig !== undefined) {

@@ -7,7 +7,7 @@ import { stateNumber } from '../state-numbers.js';
 import type { Scope } from '../task-key.js';
 import type { Acceptance } from '../task-storage.js';
 import { KEY_IS_FREE } from './message-keys.js';
-import { contextHash, fullText, indexForm, type StoredScopes, textOfName } from './stored-names.js';
+import { contextHash, fullText, indexForm, isBlocked, type StoredScopes, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
 /** A new task for the statement that creates tasks, with its first turn if it comes with a message. */
@@ -49,18 +49,22 @@ const FIELDS = `n integer, part smallint, scope uuid, id text, context uuid, age
 
 /**
  * Creates tasks, each with its first record, its turn, push configuration and key. Leaves out a task whose key is known
- * or reserved by another node. Fails if the id of a task is taken.
+ * or reserved by another node, and one whose owner is blocked. Fails if the id of a task is taken.
  */
 const CREATE: Sql = {
   name: 'create-tasks',
   text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
-    i AS MATERIALIZED (SELECT * FROM json_to_recordset($1::json) AS i(${FIELDS})),
+    i AS MATERIALIZED (
+      SELECT * FROM json_to_recordset($1::json) AS i(${FIELDS}) WHERE NOT ${isBlocked('i.agent', 'i.tenant', 'i.owner')}
+    ),
     k AS (
-      INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, task_id, full_task_id, turn, node)
-      SELECT scope, key, part, now + ttl_ms, digest, id, full_id, 1, node FROM i, clock WHERE key IS NOT NULL
+      INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, task_id, full_task_id, turn, node,
+        agent, tenant, owner)
+      SELECT scope, key, part, now + ttl_ms, digest, id, full_id, 1, node, agent, tenant, owner FROM i, clock
+      WHERE key IS NOT NULL
       ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest,
         task_id = excluded.task_id, full_task_id = excluded.full_task_id, turn = 1, reply = NULL, node = excluded.node,
-        lease_end = NULL
+        lease_end = NULL, agent = excluded.agent, tenant = excluded.tenant, owner = excluded.owner
       WHERE ${KEY_IS_FREE}
       RETURNING scope, key
     ),

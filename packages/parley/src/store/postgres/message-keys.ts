@@ -1,8 +1,17 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, Remembered, Reservation } from '../idempotency-keys.js';
 import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
-import { indexForm, nameOf, type StoredScope, storedName, textOfName } from './stored-names.js';
+import {
+  indexForm,
+  isBlocked,
+  nameOf,
+  type StoredScope,
+  scopeColumns,
+  storedName,
+  textOfName,
+} from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
 
 interface KeyRow {
@@ -30,10 +39,14 @@ export interface LockedKey {
 const GONE = `task_id IS NOT NULL AND NOT EXISTS (
   SELECT FROM parley.task t WHERE t.part = k.part AND t.id = k.task_id AND t.scope IS NOT DISTINCT FROM k.scope) AS task_gone`;
 const COLUMNS = 'expires, digest, task_id, full_task_id, turn, reply, node, lease_end';
-/** A key without a row gets one that has expired. The row locks the key until the transaction ends. */
+/**
+ * A key without a row gets one that has expired. The row locks the key until the transaction ends. There is no answer
+ * for an owner who is blocked.
+ */
 const LOCK: Sql = {
   name: 'lock-key',
-  text: `INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest) VALUES ($1, $2, $3, 0, '')
+  text: `INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, agent, tenant, owner)
+    SELECT $1::uuid, $2, $3::smallint, 0, '', $4::text, $5::text, $6::text WHERE NOT ${isBlocked('$4', '$5', '$6')}
     ON CONFLICT (scope, key, part) DO UPDATE SET expires = k.expires
     RETURNING parley.now_ms() AS now, ${COLUMNS}`,
 };
@@ -50,8 +63,8 @@ export async function lockKey(
   { key, node }: { readonly key: string; readonly node: string | undefined },
 ): Promise<LockedKey> {
   const at = [scope.hash, indexForm(key), scope.part] as const;
-  const [row] = await tables.query<Omit<KeyRow, 'task_gone'>>(LOCK, ...at);
-  if (row === undefined) throw new Error(`The key ${key} was not locked`);
+  const [row] = await tables.query<Omit<KeyRow, 'task_gone'>>(LOCK, ...at, ...scopeColumns(scope.scope));
+  if (row === undefined) throw new OwnerBlockedError();
   const [task] = row.task_id === null ? [] : await tables.query<Pick<KeyRow, 'task_gone'>>(TASK_GONE, ...at);
   const standing = standingOf({ ...row, task_gone: task?.task_gone === true }, node);
   return { standing, now: row.now, first: rememberedOf(row), digest: row.digest };
@@ -112,10 +125,13 @@ export const KEY_IS_FREE = `(k.expires <= (SELECT now FROM clock) OR k.lease_end
   OR k.lease_end IS NOT NULL AND k.node = excluded.node)`;
 
 const INSERT = `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now)
-  INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, reply, node, lease_end)
-  SELECT $1::uuid, $2, $3::smallint, now + $4::bigint, $5, $6, $7, now + $8::bigint FROM clock
+  INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, reply, node, lease_end, agent, tenant,
+    owner)
+  SELECT $1::uuid, $2, $3::smallint, now + $4::bigint, $5, $6, $7, now + $8::bigint, $9::text, $10::text, $11::text
+  FROM clock WHERE NOT ${isBlocked('$9', '$10', '$11')}
   ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest, task_id = NULL,
-    full_task_id = NULL, turn = NULL, reply = excluded.reply, node = excluded.node, lease_end = excluded.lease_end`;
+    full_task_id = NULL, turn = NULL, reply = excluded.reply, node = excluded.node, lease_end = excluded.lease_end,
+    agent = excluded.agent, tenant = excluded.tenant, owner = excluded.owner`;
 /** Both write nothing if the key may be known, or reserved by another node. */
 const RESERVE: Sql = {
   name: 'reserve-key',
@@ -136,7 +152,8 @@ export async function reservePlain(
   { key: { key, ttlMs, digest }, lease }: { readonly key: IdempotencyKey; readonly lease: Lease },
 ): Promise<Reservation | undefined> {
   const at = [scope.hash, indexForm(key), scope.part, ttlMs, digest] as const;
-  const rows = await tables.query(RESERVE, ...at, null, textOfName(lease.node), lease.leaseMs);
+  const values = [...at, null, textOfName(lease.node), lease.leaseMs, ...scopeColumns(scope.scope)];
+  const rows = await tables.query(RESERVE, ...values);
   return rows.length > 0 ? { kind: 'reserved' } : undefined;
 }
 
@@ -162,7 +179,8 @@ export async function rememberPlain(
   { key: { key, ttlMs, digest }, reply }: { readonly key: IdempotencyKey; readonly reply: Message },
 ): Promise<Remembered | undefined> {
   const at = [scope.hash, indexForm(key), scope.part, ttlMs, digest] as const;
-  const rows = await tables.query(REMEMBER, ...at, JSON.stringify(reply), null, null);
+  const values = [...at, JSON.stringify(reply), null, null, ...scopeColumns(scope.scope)];
+  const rows = await tables.query(REMEMBER, ...values);
   return rows.length > 0 ? { digest, outcome: { reply } } : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type {
@@ -12,6 +13,7 @@ import type {
   Renewal,
 } from '../held-turn.js';
 import type { IdempotencyKeys } from '../idempotency-keys.js';
+import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { RateCounters } from '../rate-counters.js';
 import { checkAppend } from '../rules/decide-append.js';
@@ -64,6 +66,7 @@ import { noteBeat, readNodes } from './nodes.js';
 import { PostgresError } from './postgres-error.js';
 import { PostgresKeys } from './postgres-keys.js';
 import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js';
+import { isOwnerBlocked, PostgresOwners } from './postgres-owners.js';
 import { PostgresPush } from './postgres-push.js';
 import { PostgresRateCounters } from './postgres-rate-counters.js';
 import { PostgresWakeups } from './postgres-wakeups.js';
@@ -89,6 +92,7 @@ export class PostgresStorage implements TaskStorage {
   readonly rateCounters: RateCounters;
   readonly keys: IdempotencyKeys;
   readonly push: PushStorage;
+  readonly owners: OwnerStorage;
   readonly #lifetime = new StorageLifetime();
   readonly #connections: PostgresConnections;
   readonly #tables: PostgresTables;
@@ -117,6 +121,7 @@ export class PostgresStorage implements TaskStorage {
     const lifetime = this.#lifetime;
     this.keys = new PostgresKeys({ lifetime, tables, scopes });
     this.push = new PostgresPush({ lifetime, tables, sources, wakeups });
+    this.owners = new PostgresOwners({ lifetime, tables, scopes, wakeups });
     const onCommit = (calls: number) => {
       for (const watcher of this.#watchers) watcher(calls);
     };
@@ -345,7 +350,10 @@ export class PostgresStorage implements TaskStorage {
 
   async create(scope: Scope, task: Task): Promise<boolean> {
     this.#lifetime.check();
-    return this.#lanes.do({ scope, id: task.id }, () => this.#created(newTask(this.#scopes, scope, task)));
+    const key = { scope, id: task.id };
+    const isCreated = await this.#lanes.do(key, () => this.#created(newTask(this.#scopes, scope, task)));
+    if (!isCreated && (await isOwnerBlocked(this.#tables, scope))) throw new OwnerBlockedError();
+    return isCreated;
   }
 
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {

@@ -26,5 +26,33 @@ const ARRIVAL_SCHEMA: SchemaChange = {
   ],
 };
 
+/** Columns with texts of users that no statement looks for. */
+const CONTENT: Readonly<Record<string, readonly string[]>> = {
+  task: ['owner', 'full_id', 'context_id', 'status', 'snapshot_status', 'metadata', 'history', 'artifacts'],
+  task_record: ['event', 'history', 'metadata'],
+  execution: ['message', 'caller', 'checkpoint', 'cancel'],
+  push_config: ['config', 'parked'],
+  idempotency: ['full_task_id', 'reply', 'agent', 'tenant', 'owner'],
+};
+
+/**
+ * The owners whose new data are refused, and the scopes of idempotency keys by their names: a key may have no task.
+ * Keys of earlier versions have no names. They are found by the hash of their scope, or expire.
+ */
+const OWNER_SCHEMA: SchemaChange = {
+  name: '0004',
+  statements: ({ schema }) => [
+    `CREATE TABLE ${schema}.owner_block (
+      name text PRIMARY KEY, owner text, agent text, tenant text, until bigint NOT NULL
+    )`,
+    `ALTER TABLE ${schema}.idempotency ADD COLUMN agent text, ADD COLUMN tenant text, ADD COLUMN owner text`,
+    // The planner keeps values of rows that are gone. The same type again removes them, and rewrites nothing.
+    ...Object.entries(CONTENT).map(([table, columns]) => {
+      const changes = columns.map((name) => `ALTER COLUMN ${name} TYPE text, ALTER COLUMN ${name} SET STATISTICS 0`);
+      return `ALTER TABLE ${schema}.${table} ${changes.join(', ')}`;
+    }),
+  ],
+};
+
 /** All steps, in order. */
-export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA, WAKEUP_SCHEMA, ARRIVAL_SCHEMA];
+export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA, WAKEUP_SCHEMA, ARRIVAL_SCHEMA, OWNER_SCHEMA];

@@ -40,6 +40,23 @@ export function storedName(form: string, full: string | null): string {
   return nameOf(full ?? form);
 }
 
+/** The text of an idempotency key for a reader. A long key is kept as its hash only. */
+export function textOfKeyForm(form: string): string {
+  return form.startsWith(HASHED) ? `sha256:${form.slice(HASHED.length)}` : nameOf(form);
+}
+
+/** The agent, the tenant and the owner of a scope, as columns have them. */
+export function scopeColumns({ agent, tenant, owner }: Scope): readonly [string, string, string | null] {
+  return [textOfName(agent), textOfName(tenant), owner === null ? null : textOfName(owner)];
+}
+
+/** SQL that is true while new data of an owner are refused. The arguments are SQL for the names of the scope. */
+export function isBlocked(agent: string, tenant: string, owner: string): string {
+  return `EXISTS (SELECT FROM parley.owner_block b WHERE b.owner IS NOT DISTINCT FROM ${owner}
+    AND (b.agent IS NULL OR b.agent = ${agent}) AND (b.tenant IS NULL OR b.tenant = ${tenant})
+    AND b.until > parley.now_ms())`;
+}
+
 /** The id of a push configuration. A hash stands for it if it is long and the configuration cannot be read. */
 export function configIdOf(form: string, config: string): string {
   if (!form.startsWith(HASHED)) return nameOf(form);

@@ -37,9 +37,13 @@ export class PostgresTables implements Tables {
     return this.#query(this.#connections, sql, values);
   }
 
-  /** Runs statements in one transaction. `work` runs again if the transaction met another one. */
-  transaction<R>(work: (tables: Tables) => Promise<R>): Promise<R> {
-    return this.#connections.transaction((session) => work(this.#tablesOf(session)));
+  /**
+   * Runs statements in one transaction. `work` runs again if the transaction met another one. `statementTimeoutMs`:
+   * default that of the options.
+   */
+  transaction<R>(work: (tables: Tables) => Promise<R>, statementTimeoutMs?: number): Promise<R> {
+    const limits = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
+    return this.#connections.transaction((session) => work(this.#tablesOf(session)), limits);
   }
 
   #tablesOf(session: Session): Tables {

@@ -1,6 +1,6 @@
 import { stateNumber } from '../state-numbers.js';
 import type { CopiedKey, CopiedTask } from '../task-transfer.js';
-import { contextHash, fullText, indexForm, type StoredScopes, textOfName } from './stored-names.js';
+import { contextHash, fullText, indexForm, type StoredScopes, scopeColumns, textOfName } from './stored-names.js';
 import type { Sql } from './tables.js';
 
 /**
@@ -64,10 +64,11 @@ export const PUT_TASKS: Sql = {
 /** Writes keys with their outcomes. Leaves out keys that their scope has. */
 export const PUT_KEYS: Sql = {
   name: 'put-keys',
-  text: `INSERT INTO parley.idempotency (scope, expires, turn, part, key, digest, task_id, full_task_id, reply)
-    SELECT scope, expires, turn, part, key, digest, task_id, full_task_id, reply FROM json_to_recordset($1::json)
-      AS i(scope uuid, expires bigint, turn integer, part smallint, key text, digest text, task_id text,
-      full_task_id text, reply text)
+  text: `INSERT INTO parley.idempotency (scope, expires, turn, part, key, digest, task_id, full_task_id, reply, agent,
+      tenant, owner)
+    SELECT scope, expires, turn, part, key, digest, task_id, full_task_id, reply, agent, tenant, owner
+    FROM json_to_recordset($1::json) AS i(scope uuid, expires bigint, turn integer, part smallint, key text,
+      digest text, task_id text, full_task_id text, reply text, agent text, tenant text, owner text)
     ON CONFLICT (scope, key, part) DO NOTHING`,
 };
 
@@ -114,8 +115,12 @@ export function taskRow(scopes: StoredScopes, copy: CopiedTask, n: number): obje
 /** A key for `PUT_KEYS`. */
 export function keyRow(scopes: StoredScopes, { scope, key, taskId, expiresAt, ...outcome }: CopiedKey): object {
   const { hash, part } = scopes.of(scope);
+  const [agent, tenant, owner] = scopeColumns(scope);
   return {
     ...outcome,
+    agent,
+    tenant,
+    owner,
     scope: hash,
     part,
     key: indexForm(key),

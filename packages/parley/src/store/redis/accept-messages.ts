@@ -1,3 +1,4 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Claim } from '../held-turn.js';
 import { decideAccept, repeatedAccept } from '../rules/decide-accept.js';
@@ -21,7 +22,8 @@ type AcceptAnswer =
     ]
   | readonly [2, now: string, head: KnownHead, turn: string, fields: TurnFields, content: TaskContent]
   | readonly [3, now: string, key: KeptKey, head: KnownHead]
-  | readonly [4];
+  | readonly [4]
+  | readonly [5];
 
 /** Attempts of a decision while other calls change its task or its key. */
 const ATTEMPTS = 8;
@@ -97,6 +99,8 @@ export async function acceptMessage(calls: RedisCalls, acceptance: Acceptance): 
       }
       case 4:
         return unchanged({ kind: 'configs-full' });
+      case 5:
+        throw new OwnerBlockedError();
     }
   }
   throw new StorageError(`The task ${taskId} changed ${ATTEMPTS} times while a message was accepted: repeat the call`);

@@ -1,6 +1,7 @@
 import { NEXT_PLACE_LUA } from '../rules/turn-place.js';
 import { INSERT } from './insert-lua.js';
 import { KEY_LUA } from './key-lua.js';
+import { BLOCKED_LUA } from './owner-scripts.js';
 import { KEY } from './redis-keys.js';
 
 /**
@@ -8,15 +9,18 @@ import { KEY } from './redis-keys.js';
  * names, and has room for the message. In any other case nothing is written, and the answer tells what is there.
  *
  * Answers: 1 accepted; 0 the head of the task; 2 the same message waits or runs; 3 the key is there. Answers 4 if the
- * task has no room for the configuration.
+ * task has no room for the configuration, 5 if the owner is blocked.
  */
-export const ACCEPT = `${KEY_LUA}${INSERT}
+export const ACCEPT = `${KEY_LUA}${INSERT}${BLOCKED_LUA}
 local task = KEYS[1]
 local name, scope, agent, id, mode, again, message, caller, node, lease_ms, limit, context, key =
   ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], tonumber(ARGV[12]),
   ARGV[13], ARGV[14]
 local log = base .. '${KEY.log}' .. name
 local time = now()
+if is_blocked(scope, time) then
+  return { 5 }
+end
 local known = call('HMGET', task, 'h', 'n', 'c')
 local head = known[1] and parse(known[1])
 
@@ -92,9 +96,12 @@ end
 return { 1, turn, num(head.seq), claims and num(head.epoch) or false, is_due and 1 or 0, whole, head.held > 0 and 0 or 1 }
 `;
 
-/** Stores a task that no message created. Answers 1, or 0 if the id is taken. */
-export const CREATE = `${INSERT}
+/** Stores a task that no message created. Answers 1, 0 if the id is taken, or 5 if the owner is blocked. */
+export const CREATE = `${INSERT}${BLOCKED_LUA}
 local task = KEYS[1]
+if is_blocked(ARGV[3], now()) then
+  return 5
+end
 if call('EXISTS', task) == 1 then
   return 0
 end

@@ -1,3 +1,4 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
@@ -89,9 +90,10 @@ export class KeptKeys implements IdempotencyKeys {
     const place = this.#calls.keys.ofKey(scope, key);
     for (let attempt = 0, seen = ''; attempt < ATTEMPTS; attempt += 1) {
       const args = [place.scope, place.text, ttlMs, digest, lease?.node ?? '', lease?.leaseMs ?? '', reply, seen];
-      const answer = await this.#calls.run<[string, KeptKey] | null>('writeKey', place, args);
+      const answer = await this.#calls.run<[string, KeptKey?] | null>('writeKey', place, args);
       if (answer === null) return undefined;
       const [now, kept] = answer;
+      if (kept === undefined) throw new OwnerBlockedError();
       const standing = standingOf(kept, lease?.node, Number(now));
       const isFree = standing === 'free' || (lease === undefined && standing === 'reserved');
       if (!isFree) return { standing, key: kept };

@@ -1,3 +1,4 @@
+import { BLOCKED_LUA } from './owner-scripts.js';
 import { KEY } from './redis-keys.js';
 
 /** Lua that reads and writes idempotency keys. A key is named by its JSON. Only the sweep removes expired keys. */
@@ -39,12 +40,15 @@ end
 
 /**
  * Reserves a key, or keeps the outcome of its message, if it is not there or is as the caller has seen it. Answers nil,
- * or the time and the key as it stands.
+ * or the time and the key as it stands. Answers the time alone if the owner is blocked.
  */
-export const WRITE_KEY = `${KEY_LUA}
+export const WRITE_KEY = `${KEY_LUA}${BLOCKED_LUA}
 local scope, key, ttl, digest, node, lease_ms, reply, seen =
   ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local time = now()
+if is_blocked(scope, time) then
+  return { num(time) }
+end
 local kept = read_key(key, scope)
 if kept and kept.seen ~= seen then
   return { num(time), kept.reply }

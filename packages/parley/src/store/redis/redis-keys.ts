@@ -52,6 +52,8 @@ export const KEY = {
   key: 'key:',
   /** A sorted set: all idempotency keys, named by SCOPE and key, by expiry. */
   keys: 'keys',
+  /** A hash: owners whose new data are refused, as texts of `ownerQueryText`, with the times of their ends. */
+  blocks: 'blocks',
   /**
    * A hash that never goes: the counters of the partition. `place` numbers turns, `order` configurations. `logs` are
    * bytes of logs of finished tasks. `waiting` counts turns without a holder.

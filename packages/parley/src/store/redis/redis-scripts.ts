@@ -12,10 +12,11 @@ import {
   REWRITE_CONFIG,
   WRITE_DELIVERY,
 } from './delivery-scripts.js';
-import { READ_KEY, UNRESERVE, WRITE_KEY } from './key-lua.js';
+import { KEY_LUA, READ_KEY, UNRESERVE, WRITE_KEY } from './key-lua.js';
 import { ABANDONED, COUNT, LIST } from './list-scripts.js';
 import { luaPrelude, SERVER_TIME } from './lua-prelude.js';
-import { DELETE, READ_HEAD, READ_RECORDS, READ_TASK } from './read-scripts.js';
+import { BLOCK, ERASE_KEYS, ERASE_TASK, OWNED_IDS } from './owner-scripts.js';
+import { DELETE, READ_HEAD, READ_RECORDS, READ_TASK, REMOVE } from './read-scripts.js';
 import { CHECK, HEARTBEAT, NOW, READ_NODES } from './redis-processes.js';
 import { type RedisScript, redisScript } from './redis-script.js';
 import { PEEK_SWEEP, SWEEP } from './sweep-script.js';
@@ -57,14 +58,24 @@ const BODIES = {
   heartbeat: HEARTBEAT,
   readNodes: READ_NODES,
   check: CHECK,
+  block: BLOCK,
+  ownedIds: OWNED_IDS,
+  eraseTask: REMOVE + ERASE_TASK,
+  eraseKeys: KEY_LUA + ERASE_KEYS,
   putTask: PUT_TASK,
   putKey: PUT_KEY,
 } as const;
 
-/** The scripts that look at each partition. */
-const LOOKS = ['peek', 'peekDeliveries', 'peekSweep', 'check'] as const satisfies readonly (keyof typeof BODIES)[];
+/** The scripts that run for each partition. */
+const LOOKS = [
+  'peek',
+  'peekDeliveries',
+  'peekSweep',
+  'check',
+  'block',
+] as const satisfies readonly (keyof typeof BODIES)[];
 
-/** A script that looks at each partition. */
+/** A script that runs for each partition. */
 export type Look = (typeof LOOKS)[number];
 
 /** The scripts of a storage. `every`: the looks at all partitions of one server in one script, in their order. */

@@ -13,6 +13,7 @@ import type {
   Renewal,
 } from '../held-turn.js';
 import type { IdempotencyKeys } from '../idempotency-keys.js';
+import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { RateCounters } from '../rate-counters.js';
 import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
@@ -46,6 +47,7 @@ import { RedisCalls, type ScriptRunner } from './redis-calls.js';
 import { RedisConnection } from './redis-connection.js';
 import { RedisDeliveries } from './redis-deliveries.js';
 import { type RedisOptions, redisSettings } from './redis-options.js';
+import { RedisOwners, type RunCommands } from './redis-owners.js';
 import { RedisProcesses } from './redis-processes.js';
 import { RedisPush } from './redis-push.js';
 import { RedisRateCounters } from './redis-rate-counters.js';
@@ -60,6 +62,7 @@ import { UnreadableTasks } from './unreadable-tasks.js';
 /** The parts of which a storage is made. */
 export interface RedisStorageOptions {
   readonly runner: ScriptRunner;
+  readonly run: RunCommands;
   readonly prefix: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -93,6 +96,7 @@ export class RedisStorage implements TaskStorage {
   readonly rateCounters?: RateCounters;
   readonly keys: IdempotencyKeys;
   readonly push: PushStorage;
+  readonly owners: OwnerStorage;
   readonly #open = new OpenCalls();
   readonly #calls: RedisCalls;
   readonly #limits: LogLimits;
@@ -122,6 +126,7 @@ export class RedisStorage implements TaskStorage {
     const deliveries = new RedisDeliveries(this.#calls, ready.deliveries, this.#unreadable);
     this.keys = new KeptKeys(this.#calls, open);
     this.push = new RedisPush({ open, deliveries, ready });
+    this.owners = new RedisOwners({ calls: this.#calls, open, wakeups: this.wakeups, prefix, run: parts.run });
     this.#lists = new RedisTaskLists(this.#calls, this.#unreadable);
     this.#retention = new RedisRetention(this.#calls);
     this.#processes = new RedisProcesses(this.#calls);
@@ -140,6 +145,7 @@ export class RedisStorage implements TaskStorage {
     const { prefix, clock, logger } = settings;
     return new RedisStorage({
       runner: new ScriptPipeline(connection, clock),
+      run: (commands) => connection.call(commands),
       prefix,
       clock,
       logger,

@@ -1,3 +1,4 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Task } from '../../model/task.js';
 import { decideDelete } from '../rules/decide-cancel.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -51,7 +52,9 @@ export class StoredTasks {
   async create(scope: Scope, task: Task): Promise<boolean> {
     const place = this.#calls.keys.ofTask({ scope, id: task.id });
     const args = [place.name, place.scope, place.agent, task.id, ...newTaskFields(task)];
-    return (await this.#calls.run<0 | 1>('create', place, args)) === 1;
+    const answer = await this.#calls.run<0 | 1 | 5>('create', place, args);
+    if (answer === 5) throw new OwnerBlockedError();
+    return answer === 1;
   }
 
   async delete(key: TaskKey): Promise<'deleted' | 'not-found' | 'running'> {

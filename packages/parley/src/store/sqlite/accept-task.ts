@@ -5,14 +5,15 @@ import { RECORD_KEY } from './record-keys.js';
 import { rememberKey, standingOf } from './remembered-keys.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
-import type { AcceptResult, AcceptWrite, CreateWrite, KeyRow } from './write-requests.js';
+import type { AcceptResult, AcceptWrite, CreateWrite, KeyRow, WriteResults } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
 /** Takes a message in, with its task if that is new. */
 export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
   const [, scope, now, taskId, create, contextId, message, caller, claim, pushConfig, idempotency, limit, again] =
     write;
-  const { sql, heads, counters } = tables;
+  const { sql, heads, counters, blocks } = tables;
+  if (blocks.has({ agent: scope[0], tenant: scope[1], owner: scope[2] }, now)) return ['blocked'];
   const earlier = again ? acceptedBefore(tables, write) : undefined;
   if (earlier !== undefined) return earlier;
   let keyRow: KeyRow | undefined;
@@ -86,7 +87,8 @@ export function acceptedBefore(tables: WriteTables, write: AcceptWrite): AcceptR
 }
 
 /** Stores a task that no message created; false if the id is taken. */
-export function create(tables: WriteTables, [, { scope, now, taskId, task }]: CreateWrite): boolean {
+export function create(tables: WriteTables, [, { scope, now, taskId, task }]: CreateWrite): WriteResults['create'] {
+  if (tables.blocks.has({ agent: scope[0], tenant: scope[1], owner: scope[2] }, now)) return 'blocked';
   if (tables.heads.find(scope, taskId) !== undefined) return false;
   insertTask(tables, { scope, now, taskId, task, turns: 0, epoch: 0, holder: undefined });
   return true;

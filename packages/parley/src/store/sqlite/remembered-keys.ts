@@ -71,6 +71,7 @@ export function standingOf(
 /** Reserves a key for a node, unless its outcome is known or another node finds it out. */
 export function reserveKey(tables: WriteTables, [, write]: ReserveWrite): ReserveResult {
   const { scope, now, key, expiresAt, digest, node, leaseMs, lasting } = write;
+  if (tables.blocks.has({ agent: scope[0], tenant: scope[1], owner: scope[2] }, now)) return { standing: 'blocked' };
   const { standing, row } = standingOf(tables, scope, { key, node, now });
   if (standing !== 'free' && row !== undefined) return { standing, row };
   const leaseEnd = now + leaseMs;
@@ -91,8 +92,9 @@ export function unreserveKey(tables: WriteTables, [, { scope, key, node }]: Unre
 }
 
 /** Keeps a direct reply, unless an outcome of the key is known: then that is the answer. */
-export function remember(tables: WriteTables, [, write]: RememberWrite): KeyRow {
+export function remember(tables: WriteTables, [, write]: RememberWrite): KeyRow | 'blocked' {
   const { scope, now, key, expiresAt, digest, reply, lasting } = write;
+  if (tables.blocks.has({ agent: scope[0], tenant: scope[1], owner: scope[2] }, now)) return 'blocked';
   const { standing, row } = standingOf(tables, scope, { key, node: undefined, now });
   if (standing === 'known' && row !== undefined) return row;
   const kept = { key, expiresAt, digest, task: null, turn: null, reply, node: null, leaseEnd: null, lasting };
@@ -171,6 +173,21 @@ export function sweepKeys(tables: WriteTables, now: number, limit: number): numb
   const [passing, lasting] = DROPS;
   const dropped = forget(tables, 0, passing.expired, now, limit);
   return dropped + forget(tables, 1, lasting.expired, now, limit - dropped);
+}
+
+const DROP_OF_SCOPE = `DELETE FROM idempotency WHERE (scope, key) IN
+  (SELECT scope, key FROM idempotency WHERE scope = ? ${LIMIT}) ${RETURNING}, lasting`;
+
+/** Drops at most so many keys of a scope; how many went. */
+export function dropKeysOf(
+  { sql, counters }: WriteTables,
+  scopePk: number,
+  { owner, limit }: { readonly owner: Owner; readonly limit: number },
+): number {
+  const gone = sql.all<Gone & Pick<KeyRow, 'lasting'>>(DROP_OF_SCOPE, scopePk, Math.max(0, limit));
+  if (gone.length > 0) sql.wrote = true;
+  for (const { bytes, lasting } of gone) counters.remembered[lasting].removed(owner, { keys: 1, bytes });
+  return gone.length;
 }
 
 /** Drops keys by a statement that returns them with their owners; how many went. */

@@ -80,13 +80,7 @@ function sweepLogs(
 function sweepFinished(tables: WriteTables, before: number, limit: number): number {
   let removed = 0;
   for (const pk of endedBefore(tables, before, limit)) {
-    const isRemoved = tables.sql.apart(pk, () => {
-      const task = tables.sql.get<Removable>(REMOVABLE, pk);
-      if (task === undefined) return false;
-      remove(tables, task);
-      return true;
-    });
-    if (isRemoved === true) removed += 1;
+    if (tables.sql.apart(pk, () => removeTask(tables, pk)) === true) removed += 1;
   }
   return removed;
 }
@@ -103,6 +97,14 @@ function endedBefore(tables: WriteTables, before: number, limit: number): readon
     if (found.length >= limit) break;
   }
   return found;
+}
+
+/** Removes a task by its number, whatever its state. False if there is none. */
+export function removeTask(tables: WriteTables, pk: number): boolean {
+  const task = tables.sql.get<Removable>(REMOVABLE, pk);
+  if (task === undefined) return false;
+  remove(tables, task);
+  return true;
 }
 
 function remove(tables: WriteTables, task: Removable): void {

@@ -1,3 +1,4 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
@@ -34,6 +35,7 @@ export class SqliteKeys implements IdempotencyKeys {
     const lasting = lastingOf(idempotency);
     const row = { scope: scopeFields(scope), now, key, expiresAt: now + ttlMs, digest, node, leaseMs, lasting };
     const result = await this.#commits.do(['reserve', row]);
+    if (result.standing === 'blocked') throw new OwnerBlockedError();
     if (result.standing === 'free') return { kind: 'reserved' };
     if (result.standing === 'known') return { kind: 'known', first: rememberedOf(result.row) };
     return { kind: 'taken', digest: result.row.digest };
@@ -49,7 +51,9 @@ export class SqliteKeys implements IdempotencyKeys {
     const now = this.#lifetime.now();
     const lasting = lastingOf(idempotency);
     const row = { now, key, expiresAt: now + ttlMs, digest, reply: JSON.stringify(reply), lasting };
-    return rememberedOf(await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]));
+    const kept = await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]);
+    if (kept === 'blocked') throw new OwnerBlockedError();
+    return rememberedOf(kept);
   }
 
   async recall(scope: Scope, key: string): Promise<Remembered | undefined> {

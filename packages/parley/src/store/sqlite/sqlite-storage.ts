@@ -1,3 +1,4 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
@@ -16,6 +17,7 @@ import type {
 } from '../held-turn.js';
 import type { IdempotencyKeys } from '../idempotency-keys.js';
 import { NodeList } from '../node-list.js';
+import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import { parsedCancel } from '../rules/decide-cancel.js';
 import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
@@ -49,6 +51,7 @@ import { readProgress, readRecords, readTask } from './read-task.js';
 import { recordOf } from './record-rows.js';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
 import { SqliteKeys } from './sqlite-keys.js';
+import { SqliteOwners } from './sqlite-owners.js';
 import { SqlitePush } from './sqlite-push.js';
 import { storedOf, TextPage, taskOf } from './task-texts.js';
 import { acceptWrite, appendWrite, heldFields, newTaskFields, scopeFields } from './to-write-requests.js';
@@ -67,6 +70,7 @@ export class SqliteStorage implements TaskStorage {
   readonly wakeups = new LocalWakeups();
   readonly keys: IdempotencyKeys;
   readonly push: PushStorage;
+  readonly owners: OwnerStorage;
   readonly #lifetime: ClockedLifetime;
   readonly #clock: Clock;
   readonly #file: SqliteFile;
@@ -89,6 +93,7 @@ export class SqliteStorage implements TaskStorage {
     this.#reads = reads;
     this.keys = new SqliteKeys({ lifetime, commits, reads });
     this.push = new SqlitePush({ lifetime, commits, reads, setAside: file.setAside, wakeups: this.wakeups });
+    this.owners = new SqliteOwners({ lifetime, commits, reads, wakeups: this.wakeups });
   }
 
   /**
@@ -108,7 +113,10 @@ export class SqliteStorage implements TaskStorage {
     const now = this.#lifetime.now();
     const { scope, task, message, caller } = acceptance;
     const result = await this.#commits.do(acceptWrite(acceptance, now));
-    if (result.length === 1) return { kind: result[0] };
+    if (result.length === 1) {
+      if (result[0] === 'blocked') throw new OwnerBlockedError();
+      return { kind: result[0] };
+    }
     switch (result[0]) {
       case 'accepted': {
         const [, turn, seq, epoch, isReady] = result;
@@ -244,7 +252,10 @@ export class SqliteStorage implements TaskStorage {
 
   async create(scope: Scope, task: Task): Promise<boolean> {
     const now = this.#lifetime.now();
-    return this.#commits.do(['create', { scope: scopeFields(scope), now, taskId: task.id, task: newTaskFields(task) }]);
+    const write = { scope: scopeFields(scope), now, taskId: task.id, task: newTaskFields(task) };
+    const isCreated = await this.#commits.do(['create', write]);
+    if (isCreated === 'blocked') throw new OwnerBlockedError();
+    return isCreated;
   }
 
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {

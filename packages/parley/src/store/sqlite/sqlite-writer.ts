@@ -13,6 +13,7 @@ import {
 import { DamagedRowError, fileFault, isLocked } from './file-fault.js';
 import { begin, leaveAside, release, renew, requestCancel, saveCheckpoint } from './held-turns.js';
 import type { FileWatch } from './opened-files.js';
+import { blockOwner, eraseOwned } from './owned-scopes.js';
 import { deletePushConfig, putPushConfig, rewriteConfig } from './push-configs.js';
 import { remember, reserveKey, unreserveKey } from './remembered-keys.js';
 import { deleteTask, sweep } from './retention.js';
@@ -66,6 +67,8 @@ export class SqliteWriter {
    * another thread was asked the same and may have done it.
    */
   write(batch: readonly WriteRequest[], again: boolean): readonly Settled[] {
+    // No transaction may be open around it.
+    if (batch.some(([kind]) => kind === 'scrub')) return batch.map((request) => this.#alone(request, again));
     try {
       return this.#commit(batch, again).map((result) => [false, result]);
     } catch (error) {
@@ -78,6 +81,11 @@ export class SqliteWriter {
 
   #alone(request: WriteRequest, again: boolean): Settled {
     try {
+      if (request[0] === 'scrub') {
+        this.#watch.check();
+        this.#tables.scrub();
+        return [false, undefined];
+      }
       const [result] = this.#commit([request], again);
       return [false, result];
     } catch (error) {
@@ -121,7 +129,7 @@ export class SqliteWriter {
 }
 
 type Performed = {
-  readonly [Kind in keyof WriteResults]: (
+  readonly [Kind in Exclude<keyof WriteResults, 'scrub'>]: (
     tables: WriteTables,
     request: Extract<WriteRequest, readonly [Kind, ...unknown[]]>,
   ) => WriteResults[Kind];
@@ -149,12 +157,14 @@ const PERFORMED: Performed = {
   'settle-delivery': settleDelivery,
   'replay-delivery': replayDelivery,
   'purge-delivery': purgeDelivery,
+  'block-owner': blockOwner,
+  'erase-owned': eraseOwned,
   check,
   sweep,
 };
 
 function perform(tables: WriteTables, request: WriteRequest): unknown {
-  const work = PERFORMED[request[0]] as (tables: WriteTables, request: WriteRequest) => unknown;
+  const work = PERFORMED[request[0] as keyof Performed] as (tables: WriteTables, request: WriteRequest) => unknown;
   return work(tables, request);
 }
 
@@ -191,6 +201,9 @@ const DONE_BEFORE: DoneBefore = {
   'settle-delivery': 'may be done twice',
   'replay-delivery': 'may be done twice',
   'purge-delivery': 'may be done twice',
+  'block-owner': 'may be done twice',
+  'erase-owned': 'may be done twice',
+  scrub: 'may be done twice',
   check: 'may be done twice',
   sweep: 'may be done twice',
 };

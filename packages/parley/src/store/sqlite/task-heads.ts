@@ -79,7 +79,7 @@ export class TaskHeads {
   scope([agent, tenant, owner]: ScopeFields): number | undefined {
     const agentPk = this.agent(agent);
     if (agentPk === undefined) return undefined;
-    const key = `${agentPk} ${tenant.length} ${tenant}${owner === null ? '' : ` ${owner}`}`;
+    const key = scopeKey(agentPk, tenant, owner);
     const known = this.#scopes.get(key);
     if (known !== undefined) return known;
     const row = this.#sql.get<{ pk: number }>(
@@ -99,6 +99,12 @@ export class TaskHeads {
     const [agent, tenant, owner] = fields;
     this.#sql.run('INSERT INTO scope (agent, tenant, owner) VALUES (?, ?, ?)', this.agentOf(agent), tenant, owner);
     return this.scopeOf(fields);
+  }
+
+  /** Forgets a scope whose row was deleted. */
+  forgetScope([agent, tenant, owner]: ScopeFields): void {
+    const agentPk = this.agent(agent);
+    if (agentPk !== undefined) this.#scopes.delete(scopeKey(agentPk, tenant, owner));
   }
 
   /** A task by its scope and id. */
@@ -133,6 +139,10 @@ export class TaskHeads {
   forget(scope: number, id: string): void {
     this.#heads.delete(`${scope} ${id}`);
   }
+}
+
+function scopeKey(agentPk: number, tenant: string, owner: string | null): string {
+  return `${agentPk} ${tenant.length} ${tenant}${owner === null ? '' : ` ${owner}`}`;
 }
 
 function headOf(row: Row): HeadRow {

@@ -111,6 +111,9 @@ function taskOf(request: WriteRequest): string {
     case 'reserve':
     case 'unreserve':
     case 'remember':
+    case 'block-owner':
+    case 'erase-owned':
+    case 'scrub':
     case 'check':
     case 'sweep':
       return '';

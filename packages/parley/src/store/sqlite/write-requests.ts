@@ -1,4 +1,6 @@
 import type { HeldTurn, ReleaseHow } from '../held-turn.js';
+import type { OwnerQuery } from '../owner-query.js';
+import type { ErasedRows } from '../owner-storage.js';
 import type { ConfigPut, DeliveryOutcome } from '../push-storage.js';
 import type { StorageLoad, Swept } from '../task-storage.js';
 
@@ -28,6 +30,9 @@ export type WriteRequest =
   | SettleDeliveryWrite
   | ReplayDeliveryWrite
   | PurgeDeliveryWrite
+  | BlockOwnerWrite
+  | EraseOwnedWrite
+  | ScrubWrite
   | CheckWrite
   | SweepWrite;
 
@@ -94,7 +99,7 @@ export type AcceptResult =
   | readonly ['accepted', turn: number, seq: number, epoch: number | null, isReady: boolean]
   | readonly ['repeated', digest: string, taskId: string | null, turn: number | null, reply: string | null]
   | readonly ['terminal', state: number]
-  | readonly ['not-found' | 'other-context' | 'full' | 'configs-full' | 'reserved'];
+  | readonly ['not-found' | 'other-context' | 'full' | 'configs-full' | 'reserved' | 'blocked'];
 
 /** Append records to the log of a task. */
 export type AppendWrite = readonly [
@@ -215,6 +220,7 @@ export type ReserveWrite = readonly [
 /** The answer to a reservation; `free`: the key is reserved. */
 export type ReserveResult =
   | { readonly standing: 'free' }
+  | { readonly standing: 'blocked' }
   | { readonly standing: 'known' | 'reserved'; readonly row: KeyRow };
 /** Give a reservation back. */
 export type UnreserveWrite = readonly [
@@ -318,6 +324,15 @@ export type ReplayDeliveryWrite = readonly [
 /** Give up the pending records of a queue. */
 export type PurgeDeliveryWrite = readonly ['purge-delivery', { readonly queue: QueueFields; readonly now: number }];
 
+/** Refuse new data of an owner until a time. */
+export type BlockOwnerWrite = readonly ['block-owner', { readonly owner: OwnerQuery; readonly until: number }];
+/** Erase a part of a scope. */
+export type EraseOwnedWrite = readonly ['erase-owned', { readonly scope: ScopeFields; readonly limit: number }];
+/** The counts of a step, and the ids of its tasks. */
+export type EraseOwnedResult = ErasedRows & { readonly ids: readonly string[] };
+/** Write the file anew without deleted rows. In a batch of its own. */
+export type ScrubWrite = readonly ['scrub'];
+
 /** Remove what has been kept long enough. */
 export type SweepWrite = readonly [
   'sweep',
@@ -344,11 +359,11 @@ export interface WriteResults {
   readonly 'leave-aside': undefined;
   readonly checkpoint: boolean;
   readonly cancel: CancelResult;
-  readonly create: boolean;
+  readonly create: boolean | 'blocked';
   readonly delete: 'deleted' | 'not-found' | 'running';
   readonly reserve: ReserveResult;
   readonly unreserve: undefined;
-  readonly remember: KeyRow;
+  readonly remember: KeyRow | 'blocked';
   readonly 'put-push-config': ConfigPut;
   readonly 'delete-push-config': boolean;
   readonly 'rewrite-config': boolean;
@@ -356,6 +371,9 @@ export interface WriteResults {
   readonly 'settle-delivery': { readonly isSettled: boolean; readonly isReady: boolean };
   readonly 'replay-delivery': 'replayed' | 'not-found' | 'not-kept';
   readonly 'purge-delivery': boolean;
+  readonly 'block-owner': undefined;
+  readonly 'erase-owned': EraseOwnedResult;
+  readonly scrub: undefined;
   /** Count of turns that wait. */
   readonly check: StorageLoad;
   readonly sweep: SweepResult;

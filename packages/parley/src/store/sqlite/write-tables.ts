@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { OwnerBlocks } from '../owner-blocks.js';
 import { Counters } from './counters.js';
 import { Statements } from './statements.js';
 import { TaskHeads } from './task-heads.js';
@@ -17,6 +18,7 @@ export class WriteTables {
   readonly heads: TaskHeads;
   readonly counters: Counters;
   readonly limits: LogLimits;
+  readonly blocks = new OwnerBlocks();
 
   constructor(
     db: DatabaseSync,
@@ -26,6 +28,19 @@ export class WriteTables {
     this.heads = new TaskHeads(this.sql);
     this.counters = new Counters(this.sql);
     this.limits = options.limits;
+  }
+
+  /** Writes the file anew without what deleted rows have left in its pages, and empties its log. */
+  scrub(): void {
+    // The copy may be larger than the memory.
+    this.sql.run('PRAGMA temp_store = DEFAULT');
+    try {
+      this.sql.run('VACUUM');
+      const { busy } = this.sql.get<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)') ?? {};
+      if (busy !== 0) throw new Error('the file is read at the same time: repeat the call');
+    } finally {
+      this.sql.run('PRAGMA temp_store = MEMORY');
+    }
   }
 
   /** Does all of it or nothing. A failure clears the cached parts of the tables. */

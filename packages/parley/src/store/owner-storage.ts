@@ -1,0 +1,43 @@
+import type { OwnerQuery } from './owner-query.js';
+import type { Scope } from './task-key.js';
+import type { CopiedKey } from './task-transfer.js';
+
+/** An idempotency key of an owner. A reserved key has neither a task nor a reply. */
+export type OwnedKey = Omit<CopiedKey, 'scope' | 'digest'>;
+
+/** A stretch of the idempotency keys of a scope, in the order of their texts within the storage. */
+export interface OwnedKeyPage {
+  readonly keys: readonly OwnedKey[];
+  /** The cursor of the rest of the list; absent at its end. Its text means nothing to the caller. */
+  readonly next?: string;
+}
+
+/** The outcome of one step of an erasure. */
+export interface ErasedRows {
+  readonly tasks: number;
+  readonly keys: number;
+  /** True if the storage has nothing of the scope any more, its name included. */
+  readonly isGone: boolean;
+}
+
+/** All that a storage has of one user. The promises of `TaskStorage` hold for each call. */
+export interface OwnerStorage {
+  /**
+   * Refuses new data of an owner for so long, in all processes: `accept`, `create`, `keys.reserve` and `keys.remember`
+   * reject with OwnerBlockedError. A later call replaces the time; 0 ends it. Once it resolves, no call that began
+   * before it adds anything.
+   */
+  block(owner: OwnerQuery, forMs: number): Promise<void>;
+  /** All scopes of an owner that the storage has anything of. */
+  scopes(owner: OwnerQuery): Promise<readonly Scope[]>;
+  /** The idempotency keys of a scope, those that have expired included. */
+  keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): Promise<OwnedKeyPage>;
+  /**
+   * Erases a part of a scope: tasks, then idempotency keys, at most `limit` of both. Tasks go with all that hangs on
+   * them, also unreadable ones and those with a running turn. The step that finds neither erases counters and the name
+   * of the scope.
+   */
+  erase(scope: Scope, limit: number): Promise<ErasedRows>;
+  /** Overwrites what deleted rows have left in the files of the storage, as far as the storage has files. */
+  scrub(): Promise<void>;
+}

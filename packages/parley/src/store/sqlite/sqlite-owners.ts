@@ -1,0 +1,72 @@
+import type { OwnerQuery } from '../owner-query.js';
+import type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../owner-storage.js';
+import type { ClockedLifetime } from '../storage-lifetime.js';
+import type { Scope } from '../task-key.js';
+import type { LocalWakeups } from '../wakeups.js';
+import type { FileReads } from './file-reads.js';
+import type { GroupCommit } from './group-commit.js';
+import { LIMIT } from './statements.js';
+import { scopeFields } from './to-write-requests.js';
+
+/** The parts of a storage that the data of its users need. */
+export interface SqliteOwnersOptions {
+  readonly lifetime: ClockedLifetime;
+  readonly commits: GroupCommit;
+  readonly reads: FileReads;
+  readonly wakeups: LocalWakeups;
+}
+
+const SCOPES = `SELECT a.name AS agent, s.tenant, s.owner FROM scope s JOIN agent a ON a.pk = s.agent
+  WHERE s.owner IS ?1 AND (?2 IS NULL OR a.name = ?2) AND (?3 IS NULL OR s.tenant = ?3) ORDER BY s.pk`;
+const KEYS = `SELECT i.key, i.expires AS expiresAt, i.task AS taskId, i.turn, i.reply FROM idempotency i
+  JOIN scope s ON s.pk = i.scope JOIN agent a ON a.pk = s.agent
+  WHERE a.name = ? AND s.tenant = ? AND s.owner IS ? AND i.key > ? ORDER BY i.key ${LIMIT}`;
+
+/** The data of users in a file. */
+export class SqliteOwners implements OwnerStorage {
+  readonly #lifetime: ClockedLifetime;
+  readonly #commits: GroupCommit;
+  readonly #reads: FileReads;
+  readonly #wakeups: LocalWakeups;
+
+  constructor({ lifetime, commits, reads, wakeups }: SqliteOwnersOptions) {
+    this.#lifetime = lifetime;
+    this.#commits = commits;
+    this.#reads = reads;
+    this.#wakeups = wakeups;
+  }
+
+  async block(owner: OwnerQuery, forMs: number): Promise<void> {
+    const until = this.#lifetime.now() + forMs;
+    await this.#commits.do(['block-owner', { owner, until }]);
+  }
+
+  async scopes({ owner, agent, tenant }: OwnerQuery): Promise<readonly Scope[]> {
+    this.#lifetime.check();
+    const rows = this.#reads.here((tables) => tables.all<Scope>(SCOPES, owner, agent ?? null, tenant ?? null));
+    return rows.map((row) => ({ agent: row.agent, tenant: row.tenant, owner: row.owner }));
+  }
+
+  async keys(
+    { agent, tenant, owner }: Scope,
+    { cursor = '', limit }: { readonly cursor?: string; readonly limit: number },
+  ): Promise<OwnedKeyPage> {
+    this.#lifetime.check();
+    const rows = this.#reads.here((tables) => tables.all<OwnedKey>(KEYS, agent, tenant, owner, cursor, limit));
+    const keys = rows.map((row) => ({ ...row }));
+    const last = keys.at(-1);
+    return keys.length < limit || last === undefined ? { keys } : { keys, next: last.key };
+  }
+
+  async erase(scope: Scope, limit: number): Promise<ErasedRows> {
+    this.#lifetime.check();
+    const { ids, ...erased } = await this.#commits.do(['erase-owned', { scope: scopeFields(scope), limit }]);
+    for (const id of ids) this.#wakeups.taskChanged({ scope, id });
+    return erased;
+  }
+
+  async scrub(): Promise<void> {
+    this.#lifetime.check();
+    await this.#commits.do(['scrub']);
+  }
+}

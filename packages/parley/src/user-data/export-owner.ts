@@ -1,0 +1,159 @@
+import type { FileScope, FileStore, StoredFile } from '../files/file-store.js';
+import { cloneJson } from '../model/clone-json.js';
+import type { Message } from '../model/message.js';
+import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
+import type { Task } from '../model/task.js';
+import type { Scope } from '../store/task-key.js';
+import type { ListCursor, TaskStorage } from '../store/task-storage.js';
+import type { OwnerDataOptions } from './owner-data.js';
+
+/** The agent and the tenant of a record. "" is no tenant. */
+type Place = Pick<Scope, 'agent' | 'tenant'>;
+
+/**
+ * A record of an export, as a line of JSON. The first one is the header, and the last one the end: an export without it
+ * is not whole. Tasks are those of 1.0 (Spec §4.1.1), with their history and artifacts. Times are ISO 8601.
+ */
+export type OwnerRecord =
+  | { readonly type: 'header'; readonly format: 1; readonly owner: string | null; readonly exportedAt: string }
+  | (Place & { readonly type: 'task'; readonly createdAt: string; readonly task: Task })
+  /** The token and the credentials are masked. */
+  | (Place & { readonly type: 'pushNotificationConfig'; readonly config: TaskPushNotificationConfig })
+  | (Place & {
+      readonly type: 'idempotencyKey';
+      readonly key: string;
+      readonly expiresAt: string;
+      readonly taskId?: string;
+      readonly reply?: Message;
+    })
+  /** `path`: the place of the bytes in an export folder. Absent for a file that has expired. */
+  | (Place & { readonly type: 'file'; readonly file: OwnerFileFacts; readonly path?: string })
+  | { readonly type: 'end'; readonly counts: ExportedCounts };
+
+/** The facts of an exported file. `digest`: the SHA-256 of its bytes, in base64. */
+export interface OwnerFileFacts extends Omit<StoredFile, 'createdAt' | 'expiresAt'> {
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** The counts of an export. */
+export interface ExportedCounts {
+  readonly tasks: number;
+  readonly pushNotificationConfigs: number;
+  readonly idempotencyKeys: number;
+  readonly files: number;
+}
+
+/** The place of a file of a record, for its bytes. */
+export interface ExportedFile {
+  readonly scope: FileScope;
+  readonly id: string;
+}
+
+const TASKS = 50;
+/** The JSON of one page of tasks, about. */
+const PAGE_BYTES = 4_194_304;
+const CONFIGS = 100;
+const KEYS = 200;
+const MASKED = '***';
+
+/**
+ * Reads all data of a user, record by record. One page is in memory at a time. Additions of the user meanwhile may be
+ * missing. `onFile` is called before the record of a file. It resolves to false if the file has no bytes any more.
+ * @throws StorageError if the storage fails.
+ */
+export async function* ownerRecords(
+  { storage, files, owner, clock }: Omit<OwnerDataOptions, 'audit' | 'ids'>,
+  onFile: (file: ExportedFile, path: string) => Promise<boolean> = async () => true,
+): AsyncGenerator<OwnerRecord, ExportedCounts> {
+  const counts = { tasks: 0, pushNotificationConfigs: 0, idempotencyKeys: 0, files: 0 };
+  yield { type: 'header', format: 1, owner: owner.owner, exportedAt: isoTime(clock.now()) };
+  for (const scope of await storage.owners.scopes(owner)) {
+    const place = { agent: scope.agent, tenant: scope.tenant };
+    for await (const { task, createdAt } of tasksOf(storage, scope)) {
+      counts.tasks += 1;
+      yield { type: 'task', ...place, createdAt: isoTime(createdAt), task };
+      for await (const config of configsOf(storage, scope, task.id)) {
+        counts.pushNotificationConfigs += 1;
+        yield { type: 'pushNotificationConfig', ...place, config: masked(config) };
+      }
+    }
+    for await (const { key, expiresAt, taskId, reply } of keysOf(storage, scope)) {
+      counts.idempotencyKeys += 1;
+      const outcome = {
+        ...(taskId !== null && { taskId }),
+        ...(reply !== null && { reply: JSON.parse(reply) as Message }),
+      };
+      yield { type: 'idempotencyKey', ...place, key, expiresAt: isoTime(expiresAt), ...outcome };
+    }
+  }
+  for await (const { scope, file } of filesOf(files, owner)) {
+    counts.files += 1;
+    // The id is of 32 hex digits. It is unique within its scope only.
+    const path = `files/${String(counts.files).padStart(6, '0')}-${file.id}`;
+    const hasBytes = file.expiresAt > clock.now() && (await onFile({ scope, id: file.id }, path));
+    const facts = { ...file, createdAt: isoTime(file.createdAt), expiresAt: isoTime(file.expiresAt) };
+    yield { type: 'file', agent: scope.agent, tenant: scope.tenant, file: facts, ...(hasBytes && { path }) };
+  }
+  yield { type: 'end', counts };
+  return counts;
+}
+
+async function* filesOf(files: FileStore | undefined, owner: OwnerDataOptions['owner']) {
+  if (files?.owners !== undefined) yield* files.owners.list(owner);
+}
+
+async function* tasksOf(storage: TaskStorage, scope: Scope) {
+  let cursor: ListCursor | undefined;
+  do {
+    const page = await storage.tasks({
+      scope,
+      orderBy: 'created',
+      limit: TASKS,
+      maxBytes: PAGE_BYTES,
+      artifacts: true,
+      history: true,
+      ...(cursor !== undefined && { cursor }),
+    });
+    yield* page.tasks;
+    cursor = page.next;
+  } while (cursor !== undefined);
+}
+
+async function* configsOf(storage: TaskStorage, scope: Scope, taskId: string) {
+  let cursor: string | undefined;
+  for (;;) {
+    const range = { limit: CONFIGS, ...(cursor !== undefined && { cursor }) };
+    const page = (await storage.push.configs(scope, taskId, range)) ?? [];
+    yield* page;
+    cursor = page.at(-1)?.id;
+    if (page.length < CONFIGS || cursor === undefined) return;
+  }
+}
+
+async function* keysOf(storage: TaskStorage, scope: Scope) {
+  let cursor: string | undefined;
+  do {
+    const page = await storage.owners.keys(scope, { limit: KEYS, ...(cursor !== undefined && { cursor }) });
+    yield* page.keys;
+    cursor = page.next;
+  } while (cursor !== undefined);
+}
+
+/** The configuration as the protocol has it, without its secrets. The path and the query of a url may be one. */
+function masked(config: TaskPushNotificationConfig & { readonly registeredIn?: string }): TaskPushNotificationConfig {
+  const { registeredIn: _, url, token, authentication, ...rest } = cloneJson(config);
+  const { origin } = URL.parse(url) ?? {};
+  return {
+    ...rest,
+    url: origin === undefined || origin === 'null' ? MASKED : `${origin}/${MASKED}`,
+    ...(token !== undefined && { token: MASKED }),
+    ...(authentication !== undefined && {
+      authentication: { ...authentication, ...(authentication.credentials !== undefined && { credentials: MASKED }) },
+    }),
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,95 @@
+import type { FileStore } from '../files/file-store.js';
+import { isTerminal, TASK_STATES } from '../model/task-state.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
+import { sha256Hex } from '../runtime/sha256.js';
+import type { OwnerQuery } from '../store/owner-query.js';
+import type { TaskQuery, TaskStorage } from '../store/task-storage.js';
+import type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
+
+/** The data of a user, and their places. */
+export interface OwnerDataOptions {
+  readonly storage: TaskStorage;
+  /** Absent: there are no files. */
+  readonly files?: FileStore | undefined;
+  readonly owner: OwnerQuery;
+  /** Gets a record before anything happens, and one at the end. If the first one is lost, nothing happens. */
+  readonly audit?: Pick<AuditLog, 'write'> | undefined;
+  readonly clock: Clock;
+  readonly ids: Pick<IdSource, 'random'>;
+}
+
+/** Counts of the data of a user. */
+export interface OwnerCounts {
+  /** Task spaces: each is an agent with a tenant. */
+  readonly scopes: number;
+  readonly tasks: number;
+  /** Tasks that have not ended. */
+  readonly openTasks: number;
+  readonly idempotencyKeys: number;
+  readonly files: number;
+  /** Uploads that are not whole. */
+  readonly uploads: number;
+}
+
+/** The states of tasks that have not ended. */
+export const OPEN_STATES = TASK_STATES.filter((state) => !isTerminal(state));
+const KEY_PAGE = 500;
+
+/** Counts the data of a user. Changes nothing. */
+export async function countOwner({ storage, files, owner }: OwnerDataOptions): Promise<OwnerCounts> {
+  const scopes = await storage.owners.scopes(owner);
+  const counts = { scopes: scopes.length, tasks: 0, openTasks: 0, idempotencyKeys: 0, files: 0, uploads: 0 };
+  for (const scope of scopes) {
+    const query: TaskQuery = {
+      scope,
+      orderBy: 'created',
+      limit: 1,
+      exactTotal: true,
+      artifacts: false,
+      history: false,
+    };
+    counts.tasks += (await storage.tasks(query)).total;
+    counts.openTasks += (await storage.tasks({ ...query, states: OPEN_STATES })).total;
+    for (let cursor: string | undefined, isDone = false; !isDone; isDone = cursor === undefined) {
+      const page = await storage.owners.keys(scope, { limit: KEY_PAGE, ...(cursor !== undefined && { cursor }) });
+      counts.idempotencyKeys += page.keys.length;
+      cursor = page.next;
+    }
+  }
+  return { ...counts, ...(await files?.owners?.count(owner)) };
+}
+
+/** Runs an act on the data of a user between its two records. `countsOf` has the counts of the last one. */
+export async function recordedOwnerAct<Result>(
+  operation: 'exportOwner' | 'eraseOwner',
+  options: Pick<OwnerDataOptions, 'owner' | 'audit' | 'clock' | 'ids'>,
+  run: () => Promise<Result>,
+  countsOf: () => Readonly<Record<string, number>>,
+): Promise<Result> {
+  const { owner: query, audit, clock, ids } = options;
+  if (audit === undefined) return run();
+  const { owner, agent, tenant } = query;
+  const hash = owner === null ? 'anonymous' : `sha256:${await sha256Hex(owner)}`;
+  const write = (entry: Pick<AuditRecord, 'outcome' | 'code' | 'phase' | 'counts'>) =>
+    audit.write({
+      id: ids.random(),
+      time: new Date(clock.now()).toISOString(),
+      principal: { kind: 'operator' },
+      operation,
+      owner: hash,
+      ...(agent !== undefined && { agent }),
+      ...(tenant !== undefined && { tenant }),
+      ...entry,
+    });
+  await write({ outcome: 'done', code: 'OK', phase: 'begin' });
+  let result: Result;
+  try {
+    result = await run();
+  } catch (error) {
+    await write({ outcome: 'failed', code: 'UNAVAILABLE', phase: 'end', counts: { ...countsOf() } });
+    throw error;
+  }
+  await write({ outcome: 'done', code: 'OK', phase: 'end', counts: { ...countsOf() } });
+  return result;
+}
