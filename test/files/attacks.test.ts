@@ -151,6 +151,25 @@ describe('uploads', () => {
   });
 });
 
+it('a file in chunks of one byte costs as much as a message in such chunks', { timeout: 60_000 }, async () => {
+  const { raw } = await serving();
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x'.repeat(100_000) } });
+  const body = `${Array.from(text, (character) => `1\r\n${character}\r\n`).join('')}0\r\n\r\n`;
+  const cpuMs = async (path: string, status: number) => {
+    const before = process.cpuUsage();
+    const type = 'Content-Type: application/json\r\nA2A-Version: 1.0\r\nTransfer-Encoding: chunked\r\n\r\n';
+    expect(await raw(`POST ${path} HTTP/1.1\r\n${HEAD}${type}${body}`)).toContain(`HTTP/1.1 ${status} `);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  const ratios: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const message = await cpuMs('/a2a/jsonrpc', 200);
+    ratios.push((await cpuMs('/a2a/files', 201)) / message);
+  }
+  expect(ratios.toSorted((one, other) => one - other)[2]).toBeLessThan(4);
+});
+
 it('a file that expires while it is read comes whole or breaks off', async () => {
   let aheadMs = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };

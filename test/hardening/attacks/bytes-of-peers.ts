@@ -82,4 +82,9 @@ export const BYTES_OF_PEERS: readonly Attack[] = [
     file: 'packages/parley/src/mcp/limited-fetch.test.ts',
     test: 'an event stream of an MCP server loses unknown lines and comments',
   },
+  {
+    attack: 'an upload in chunks of one byte, so that each byte is a write to the disk',
+    file: 'test/files/attacks.test.ts',
+    test: 'a file in chunks of one byte costs as much as a message in such chunks',
+  },
 ];

@@ -1,25 +1,45 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
+import { CollectedBytes } from '../../bindings/http/read-chunks.js';
 import { A2AError } from '../../errors/a2a-error.js';
 
 /** The bytes that may wait for the reader. Beyond them the peer waits. */
 const WAITING_BYTES = 262_144;
+/** The reader of a smaller chunk waits for those that came with it, and gets them together. */
+const SMALL_BYTES = 1_024;
+const JOINED_BYTES = 16_384;
 
 /**
- * The body of a request as it arrives, no faster than it is read. A chunk is freed when the next one is asked for. A
- * reader that leaves early leaves the rest on the connection.
+ * The body of a request as it arrives, no faster than it is read. Small chunks come together, so that chunks of one byte
+ * cost little. A chunk is freed when the next one is asked for. A reader that leaves early leaves the rest on the
+ * connection.
  * @throws A2AError INVALID_REQUEST if the body ends early.
  */
 export async function* requestChunks(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
-  const waiting: Buffer[] = [];
+  const waiting: CollectedBytes[] = [];
   let waitingBytes = 0;
   let end: { readonly error: unknown } | undefined;
   let wake = (): void => {};
+  let willWake = false;
+  const wakeSoon = (): void => {
+    if (willWake) return;
+    willWake = true;
+    setImmediate(() => {
+      willWake = false;
+      wake();
+    });
+  };
   const take = (chunk: Buffer): void => {
-    waiting.push(chunk);
+    const isSmall = chunk.length < SMALL_BYTES;
+    const last = waiting.at(-1);
+    const joins = isSmall && last !== undefined && last.size < JOINED_BYTES;
+    const collected = joins ? last : new CollectedBytes();
+    collected.push(chunk);
+    if (!joins) waiting.push(collected);
     waitingBytes += chunk.length;
     if (waitingBytes >= WAITING_BYTES) incoming.pause();
-    wake();
+    if (isSmall) wakeSoon();
+    else wake();
   };
   const stop = finished(incoming, { writable: false }, (error) => {
     end = { error };
@@ -30,7 +50,7 @@ export async function* requestChunks(incoming: IncomingMessage): AsyncGenerator<
   incoming.resume();
   try {
     for (;;) {
-      const chunk = waiting.shift();
+      const chunk = waiting.shift()?.whole();
       if (chunk !== undefined) {
         waitingBytes -= chunk.length;
         if (waitingBytes < WAITING_BYTES && incoming.isPaused()) incoming.resume();
@@ -53,6 +73,6 @@ export async function* requestChunks(incoming: IncomingMessage): AsyncGenerator<
  * Frees the memory of a chunk, unless it shares its memory with others. Garbage of 64 KiB a chunk would grow to 70 MiB
  * before it is collected.
  */
-function release({ buffer, byteLength }: Buffer): void {
+function release({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength) buffer.transfer(0);
 }
