@@ -255,13 +255,13 @@ async function timeOf(read: Reading, text: string): Promise<number> {
 }
 
 /** The texts that take too long; shorter ones are tried first, so that a failure does not take minutes. */
-async function slowTexts(read: Reading): Promise<string[]> {
+async function slowTexts(read: Reading, limitMs = LIMIT_MS): Promise<string[]> {
   const slow: string[] = [];
   for (const piece of PIECES) {
     for (const end of ['', '\nx!']) {
       for (const length of [MB / 10, MB]) {
         const ms = await timeOf(read, textOf(piece, length, end));
-        if (ms <= LIMIT_MS) continue;
+        if (ms <= limitMs) continue;
         slow.push(`${length} of ${JSON.stringify(piece)} before ${JSON.stringify(end)}: ${Math.round(ms)} ms`);
         break;
       }
@@ -275,8 +275,9 @@ describe('texts of 1 MB from outside', () => {
     expect(await slowTexts(read)).toEqual([]);
   });
 
-  it.each(Object.entries(PRINTERS))('%s is printed in 100 ms', { timeout: 120_000 }, async (_, print) => {
-    expect(await slowTexts(print)).toEqual([]);
+  it.each(Object.entries(PRINTERS))('%s is printed in 400 ms', { timeout: 120_000 }, async (_, print) => {
+    // An escape takes six times the place of what it shows.
+    expect(await slowTexts(print, 4 * LIMIT_MS)).toEqual([]);
   });
 });
 

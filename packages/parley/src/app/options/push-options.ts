@@ -39,7 +39,11 @@ function isSigningKey(value: unknown): boolean {
   return [d, kid].every((member) => typeof member === 'string' && member !== '') && ALGORITHMS.test(String(alg));
 }
 
-const headers = custom((value) => typeof value === 'function' || areHeaders(value), 'must be headers');
+const headers = custom(
+  (value) => typeof value === 'function' || areHeaders(value),
+  'must be a function, or at most 32 headers that the sender does not set itself',
+);
+const signingKey = custom(isSigningKey, 'must be a private key in the form of RFC 7517 with kid and an asymmetric alg');
 const number = Type.Optional(Type.Integer({ minimum: 1 }));
 
 /** The schema of the option `push`. */
@@ -57,11 +61,9 @@ export const pushSchema = anyOf(
       inFlight: number,
       inFlightPerHost: number,
       headers: Type.Optional(headers),
-      signature: Type.Optional(
-        closed({ issuer: nonEmpty, keys: Type.Array(custom(isSigningKey, 'must be a private key'), { minItems: 1 }) }),
-      ),
+      signature: Type.Optional(closed({ issuer: nonEmpty, keys: Type.Array(signingKey, { minItems: 1 }) })),
       fetch: Type.Optional(func),
     }),
   ],
-  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers (at most 32), signature (private keys in the form of RFC 7517 with kid and an asymmetric alg), fetch',
+  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers, signature, fetch',
 );
