@@ -273,8 +273,9 @@ export class OutgoingCall implements AgentCall {
         if ('statusUpdate' in event && isWaitOver(event.statusUpdate.status.state, 'input')) return;
       }
     } catch (error) {
-      // The task has ended meanwhile.
       if (!(error instanceof A2AError) || error.code !== 'UNSUPPORTED_OPERATION') throw error;
+      // The task has ended meanwhile, with events that nobody has seen.
+      yield { task: await client.getTask(task.id, options) };
     }
   }
 
