@@ -103,9 +103,10 @@ export const SINKS: Readonly<Record<string, readonly WordRule[]>> = {
         'src/run.ts',
         // A text logger, which cleans its lines.
         'src/serve/serve-agents.ts',
-        // A prompt of the tool.
+        // Prompts of the tool.
         'src/serve/secret-input.ts',
         'src/chat/conversation.ts',
+        'src/commands/db-owner.ts',
         // Files that the tool writes.
         'src/init/templates/',
       ],
