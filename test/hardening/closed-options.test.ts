@@ -372,17 +372,12 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   },
 };
 
-/** Exports of the same subpaths that take no options: values, errors, and functions of other arguments. */
+/** Exports without options: values, errors, and functions of other arguments. */
 const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   auth: ['ANONYMOUS', 'anyOf', 'mayUseSkill', 'optional', 'requireScopes', 'userId'],
   credentials: [
-    'CredentialsError',
-    'SchemeCredentials',
-    'combinedCredentials',
-    'isSecretName',
-    'redactor',
-    'shownUrl',
-    'urlSecrets',
+    ...['CredentialsError', 'SchemeCredentials', 'combinedCredentials', 'isSecretName', 'redactor'],
+    ...['shownUrl', 'urlSecrets'],
   ],
   'node-credentials': [],
   'push-receiver': ['OptionsError'],

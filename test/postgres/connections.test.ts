@@ -219,7 +219,7 @@ describe('the options', () => {
 
   it.each([
     ['postgres:nothing', /must be like postgres:/],
-    ['postgres://me:s3cret@db/a?durabilty=process', /durabilty is no parameter/],
+    ['postgres://me:s3cret@db/a?durabilty=process', /has a parameter that is not known \(did you mean durability\?\)/],
     ['postgres://me:s3cret@db/a?poolSize=many', /poolSize: must be a whole number/],
     ['postgres://me:s3cret@db/a?schema=a"b', /schema: must be a name/],
     ['postgres://me:s3cret@db/a?sslmode=yes', /sslmode: must be one of/],

@@ -274,7 +274,7 @@ export class OutgoingCall implements AgentCall {
       }
     } catch (error) {
       if (!(error instanceof A2AError) || error.code !== 'UNSUPPORTED_OPERATION') throw error;
-      // The task has ended meanwhile, with events that nobody has seen.
+      // The task has ended meanwhile. This client has not seen its last events.
       yield { task: await client.getTask(task.id, options) };
     }
   }

@@ -10,8 +10,8 @@ const SMALL_BYTES = 1_024;
 const JOINED_BYTES = 16_384;
 
 /**
- * The body of a request as it arrives, no faster than it is read. Small chunks come together, so that chunks of one byte
- * cost little. A chunk is freed when the next one is asked for. A reader that leaves early leaves the rest on the
+ * The body of a request as it arrives, no faster than it is read. Small chunks come together, so that chunks of one
+ * byte cost little. A chunk is freed when the next one is asked for. A reader that leaves early leaves the rest on the
  * connection.
  * @throws A2AError INVALID_REQUEST if the body ends early.
  */

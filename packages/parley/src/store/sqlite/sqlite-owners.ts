@@ -17,7 +17,7 @@ export interface SqliteOwnersOptions {
 }
 
 const SCOPES = `SELECT a.name AS agent, s.tenant, s.owner FROM scope s JOIN agent a ON a.pk = s.agent
-  WHERE s.owner IS ?1 AND (?2 IS NULL OR a.name = ?2) AND (?3 IS NULL OR s.tenant = ?3) ORDER BY s.pk`;
+  WHERE s.owner IS ? AND a.name = coalesce(?, a.name) AND s.tenant = coalesce(?, s.tenant) ORDER BY s.pk`;
 const KEYS = `SELECT i.key, i.expires AS expiresAt, i.task AS taskId, i.turn, i.reply FROM idempotency i
   JOIN scope s ON s.pk = i.scope JOIN agent a ON a.pk = s.agent
   WHERE a.name = ? AND s.tenant = ? AND s.owner IS ? AND i.key > ? ORDER BY i.key ${LIMIT}`;
