@@ -16,7 +16,7 @@ export interface SqliteOwnersOptions {
   readonly wakeups: LocalWakeups;
 }
 
-const SCOPES = `SELECT a.name AS agent, s.tenant, s.owner FROM scope s JOIN agent a ON a.pk = s.agent
+const SCOPES = `SELECT a.name AS agent, s.tenant FROM scope s JOIN agent a ON a.pk = s.agent
   WHERE s.owner IS ? AND a.name = coalesce(?, a.name) AND s.tenant = coalesce(?, s.tenant) ORDER BY s.pk`;
 const KEYS = `SELECT i.key, i.expires AS expiresAt, i.task AS taskId, i.turn, i.reply FROM idempotency i
   JOIN scope s ON s.pk = i.scope JOIN agent a ON a.pk = s.agent
@@ -43,8 +43,11 @@ export class SqliteOwners implements OwnerStorage {
 
   async scopes({ owner, agent, tenant }: OwnerQuery): Promise<readonly Scope[]> {
     this.#lifetime.check();
-    const rows = this.#reads.here((tables) => tables.all<Scope>(SCOPES, owner, agent ?? null, tenant ?? null));
-    return rows.map((row) => ({ agent: row.agent, tenant: row.tenant, owner: row.owner }));
+    const rows = this.#reads.here((tables) =>
+      tables.all<Omit<Scope, 'owner'>>(SCOPES, owner, agent ?? null, tenant ?? null),
+    );
+    // Node.js 22 reads a text to its first U+0000 only.
+    return rows.map((row) => ({ agent: row.agent, tenant: row.tenant, owner }));
   }
 
   async keys(
