@@ -2,10 +2,10 @@ import { A2AError } from '../errors/a2a-error.js';
 import { StorageError } from '../errors/storage-error.js';
 import { isTerminal } from '../model/task-state.js';
 import type { Scope, TaskKey } from '../store/task-key.js';
-import type { ListCursor, TaskStorage } from '../store/task-storage.js';
+import type { StoredTask, TaskStorage } from '../store/task-storage.js';
 import { LogRecord } from '../task/log-record.js';
 import { ShapedTask } from '../task/shaped-task.js';
-import { OPEN_STATES, type OwnerCounts, type OwnerDataOptions, recordedOwnerAct } from './owner-data.js';
+import { OPEN_STATES, type OwnerCounts, type OwnerDataOptions, recordedOwnerAct, tasksOf } from './owner-data.js';
 
 /** Options of an erasure. */
 export interface EraseOwnerOptions extends OwnerDataOptions {
@@ -122,7 +122,8 @@ class Erasure {
     const until = clock.monotonic() + graceMs;
     let running: TaskKey[] = [];
     for (const scope of scopes) {
-      for await (const id of this.#ids(scope)) {
+      for await (const { task } of this.#open(scope)) {
+        const { id } = task;
         const outcome = await storage.requestCancel(scope, id, {});
         // A running task is not read for the answer.
         if (outcome.kind === 'requested' && outcome.stored === undefined) running.push({ scope, id });
@@ -137,27 +138,14 @@ class Erasure {
   }
 
   /** The open tasks of a scope. */
-  async *#ids(scope: Scope): AsyncGenerator<string> {
-    const { storage } = this.#options;
-    let cursor: ListCursor | undefined;
-    do {
-      const page = await storage.tasks({
-        scope,
-        states: OPEN_STATES,
-        orderBy: 'created',
-        limit: PAGE,
-        artifacts: false,
-        history: false,
-        ...(cursor !== undefined && { cursor }),
-      });
-      for (const { task } of page.tasks) yield task.id;
-      cursor = page.next;
-    } while (cursor !== undefined);
+  #open(scope: Scope): AsyncIterable<StoredTask> {
+    const shape = { orderBy: 'created', artifacts: false, history: false } as const;
+    return tasksOf(this.#options.storage, { scope, states: OPEN_STATES, limit: PAGE, ...shape });
   }
 
   async #eraseScope(scope: Scope): Promise<void> {
     const { storage } = this.#options;
-    for await (const id of this.#ids(scope)) await this.#deleteOpen({ scope, id });
+    for await (const { task } of this.#open(scope)) await this.#deleteOpen({ scope, id: task.id });
     for (;;) {
       const { tasks, keys, isGone } = await storage.owners.erase(scope, PAGE);
       this.#count({ tasks, idempotencyKeys: keys, scopes: isGone ? 1 : 0 });

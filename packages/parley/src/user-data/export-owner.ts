@@ -4,8 +4,8 @@ import type { Message } from '../model/message.js';
 import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
 import type { Task } from '../model/task.js';
 import type { Scope } from '../store/task-key.js';
-import type { ListCursor, TaskStorage } from '../store/task-storage.js';
-import type { OwnerDataOptions } from './owner-data.js';
+import type { TaskStorage } from '../store/task-storage.js';
+import { keysOf, type OwnerDataOptions, tasksOf } from './owner-data.js';
 
 /** The agent and the tenant of a record. "" is no tenant. */
 type Place = Pick<Scope, 'agent' | 'tenant'>;
@@ -50,27 +50,26 @@ export interface ExportedFile {
   readonly id: string;
 }
 
-const TASKS = 50;
-/** The JSON of one page of tasks, about. */
-const PAGE_BYTES = 4_194_304;
+/** Whole tasks, in pages of about 4 MB of JSON. */
+const WHOLE_TASKS = { orderBy: 'created', limit: 50, maxBytes: 4_194_304, artifacts: true, history: true } as const;
 const CONFIGS = 100;
-const KEYS = 200;
 const MASKED = '***';
 
 /**
  * Reads all data of a user, record by record. One page is in memory at a time. Additions of the user meanwhile may be
- * missing. `onFile` is called before the record of a file. It resolves to false if the file has no bytes any more.
+ * missing. `counts` counts the records. `onFile` is called before the record of a file. It resolves to false if the file
+ * has no bytes any more.
  * @throws StorageError if the storage fails.
  */
 export async function* ownerRecords(
   { storage, files, owner, clock }: Omit<OwnerDataOptions, 'audit' | 'ids'>,
-  onFile: (file: ExportedFile, path: string) => Promise<boolean> = async () => true,
-): AsyncGenerator<OwnerRecord, ExportedCounts> {
-  const counts = { tasks: 0, pushNotificationConfigs: 0, idempotencyKeys: 0, files: 0 };
+  counts: { -readonly [Name in keyof ExportedCounts]: ExportedCounts[Name] },
+  onFile: (file: ExportedFile, path: string) => Promise<boolean>,
+): AsyncGenerator<OwnerRecord> {
   yield { type: 'header', format: 1, owner: owner.owner, exportedAt: isoTime(clock.now()) };
   for (const scope of await storage.owners.scopes(owner)) {
     const place = { agent: scope.agent, tenant: scope.tenant };
-    for await (const { task, createdAt } of tasksOf(storage, scope)) {
+    for await (const { task, createdAt } of tasksOf(storage, { scope, ...WHOLE_TASKS })) {
       counts.tasks += 1;
       yield { type: 'task', ...place, createdAt: isoTime(createdAt), task };
       for await (const config of configsOf(storage, scope, task.id)) {
@@ -88,36 +87,18 @@ export async function* ownerRecords(
     }
   }
   for await (const { scope, file } of filesOf(files, owner)) {
-    counts.files += 1;
     // The id is of 32 hex digits. It is unique within its scope only.
-    const path = `files/${String(counts.files).padStart(6, '0')}-${file.id}`;
+    const path = `files/${String(counts.files + 1).padStart(6, '0')}-${file.id}`;
     const hasBytes = file.expiresAt > clock.now() && (await onFile({ scope, id: file.id }, path));
     const facts = { ...file, createdAt: isoTime(file.createdAt), expiresAt: isoTime(file.expiresAt) };
+    counts.files += 1;
     yield { type: 'file', agent: scope.agent, tenant: scope.tenant, file: facts, ...(hasBytes && { path }) };
   }
   yield { type: 'end', counts };
-  return counts;
 }
 
 async function* filesOf(files: FileStore | undefined, owner: OwnerDataOptions['owner']) {
   if (files?.owners !== undefined) yield* files.owners.list(owner);
-}
-
-async function* tasksOf(storage: TaskStorage, scope: Scope) {
-  let cursor: ListCursor | undefined;
-  do {
-    const page = await storage.tasks({
-      scope,
-      orderBy: 'created',
-      limit: TASKS,
-      maxBytes: PAGE_BYTES,
-      artifacts: true,
-      history: true,
-      ...(cursor !== undefined && { cursor }),
-    });
-    yield* page.tasks;
-    cursor = page.next;
-  } while (cursor !== undefined);
 }
 
 async function* configsOf(storage: TaskStorage, scope: Scope, taskId: string) {
@@ -129,15 +110,6 @@ async function* configsOf(storage: TaskStorage, scope: Scope, taskId: string) {
     cursor = page.at(-1)?.id;
     if (page.length < CONFIGS || cursor === undefined) return;
   }
-}
-
-async function* keysOf(storage: TaskStorage, scope: Scope) {
-  let cursor: string | undefined;
-  do {
-    const page = await storage.owners.keys(scope, { limit: KEYS, ...(cursor !== undefined && { cursor }) });
-    yield* page.keys;
-    cursor = page.next;
-  } while (cursor !== undefined);
 }
 
 /** The configuration as the protocol has it, without its secrets. The path and the query of a url may be one. */

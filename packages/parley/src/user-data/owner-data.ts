@@ -4,7 +4,9 @@ import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import { sha256Hex } from '../runtime/sha256.js';
 import type { OwnerQuery } from '../store/owner-query.js';
-import type { TaskQuery, TaskStorage } from '../store/task-storage.js';
+import type { OwnedKey } from '../store/owner-storage.js';
+import type { Scope } from '../store/task-key.js';
+import type { ListCursor, StoredTask, TaskQuery, TaskStorage } from '../store/task-storage.js';
 import type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 
 /** The data of a user, and their places. */
@@ -34,7 +36,7 @@ export interface OwnerCounts {
 
 /** The states of tasks that have not ended. */
 export const OPEN_STATES = TASK_STATES.filter((state) => !isTerminal(state));
-const KEY_PAGE = 500;
+const KEY_PAGE = 200;
 
 /** Counts the data of a user. Changes nothing. */
 export async function countOwner({ storage, files, owner }: OwnerDataOptions): Promise<OwnerCounts> {
@@ -51,13 +53,29 @@ export async function countOwner({ storage, files, owner }: OwnerDataOptions): P
     };
     counts.tasks += (await storage.tasks(query)).total;
     counts.openTasks += (await storage.tasks({ ...query, states: OPEN_STATES })).total;
-    for (let cursor: string | undefined, isDone = false; !isDone; isDone = cursor === undefined) {
-      const page = await storage.owners.keys(scope, { limit: KEY_PAGE, ...(cursor !== undefined && { cursor }) });
-      counts.idempotencyKeys += page.keys.length;
-      cursor = page.next;
-    }
+    for await (const _ of keysOf(storage, scope)) counts.idempotencyKeys += 1;
   }
   return { ...counts, ...(await files?.owners?.count(owner)) };
+}
+
+/** The tasks of a query, one page after the other. */
+export async function* tasksOf(storage: TaskStorage, query: Omit<TaskQuery, 'cursor'>): AsyncGenerator<StoredTask> {
+  let cursor: ListCursor | undefined;
+  do {
+    const page = await storage.tasks({ ...query, ...(cursor !== undefined && { cursor }) });
+    yield* page.tasks;
+    cursor = page.next;
+  } while (cursor !== undefined);
+}
+
+/** The idempotency keys of a scope, one page after the other. */
+export async function* keysOf(storage: TaskStorage, scope: Scope): AsyncGenerator<OwnedKey> {
+  let cursor: string | undefined;
+  do {
+    const page = await storage.owners.keys(scope, { limit: KEY_PAGE, ...(cursor !== undefined && { cursor }) });
+    yield* page.keys;
+    cursor = page.next;
+  } while (cursor !== undefined);
 }
 
 /** Runs an act on the data of a user between its two records. `countsOf` has the counts of the last one. */

@@ -52,9 +52,11 @@ export async function exportOwnerTo(options: ExportOwnerOptions): Promise<Export
   );
 }
 
-type Counts = { -readonly [Name in keyof ExportedCounts]: ExportedCounts[Name] };
-
-async function writeRecords(draft: string, options: ExportOwnerOptions, counts: Counts): Promise<void> {
+async function writeRecords(
+  draft: string,
+  options: ExportOwnerOptions,
+  counts: Parameters<typeof ownerRecords>[1],
+): Promise<void> {
   const { files, onProgress } = options;
   const onFile = async ({ scope, id }: ExportedFile, path: string): Promise<boolean> => {
     const opened = await files?.read(scope, id);
@@ -63,11 +65,7 @@ async function writeRecords(draft: string, options: ExportOwnerOptions, counts: 
     return true;
   };
   const lines = async function* () {
-    for await (const record of ownerRecords(options, onFile)) {
-      if (record.type === 'task') counts.tasks += 1;
-      if (record.type === 'pushNotificationConfig') counts.pushNotificationConfigs += 1;
-      if (record.type === 'idempotencyKey') counts.idempotencyKeys += 1;
-      if (record.type === 'file') counts.files += 1;
+    for await (const record of ownerRecords(options, counts, onFile)) {
       onProgress?.(counts);
       yield `${JSON.stringify(record)}\n`;
     }
