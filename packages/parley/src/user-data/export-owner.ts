@@ -57,8 +57,8 @@ const MASKED = '***';
 
 /**
  * Reads all data of a user, record by record. One page is in memory at a time. Additions of the user meanwhile may be
- * missing. `counts` counts the records. `onFile` is called before the record of a file. It resolves to false if the file
- * has no bytes any more.
+ * missing. `counts` counts the records. `onFile` is called before the record of a file. It resolves to false if the
+ * file has no bytes any more.
  * @throws StorageError if the storage fails.
  */
 export async function* ownerRecords(
