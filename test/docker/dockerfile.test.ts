@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,6 +32,14 @@ it('the build is sent no more than it needs', () => {
     ),
   ).toEqual([]);
   expect(['package-lock.json', 'packages/parley/src/model/task.ts', 'scripts/build.mjs'].every(inContext)).toBe(true);
+});
+
+it('the build is sent every source that Git tracks', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const listed = execFileSync('git', ['ls-files', 'packages/parley/src', 'examples/agents/src'], { cwd: root });
+  const sources = listed.toString().trim().split('\n');
+  expect(sources.length).toBeGreaterThan(100);
+  expect(sources.filter((path) => !inContext(path))).toEqual([]);
 });
 
 describe('the image', { timeout: 120_000 }, () => {
