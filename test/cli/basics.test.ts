@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { openStorage } from 'parley-a2a/storage';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EmptyFolder, PARLEY, parley, parleyJson, ServedAgent } from './parley.js';
 
@@ -218,22 +216,6 @@ describe('parley db', () => {
     expect(bytesAfter).toBeLessThan(bytesBefore / 2);
     expect(await parleyJson(['db', 'migrate', ...on])).toMatchObject({ changed: false });
     expect(await parleyJson(['db', 'status', ...on])).toMatchObject({ tasks: {}, records: 0 });
-  });
-
-  it('names a schema that a newer version wrote, and plans no way back', async () => {
-    const path = join(folder.path, 'newer.db');
-    await (await openStorage(`sqlite:${path}`)).close();
-    const on = ['--database', `sqlite:${path}`];
-    const { newestSchema } = await parleyJson<{ newestSchema: number }>(['db', 'status', ...on]);
-    const file = new DatabaseSync(path);
-    file.exec(`UPDATE meta SET value = '99' WHERE name = 'schema'`);
-    file.close();
-    const { stdout } = await parley(['db', 'status', ...on]);
-    expect(stdout).toContain(`Schema: 99 (newer than this version, which knows ${newestSchema})`);
-    for (const more of [['--dry-run'], []]) {
-      const { code, stderr } = await parley(['db', 'migrate', ...more, ...on]);
-      expect([code > 0, stderr]).toEqual([true, expect.stringContaining('schema 99')]);
-    }
   });
 
   it('makes no file where there is none, and touches none that is not ours', async () => {
