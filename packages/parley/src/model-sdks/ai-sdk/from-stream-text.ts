@@ -5,7 +5,7 @@ import { type EventQueue, MORE_FOLLOWS } from '../../server/event-queue.js';
 import { type ModelStream, modelParts } from '../../server/model-stream.js';
 import type { RequestContext } from '../../server/request-context.js';
 import { waitingCalls } from '../../tools/approval-decisions.js';
-import { approvalQuestion } from '../../tools/tool-approvals.js';
+import { approvalQuestion, UNDECIDED } from '../../tools/tool-approvals.js';
 import type { ToolRun } from '../../tools/tool-run.js';
 import { MODEL_OUTPUT_EXTENSION, type ModelContent, modelMetadata, shownValue } from './model-output.js';
 import { answeredCalls } from './sdk-approvals.js';
@@ -78,7 +78,7 @@ export async function asksAgain({ context, events }: Pick<StreamTextTurn, 'conte
     input,
     expiresAt,
   }));
-  await events.inputRequired(approvalQuestion(approvals));
+  await events.inputRequired(approvalQuestion(approvals, kind === 'stray' ? UNDECIDED : undefined));
   return true;
 }
 
