@@ -177,7 +177,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: ['@ai-sdk/provider', 'ai'],
   },
   'model-sdks/langgraph': {
-    rooms: ['runtime', 'model', 'task/log-record', 'server'],
+    rooms: ['runtime', 'model', 'task/log-record', 'server', 'tools'],
     modules: ['@langchain/core', '@langchain/langgraph'],
   },
   'model-sdks/openai-agents': {

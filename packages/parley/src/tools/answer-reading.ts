@@ -79,6 +79,12 @@ export function readText(text: string, rules: AnswerRules): AnswerReading {
   return firstFit(rules, isObject(typed) ? [typed as JsonObject, ...plain] : [...plain]);
 }
 
+/** A text as the value of a field. A text that fits no reading stays a text. */
+export function fieldValue(field: JsonObject, text: string): JsonValue {
+  const reading = firstFit({ schema: field, canDecline: false }, plainValues(field, text));
+  return reading.kind === 'value' ? reading.value : text;
+}
+
 /** The lines of a question that say how to answer it. */
 export function answerLines({ schema, canDecline }: AnswerRules): readonly string[] {
   const fields = fieldsOf(schema);

@@ -2,7 +2,16 @@ import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { Task } from '../model/task.js';
-import { answerLines, choicesOf, fieldsOf, isNo, isYes, readAnswer, textOf } from './answer-reading.js';
+import {
+  type AnswerRules,
+  answerLines,
+  choicesOf,
+  fieldsOf,
+  isNo,
+  isYes,
+  readAnswer,
+  textOf,
+} from './answer-reading.js';
 import type { ToolAnswer, ToolQuestion } from './tool.js';
 import { escapedText } from './tool-approvals.js';
 import { TOOLS_EXTENSION } from './tool-records.js';
@@ -47,8 +56,12 @@ export function questionMessage(
 /** The questions of tools that a task waits for. Empty if the task does not wait for an answer. */
 export function toolQuestions(task: Pick<Task, 'status'>): readonly WaitingQuestion[] {
   const { state, message } = task.status;
-  if (state !== 'TASK_STATE_INPUT_REQUIRED') return [];
-  return (message?.parts ?? []).flatMap((part) => {
+  return state === 'TASK_STATE_INPUT_REQUIRED' ? questionsIn(message?.parts ?? []) : [];
+}
+
+/** The questions of tools that a message asks. */
+export function questionsIn(parts: readonly Part[]): readonly WaitingQuestion[] {
+  return parts.flatMap((part) => {
     if (!('data' in part) || !isObject(part.data) || !Array.isArray(part.data.toolQuestions)) return [];
     return part.data.toolQuestions.filter(isQuestion);
   });
@@ -136,9 +149,16 @@ function namedAnswer(part: Part) {
 }
 
 function fieldLines(schema: JsonObject | undefined): readonly string[] {
-  const fields = schema === undefined ? [] : (fieldsOf(schema) ?? []);
-  const required: readonly unknown[] = Array.isArray(schema?.required) ? schema.required : [];
-  if (schema === undefined || fields.length === 0) return ['', 'Answer yes or no.'];
+  const lines = schema === undefined ? [] : formLines({ schema, canDecline: true });
+  return lines.length === 0 ? ['', 'Answer yes or no.'] : lines;
+}
+
+/** The fields of a form, and how to answer it, for people. Empty if the schema is no form. */
+export function formLines(rules: AnswerRules): readonly string[] {
+  const { schema } = rules;
+  const fields = fieldsOf(schema) ?? [];
+  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  if (fields.length === 0) return [];
   const lines = fields.slice(0, MOST_FIELDS).map(([name, field]) => {
     const { type, title, description } = field;
     const about = [title, description].filter((text) => typeof text === 'string').join(', ');
@@ -152,7 +172,7 @@ function fieldLines(schema: JsonObject | undefined): readonly string[] {
     return escapedText(line, FIELD_LENGTH);
   });
   const more = fields.length > MOST_FIELDS ? [`- and ${fields.length - MOST_FIELDS} more`] : [];
-  return ['', ...lines, ...more, '', ...answerLines({ schema, canDecline: true })];
+  return ['', ...lines, ...more, '', ...answerLines(rules)];
 }
 
 function isQuestion(value: unknown): value is WaitingQuestion {
