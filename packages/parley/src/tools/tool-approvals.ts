@@ -2,6 +2,7 @@ import { isObject, type JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { Task } from '../model/task.js';
+import { controlPart } from '../server/own-part.js';
 import { isNo, isReasonedNo, isYes } from './answer-reading.js';
 import { TOOLS_EXTENSION } from './tool-records.js';
 
@@ -57,7 +58,7 @@ export function approvalQuestion(
   const data = { toolApprovals: approvals.map((approval) => ({ ...approval })) };
   const before = note === undefined ? '' : `${note}\n\n`;
   const text = `${before}${title}\n\n${calls.join('\n')}\n\n${answer}`;
-  return { parts: [{ text }, { data }], extensions: [TOOLS_EXTENSION] };
+  return { parts: [{ text }, controlPart({ data })], extensions: [TOOLS_EXTENSION] };
 }
 
 /** The calls of a task that wait for an answer. Empty if the task does not wait for one. */

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { Task } from '../model/task.js';
+import { controlPart } from '../server/own-part.js';
 import {
   type AnswerRules,
   answerLines,
@@ -50,7 +51,7 @@ export function questionMessage(
     return lines.join('\n');
   });
   const data = { toolQuestions: questions.map((question) => ({ ...question })) };
-  return { parts: [{ text: texts.join('\n\n') }, { data }], extensions: [TOOLS_EXTENSION] };
+  return { parts: [{ text: texts.join('\n\n') }, controlPart({ data })], extensions: [TOOLS_EXTENSION] };
 }
 
 /** The questions of tools that a task waits for. Empty if the task does not wait for an answer. */

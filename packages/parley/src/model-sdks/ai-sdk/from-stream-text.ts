@@ -3,6 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
 import { type EventQueue, MORE_FOLLOWS } from '../../server/event-queue.js';
 import { type ModelStream, modelParts } from '../../server/model-stream.js';
+import { controlPart } from '../../server/own-part.js';
 import type { RequestContext } from '../../server/request-context.js';
 import { waitingCalls } from '../../tools/approval-decisions.js';
 import { approvalQuestion, UNDECIDED } from '../../tools/tool-approvals.js';
@@ -396,7 +397,8 @@ function sourcePart(source: Extract<TextStreamPart<ToolSet>, { readonly type: 's
   if (source.sourceType === 'url' && /^https?:\/\//i.test(source.url)) {
     return { url: source.url.toWellFormed(), ...metadata };
   }
-  return { data: shownValue(source.sourceType === 'url' ? { url: source.url, title } : documentOf(source)) };
+  const data = shownValue(source.sourceType === 'url' ? { url: source.url, title } : documentOf(source));
+  return controlPart({ data });
 }
 
 function documentOf({ title, mediaType, filename }: { title: string; mediaType: string; filename?: string }): object {

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
+import { controlPart } from '../../server/own-part.js';
 import { type AnswerReading, readAnswer, readText } from '../../tools/answer-reading.js';
 import { interruptsIn } from '../../tools/open-questions.js';
 import { formLines } from '../../tools/tool-questions.js';
@@ -28,7 +29,7 @@ export function questionParts(interrupts: readonly OpenInterrupt[], note?: strin
     const form = isObject(responseSchema) ? formLines({ schema: responseSchema, canDecline: false }) : [];
     return [
       { text: [typeof json === 'string' ? json : JSON.stringify(json), ...form].join('\n') },
-      { data: { interruptId: id, value: json, ...(responseSchema !== undefined && { responseSchema }) } },
+      controlPart({ data: { interruptId: id, value: json, ...(responseSchema !== undefined && { responseSchema }) } }),
     ];
   });
   return note === undefined ? questions : [{ text: note }, ...questions];
