@@ -175,6 +175,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server/conversation',
       'server/event-queue',
       'server/model-stream',
+      'server/own-part',
       'server/readable-files',
       'server/request-context',
     ],
