@@ -37,7 +37,7 @@ it('refuses a target with tasks, a missing argument and a database that it does 
   const target = files.fresh();
   await parley(['db', 'copy', source, `sqlite:${target}`]);
   const full = await parley(['db', 'copy', source, `sqlite:${target}`]);
-  expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('has 3 tasks already') });
+  expect(full).toMatchObject({ code: 2, stderr: expect.stringContaining('has 3 tasks already') });
   expect(await parley(['db', 'copy', source])).toMatchObject({ code: 2 });
   const unknown = await parley(['db', 'copy', source, 'mysql://ada:pl4nted-s3cret-word@host/db']);
   expect(unknown.code).toBe(2);
@@ -47,7 +47,7 @@ it('refuses a target with tasks, a missing argument and a database that it does 
 it('refuses a file that a server uses', async () => {
   await opened(path, async () => {
     const { code, stderr } = await parley(['db', 'copy', source, `sqlite:${files.fresh()}`]);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain('another server uses it');
   });
 });
