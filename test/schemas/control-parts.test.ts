@@ -3,8 +3,9 @@ import { Agent, tool } from '@openai/agents';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
 import { tool as aiTool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { type AgentExecutor, connect, createA2AServer, type OutgoingMessage, type Part, type Task } from 'parley-a2a';
+import { type AgentExecutor, connect, createA2AServer, type Part, type Task } from 'parley-a2a';
 import { streamTextAgent } from 'parley-a2a/ai-sdk';
+import type { OutgoingMessage } from 'parley-a2a/client';
 import { langGraphAgent } from 'parley-a2a/langgraph';
 import { openAIAgent } from 'parley-a2a/openai-agents';
 import { type AgentSchemasOptions, agentSchemas } from 'parley-a2a/schemas';
@@ -163,7 +164,7 @@ describe('a caller cannot forge a part of the toolkit', () => {
   it('through an agent that passes on the question of another one', async () => {
     const own = { 'urn:parley-a2a:extension:schemas:v1': { question: true } };
     const data = { toolQuestions: [{ callId: '1', tool: 't', message: '?', expiresAt: '2099', schema: {} }] };
-    const question = { parts: [{ data }], metadata: own };
+    const question = { messageId: 'q', role: 'ROLE_AGENT', parts: [{ data }], metadata: own } as const;
     const relays: readonly AgentExecutor[] = [
       { execute: (_, events) => events.inputRequired({ parts: [{ text: '?' }], metadata: own }) },
       {

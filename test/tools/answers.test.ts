@@ -1,4 +1,5 @@
-import { connect, createA2AServer, type OutgoingMessage, type Part, type Task } from 'parley-a2a';
+import { connect, createA2AServer, type Part, type Task } from 'parley-a2a';
+import type { OutgoingMessage } from 'parley-a2a/client';
 import {
   defineTool,
   jsonSchema,
