@@ -70,7 +70,7 @@ const STORAGE_HINTS: Readonly<Record<string, string>> = {
   'not-empty': 'parley db copy --resume goes on with an interrupted copy',
 };
 
-/** What the operator can mend about a database or its files: `in-use` or `not-empty`. */
+/** The fault of a database or its files that the operator can mend: `in-use` or `not-empty`. */
 export function storageFault(error: unknown): string | undefined {
   return chainOf(error).find(({ name, fault }) => name === 'StorageError' && fault !== undefined)?.fault;
 }

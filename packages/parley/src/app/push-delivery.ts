@@ -24,7 +24,7 @@ export interface PushPorts {
 const IN_FLIGHT = 512;
 const IN_FLIGHT_PER_HOST = 16;
 
-/** The longest lease of a queue: a server that starts again after a crash waits for it, also without other processes. */
+/** The longest lease of a queue. A server that starts again after a crash waits for it. */
 const MOST_LEASE_MS = 15_000;
 
 /** The sender for the agents of a process, by their ids. */

@@ -8,7 +8,7 @@ export class StorageError extends Error {
   readonly told: boolean;
   /** The reason without addresses, names and texts of the server. Absent: it is only in the log. */
   readonly reason: string | undefined;
-  /** What the operator can mend; absent for all other failures. */
+  /** A fault that the operator can mend; absent for all other failures. */
   readonly fault: StorageFault | undefined;
 
   constructor(message: string, options: StorageErrorOptions = {}) {

@@ -57,7 +57,7 @@ const CLAIM_QUEUES = 128;
 /** The share of a lease in which the request of a waiting queue may begin. */
 const FRESH_SHARE = 2 / 3;
 const RETRY_MS = 1_000;
-/** How often in a lease a sender looks for queues of other processes. */
+/** Looks for queues of other processes within one lease. */
 const LOOKS = 3;
 const LISTED = 1_000;
 

@@ -11,7 +11,7 @@ import type { FileKeeper } from './file-keeper.js';
 import { mappedMessage } from './mapped-parts.js';
 import { partOf } from './turn-file-access.js';
 
-/** Where the large parts of messages go. */
+/** The ports for the large parts of messages. */
 export interface MessageFilesOptions {
   readonly keeper: FileKeeper;
   /** Larger raw parts become files. */
