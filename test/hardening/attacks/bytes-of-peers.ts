@@ -69,8 +69,13 @@ export const BYTES_OF_PEERS: readonly Attack[] = [
   },
   {
     attack: 'A caller sends the elements in a `ListValue` over gRPC, where no text of JSON can be counted.',
-    file: 'test/matrix/every-binding/special-scenarios.ts',
-    test: 'a request with too many members and elements',
+    file: 'test/matrix/every-binding/input-limits.ts',
+    test: 'requests within and beyond ',
+  },
+  {
+    attack: 'A caller stores data so deep that another binding cannot carry it, and breaks the lists of all others.',
+    file: 'test/matrix/every-binding/input-limits.ts',
+    test: 'data and metadata of one level more',
   },
   {
     attack: 'A caller sets the text and the bytes of one part in turn over gRPC: each removes the member of the other.',
