@@ -18,6 +18,7 @@ import {
   RATE,
   SUBSCRIBING,
   TOO_LONG,
+  VALUES,
 } from './special-scenarios.js';
 
 /** The versions of the protocol that the matrix plays. */
@@ -81,8 +82,9 @@ export const BINDINGS: readonly BindingRow[] = [
     without: () => [
       ...[
         TOO_LONG,
-        // The library of this client writes 256 levels.
+        // The library of this client writes 256 levels, and values that are no JSON.
         ENDLESS,
+        VALUES,
         RATE,
         CANCEL_METADATA,
         DECLARED,

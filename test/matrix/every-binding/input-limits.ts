@@ -3,7 +3,7 @@ import type { RequestLimits } from '../../../packages/parley/src/bindings/http/b
 import type { Client } from '../../../packages/parley/src/client/client.js';
 import { eventsOf, refusal } from './outcome.js';
 import type { MatrixScenario } from './scenarios.js';
-import { ENDLESS, TOO_LONG } from './special-scenarios.js';
+import { ENDLESS, TOO_LONG, VALUES } from './special-scenarios.js';
 import type { AgentPath } from './world.js';
 
 /** The limits of the agent at `/narrow`. */
@@ -119,6 +119,42 @@ const OF_THE_MODEL: readonly MatrixScenario[] = [
         refused.push({ code, metadata });
       }
       return [...refused, await sent(client, {})];
+    },
+  },
+  {
+    name: VALUES,
+    differs: true,
+    async play(cell) {
+      const client = await cell.client(MIRROR);
+      const own = { toJSON: () => ({ at: new Date(1) }) };
+      const data = {
+        at: new Date(0),
+        none: undefined,
+        list: [undefined, Number.NaN, new Date(2), null],
+        own,
+        call: () => 1,
+      };
+      return mirrored(client, { parts: [{ data }], metadata: { own: data } }, { lists: cell.version === '1.0' });
+    },
+  },
+  {
+    name: 'a message that comes twice, with and without empty members',
+    differs: true,
+    async play(cell) {
+      const client = await cell.client('/owned', 'twice');
+      const messageId = randomUUID();
+      const bare = { messageId, parts: [{ raw: 'AA==' }] };
+      const empty = { extensions: [], referenceTaskIds: [], metadata: {} };
+      const full = { ...bare, ...empty, parts: [{ raw: 'AA', filename: '', mediaType: '', metadata: {} }] };
+      const answers = [
+        await refusal(client.sendMessage({ message: bare })),
+        await refusal(client.sendMessage({ message: full })),
+      ];
+      const ids = answers.map((answer) => (answer as { result?: { task?: { id: string } } }).result?.task?.id);
+      return {
+        isOne: ids[0] !== undefined && ids[0] === ids[1],
+        refused: answers.filter((one) => !('result' in (one as object))),
+      };
     },
   },
   {

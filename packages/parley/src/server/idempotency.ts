@@ -2,6 +2,7 @@ import { InvalidParamsError } from '../errors/standard-errors.js';
 import { contentHash } from '../model/content-hash.js';
 import type { JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
 import type { IdempotencyKey, Remembered } from '../store/idempotency-keys.js';
 import type { Scope } from '../store/task-key.js';
 
@@ -30,7 +31,7 @@ export class Idempotency {
     if (scope.owner === null && !this.#anonymous) return undefined;
     return {
       key: keyText(message),
-      digest: contentHash(message as unknown as JsonValue),
+      digest: contentHash(withoutEmpty(message) as unknown as JsonValue),
       ttlMs: this.#windowMs,
     };
   }
@@ -44,6 +45,36 @@ export class Idempotency {
       { field: 'message.messageId', description: 'was used before for a message with other content' },
     ]);
   }
+}
+
+/**
+ * The message without empty members. Bindings differ in these: protobuf has no empty lists. Most messages have none, and
+ * are returned as they are.
+ */
+function withoutEmpty(message: Message): Message {
+  if (!hasEmpty(message) && !message.parts.some(hasEmpty)) return message;
+  return { ...filled(message), parts: message.parts.map(filled) };
+}
+
+/** The members that a message or a part may have, and that may be empty. */
+const EMPTY_ABLE = ['metadata', 'extensions', 'referenceTaskIds', 'filename', 'mediaType'] as const;
+
+function hasEmpty(value: Message | Part): boolean {
+  return EMPTY_ABLE.some((name) => isEmpty((value as Readonly<Record<string, unknown>>)[name]));
+}
+
+function filled<Value extends Message | Part>(value: Value): Value {
+  const kept = Object.entries(value).filter(
+    ([name, member]) => !((EMPTY_ABLE as readonly string[]).includes(name) && isEmpty(member)),
+  );
+  return Object.fromEntries(kept) as Value;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === '') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  for (const _ in value) return false;
+  return true;
 }
 
 /**

@@ -46,17 +46,39 @@ export function toWireFromText(text: string): unknown {
   return CHANGES.test(text) ? toWire(value) : value;
 }
 
-function written(value: unknown, isFree: boolean, level: number): unknown {
+function written(given: unknown, isFree: boolean, level: number): unknown {
+  const value = inJson(given);
   if (typeof value !== 'object' || value === null) return value;
   if (level > MAX_NESTING + ENVELOPE_LEVELS) throw tooDeep(MAX_NESTING);
-  if (Array.isArray(value)) return changedList(value, (item) => written(item, isFree, level + 1));
+  if (Array.isArray(value)) return changedList(value, (item) => written(item, isFree, level + 1) ?? null);
   if (isBinary(value)) return value;
-  return changedObject(value, (name, member) => {
+  return changedObject(value, (name, given) => {
+    const member = inJson(given);
     if (member === undefined) return undefined;
     const key = DROPPED.has(name) || name.startsWith(ESCAPE) ? ESCAPE + name : name;
     if (name === 'raw' && !isFree && typeof member === 'string') return [key, content(member)];
     return [key, written(member, isFree || FREE.has(name), level + 1)];
   });
+}
+
+/** The value that JSON would have in its place, one level deep. The library has more kinds, which this binding has not. */
+function inJson(value: unknown): unknown {
+  switch (typeof value) {
+    case 'number':
+      return Number.isFinite(value) ? value : null;
+    case 'object': {
+      if (value === null || isBinary(value)) return value;
+      const { toJSON } = value as { readonly toJSON?: unknown };
+      return typeof toJSON === 'function' ? inJson(Reflect.apply(toJSON, value, [''])) : value;
+    }
+    case 'bigint':
+      throw new TypeError('A bigint has no JSON form');
+    case 'function':
+    case 'symbol':
+      return undefined;
+    default:
+      return value;
+  }
 }
 
 /**
