@@ -211,7 +211,13 @@ async function collected(
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = stream.getReader();
-  const read = () => (late === undefined ? reader.read() : Promise.race([reader.read(), late]));
+  const brokenOff = (): never => {
+    throw fault('A stream of file content broke off');
+  };
+  const read = () => {
+    const chunk = reader.read().catch(brokenOff);
+    return late === undefined ? chunk : Promise.race([chunk, late]);
+  };
   try {
     for (let next = await read(); !next.done; next = await read()) {
       if (!(next.value instanceof Uint8Array)) throw fault('A stream of file content has bytes only');
