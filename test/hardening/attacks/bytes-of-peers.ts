@@ -83,6 +83,11 @@ export const BYTES_OF_PEERS: readonly Attack[] = [
     test: 'are refused quickly, however large they are',
   },
   {
+    attack: 'The numbers of a stream jump at each event, so that a client which trusts them connects without end.',
+    file: 'test/client/lost-frames.test.ts',
+    test: 'end no stream, and cost a bounded number of connections',
+  },
+  {
     attack: 'An MCP server sends unknown lines to the SDK, whose parser makes an error of each.',
     file: 'packages/parley/src/mcp/limited-fetch.test.ts',
     test: 'an event stream of an MCP server loses unknown lines and comments',

@@ -66,6 +66,9 @@ export class ClientWatch implements WatchSubscription {
   #current: StartedWatch | undefined;
   #isOver = false;
   #failures = 0;
+  /** Gaps for which the watch has begun again, and the last event before the latest of them. */
+  #gaps = 0;
+  #gapAfter: number | undefined;
 
   constructor(options: ClientWatchOptions) {
     this.#options = options;
@@ -137,7 +140,10 @@ export class ClientWatch implements WatchSubscription {
     if (this.#isOver || session !== this.#session) return;
     try {
       const events: CapnwebEvent[] = [];
+      let hasGap = false;
       for (const item of items) {
+        hasGap = this.#isAfterGap(item);
+        if (hasGap) break;
         const event = await this.#event(item);
         if (event !== undefined) events.push(event);
       }
@@ -145,7 +151,8 @@ export class ClientWatch implements WatchSubscription {
         await this.#options.callback(events);
         this.#failures = 0;
       }
-      if (events.some(({ event }) => isLast(event))) {
+      if (hasGap) this.#again(session, new ConnectionError('Events of the watch were lost', { sent: true }));
+      else if (events.some(({ event }) => isLast(event))) {
         this.#finish();
         this.#over.resolve();
       }
@@ -153,6 +160,17 @@ export class ClientWatch implements WatchSubscription {
       this.#fail(error);
       throw error;
     }
+  }
+
+  /** True if events before the item were lost. A gap that comes again is taken as it is, as in a `TaskStream`. */
+  #isAfterGap(item: unknown): boolean {
+    const { seq, reset } = isObject(item) ? item : {};
+    if (reset === true || this.#last === undefined || !Number.isSafeInteger(seq)) return false;
+    if ((seq as number) <= this.#last + 1) return false;
+    if (this.#last === this.#gapAfter || this.#gaps >= this.#options.ports.attempts) return false;
+    this.#gaps += 1;
+    this.#gapAfter = this.#last;
+    return true;
   }
 
   async #event(item: unknown): Promise<CapnwebEvent | undefined> {
