@@ -66,7 +66,7 @@ const CONFIGURED: readonly MatrixScenario[] = Object.entries(LIMITS).flatMap(([n
   }),
 );
 
-/** What a message is after its way to the agent and back, over every operation that shows it. */
+/** A message after its way to the agent and back, over every operation that shows it. */
 async function mirrored(client: Client, own: Said, { lists }: { readonly lists: boolean }): Promise<unknown> {
   const contextId = randomUUID();
   const message = { contextId, parts: [{ text: 'hi' }], ...own } as never;

@@ -73,8 +73,8 @@ export class StreamProgress implements StreamFacts {
 
   /**
    * True if events before this one were lost, so that the stream has to continue after the last good one. The numbers
-   * of an agent that resumes have no gap. A gap that the agent shows again is taken as it is, and so are all after
-   * `attempts` of them: numbers that jump must not keep a client busy.
+   * of an agent that resumes have no gap. A gap that comes again is taken as it is. So are all gaps after `attempts`
+   * of them: numbers that jump must not keep a client busy.
    */
   isAfterGap({ event, id }: ReceivedEvent): boolean {
     const { resumable, attempts } = this.rules;

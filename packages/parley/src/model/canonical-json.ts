@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.js';
+import type { JsonValue } from './json.js';
 
 /** Deeper than useful documents, and far from the end of the stack. */
 const DEEPEST = 200;

@@ -48,8 +48,8 @@ export class Idempotency {
 }
 
 /**
- * The message without empty members. Bindings differ in these: protobuf has no empty lists. Most messages have none, and
- * are returned as they are.
+ * The message without empty members. Bindings differ in these: protobuf has no empty lists. Most messages have none,
+ * and are returned as they are.
  */
 function withoutEmpty(message: Message): Message {
   if (!hasEmpty(message) && !message.parts.some(hasEmpty)) return message;

@@ -26,8 +26,8 @@ export interface OutgoingMessage {
 }
 
 /**
- * The message in the form in which an agent decodes it, whatever the binding. Applications without types, and values such
- * as dates, have other forms: those of JSON, and those of ProtoJSON that the closed form lacks.
+ * The message in the form in which an agent decodes it, whatever the binding. Values such as dates become JSON, and
+ * other forms of ProtoJSON become that of the model.
  * @throws InvalidParamsError naming the fields that no agent would take.
  */
 export function normalMessage(given: Message): Message {

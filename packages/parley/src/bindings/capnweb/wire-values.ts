@@ -61,7 +61,7 @@ function written(given: unknown, isFree: boolean, level: number): unknown {
   });
 }
 
-/** The value that JSON would have in its place, one level deep. The library has more kinds, which this binding has not. */
+/** The value that JSON would have in its place, one level deep. The library has more kinds of values. */
 function inJson(value: unknown): unknown {
   switch (typeof value) {
     case 'number':
@@ -84,7 +84,8 @@ function inJson(value: unknown): unknown {
 /**
  * A received value as one of the model: file content as base64, names without their escape. Reads streams of file
  * content to their end. Resolves at once if there are none.
- * @throws the fault for a function, a capability, or bytes in another place; A2AError INVALID_REQUEST beyond the limits.
+ * @throws the fault for a function, a capability, or bytes in another place. A2AError INVALID_REQUEST beyond the
+ * limits.
  */
 export function fromWire(value: unknown, options: ReceivedValueOptions): unknown {
   const contents: Promise<void>[] = [];

@@ -49,7 +49,8 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * Parses the JSON of a body. `jsonDepth` counts in the values that the protocol leaves free. `limitRequest` checks those.
+ * Parses the JSON of a body. `jsonDepth` counts in the values that the protocol leaves free, which `limitRequest`
+ * checks.
  * @throws A2AError PARSE_ERROR if it is no JSON, INVALID_REQUEST if it nests too deeply or has too many items.
  */
 export function parseJson(text: string, limits: Pick<RequestLimits, 'jsonDepth' | 'jsonItems'>): unknown {

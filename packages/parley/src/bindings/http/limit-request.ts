@@ -6,8 +6,8 @@ import type { RequestLimits } from './binding-context.js';
 
 /**
  * Checks the limits of a valid request. Every event repeats ids, so that a long id costs far more than its request.
- * @throws InvalidParamsError naming the first field beyond its limit. A2AError INVALID_REQUEST for a value that is nested
- * too deeply.
+ * @throws InvalidParamsError naming the first field beyond its limit. A2AError INVALID_REQUEST for a value that is
+ * nested too deeply.
  */
 export function limitRequest(request: OperationTypes[OperationName]['request'], limits: RequestLimits): void {
   const { parts, idLength, jsonDepth } = limits;
