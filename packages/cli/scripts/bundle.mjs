@@ -46,7 +46,7 @@ const { output } = await build({
   },
 });
 
-// Most commands load these files. What they import from the library would load with them, module by module.
+// Most commands load these files. Imports from the library would load with them, module by module.
 for (const file of output.filter(({ name }) => name === 'start' || name === 'shared' || name === 'run')) {
   const slow = file.imports.filter((id) => id.startsWith('parley-a2a'));
   if (slow.length > 0) throw new Error(`${file.fileName} imports ${slow.join(', ')}: import it where it is needed`);

@@ -68,7 +68,7 @@ interface RefusalRow {
   readonly options?: Options;
   /** Runs before the call, with the same client. */
   readonly before?: (client: Client, operation: OperationName) => Promise<unknown>;
-  /** How often the call is tried until it is refused. Default: once. */
+  /** The tries of the call until it is refused. Default: one. */
   readonly tries?: number;
   readonly differs?: boolean;
   /** True if each binding has a text and metadata of its own. */

@@ -38,7 +38,7 @@ export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A
   return new InternalError({ cause: error });
 }
 
-/** What the specification says for errors that Parley tells in more detail (Spec §9.5). */
+/** The specification's texts for errors that Parley tells in more detail (Spec §9.5). */
 const TEXTS: { readonly [Code in ErrorCode]?: string } = {
   PARSE_ERROR: 'Invalid JSON payload',
   INVALID_REQUEST: 'Request payload validation error',
