@@ -84,8 +84,8 @@ export function otherSuites() {
 
 /**
  * Suites in lanes: lanes run beside each other, and the suites of a list one after the other. Those that start
- * databases are one lane, because they measure waits and takeovers. Two lanes share the others. The soak judges memory and times
- * of a machine that is its own, so it comes last and alone.
+ * databases are one lane, because they measure waits and takeovers. Two lanes share the others. The soak judges memory
+ * and times of a machine that is its own, so it comes last and alone.
  */
 export function lanesOf(scripts) {
   const alone = scripts.filter((script) => script === 'test/soak/run.mjs');
