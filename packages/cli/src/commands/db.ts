@@ -1,5 +1,6 @@
 import type { Invocation } from '../command-line/invocation.js';
 import { databaseOf, isPostgres, openDatabase, pathOf } from '../database/open-database.js';
+import { usageError } from '../failure/cli-error.js';
 
 const BATCH = 500;
 /** Tables that the status names: the largest ones. */
@@ -53,6 +54,7 @@ function showStates(tasks: Readonly<Record<string, number>>, output: Invocation[
 }
 
 function versioned({ schema, newestSchema }: { readonly schema: number; readonly newestSchema: number }): string {
+  if (schema > newestSchema) return `${schema} (newer than this version, which knows ${newestSchema})`;
   return `${schema}${schema < newestSchema ? ` (newest: ${newestSchema})` : ''}`;
 }
 
@@ -64,11 +66,14 @@ export async function migrate({ settings, output }: Invocation): Promise<number>
   const { from, to } = isPostgres(url)
     ? await migratedPostgres(url, planned)
     : await migratedFile(await pathOf(settings), planned);
+  if (from > to) throw usageError(`a newer version wrote it (schema ${from}, this version knows ${to})`, NEWER_HINT);
   if (output.json) output.document({ ...place, from, to, changed: !planned && from !== to });
   else if (from === to) output.field('Schema', `${to}, the newest: nothing to do`);
   else output.field('Schema', `${from} → ${to}${planned ? ' (not done: --dry-run)' : ''}`);
   return 0;
 }
+
+const NEWER_HINT = 'run that version or a newer one';
 
 interface Migrated {
   readonly from: number;
