@@ -52,29 +52,26 @@ export class Idempotency {
  * and are returned as they are.
  */
 function withoutEmpty(message: Message): Message {
-  if (!hasEmpty(message) && !message.parts.some(hasEmpty)) return message;
-  return { ...filled(message), parts: message.parts.map(filled) };
+  const own = filled(message);
+  return own.parts.some((part) => filled(part) !== part) ? { ...own, parts: own.parts.map(filled) } : own;
 }
 
 /** The members that a message or a part may have, and that may be empty. */
 const EMPTY_ABLE = ['metadata', 'extensions', 'referenceTaskIds', 'filename', 'mediaType'] as const;
 
-function hasEmpty(value: Message | Part): boolean {
-  return EMPTY_ABLE.some((name) => isEmpty((value as Readonly<Record<string, unknown>>)[name]));
-}
-
 function filled<Value extends Message | Part>(value: Value): Value {
-  const kept = Object.entries(value).filter(
-    ([name, member]) => !((EMPTY_ABLE as readonly string[]).includes(name) && isEmpty(member)),
-  );
-  return Object.fromEntries(kept) as Value;
+  let kept: Record<string, unknown> = value;
+  for (const name of EMPTY_ABLE) {
+    const member = kept[name];
+    if (member !== '' && (!isContainer(member) || Object.keys(member).length > 0)) continue;
+    if (kept === value) kept = { ...value };
+    delete kept[name];
+  }
+  return kept as Value;
 }
 
-function isEmpty(value: unknown): boolean {
-  if (value === '') return true;
-  if (typeof value !== 'object' || value === null) return false;
-  for (const _ in value) return false;
-  return true;
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /**
