@@ -11,10 +11,11 @@ import {
 import { assertNoInternals } from '../../support/no-internals.js';
 import type { MatrixVersion } from './bindings.js';
 import { FAULTS } from './faults.js';
+import { NARROW } from './input-limits.js';
 import { called, type Options, refusal } from './outcome.js';
 import type { MatrixScenario } from './scenarios.js';
-import { DECLARED, NO_EXTENDED_CARD, OTHER_VERSION, RATE, TOO_DEEP, TOO_LONG, TOO_WIDE } from './special-scenarios.js';
-import { type AgentPath, BODY_BYTES, type Cell, DEMANDED } from './world.js';
+import { DECLARED, NO_EXTENDED_CARD, OTHER_VERSION, RATE, TOO_LONG } from './special-scenarios.js';
+import { type AgentPath, type Cell, DEMANDED } from './world.js';
 
 const URL_OF_HOOK = 'https://hooks.example/a';
 
@@ -230,21 +231,7 @@ const ROWS: readonly RefusalRow[] = [
     code: /^PAYLOAD_TOO_LARGE$/,
     agent: '/narrow',
     operations: SENDING,
-    request: () => ({ message: said('x'.repeat(2 * BODY_BYTES)) }),
-  },
-  {
-    name: TOO_DEEP,
-    code: /^INVALID_REQUEST$/,
-    agent: '/narrow',
-    operations: SENDING,
-    request: () => ({ message: said('', { parts: [{ data: nested(40) }] }) }),
-  },
-  {
-    name: TOO_WIDE,
-    code: /^INVALID_REQUEST$/,
-    agent: '/narrow',
-    operations: SENDING,
-    request: () => ({ message: said('', { parts: [{ data: new Array(300).fill(0) }] }) }),
+    request: () => ({ message: said('x'.repeat(2 * NARROW.bodyBytes)) }),
   },
   {
     name: OTHER_VERSION,
@@ -306,10 +293,6 @@ async function refusedCall(
     if (code.test((answer as { code?: string }).code ?? '')) return answer;
   }
   return refusal(call());
-}
-
-function nested(depth: number): unknown {
-  return depth === 0 ? 'end' : { deeper: nested(depth - 1) };
 }
 
 let rows = 0;
