@@ -18,7 +18,7 @@ const MOST_VIOLATIONS = 50;
 
 /** The handler, with a check of the messages to it. */
 export function checkedHandler(handler: RequestHandler, options: SchemaCheckOptions): RequestHandler {
-  const readTask = (context: ServerCallContext) => (request: GetTaskRequest) => handler.getTask(request, context);
+  const readTask = (context: ServerCallContext) => (request: GetTaskRequest) => handler[BY_VERB.get](request, context);
   return mappedHandler(handler, (operation, method) => {
     if (operation === BY_VERB.send) {
       return async (request, context) =>
