@@ -76,6 +76,7 @@ export class OutgoingCall implements AgentCall {
   /** The time limit, by the monotonic clock. */
   #deadline = 0;
   #isSent = false;
+  #isIterated = false;
   #stopped: { readonly error: unknown; readonly cancels: boolean } | undefined;
   #release: (() => void) | undefined;
 
@@ -98,6 +99,7 @@ export class OutgoingCall implements AgentCall {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<StreamResponse, undefined> {
+    this.#isIterated = true;
     return { next: () => this.#next(), return: () => this.#leave() };
   }
 
@@ -183,6 +185,14 @@ export class OutgoingCall implements AgentCall {
     signal.throwIfAborted();
   }
 
+  /**
+   * The state of the callee that ends the call. A request for authorization ends it unless the agent, or the caller of
+   * its task, sees the events.
+   */
+  get #until(): 'answer' | 'input' {
+    return this.#isIterated || this.#options.options.into !== undefined ? 'input' : 'answer';
+  }
+
   get #remainingMs(): number {
     const { clock } = this.#options;
     return Math.max(0, Math.min(this.#course.remainingMs, this.#deadline - clock.monotonic()));
@@ -200,14 +210,18 @@ export class OutgoingCall implements AgentCall {
     const options = this.#callOptions(client);
     this.#isSent = true;
     if (client.card.capabilities.streaming === true) {
-      yield* client.sendStreamingMessage(request, options);
+      const stream = client.sendStreamingMessage(request, options);
+      for await (const event of stream) {
+        yield event;
+        if (stream.isWaiting && stream.state !== undefined && isWaitOver(stream.state, this.#until)) return;
+      }
       return;
     }
     const configuration = { returnImmediately: true };
     const answer = await client.sendMessage({ ...request, configuration }, options);
     yield answer;
-    if ('task' in answer && !isWaitOver(answer.task.status.state))
-      yield { task: await client.waitFor(answer.task.id, options) };
+    if ('task' in answer && !isWaitOver(answer.task.status.state, this.#until))
+      yield { task: await client.waitFor(answer.task.id, { ...options, until: this.#until }) };
   }
 
   async #request(asked: CallRecord | undefined): Promise<SendMessageRequest> {
@@ -257,20 +271,20 @@ export class OutgoingCall implements AgentCall {
     const messageId = await this.#messageId();
     // An old question stands until the callee has taken the message.
     const isOver = ({ status, history }: Task) =>
-      isWaitOver(status.state) &&
+      isWaitOver(status.state, this.#until) &&
       (asked === undefined || status.state !== 'TASK_STATE_INPUT_REQUIRED' || hasMessage(history, messageId));
     const task = await client.getTask(begun.taskId, options);
     yield { task };
     if (isOver(task)) return;
     if (client.card.capabilities.streaming !== true) {
-      yield { task: await client.waitFor(task.id, options) };
+      yield { task: await client.waitFor(task.id, { ...options, until: this.#until }) };
       return;
     }
     try {
       for await (const event of client.subscribeToTask(task.id, options)) {
         yield event;
         if ('task' in event && isOver(event.task)) return;
-        if ('statusUpdate' in event && isWaitOver(event.statusUpdate.status.state, 'input')) return;
+        if ('statusUpdate' in event && isWaitOver(event.statusUpdate.status.state, this.#until)) return;
       }
     } catch (error) {
       if (!(error instanceof A2AError) || error.code !== 'UNSUPPORTED_OPERATION') throw error;

@@ -139,6 +139,7 @@ export class SkillCall {
       if ('message' in event) return event;
       const text = caller.progress === undefined ? undefined : progressText(event);
       if (text !== undefined) await caller.progress?.(text);
+      if (stream.isWaiting) break;
     }
     return undefined;
   }
