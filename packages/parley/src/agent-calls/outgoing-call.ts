@@ -4,6 +4,7 @@ import type { ConnectionEvent } from '../client/connection-event.js';
 import { isWaitOver } from '../client/task-waiting.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { AgentCallError } from '../errors/agent-call-error.js';
+import { refusedAddressIn } from '../errors/refused-address-error.js';
 import type { Message } from '../model/message.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
 import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
@@ -20,7 +21,7 @@ import { AGENT_CALLS_EXTENSION, type Caller, chainFault, metadataOf, nextChain, 
 import { askedCall, begunCall, type CallRecord, recordMetadata } from './call-record.js';
 import { EventRelay } from './event-relay.js';
 import { ownExtensions, ownMetadata } from './own-metadata.js';
-import { type Patience, patiently, refusedAddressIn } from './patience.js';
+import { type Patience, patiently } from './patience.js';
 import { SentMessage } from './sent-message.js';
 
 /** Limits of calls. */

@@ -2,7 +2,7 @@ import { backoffMs, LONGEST_RETRY_AFTER_MS, pause, waitAfter } from '../client/b
 import type { ConnectionEvent } from '../client/connection-event.js';
 import { isTransient } from '../client/send-retries.js';
 import type { ResumeOptions } from '../client/task-stream.js';
-import { RefusedAddressError } from '../errors/refused-address-error.js';
+import { refusedAddressIn } from '../errors/refused-address-error.js';
 import type { Clock } from '../runtime/clock.js';
 
 /** The attempts to reach a callee, and the pauses between them. */
@@ -18,8 +18,6 @@ export interface PatienceOptions {
   /** Called before each pause. */
   readonly interrupted: (event: ConnectionEvent & { readonly state: 'interrupted' }) => void;
 }
-
-const MOST_CAUSES = 4;
 
 /** The patience of a caller that says nothing else. Together the pauses take about 40 s. */
 export function patienceOf(options: ResumeOptions): Patience {
@@ -44,12 +42,4 @@ export async function patiently<T>(call: () => Promise<T>, options: PatienceOpti
       await pause(clock, waitMs, signal);
     }
   }
-}
-
-/** The refusal of an address behind an error of the client; undefined if there is none. */
-export function refusedAddressIn(error: unknown): RefusedAddressError | undefined {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < MOST_CAUSES; cause = cause.cause, depth += 1) {
-    if (cause instanceof RefusedAddressError) return cause;
-  }
-  return undefined;
 }
