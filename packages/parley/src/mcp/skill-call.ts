@@ -10,7 +10,7 @@ import type { Task } from '../model/task.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 import { oneLine } from './bounded-text.js';
-import { progressText } from './task-progress.js';
+import { TaskProgress } from './task-progress.js';
 import { failedResult, questionOf, resultOf, type TaskQuestion } from './task-result.js';
 import type { ToolArguments } from './tool-arguments.js';
 
@@ -132,16 +132,20 @@ export class SkillCall {
 
   /** Reports the events of a stream. Returns a direct answer. */
   async #followed(stream: TaskStream): Promise<SendMessageResponse | undefined> {
-    const { caller } = this.#options;
-    for await (const event of stream) {
-      this.#taskId = stream.taskId ?? this.#taskId;
-      caller.signal.throwIfAborted();
-      if ('message' in event) return event;
-      const text = caller.progress === undefined ? undefined : progressText(event);
-      if (text !== undefined) await caller.progress?.(text);
-      if (stream.isWaiting) break;
+    const { caller, clock } = this.#options;
+    const progress = caller.progress && new TaskProgress(caller.progress, clock);
+    try {
+      for await (const event of stream) {
+        this.#taskId = stream.taskId ?? this.#taskId;
+        caller.signal.throwIfAborted();
+        if ('message' in event) return event;
+        await progress?.take(event);
+        if (stream.isWaiting) break;
+      }
+      return undefined;
+    } finally {
+      await progress?.end();
     }
-    return undefined;
   }
 
   /** Undefined if the connection is lost: waiting then connects again. */
