@@ -233,7 +233,11 @@ describe('a document that is too much', () => {
     const card = JSON.stringify(stub.card({ description: 'd' }));
     return card.replace('"d"', JSON.stringify('d'.repeat(bytes - card.length + 1)));
   };
-  const tooLong = { code: 'INVALID_AGENT_RESPONSE', message: expect.stringContaining(`${LIMIT} bytes`) };
+  const tooLong = {
+    name: 'AgentCardError',
+    fault: 'invalid',
+    message: expect.stringContaining(`${LIMIT} bytes`),
+  };
 
   it('is read up to 1 MiB, not a byte further', async () => {
     await using stub = await serving((stub) => ({
