@@ -324,7 +324,7 @@ function shown({ id, state, ttl, createdAt, updatedAt, text }: KnownTask): McpTa
 }
 
 /** Two requests for one result must not ask the user twice. */
-async function askedOnce(task: KnownTask, ask: () => Promise<string | undefined>): Promise<string | undefined> {
+async function askedOnce<Answer>(task: KnownTask, ask: () => Promise<Answer | undefined>): Promise<Answer | undefined> {
   if (task.isAsked) return undefined;
   task.isAsked = true;
   try {

@@ -69,11 +69,21 @@ function checkedPart(schema: JsonObject, depth: number): JsonObject | undefined 
         properties.push([property, checked]);
       }
       members.push([name, Object.fromEntries(properties)]);
+    } else if ((name === 'oneOf' || name === 'anyOf') && schema.enum === undefined) {
+      const values = constantsOf(value);
+      if (values !== undefined) members.push(['enum', values]);
     } else if (name === 'additionalProperties' && value === false && schema.patternProperties === undefined) {
       members.push([name, value]);
     }
   }
   return Object.fromEntries(members);
+}
+
+/** The values of a list of choices. A choice of a form is a constant with a title. */
+function constantsOf(choices: JsonValue): readonly JsonValue[] | undefined {
+  if (!Array.isArray(choices) || choices.length === 0) return undefined;
+  const values = choices.flatMap((one: JsonValue) => (isObject(one) && one.const !== undefined ? [one.const] : []));
+  return values.length === choices.length ? (values as readonly JsonValue[]) : undefined;
 }
 
 function checkedMember(schema: JsonValue, depth: number): JsonValue | undefined {

@@ -136,7 +136,8 @@ class GraphTurn {
     const config = { configurable: { thread_id: thread } };
     const start = await this.#start(config);
     if (start.kind === 'overtaken') return this.#events.fail(OVERTAKEN);
-    if (start.kind === 'unclear') return this.#ask(config, UNCLEAR);
+    if (start.kind === 'unclear')
+      return this.#ask(config, start.fault === undefined ? UNCLEAR : `${INVALID} ${start.fault}`);
     try {
       await this.#go(start, config);
     } catch (error) {
@@ -154,7 +155,7 @@ class GraphTurn {
     const { message, history, checkpoint: saved } = this.#context;
     const snapshot = await this.#options.graph.getState(config, { subgraphs: true });
     const position = await positionOf(this.#options.graph, config, snapshot);
-    const open = openInterrupts(snapshot).map(({ id }) => id);
+    const open = openInterrupts(snapshot);
     const start = turnStart({ message, question: history.at(-1), open, position, saved });
     if (saved === undefined) await this.#context.saveCheckpoint({ ...position });
     if (this.#context.attempt > 1) {
