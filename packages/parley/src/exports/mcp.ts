@@ -110,8 +110,8 @@ const commandSchema = closed({ ...toolSchemas, ...commands });
 const urlSchema = closed({ ...toolSchemas, ...urls });
 
 /**
- * Connects to an MCP server and makes its tools tools of an agent. Close the result at the end. A server with a url that
- * cannot be reached has no tools at first. It is looked for with growing pauses, of 1 s to 60 s, until `close`.
+ * Connects to an MCP server and makes its tools tools of an agent. Close the result at the end. A server with a url
+ * that cannot be reached has no tools at first. It is looked for with growing pauses, of 1 s to 60 s, until `close`.
  * @throws OptionsError if an option is wrong. Rejects if a command does not start, or if a url refuses the client.
  */
 export async function mcpTools(given: McpServerToolsOptions): Promise<McpTools> {

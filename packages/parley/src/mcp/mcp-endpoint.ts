@@ -1,7 +1,7 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { isJSONRPCRequest, type RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, isJSONRPCRequest, type JSONRPCRequest, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { type OptionSchemas, positive, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { Clock } from '../runtime/clock.js';
@@ -50,8 +50,8 @@ interface Session {
   usedAt: number;
   /** HTTP requests whose answers have not ended, such as the stream that a client keeps. */
   open: number;
-  /** The ids of calls that have no result yet. */
-  readonly calls: ReadonlySet<RequestId>;
+  /** The requests that have no result yet. */
+  readonly calls: ReadonlyMap<RequestId, JSONRPCRequest>;
 }
 
 const LOCAL: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
@@ -172,23 +172,24 @@ export class McpEndpoint {
   }
 }
 
-const SESSION_ENDED = -32000;
 const SESSION_ENDED_TEXT = 'The session has ended. Begin a new one, and read the task of the call there.';
 
 /** Ends a session. Its running calls get an error: their clients would wait for results that cannot come. */
 async function endSession({ transport, calls }: Session): Promise<void> {
-  const error = { code: SESSION_ENDED, message: SESSION_ENDED_TEXT };
-  await Promise.allSettled(Array.from(calls, (id) => transport.send({ jsonrpc: '2.0', id, error })));
+  const error = { code: ErrorCode.ConnectionClosed, message: SESSION_ENDED_TEXT };
+  await Promise.allSettled(
+    Array.from(calls.values(), ({ method: _, params: __, ...envelope }) => transport.send({ ...envelope, error })),
+  );
   await transport.close();
 }
 
-/** The ids of the requests of a client that have no result yet. The set changes with each of them. */
-function watchedCalls(transport: Transport): ReadonlySet<RequestId> {
-  const calls = new Set<RequestId>();
+/** The requests of a client that have no result yet. The map changes with each of them. */
+function watchedCalls(transport: Transport): Session['calls'] {
+  const calls = new Map<RequestId, JSONRPCRequest>();
   const { onmessage } = transport;
   const send = transport.send.bind(transport);
   transport.onmessage = (message, extra) => {
-    if (isJSONRPCRequest(message)) calls.add(message.id);
+    if (isJSONRPCRequest(message)) calls.set(message.id, message);
     onmessage?.(message, extra);
   };
   transport.send = (message, options) => {

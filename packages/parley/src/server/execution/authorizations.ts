@@ -85,10 +85,10 @@ const FOLLOWED_LEASES = 3;
 /**
  * The authorizations that agents wait for. The storage keeps the hash of a state, its task and its caller context.
  *
- * A reply may arrive at any process. With keys, the storage keeps each reply, encrypted, and every process can read it:
- * an agent that runs again gets it again. Without keys the reply stays in memory. If the agent waits in another process,
- * the storage carries the reply, encrypted so that only that process can read it. If that process has ended, the reply
- * starts a turn of its own. If it is lost before the agent has used it, the agent asks again.
+ * A reply may arrive at any process. With keys, the storage keeps each reply, encrypted, and every process can read
+ * it: an agent that runs again gets it again. Without keys the reply stays in memory. If the agent waits in another
+ * process, the storage carries the reply, encrypted so that only that process can read it. If that process has ended,
+ * the reply starts a turn of its own. If it is lost before the agent has used it, the agent asks again.
  */
 export class Authorizations {
   readonly #context: EngineContext;
@@ -147,8 +147,8 @@ export class Authorizations {
   }
 
   /**
-   * Watches over a turn that was taken over while its task waits for the answer to a question. `runAgain` is called once
-   * the answer is there.
+   * Watches over a turn that was taken over while its task waits for the answer to a question. `runAgain` is called
+   * once the answer is there.
    */
   keep(turn: WaitingTurn, questionId: string, runAgain: () => void): void {
     const forget = this.#await({
@@ -213,8 +213,8 @@ export class Authorizations {
 
   /**
    * Hands a reply to the agent that asked for it. If its turn runs, that goes on, also in another process. If the turn
-   * was taken over, its agent runs again. Otherwise a new turn runs the agent on the same message. Resolves to the id of the task; `undefined` if the state is unknown,
-   * expired or used.
+   * was taken over, its agent runs again. Otherwise a new turn runs the agent on the same message. Resolves to the id
+   * of the task; `undefined` if the state is unknown, expired or used.
    */
   async reply(state: string, reply: AuthorizationReply): Promise<string | undefined> {
     const asked = await this.#asked(await sha256Hex(state));
