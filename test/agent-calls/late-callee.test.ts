@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type CallOutcome, type StreamResponse, textOf } from 'parley-a2a';
+import { type StreamResponse, textOf } from 'parley-a2a';
+import type { CallOutcome } from 'parley-a2a/client';
 import { MemoryStorage, systemClock } from 'parley-a2a/server';
 import { describe, expect, it, vi } from 'vitest';
 import { Agents, executor, taskOf } from './world.js';
