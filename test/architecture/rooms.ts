@@ -185,7 +185,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: ['@ai-sdk/provider', 'ai'],
   },
   'model-sdks/langgraph': {
-    rooms: ['runtime', 'model', 'task/log-record', 'server', 'tools'],
+    rooms: ['runtime', 'model', 'errors', 'task/log-record', 'server', 'tools'],
     modules: ['@langchain/core', '@langchain/langgraph'],
   },
   'model-sdks/openai-agents': {

@@ -254,7 +254,11 @@ export class Client implements OperationMethods {
   async #firstAnswer(input: SendInput, options: CallOptions & WaitOptions): Promise<SendMessageResponse> {
     if (!this.#hasStreams) return this.sendMessage(input, options);
     const stream = this.sendStreamingMessage(input, options);
-    for await (const event of stream) if ('message' in event) return event;
+    for await (const event of stream) {
+      if ('message' in event) return event;
+      // The agent may keep the stream open until authorization is given (Spec §7.6.1).
+      if (stream.isWaiting && stream.state !== undefined && isWaitOver(stream.state, options.until)) break;
+    }
     const { taskId } = stream;
     if (taskId === undefined)
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent answered with no task and no message');

@@ -122,6 +122,16 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     return this.#progress.state;
   }
 
+  /**
+   * True if the task waits for its caller after the last event: for input, or for authorization. An agent may keep the
+   * stream open meanwhile. False while the events may show only the question that the sent message answers.
+   */
+  get isWaiting(): boolean {
+    const { isWaiting, asksForInput, rules } = this.#progress;
+    // After a reconnection the stream itself finds out to which message the question belongs.
+    return isWaiting && !(asksForInput && this.breaks > 0 && rules.hasTaken !== undefined);
+  }
+
   /** The id of the last event that had one. `subscribeToTask` can continue after it. */
   get lastEventId(): string | undefined {
     return this.#progress.lastEventId;

@@ -12,7 +12,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 import { oneLine } from './bounded-text.js';
 import { type FormResult, formsOf, type QuestionForm } from './question-form.js';
-import { progressText } from './task-progress.js';
+import { TaskProgress } from './task-progress.js';
 import { failedResult, resultOf } from './task-result.js';
 import type { ToolArguments } from './tool-arguments.js';
 
@@ -146,15 +146,20 @@ export class SkillCall {
 
   /** Reports the events of a stream. Returns a direct answer. */
   async #followed(stream: TaskStream): Promise<SendMessageResponse | undefined> {
-    const { caller } = this.#options;
-    for await (const event of stream) {
-      this.#taskId = stream.taskId ?? this.#taskId;
-      caller.signal.throwIfAborted();
-      if ('message' in event) return event;
-      const text = caller.progress === undefined ? undefined : progressText(event);
-      if (text !== undefined) await caller.progress?.(text);
+    const { caller, clock } = this.#options;
+    const progress = caller.progress && new TaskProgress(caller.progress, clock);
+    try {
+      for await (const event of stream) {
+        this.#taskId = stream.taskId ?? this.#taskId;
+        caller.signal.throwIfAborted();
+        if ('message' in event) return event;
+        await progress?.take(event);
+        if (stream.isWaiting) break;
+      }
+      return undefined;
+    } finally {
+      await progress?.end();
     }
-    return undefined;
   }
 
   /** Undefined if the connection is lost: waiting then connects again. */

@@ -89,6 +89,15 @@ describe('the answer of a graph', () => {
     expect(seen.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 
+  it('asks its author whether a saver derived from MemorySaver is durable', () => {
+    class FileSaver extends MemorySaver {}
+    const graph = chat(model('Hi'), new FileSaver());
+    expect(() => langGraphAgent({ graph })).toThrow(
+      'langGraphAgent: resumable: say true or false, because FileSaver is derived from MemorySaver',
+    );
+    for (const resumable of [true, false]) expect(langGraphAgent({ graph, resumable }).resumable).toBe(resumable);
+  });
+
   it('gets the conversation of the context, from the checkpointer or without one', async () => {
     for (const checkpointer of [undefined, new MemorySaver()]) {
       const prompts: unknown[] = [];
