@@ -87,7 +87,8 @@ export class McpEndpoint {
   /** Ends all sessions, and refuses later requests. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(Array.from(this.#sessions.values(), ({ transport }) => transport.close()));
+    const closed = Promise.all(Array.from(this.#sessions.values(), ({ transport }) => transport.close()));
+    await this.#setup.clock.hold(closed);
   }
 
   /** A web page that rebinds its own name must not reach a server of this machine. */
