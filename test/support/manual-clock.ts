@@ -32,6 +32,10 @@ export class ManualClock implements Clock {
     this.#soon.push(task);
   }
 
+  hold<T>(work: Promise<T>): Promise<T> {
+    return work;
+  }
+
   get pendingTimers(): number {
     return this.#timers.size;
   }

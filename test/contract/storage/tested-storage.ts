@@ -25,6 +25,10 @@ export class StorageClock implements Clock {
     setImmediate(task);
   }
 
+  hold<T>(work: Promise<T>): Promise<T> {
+    return work;
+  }
+
   pass(ms: number): number {
     this.#time += ms;
     return this.#time;

@@ -261,7 +261,7 @@ export class AgentHost {
 
   /** Closes the sockets of the extensions at once, because the server of the host cannot listen. */
   async closeSockets(): Promise<void> {
-    await Promise.all(this.#extensions.map((extension) => extension.close?.(0)));
+    await this.#clock.hold(Promise.all(this.#extensions.map((extension) => extension.close?.(0))));
   }
 
   /** Lets the extensions accept no more calls on their own connections. */
@@ -369,7 +369,11 @@ export class AgentHost {
   }
 
   /** Lets running turns end for a grace; the storage stays open. */
-  async close(graceMs: number): Promise<void> {
+  close(graceMs: number): Promise<void> {
+    return this.#clock.hold(this.#close(graceMs));
+  }
+
+  async #close(graceMs: number): Promise<void> {
     await this.#sweeper.stop();
     const since = this.#clock.monotonic();
     await Promise.all(this.#agents.map((agent) => agent.close(graceMs)));

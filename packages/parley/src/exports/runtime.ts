@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
-import { longTimers } from '../runtime/long-timers.js';
+import { LONGEST_TIMER_MS, longTimers } from '../runtime/long-timers.js';
 import { uuids } from '../runtime/uuids.js';
 
 /** The time of the machine. */
@@ -13,6 +13,12 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
   }),
   soon: typeof setImmediate === 'function' ? (task) => void setImmediate(task) : (task) => void setTimeout(task, 0),
+  hold: (work) => {
+    const timer = setInterval(() => {}, LONGEST_TIMER_MS);
+    const release = () => clearInterval(timer);
+    work.then(release, release);
+    return work;
+  },
 };
 
 /** The same for waiting callers: a running timer keeps the process alive. */

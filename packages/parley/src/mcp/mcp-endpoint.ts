@@ -91,7 +91,7 @@ export class McpEndpoint {
   /** Ends all sessions, and refuses later requests. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(Array.from(this.#sessions.values(), endSession));
+    await this.#setup.clock.hold(Promise.all(Array.from(this.#sessions.values(), endSession)));
   }
 
   /** A web page that rebinds its own name must not reach a server of this machine. */

@@ -102,12 +102,14 @@ export class McpTools implements AsyncDisposable {
   #tools: readonly Tool[] = [];
   readonly #calls = new AskedCalls<AskedCall>(() => this.#connection.end());
   readonly #follower: ListFollower;
+  readonly #clock: Clock;
 
   constructor(options: McpToolsOptions, { transport, scope, clock, logger }: McpToolsPorts) {
     if (typeof options.name !== 'string' || !CONNECTION_NAME.test(options.name))
       throw new OptionsError('mcpTools', ['name: must be 1 to 32 letters, digits, _ and -']);
     this.#options = options;
     this.#logger = logger;
+    this.#clock = clock;
     this.#isShared = scope === undefined;
     this.#follower = new ListFollower({ read: () => this.#reread(), clock });
     this.#connection = new McpConnection({
@@ -157,7 +159,7 @@ export class McpTools implements AsyncDisposable {
   /** Ends the connection, and the process of the server. */
   async close(): Promise<void> {
     this.#follower.close();
-    await this.#connection.close();
+    await this.#clock.hold(this.#connection.close());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

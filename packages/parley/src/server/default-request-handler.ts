@@ -179,7 +179,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   /** Lets running turns finish for `graceMs` (default 0), and hands over the rest. The storage stays open. */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
     this.#expiry.stop();
-    return this.#turns.close(options.graceMs ?? 0);
+    return this.#context.clock.hold(this.#turns.close(options.graceMs ?? 0));
   }
 
   /** Running turns and watched tasks, for metrics and tests. */

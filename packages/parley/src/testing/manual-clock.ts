@@ -56,6 +56,11 @@ export class ManualClock implements Clock {
     });
   }
 
+  /** Does nothing: the test waits for the work. */
+  hold<T>(work: Promise<T>): Promise<T> {
+    return work;
+  }
+
   /**
    * Waits for `ms` of this clock. Meant for agents that take a clock.
    * @throws the reason of the signal.

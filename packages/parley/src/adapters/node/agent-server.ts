@@ -145,7 +145,7 @@ export class AgentServer {
    * `graceMs`, then cuts the rest.
    */
   close(times: { readonly graceMs: number; readonly drainMs: number }): Promise<void> {
-    this.#closing ??= this.#drain(times);
+    this.#closing ??= this.#options.clock.hold(this.#drain(times));
     return this.#closing;
   }
 

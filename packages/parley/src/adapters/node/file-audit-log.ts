@@ -89,7 +89,11 @@ export class FileAuditLog implements AuditLog {
   }
 
   /** Writes what waits, and closes the file. Later records are lost. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#options.clock.hold(this.#close());
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true;
     process.off('SIGHUP', this.#atSighup);
     await this.#writing;

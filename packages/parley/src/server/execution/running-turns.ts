@@ -197,11 +197,12 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Lets running turns finish for `graceMs`, then hands the rest over. No agent starts. Resolves even if the storage
-   * fails.
+   * Lets running turns finish for `graceMs`, then hands the rest over. Turns that wait for an authorization have no
+   * grace. No agent starts. Resolves even if the storage fails.
    */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
+    for (const turn of this.#all()) turn.yieldToShutdown();
     if (this.running > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
         const stopTimer = this.#context.clock.after(graceMs, resolve);

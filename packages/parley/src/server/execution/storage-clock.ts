@@ -40,4 +40,8 @@ export class StorageClock implements Clock {
   soon(task: () => void): void {
     this.#clock.soon(task);
   }
+
+  hold<T>(work: Promise<T>): Promise<T> {
+    return this.#clock.hold(work);
+  }
 }

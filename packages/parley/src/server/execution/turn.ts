@@ -45,6 +45,8 @@ export interface TurnOwner {
   storing(turn: Turn): void;
   /** A draft has become a task. */
   stored(turn: Turn): void;
+  /** True once the process closes. */
+  readonly closing: boolean;
   /** The turn is no longer this process's to write. `waiting`: messages of its task that wait for their turn. */
   left(turn: Turn, waiting: number): void;
 }
@@ -171,6 +173,11 @@ export class Turn implements EventSink, LoggedTurn {
     const { whenLeft } = this;
     this.advance('hand over');
     return whenLeft;
+  }
+
+  /** Gives the turn up if it only waits for an authorization: no grace would bring it further. */
+  yieldToShutdown(): void {
+    if (this.#state === 'kept' || this.#awaitsAuthorization) void this.handOver();
   }
 
   left(waiting: number): void {
@@ -359,15 +366,21 @@ export class Turn implements EventSink, LoggedTurn {
   async #publishAuthorization(question: Question | undefined): Promise<void> {
     if (question === undefined) return this.accept(statusEvent(this, 'TASK_STATE_WORKING'), true);
     const message: Message = { ...question, role: 'ROLE_AGENT', taskId: this.taskId, contextId: this.contextId };
-    return this.accept(statusEvent(this, 'TASK_STATE_AUTH_REQUIRED', message), true);
+    const published = this.accept(statusEvent(this, 'TASK_STATE_AUTH_REQUIRED', message), true);
+    if (this.#owner.closing) this.yieldToShutdown();
+    return published;
+  }
+
+  /** An agent that has published AUTH_REQUIRED by itself goes on: the engine does not know what it waits for. */
+  get #awaitsAuthorization(): boolean {
+    if (this.#state !== 'asking' && this.#state !== 'storing asking') return false;
+    return this.#context.authorizations.loaded?.isAsked({ scope: this.scope, id: this.taskId }) === true;
   }
 
   /** Ends a turn that waits for an authorization: a message of the caller takes its place. False if it goes on. */
   yieldToMessage(): boolean {
     const before = this.#state;
-    const { loaded } = this.#context.authorizations;
-    // An agent that has published AUTH_REQUIRED by itself goes on: the engine does not know what it waits for.
-    if (before === 'asking' && loaded?.isAsked({ scope: this.scope, id: this.taskId }) !== true) return false;
+    if (before === 'asking' && !this.#awaitsAuthorization) return false;
     this.advance('replaced');
     return this.#state !== before;
   }

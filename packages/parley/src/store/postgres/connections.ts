@@ -125,7 +125,7 @@ export class PostgresConnections implements Session {
 
   /** Ends the connections. Calls that run have the time of a statement to end. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#clock.hold(this.#close());
     return this.#closing;
   }
 

@@ -1,6 +1,7 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
+import type { Clock } from '../../runtime/clock.js';
 import type {
   CancelRequest,
   Claim,
@@ -104,9 +105,11 @@ export class PostgresStorage implements TaskStorage {
   readonly #unreadable: UnreadableTurns;
   readonly #sources: ReadSources;
   readonly #closeWakeups: () => Promise<void>;
+  readonly #clock: Clock;
 
   private constructor(options: PostgresStorageOptions, connections: PostgresConnections, wakeups: PostgresWakeups) {
     const { clock, logger } = options;
+    this.#clock = clock;
     this.#unreadable = new UnreadableTurns(logger);
     this.#connections = connections;
     this.wakeups = wakeups;
@@ -402,7 +405,11 @@ export class PostgresStorage implements TaskStorage {
     return this.#tables.transaction((tables) => sweepOnce(tables, retention, eventLogBytes));
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#clock.hold(this.#close());
+  }
+
+  async #close(): Promise<void> {
     this.#lifetime.end();
     await this.#lanes.idle();
     await this.#closeWakeups();

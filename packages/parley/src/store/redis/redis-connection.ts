@@ -98,7 +98,7 @@ export class RedisConnection {
     this.#whenIdle = () => idle.resolve();
     const { clock, commandTimeoutMs } = this.settings;
     const cancel = clock.after(commandTimeoutMs, () => idle.resolve());
-    if (this.#running > 0) await idle.promise;
+    if (this.#running > 0) await clock.hold(idle.promise);
     cancel();
     this.#outage.close();
     this.#client.disconnect();

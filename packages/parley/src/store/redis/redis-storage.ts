@@ -108,6 +108,7 @@ export class RedisStorage implements TaskStorage {
   readonly #lists: RedisTaskLists;
   readonly #retention: RedisRetention;
   readonly #processes: RedisProcesses;
+  readonly #clock: Clock;
   #closing: Promise<void> | undefined;
 
   constructor({ runner, prefix, time, eventLogBytes = EVENT_LOG_BYTES, scanMs, ...parts }: RedisStorageOptions) {
@@ -120,6 +121,7 @@ export class RedisStorage implements TaskStorage {
     this.#limits = { eventLogBytes, logBytes: Math.min(LOG_BYTES, eventLogBytes) };
     this.#unreadable = new UnreadableTasks(this.#calls, parts.logger);
     const { clock } = parts;
+    this.#clock = clock;
     const ready = new ReadyWork({ calls: this.#calls, wakeups: this.wakeups, clock, scanMs });
     this.#ready = ready;
     const open = this.#open;
@@ -265,7 +267,7 @@ export class RedisStorage implements TaskStorage {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#clock.hold(this.#close());
     return this.#closing;
   }
 

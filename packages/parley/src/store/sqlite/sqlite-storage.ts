@@ -299,7 +299,7 @@ export class SqliteStorage implements TaskStorage {
 
   close(): Promise<void> {
     this.#lifetime.end();
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#clock.hold(this.#close());
     return this.#closing;
   }
 
