@@ -63,7 +63,10 @@ describe.each(BINDINGS)('over %s', (binding) => {
   ])('%s is no UTF-8', async (_, bytes) => {
     const [head = '', tail = ''] = whole.split('hello');
     const answer = await send(binding, Buffer.concat([Buffer.from(head), bytes, Buffer.from(tail)]));
-    expect(readError(answer)).toMatchObject({ reason: 'PARSE_ERROR', message: 'The request body is not UTF-8' });
+    expect(readError(answer)).toMatchObject({
+      reason: 'PARSE_ERROR',
+      message: 'Invalid JSON payload: The request body is not UTF-8',
+    });
   });
 
   it('UTF-16 is refused, a byte order mark of UTF-8 is not', async () => {

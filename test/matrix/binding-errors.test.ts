@@ -35,6 +35,12 @@ const ROWS: readonly (readonly [ErrorCode, number, number, number, string])[] = 
   ['INTERNAL_ERROR', -32603, 200, 500, 'INTERNAL'],
 ];
 
+/** The text of the specification comes first (§9.5). */
+const TEXTS: { readonly [Code in ErrorCode]?: string } = {
+  PARSE_ERROR: 'Invalid JSON payload: What happened',
+  INVALID_REQUEST: 'Request payload validation error: What happened',
+  INVALID_PARAMS: 'Invalid parameters: What happened',
+};
 const INFO = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', domain: 'a2a-protocol.org' };
 const SECRET = 'ENOENT: no such file or directory, open /var/lib/secret/password.txt';
 
@@ -61,7 +67,8 @@ describe('errors of the protocol', () => {
     const answer = await overRpc(failing(new A2AError(reason, 'What happened', { metadata: { taskId: 't1' } })));
     expect(answer.status).toBe(status);
     expect(answer.headers['content-type']).toBe('application/json');
-    const error = { code, message: 'What happened', data: [{ ...INFO, reason, metadata: { taskId: 't1' } }] };
+    const message = TEXTS[reason] ?? 'What happened';
+    const error = { code, message, data: [{ ...INFO, reason, metadata: { taskId: 't1' } }] };
     expect(await jsonOf(answer)).toEqual({ jsonrpc: '2.0', id: 1, error });
   });
 
@@ -69,7 +76,8 @@ describe('errors of the protocol', () => {
     const answer = await overRest(failing(new A2AError(reason, 'What happened', { metadata: { taskId: 't1' } })));
     expect(answer.status).toBe(status);
     const details = [{ ...INFO, reason, metadata: { taskId: 't1' } }];
-    expect(await jsonOf(answer)).toEqual({ error: { code: status, status: name, message: 'What happened', details } });
+    const message = TEXTS[reason] ?? 'What happened';
+    expect(await jsonOf(answer)).toEqual({ error: { code: status, status: name, message, details } });
   });
 
   it('carry an ErrorInfo with an empty metadata object when there is nothing to add', async () => {

@@ -177,7 +177,10 @@ describe('a body', () => {
   it.each(parsers)('has the limit of the exchange behind %s', async (_, parser) => {
     const url = await serve((app) => app.use(parser, toExpress({ ...ports, exchange: mirror })));
     const { status, json } = await send(url, JSON.stringify('x'.repeat(2_000)).replace(/.*/, '[$&]'));
-    expect([status, json]).toMatchObject([413, { error: { message: 'The request body is larger than 2000 bytes' } }]);
+    expect([status, json]).toMatchObject([
+      413,
+      { error: { message: expect.stringContaining('The request body is larger than 2000 bytes') } },
+    ]);
   });
 
   it('over the limit of the parser is refused in the form of the exchange', async () => {
@@ -185,7 +188,10 @@ describe('a body', () => {
       app.use(express.json({ limit: 100 }), toExpress({ ...ports, exchange: mirror }));
     });
     const { status, json } = await send(url, JSON.stringify(['x'.repeat(200)]));
-    expect([status, json]).toMatchObject([413, { error: { message: 'The request body is larger than 100 bytes' } }]);
+    expect([status, json]).toMatchObject([
+      413,
+      { error: { message: expect.stringContaining('The request body is larger than 100 bytes') } },
+    ]);
   });
 
   it.each(['{"a":', '"text"', '7', 'x'])('that the parser cannot take is judged by the exchange: %s', async (body) => {

@@ -130,7 +130,10 @@ describe('a body', () => {
   it('has the limit of the exchange, whatever that of the application is', async () => {
     const url = await serve((app) => app.register(plugin));
     const { status, json } = await send(url, 'x'.repeat(2_001));
-    expect([status, json]).toMatchObject([413, { error: { message: 'The request body is larger than 2000 bytes' } }]);
+    expect([status, json]).toMatchObject([
+      413,
+      { error: { message: expect.stringContaining('The request body is larger than 2000 bytes') } },
+    ]);
     // Beyond Fastify's own limit too.
     expect((await send(url, 'x'.repeat(1_100_000))).json).toMatchObject({ error: { code: 413 } });
   });
