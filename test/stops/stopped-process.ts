@@ -51,13 +51,16 @@ export class StoppedProcess implements AsyncDisposable {
       .replace("'sqlite:./data/tasks.db'", JSON.stringify(database))
       .replace('(prompt) => prompt.toUpperCase()', "host.agents['/'].agent, calls: host.calls")
       .replace('server.close()', 'server.close({ graceMs: 500 })')
-      .replace('await server.listen(8080)', "process.stdout.write(`URL: ${(await server.listen(0)).url}\\n`)");
+      .replace('await server.listen(8080)', 'process.stdout.write(`URL: ${(await server.listen(0)).url}\\n`)');
     const timer = hasTimer ? 'const busy = setInterval(() => {}, 50);' : '';
     const closed = "\n  process.stdout.write('closed\\n');";
     const whenClosed = `${closed}${hasTimer ? ' clearInterval(busy);' : ''}`;
     const text = `import host from ${JSON.stringify(AGENT)};\n${timer}\n${source}`;
     const path = join(folder.path, `${crypto.randomUUID()}.mjs`);
-    writeFileSync(path, text.replace('await storage.close();', (close) => `${close}${whenClosed}`));
+    writeFileSync(
+      path,
+      text.replace('await storage.close();', (close) => `${close}${whenClosed}`),
+    );
     return new StoppedProcess([path]);
   }
 

@@ -10,7 +10,8 @@ export function longTimers(after: Clock['after']): Clock['after'] {
     if (!(ms > LONGEST_TIMER_MS)) return after(ms, task);
     let cancel = () => {};
     const wait = (left: number): void => {
-      cancel = left > LONGEST_TIMER_MS ? after(LONGEST_TIMER_MS, () => wait(left - LONGEST_TIMER_MS)) : after(left, task);
+      cancel =
+        left > LONGEST_TIMER_MS ? after(LONGEST_TIMER_MS, () => wait(left - LONGEST_TIMER_MS)) : after(left, task);
     };
     wait(ms);
     return () => cancel();

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
-import { SETTLED } from '../../runtime/settled.js';
+import { attempt, SETTLED } from '../../runtime/settled.js';
 import type { EngineLimits } from '../engine-limits.js';
 
 /** The side of a queue that writes. One commit is under way at a time. */
@@ -159,7 +159,7 @@ export class CommitQueue<Item, Commit, Answer> {
 
   #send(commit: Commit): void {
     this.#isSending = true;
-    this.#committer.send(commit).then(
+    attempt(() => this.#committer.send(commit)).then(
       (answer) => {
         this.#isSending = false;
         this.#failures = 0;

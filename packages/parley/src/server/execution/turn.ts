@@ -5,7 +5,7 @@ import type { StreamResponse } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import type { Place } from '../../runtime/linked-list.js';
-import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
+import { attempt, ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/held-turn.js';
 import { mergedCancel } from '../../store/rules/decide-cancel.js';
@@ -436,7 +436,8 @@ export class Turn implements EventSink, LoggedTurn {
 
   #release(claim: Claim | undefined, how: ReleaseHow): void {
     if (claim === undefined) return;
-    this.#context.storage.release({ ...heldTurn(claim), attempt: claim.attempt }, how).then(
+    const { storage } = this.#context;
+    attempt(() => storage.release({ ...heldTurn(claim), attempt: claim.attempt }, how)).then(
       () => this.advance('released'),
       (error: unknown) => this.advance('release failed', { error }),
     );
