@@ -10,6 +10,7 @@ const clock = {
   monotonic: () => performance.now(),
   after: () => () => {},
   soon: (task: () => void) => void setImmediate(task),
+  hold: <T>(work: Promise<T>) => work,
 };
 const storage = await SqliteStorage.open({
   path,

@@ -65,6 +65,7 @@ export function offBy(clock: ManualClock, ms: number): Clock {
     monotonic: () => clock.monotonic() - 1_000_000 * Math.sign(ms),
     after: (wait, task) => clock.after(wait, task),
     soon: (task) => clock.soon(task),
+    hold: (work) => clock.hold(work),
   };
 }
 

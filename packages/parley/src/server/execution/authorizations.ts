@@ -20,6 +20,7 @@ import { type Question, questionChangeOf } from '../question-change.js';
 import type { RequestContext } from '../request-context.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
+import type { TurnPatience } from './turn-patience.js';
 
 /** A turn whose task waits for an authorization. */
 export interface WaitingTurn {
@@ -35,6 +36,7 @@ export interface WaitingTurn {
 export interface AskingTurn {
   readonly turn: WaitingTurn;
   readonly context: RequestContext;
+  readonly patience: Pick<TurnPatience, 'ask'>;
   readonly message: Message;
   readonly caller: CallerContext;
   /** Publishes AUTH_REQUIRED with this question, or WORKING without one. */
@@ -324,16 +326,17 @@ export class Authorizations {
       ...question
     }: Pick<Asked, 'questionId' | 'publicKey'> & { readonly asking: AskingTurn; readonly ttlMs: number },
   ): Promise<void> {
-    const { storage } = this.#context;
-    const { turn, message, caller } = asking;
+    const { keys } = this.#context.storage;
+    const { turn, message, caller, patience } = asking;
     const { messageId } = message;
     const { scope, taskId } = turn;
     const asked = { taskId, messageId, ...question, caller: caller as unknown as JsonValue };
     const { tenant, owner } = scope;
     const kept = { digest: hash, ttlMs, isLasting: true } as const;
     // The owner first: no state leads to a question that is not there.
-    await storage.keys.remember(scope, { ...kept, key: askedKey(hash) }, recordOf(hash, asked));
-    await storage.keys.remember(this.#scope, { ...kept, key: ownerKey(hash) }, recordOf(hash, { tenant, owner }));
+    await patience.ask(() => keys.remember(scope, { ...kept, key: askedKey(hash) }, recordOf(hash, asked)));
+    const place = recordOf(hash, { tenant, owner });
+    await patience.ask(() => keys.remember(this.#scope, { ...kept, key: ownerKey(hash) }, place));
   }
 
   async #asked(hash: string): Promise<Asked | undefined> {

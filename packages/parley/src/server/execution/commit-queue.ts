@@ -26,6 +26,11 @@ interface FlushWaiter {
 const NO_WAITERS: readonly FlushWaiter[] = [];
 const RETRY_MS = [50, 200, 1_000, 5_000] as const;
 
+/** The pause after a number of failures in a row, in ms. */
+export function retryMs(failures: number): number {
+  return RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? 0;
+}
+
 /**
  * Items that wait for their commit. While one commit is under way, items that come wait for the next. A full queue
  * makes its producers wait. A commit that fails is sent again until it succeeds or the queue is closed.
@@ -182,8 +187,8 @@ export class CommitQueue<Item, Commit, Answer> {
 
   #failed(commit: Commit, error: unknown): void {
     if (this.#isClosed) return;
-    const waitMs = RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)] ?? 0;
     this.#failures += 1;
+    const waitMs = retryMs(this.#failures);
     this.#committer.failed(error, this.#failures, waitMs);
     this.#clock.after(waitMs, () => {
       if (!this.#isClosed) this.#send(commit);

@@ -299,7 +299,8 @@ export class Turn implements EventSink, LoggedTurn {
   #callAgent(): void {
     const { executor, storage, ids, uncaughtErrors, logger, limits, services } = this.#context;
     const { claim } = this.#log ?? {};
-    const write: CheckpointWrite = (held, stored) => acceptsEvents(this.#state) && storage.saveCheckpoint(held, stored);
+    const write: CheckpointWrite = (held, stored) =>
+      context.patience.ask(async () => acceptsEvents(this.#state) && storage.saveCheckpoint(held, stored));
     const checkpoint = new TurnCheckpoint(this, claim?.checkpoint, write);
     const context: TurnContext = new TurnContext({
       scope: this.scope,
@@ -359,6 +360,7 @@ export class Turn implements EventSink, LoggedTurn {
     const turn: AskingTurn = {
       turn: this,
       context,
+      patience: context.patience,
       message: this.message,
       caller: this.#caller,
       publish: (question) => this.#publishAuthorization(question),

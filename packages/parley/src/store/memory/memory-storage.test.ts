@@ -5,7 +5,13 @@ import { TaskBuilder } from '../../task/task-builder.js';
 import type { Scope } from '../task-key.js';
 import { MemoryStorage } from './memory-storage.js';
 
-const clock = { now: () => 1_767_225_600_000, monotonic: () => 0, after: () => () => {}, soon: () => {} };
+const clock = {
+  now: () => 1_767_225_600_000,
+  monotonic: () => 0,
+  after: () => () => {},
+  soon: () => {},
+  hold: <T>(work: Promise<T>) => work,
+};
 const scope: Scope = { agent: 'a', tenant: '', owner: null };
 const lease = { node: 'n', leaseMs: 10_000 };
 const timestamp = '2026-01-01T00:00:00.000Z';
