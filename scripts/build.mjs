@@ -48,6 +48,8 @@ export async function build(projects = PROJECTS) {
     below = state;
     if (!projects.includes(project)) continue;
     if (readRecord()[project] === state && isBuilt(project)) continue;
+    // A bundle that fails may have replaced a part of the last one.
+    writeRecord({ ...readRecord(), [project]: undefined });
     await step(`Building ${project}`, () => compile(project));
     writeRecord({ ...readRecord(), [project]: state });
     built.push(project);

@@ -1,6 +1,7 @@
 // Programs that tests need and npm does not have.
 import { existsSync } from 'node:fs';
-import { delimiter } from 'node:path';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { run } from './processes.mjs';
 
 /**
@@ -14,7 +15,9 @@ export async function hasProgram({ command: [program, ...args], debianPackage, l
   if (await runs(program, args)) return true;
   const isRoot = process.getuid?.() === 0;
   if (process.env.CI || (isRoot && existsSync('/etc/debian_version'))) {
-    const aptGet = isRoot ? ['apt-get'] : ['sudo', '-n', 'apt-get'];
+    // Suites that run beside each other wait for each other: the package manager serves one caller.
+    const oneAtOnce = ['flock', join(tmpdir(), 'parley-apt.lock')];
+    const aptGet = isRoot ? [...oneAtOnce, 'apt-get'] : [...oneAtOnce, 'sudo', '-n', 'apt-get'];
     const install = ['install', '-qq', '-y', '--no-install-recommends', debianPackage];
     process.env.DEBIAN_FRONTEND = 'noninteractive';
     // The package lists of the machine may be outdated or empty.

@@ -83,19 +83,19 @@ export function otherSuites() {
 }
 
 /**
- * Suites in lanes: one lane runs beside the other, and a lane runs its suites one after the other. Those that install
- * programs of Debian are one lane, because its package manager serves one caller. The soak judges memory and times of
- * a machine that is its own, so it comes last and alone.
+ * Suites in lanes: lanes run beside each other, and the suites of a lane one after the other. Those that start
+ * databases are one lane, because they measure waits and takeovers. Two lanes share the others. The soak judges memory
+ * and times of a machine that is its own, so it comes last and alone.
  */
 export function lanesOf(scripts) {
   const alone = scripts.filter((script) => script === 'test/soak/run.mjs');
   const shared = scripts.filter((script) => !alone.includes(script));
-  const others = shared.filter((script) => !installsFromDebian(script));
-  return { lanes: [shared.filter(installsFromDebian), others], alone };
+  const others = shared.filter((script) => !startsDatabase(script));
+  return { lanes: [shared.filter(startsDatabase), others, others], alone };
 }
 
-function installsFromDebian(script) {
-  return readFileSync(join(root, script), 'utf8').includes('debian-package.mjs');
+function startsDatabase(script) {
+  return /debianPackage: '(?:postgresql|redis-server)'/.test(readFileSync(join(root, script), 'utf8'));
 }
 
 /** Runs such a suite. A suite that breaks off has failed. A suite that counts nothing says why it was left out. */

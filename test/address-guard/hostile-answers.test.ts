@@ -90,3 +90,28 @@ it('a sender that never settles holds no call beyond its time', async () => {
   await clock.advance(1_000);
   expect(await call).toEqual({ kind: 'failure', reason: 'timeout' });
 });
+
+describe('an answer that has arrived before its reader is stopped', () => {
+  it.each([
+    ['with a length', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'],
+    ['in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n'],
+  ])('rejects the read, and raises no uncaught error: %s', async (_name, answer) => {
+    const uncaught: unknown[] = [];
+    const note = (error: unknown) => void uncaught.push(error);
+    process.on('uncaughtException', note);
+    try {
+      await using peer = await peerOf(answer);
+      const fetch = guardedFetch({ allow: ['127.0.0.1'], bytes: Infinity, ms: Infinity });
+      const stop = new AbortController();
+      const response = await fetch(peer.url, { method: 'POST', body: '', signal: stop.signal });
+      const reader = response.body?.getReader();
+      await reader?.read();
+      stop.abort(new Error('stopped'));
+      await expect(reader?.read()).rejects.toThrow('stopped');
+      await peer.left();
+    } finally {
+      process.off('uncaughtException', note);
+    }
+    expect(uncaught).toEqual([]);
+  });
+});

@@ -76,7 +76,11 @@ describe('the end of a turn', () => {
 describe('a callee that misbehaves', () => {
   it('is not there', async () => {
     await using agents = new Agents();
-    const { client } = await agents.listen(calling(() => 'http://127.0.0.1:1'));
+    const { client } = await agents.listen(
+      calling(() => 'http://127.0.0.1:1'),
+      {},
+      { resume: { attempts: 0 } },
+    );
     expect(textOf(taskOf(await client.sendAndWait('go')))).toMatch(/^fault: \w+Error$/);
   });
 

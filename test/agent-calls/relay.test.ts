@@ -91,6 +91,34 @@ describe('the events of a callee in the task of its caller', () => {
   });
 });
 
+describe('a callee that asks for a login', () => {
+  it.each([true, false])(
+    'ends a call that is awaited, and not the loop of one that is iterated (streams: %s)',
+    async (streaming) => {
+      await using agents = new Agents();
+      const callee = await agents.listen(
+        executor(async (context, events) => {
+          await events.authRequired('Log in at example.com');
+          if (context.text !== 'wait') await events.complete();
+          await new Promise((resolve) => context.signal.addEventListener('abort', resolve, { once: true }));
+        }),
+        { streaming },
+      );
+      const { client } = await agents.listen(
+        executor(async (context, events) => {
+          const awaited = await context.callAgent(callee.url, 'wait', { timeoutMs: 10_000 });
+          const iterated = context.callAgent(callee.url, 'go on', { timeoutMs: 10_000 });
+          for await (const _ of iterated);
+          const states = [awaited, await iterated].map((answer) => taskOf(answer).status.state);
+          await events.complete(states.join(' '));
+        }),
+      );
+      const done = taskOf(await client.sendAndWait('go'));
+      expect(done.status.message && textOf(done.status.message)).toBe('TASK_STATE_AUTH_REQUIRED TASK_STATE_COMPLETED');
+    },
+  );
+});
+
 describe('a turn that runs again', () => {
   it.each([true, false])('goes on with the task of the callee (into the task: %s)', async (into) => {
     await using agents = new Agents();

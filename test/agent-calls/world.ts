@@ -18,7 +18,10 @@ export class Agents implements AsyncDisposable {
   /** A server that listens, with agents that may call loopback. */
   async listen(
     agent: AgentExecutor,
-    options: Partial<Omit<A2AServerOptions, 'calls'>> & { readonly calls?: undefined } = {},
+    {
+      port = 0,
+      ...options
+    }: Partial<Omit<A2AServerOptions, 'calls'>> & { readonly calls?: undefined; readonly port?: number } = {},
     calls: AgentCallsOptions = {},
   ) {
     const server = createA2AServer({
@@ -28,7 +31,7 @@ export class Agents implements AsyncDisposable {
       ...options,
     } as A2AServerOptions);
     this.#servers.push(server);
-    const { url } = await server.listen(0);
+    const { url } = await server.listen(port);
     return { server, url, client: await connect(url) };
   }
 

@@ -196,7 +196,7 @@ describe('parley db', () => {
         tasks: { TASK_STATE_COMPLETED: 3 },
       });
       const busy = await parley(['db', 'vacuum', ...on]);
-      expect(busy.code).toBe(1);
+      expect(busy.code).toBe(2);
       expect(busy.stderr).toMatch(/another server uses it \(process \d+\)/);
       await agent.running.stop();
     }

@@ -135,6 +135,7 @@ describe('credentials', () => {
       headers.authorization === 'Bearer tok' ? result(extended) : { status: 401, body: {} };
     await using declared = await RecordingAgent.start({ card: { ...bearerScheme, capabilities }, answer });
     const { stdout } = await parley(['card', 'get', '--extended', '-a', declared.url, '--bearer', 'tok']);
+    expect((await parley(['card', 'get', declared.url, '--extended', '--bearer', 'tok'])).stdout).toBe(stdout);
     expect(stdout).toMatch(/^Name: More$/m);
     await using silent = await RecordingAgent.start({ card: { capabilities }, answer });
     const { code } = await parley(['card', 'get', '--extended', '-a', silent.url, '--bearer', 'tok']);

@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
@@ -37,7 +38,7 @@ it('refuses a target with tasks, a missing argument and a database that it does 
   const target = files.fresh();
   await parley(['db', 'copy', source, `sqlite:${target}`]);
   const full = await parley(['db', 'copy', source, `sqlite:${target}`]);
-  expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('has 3 tasks already') });
+  expect(full).toMatchObject({ code: 2, stderr: expect.stringContaining('has 3 tasks already') });
   expect(await parley(['db', 'copy', source])).toMatchObject({ code: 2 });
   const unknown = await parley(['db', 'copy', source, 'mysql://ada:pl4nted-s3cret-word@host/db']);
   expect(unknown.code).toBe(2);
@@ -47,7 +48,23 @@ it('refuses a target with tasks, a missing argument and a database that it does 
 it('refuses a file that a server uses', async () => {
   await opened(path, async () => {
     const { code, stderr } = await parley(['db', 'copy', source, `sqlite:${files.fresh()}`]);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain('another server uses it');
   });
+});
+
+it('names a schema that a newer version wrote, and plans no way back', async () => {
+  const newer = files.fresh();
+  await opened(newer, async () => {});
+  const on = ['--database', `sqlite:${newer}`];
+  const { newestSchema } = await parleyJson<{ newestSchema: number }>(['db', 'status', ...on]);
+  const file = new DatabaseSync(newer);
+  file.exec(`UPDATE meta SET value = '99' WHERE name = 'schema'`);
+  file.close();
+  const { stdout } = await parley(['db', 'status', ...on]);
+  expect(stdout).toContain(`Schema: 99 (newer than this version, which knows ${newestSchema})`);
+  for (const more of [['--dry-run'], []]) {
+    const { code, stderr } = await parley(['db', 'migrate', ...more, ...on]);
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining('schema 99')]);
+  }
 });

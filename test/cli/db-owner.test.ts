@@ -138,7 +138,7 @@ it('db erase and db export name the functions of the server that holds the file'
       ['export', '--to', join(folder.path, 'held')],
     ]) {
       const { code, stderr } = await parley(['db', ...command, ...args]);
-      expect(code).toBe(1);
+      expect(code).toBe(2);
       expect(stderr).toContain('another server uses it');
       expect(stderr).toContain('eraseOwner() of that server');
     }

@@ -72,7 +72,7 @@ it('lists, replays and purges what a server has given up', async () => {
     for (const id of ['one', 'two', 'three']) tasks.push((await send(url, id)).result.task.id);
     await until(async () => (await server.deliveries.list({ standing: 'parked' })).queues.length === 3);
     const busy = await parley(['push', 'dead', 'list', '--database', database]);
-    expect([busy.code, busy.stderr]).toEqual([1, expect.stringMatching(/another server uses it/)]);
+    expect([busy.code, busy.stderr]).toEqual([2, expect.stringMatching(/USAGE: .*another server uses it/)]);
   });
   const on = ['--database', database];
   const { stdout } = await parley(['push', 'dead', 'list', ...on]);

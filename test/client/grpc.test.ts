@@ -326,8 +326,7 @@ describe('a connection', () => {
     one.close();
     expect(await two.getTask('t1')).toEqual(TASK);
     two.close();
-    expect(await one.getTask('t1')).toEqual(TASK);
-    one.close();
+    await expect(one.getTask('t1')).rejects.toMatchObject({ name: 'ConnectionError', isFinal: true });
   });
 
   it('that closes ends its calls', async () => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { connect, type TaskStream } from '../../packages/parley/src/exports/client.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
@@ -104,4 +105,27 @@ it('schemes of a card are read in the old form, the new one, or both together', 
     both: { httpAuthSecurityScheme: { scheme: 'bearer' } },
     current: { httpAuthSecurityScheme: { scheme: 'basic' } },
   });
+});
+
+it('a subscription of 0.3 does not repeat a task that the server sends after GetTask was answered', async () => {
+  const asked = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'input-required' } };
+  const ended = { kind: 'status-update', taskId: 't1', contextId: 'c1', status: { state: 'completed' }, final: true };
+  const frame = (value: object) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result: value })}\n\n`;
+  const opened = Promise.withResolvers<ServerResponse>();
+  await using stub = await StubAgent.start(({ json }) => {
+    if (json?.method !== 'tasks/resubscribe') return result(asked);
+    return (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
+      opened.resolve(response);
+    };
+  });
+  const card = stub.card({
+    supportedInterfaces: [{ url: stub.url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' }],
+  });
+  const client = await connect(card);
+  const stream = client.subscribeToTask('t1');
+  const { value: first } = await stream.next();
+  (await opened.promise).end(frame(asked) + frame(ended));
+  const rest = await heard(stream);
+  expect([first, ...rest].map((event) => Object.keys(event ?? {})[0])).toEqual(['task', 'statusUpdate']);
 });

@@ -101,6 +101,22 @@ describe('sending and waiting', () => {
     expect(await client.sendAndWait('hi', POLL)).toEqual({ task: task() });
   });
 
+  it.each(['INPUT_REQUIRED', 'AUTH_REQUIRED'] as const)(
+    'ends at %s of an agent that keeps its stream open',
+    async (state) => {
+      const asking = task(`TASK_STATE_${state}`);
+      await using stub = await StubAgent.start(({ json }) => {
+        if (json?.method === 'GetTask') return result(asking);
+        return (response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: json?.id, result: { task: asking } })}\n\n`);
+        };
+      });
+      const client = await connect(stub.card());
+      expect(await client.sendAndWait('hi', { timeoutMs: 5_000 })).toEqual({ task: asking });
+    },
+  );
+
   it('survives a connection that ends before the read of the task, as its stream does', async () => {
     let isLost = false;
     await using stub = await StubAgent.start(({ json, url }) => {

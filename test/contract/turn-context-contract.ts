@@ -17,6 +17,8 @@ import type { OpenStorage } from './storage/tested-storage.js';
 /** Uses a member of the context, and what its agent then sees of it. */
 interface Use {
   readonly use: (context: RequestContext) => Promise<unknown>;
+  /** Runs in the attempt before, without an outage. */
+  readonly before?: (context: RequestContext) => Promise<unknown>;
   readonly sees: unknown;
 }
 const SCOPE = { agent: 'test', tenant: '', owner: null };
@@ -56,8 +58,8 @@ const MEMBERS: Readonly<Record<keyof RequestContext, Use | typeof NOTHING_STORED
     sees: undefined,
   },
   requestAuthorization: {
-    use: (context) =>
-      context.requestAuthorization({ message: 'Log in', expiresInMs: 1 }).catch((error: Error) => error.name),
+    before: (context) => refused(context, 'Log in before'),
+    use: (context) => refused(context, 'Log in'),
     sees: 'AuthorizationError',
   },
   callAgent: { use: async (context) => context.callAgent('http://other', 'hi'), sees: 'sent' },
@@ -71,6 +73,10 @@ const MEMBERS: Readonly<Record<keyof RequestContext, Use | typeof NOTHING_STORED
     sees: ['some text', [true]],
   },
 };
+
+function refused(context: RequestContext, text: string): Promise<unknown> {
+  return context.requestAuthorization({ message: text, expiresInMs: 1 }).catch((error: Error) => error.name);
+}
 
 /** `before`: the call has done nothing. `after`: it has done its work, and its answer is lost. */
 const MOMENTS = ['before', 'after'] as const;
@@ -124,6 +130,7 @@ export function turnContextContract(name: string, open: OpenStorage, { concurren
         const storage = await open(systemClock);
         const outage = new Outage(moment);
         const files = new MemoryFileStore({ clock: systemClock });
+        const begun = Promise.withResolvers<void>();
         let seen: unknown;
         const start = async () => {
           const { handler } = engine(
@@ -132,7 +139,14 @@ export function turnContextContract(name: string, open: OpenStorage, { concurren
               async execute(context, events) {
                 await events.working();
                 if (context.text === 'second') {
-                  if (context.attempt === 1) return new Promise(() => {});
+                  if (context.attempt === 1) {
+                    if (entry.before !== undefined) {
+                      await entry.before(context);
+                      await events.working();
+                    }
+                    begun.resolve();
+                    return new Promise(() => {});
+                  }
                   outage.isOn = true;
                   seen = await entry.use(context);
                 }
@@ -159,9 +173,7 @@ export function turnContextContract(name: string, open: OpenStorage, { concurren
         // The second attempt of the turn is the one that is interrupted.
         const first = await start();
         const id = await send(first, 'second', [await send(first, 'first', [])]);
-        await vi.waitFor(async () => {
-          expect((await first.getTask({ id }, call())).status.state).toBe('TASK_STATE_WORKING');
-        });
+        await begun.promise;
         await first.close();
         const second = await start();
         await vi.waitFor(async () => {

@@ -50,6 +50,7 @@ interface Task {
     readonly message?: { readonly parts: readonly Part[] };
   };
   readonly history?: readonly { readonly role: string }[];
+  readonly artifacts?: readonly { readonly parts: readonly Part[] }[];
 }
 interface Part {
   readonly text?: string;
@@ -141,3 +142,75 @@ it.each([
   },
   90_000,
 );
+
+/** The link in the question of a task. */
+const linkOf = ({ status }: Task) =>
+  status.message?.parts.find(({ data }) => data !== undefined)?.data?.authorization.url ?? '';
+const KEYS = { secretKeys: ['0123456789abcdef'.repeat(4)] };
+
+it.each([
+  ['the agent has the credential', false],
+  ['the task still waits for the credential', true],
+])(
+  'the caller authorizes once, if the process is killed while %s (Spec §7.6)',
+  async (_, isKilledBefore) => {
+    const first = await start(0, KEYS);
+    const port = Number(new URL(first).port);
+    const ends = isKilledBefore ? 3 : 2;
+    const task = await send(first, `log in, then stall until attempt ${ends}`);
+    const texts = async () => {
+      const { artifacts = [] } = await call<Task>(first, `/tasks/${task.id}`);
+      return artifacts.flatMap(({ parts }) => parts.map(({ text }) => text));
+    };
+    if (isKilledBefore) {
+      await kill();
+      await start(port, KEYS);
+    }
+    const link = linkOf(task);
+    expect((await fetch(`${link}&code=${SECRET}`)).status).toBe(200);
+    const stalled = `stalls in attempt ${ends - 1}`;
+    await vi.waitFor(async () => expect(await texts()).toEqual([stalled]), { timeout: 10_000, interval: 50 });
+    await kill();
+    await start(port, KEYS);
+    await vi.waitFor(
+      async () => {
+        const { status } = await call<Task>(first, `/tasks/${task.id}`);
+        expect(status.message?.parts[0]?.text).toBe(`attempt ${ends} with a checkpoint, codes of ${SECRET.length}`);
+      },
+      { timeout: 10_000, interval: 50 },
+    );
+    expect((await fetch(`${link}&code=${SECRET}`)).status).toBe(404);
+    await kill();
+    for (const name of await readdir(folder))
+      expect((await readFile(join(folder, name))).includes(SECRET), name).toBe(false);
+  },
+  60_000,
+);
+
+it('each question gets its own answer again, if the process is killed after two (Spec §7.6)', async () => {
+  const url = await start(0, KEYS);
+  const { id } = await send(url, 'log in, then stall until attempt 2, after a second login');
+  const look = () => call<Task>(url, `/tasks/${id}`);
+  const asked = (text: string) =>
+    vi.waitFor(
+      async () => {
+        const task = await look();
+        expect([task.status.state, task.status.message?.parts[0]?.text]).toEqual(['TASK_STATE_AUTH_REQUIRED', text]);
+        return linkOf(task);
+      },
+      { timeout: 10_000, interval: 50 },
+    );
+  expect((await fetch(`${await asked('First')}&code=${SECRET}`)).status).toBe(200);
+  expect((await fetch(`${await asked('Second')}&code=12`)).status).toBe(200);
+  await vi.waitFor(async () => expect((await look()).artifacts).toHaveLength(1), { timeout: 10_000, interval: 50 });
+  await kill();
+  await start(Number(new URL(url).port), KEYS);
+  await vi.waitFor(
+    async () => {
+      const text = (await look()).status.message?.parts[0]?.text;
+      expect(text).toBe(`attempt 2 with a checkpoint, codes of ${SECRET.length},2`);
+    },
+    { timeout: 10_000, interval: 50 },
+  );
+  await kill();
+}, 60_000);

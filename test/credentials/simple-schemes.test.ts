@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { ApiKeys } from '../../packages/parley/src/exports/auth.js';
 import { connect } from '../../packages/parley/src/exports/client.js';
 import {
   apiKey,
@@ -8,7 +9,8 @@ import {
   type SchemeCredentials,
 } from '../../packages/parley/src/exports/credentials.js';
 import type { AgentCard, SecurityScheme } from '../../packages/parley/src/exports/index.js';
-import type { Credentials } from '../../packages/parley/src/exports/server.js';
+import { createA2AServer } from '../../packages/parley/src/exports/node.js';
+import { agent as agentOf, type Credentials } from '../../packages/parley/src/exports/server.js';
 import { type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
 
 const SCHEMES = {
@@ -70,4 +72,25 @@ it('satisfies all schemes that apply together, of the first alternative that it 
     { credentials: combinedCredentials(apiKey('k1'), bearerToken('t1')) },
   );
   expect(await client.sendMessage('hello')).toMatchObject({ message: { parts: [{ text: 'called by Bearer t1 k1' }] } });
+});
+
+it('a key in a cookie: our client sends its own origin, and a server with ApiKeys takes it', async () => {
+  const key = 'pl4nted-key-of-32-characters-000';
+  const authenticator = new ApiKeys([{ key, subject: 'ada' }], { place: { location: 'cookie', name: 'session' } });
+  const server = createA2AServer({ authenticator, agent: agentOf((_, { user }) => `called by ${user?.id}`) });
+  const { url } = await server.listen(0);
+  try {
+    for (const binding of ['JSONRPC', 'HTTP+JSON']) {
+      const client = await connect(url, { credentials: apiKey(key), binding });
+      expect(JSON.stringify(await client.sendMessage('hello'))).toContain('called by apikey|ada');
+    }
+    const headers = { cookie: `session=${key}`, 'content-type': 'application/json', 'a2a-version': '1.0' };
+    const body = JSON.stringify({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hi' }] } });
+    const post = (more: object) =>
+      fetch(`${url}/a2a/rest/message:send`, { method: 'POST', headers: { ...headers, ...more }, body });
+    for (const origin of ['http://evil.example', 'null']) expect((await post({ origin })).status).toBe(401);
+    expect((await post({})).status).toBe(401);
+  } finally {
+    await server.close({ graceMs: 0 });
+  }
 });

@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { FileKeeper } from '../../packages/parley/src/app/files/file-keeper.js';
+import { MessageFiles } from '../../packages/parley/src/app/files/message-files.js';
+import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
 import { connect } from '../../packages/parley/src/exports/client.js';
 import {
   FILES_EXTENSION,
@@ -7,10 +10,13 @@ import {
   memoryFileStore,
 } from '../../packages/parley/src/exports/files.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { Message } from '../../packages/parley/src/model/message.js';
 import type { Part } from '../../packages/parley/src/model/part.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { CountingIds } from '../support/counting-ids.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -84,6 +90,52 @@ describe('raw parts of a message', () => {
     const { error } = await call('SendMessage', sent([{ raw: page, mediaType: 'image/png' }]));
     expect(error?.message).toContain('not of the declared type');
     expect(await store.usage({ agent: '/', owner: null })).toEqual({ files: 0, bytes: 0 });
+  });
+
+  it('of a refused message leave no file, on every way of sending', async () => {
+    const { store, call, client } = await serving((_, events) => events.complete('ok'), { ownerBytes: 9_000 });
+    const usage = () => store.usage({ agent: '/', owner: null });
+    const refused = sent([{ raw: large, mediaType: 'text/plain' }]);
+    const about = { message: { ...refused.message, taskId: '00000000-0000-7000-8000-000000000000' } };
+    for (let at = 0; at < 3; at += 1) {
+      expect((await call('SendMessage', about)).error).toMatchObject({ message: expect.stringContaining('found') });
+      await expect(client.sendStreamingMessage(about).next()).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
+    }
+    expect(await usage()).toMatchObject({ bytes: 0, files: 0 });
+    const { result } = await call('SendMessage', sent([{ raw: large, mediaType: 'text/plain' }]));
+    expect(result?.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(await usage()).toMatchObject({ files: 1 });
+    // The second of two files has no room.
+    const two = sent([{ raw: large }, { raw: Buffer.alloc(900).toString('base64') }]);
+    expect((await call('SendMessage', two)).error).toBeDefined();
+    expect(await usage()).toMatchObject({ files: 1 });
+  });
+
+  it('of a message that is refused while it is accepted on another way stay', async () => {
+    const store = memoryFileStore();
+    const rules = {
+      maxBytes: 10_000,
+      ownerBytes: 100_000,
+      expiryMs: 60_000,
+      unfinishedMs: 60_000,
+      mediaTypes: {},
+    };
+    const keeper = new FileKeeper({ store, rules, clock: systemClock, ids: new CountingIds() });
+    const files = new MessageFiles({
+      keeper,
+      inlineBytes: 100,
+      urlOf: (_, id) => `http://x/${id}`,
+      logger: silentLogger,
+    });
+    const scope = { agent: '/', tenant: '', owner: null };
+    const { message } = sent([{ raw: large }]);
+    const [refused, accepted] = await Promise.all([files.store(scope, message), files.store(scope, message)]);
+    await refused.end(new A2AError('RESOURCE_EXHAUSTED', 'Too many'));
+    await accepted.end();
+    expect(await store.usage({ agent: '/', owner: null })).toMatchObject({ files: 1 });
+    const again = await files.store(scope, message);
+    await again.end(new A2AError('RESOURCE_EXHAUSTED', 'Too many'));
+    expect(await store.usage({ agent: '/', owner: null })).toMatchObject({ files: 1 });
   });
 
   it('of a message that is sent again are the same files', async () => {

@@ -48,7 +48,10 @@ describe('a message', () => {
     expect(answer).toMatchObject({ status: STATUS.exhausted });
     expect(answer.message).toContain('more than 1000000 bytes');
     const broken = await answerOf(rawCall(session, [frame(Buffer.from('no gzip'), { flag: 1 })], { headers }));
-    expect(broken).toMatchObject({ status: STATUS.invalid, message: 'The message is no gzip' });
+    expect(broken).toMatchObject({
+      status: STATUS.invalid,
+      message: 'Request payload validation error: The message is no gzip',
+    });
     await answersOthers(address);
   });
 

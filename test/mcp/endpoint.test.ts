@@ -290,6 +290,31 @@ describe('the limits of an MCP endpoint', () => {
     expect([await status(client), await status(second), await status(third)]).toEqual([200, 404, 200]);
   });
 
+  it('end idle sessions before those with a running call, though their clients keep a stream open', async () => {
+    const { endpoint, client: busy } = await begun({ sessions: 2 });
+    const call = busy.call('tools/call', { name: 'talk', arguments: { message: 'hold' } });
+    const [idle, later] = [new RawClient(endpoint), new RawClient(endpoint)];
+    await idle.begin();
+    const streams = await Promise.all([busy, idle].map((one) => one.send('GET')));
+    await later.begin();
+    expect((await idle.call('ping')).response.status).toBe(404);
+    expect((await busy.call('ping')).response.status).toBe(200);
+    await endpoint.close();
+    expect((await call).answer?.error?.code).toBe(-32000);
+    await Promise.all(streams.map(({ body }) => body?.cancel()));
+  });
+
+  it('answer a call whose session ends with an error', async () => {
+    const { endpoint, client } = await begun({ sessions: 1 });
+    const call = client.call('tools/call', { name: 'talk', arguments: { message: 'hold' } });
+    await new RawClient(endpoint).begin();
+    const { answer } = await call;
+    expect(answer).toMatchObject({
+      id: expect.any(Number),
+      error: { code: -32000, message: 'The session has ended. Begin a new one, and read the task of the call there.' },
+    });
+  });
+
   it('end no session for a client that does not begin one', async () => {
     const { endpoint, client } = await begun({ sessions: 1 });
     const stranger = new RawClient(endpoint);

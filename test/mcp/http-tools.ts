@@ -19,9 +19,9 @@ export class HttpTools implements AsyncDisposable {
     await (known ?? (await this.#begun())).handleRequest(request, response);
   });
 
-  static async start(): Promise<HttpTools> {
+  static async start(port = 0): Promise<HttpTools> {
     const tools = new HttpTools();
-    tools.#server.listen(0, '127.0.0.1');
+    tools.#server.listen(port, '127.0.0.1');
     await once(tools.#server, 'listening');
     return tools;
   }

@@ -61,7 +61,7 @@ describe('a question of an MCP server within a task', () => {
     const asked = await send('book');
     expect(said(asked)).toBe(
       'INPUT_REQUIRED: desk_book asks:\n\nWhich room?\n\n- city (string; required): Town\n- nights (integer; required)\n\n' +
-        'Answer with a JSON object of these fields, or with no.',
+        'Answer with a JSON object of these fields, or with no to decline.',
     );
     expect(toolQuestions(asked)).toMatchObject([
       { callId: '1.1', tool: 'desk_book', message: 'Which room?', schema: { required: ['city', 'nights'] } },

@@ -3,7 +3,8 @@ import { connect, textOf } from 'parley-a2a/client';
 import { type McpQuestionError, type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
 import { createA2AServer } from 'parley-a2a/node';
 import { ToolError, ToolRegistry } from 'parley-a2a/tools';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CapturingLogger } from '../support/engine.js';
 import { HttpTools } from './http-tools.js';
 
 const SCRIPT = fileURLToPath(new URL('tools-server.mjs', import.meta.url));
@@ -34,11 +35,12 @@ it('tools of an MCP server need a name, and either a command or a url', async ()
 describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (way) => {
   let http: HttpTools;
   let tools: McpTools;
-  const open = (options: Partial<McpToolsOptions> = {}) =>
+  const logger = new CapturingLogger();
+  const open = (options: Partial<McpToolsOptions> & { readonly logger?: CapturingLogger } = {}) =>
     way === 'stdio' ? ofProcess(options) : mcpTools({ name: 'desk', url: http.url, ...options });
   beforeAll(async () => {
     http = await HttpTools.start();
-    tools = await open();
+    tools = await open({ logger });
   });
   afterAll(async () => {
     await tools.close();
@@ -48,8 +50,13 @@ describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (w
   it('have prefixed names, plain descriptions and schemas; wrong ones are left out', () => {
     const names = tools.tools.map(({ name }) => name);
     expect(names).toContain('desk_add');
-    expect(names).not.toContain('desk_two words');
-    expect(names).not.toContain('desk_huge');
+    const wrong = ['two words', 'untyped', 'schemaless', 'misspelt', 'unlisted', 'odd', '7', 'huge'];
+    expect(names.filter((name) => wrong.includes(name.replace('desk_', '')))).toEqual([]);
+    expect(logger.lines).toContainEqual({
+      level: 'warn',
+      message: 'tools of an MCP server are left out',
+      fields: { connection: 'desk', count: 10, names: wrong.toSpliced(6, 1, '', '', '').join(', ') },
+    });
     const add = tools.tools.find(({ name }) => name === 'desk_add');
     expect(add?.description).toBe('Adds \\u001b[31mtwo numbers');
     expect(add?.inputSchema).toMatchObject({ properties: { a: { type: 'number' } } });
@@ -221,5 +228,66 @@ describe('tools of an MCP server', () => {
     const tools = await ofProcess();
     await tools.close();
     expect(await failure(run(tools, 'fail'))).toBeInstanceOf(ToolError);
+  });
+});
+
+describe('an MCP server that is down', () => {
+  const port = async () => {
+    await using http = await HttpTools.start();
+    return Number(new URL(http.url).port);
+  };
+
+  it('leaves an agent without its tools until it is up, and says so', async () => {
+    const place = await port();
+    const logger = new CapturingLogger();
+    const changes: number[] = [];
+    await using tools = await mcpTools({
+      name: 'desk',
+      url: `http://127.0.0.1:${place}/`,
+      logger,
+      onChange: ({ length }) => changes.push(length),
+    });
+    expect(tools.tools).toEqual([]);
+    const registry = new ToolRegistry([tools]);
+    const [line] = logger.lines;
+    expect(line).toMatchObject({
+      level: 'warn',
+      message: 'an MCP server cannot be reached: its tools are missing until it can be',
+      fields: { connection: 'desk', reason: 'ECONNREFUSED' },
+    });
+    await using _ = await HttpTools.start(place);
+    await vi.waitFor(() => expect(tools.tools).not.toEqual([]), { timeout: 10_000, interval: 50 });
+    expect(changes).toEqual([tools.tools.length]);
+    expect(await registry.execute('desk_add', { a: 1, b: 2 })).toEqual({ sum: 3 });
+    expect(logger.lines.map(({ message }) => message)).toContain('the tools of an MCP server were read');
+  });
+
+  it('is looked for with growing pauses, and no more after a close', async () => {
+    const logger = new CapturingLogger();
+    let calls = 0;
+    const send = async () => {
+      calls += 1;
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code: 'ENOTFOUND' }) });
+    };
+    const tools = await mcpTools({ name: 'desk', url: 'http://127.0.0.1:1/', logger, fetch: send });
+    await vi.waitFor(() => expect(calls).toBeGreaterThan(2), { timeout: 10_000, interval: 20 });
+    await tools.close();
+    const before = calls;
+    expect(before).toBeLessThan(5);
+    await expect(tools.refresh()).rejects.toThrow('closed');
+    expect(calls).toBe(before);
+  });
+
+  it.each([401, 403, 404])('that answers %i is a mistake of its author', async (status) => {
+    const send = async () => new Response('no', { status });
+    await expect(mcpTools({ name: 'desk', url: 'http://127.0.0.1:1/', fetch: send })).rejects.toThrow(
+      `mcpTools: the MCP server of desk answered ${status}`,
+    );
+  });
+
+  it.each([502, 503])('behind a proxy that answers %i is looked for', async (status) => {
+    const send = async () => new Response('later', { status });
+    await using tools = await mcpTools({ name: 'desk', url: 'http://127.0.0.1:1/', fetch: send });
+    expect(tools.tools).toEqual([]);
   });
 });

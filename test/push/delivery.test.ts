@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose';
+import type { AgentExecutor } from 'parley-a2a';
 import { ApiKeys } from 'parley-a2a/auth';
 import type { AuditRecord, NotifiedWebhook } from 'parley-a2a/node';
 import { describe, expect, it } from 'vitest';
@@ -140,12 +141,74 @@ describe('notifications', () => {
   it('follow no redirect', async () => {
     await using other = await Receiver.open();
     await using receiver = await Receiver.open((response) => response.writeHead(307, { location: other.url }).end());
-    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 10 } });
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 1 } });
     const configuration = { taskPushNotificationConfig: { url: receiver.url } };
     await agent.call('SendMessage', { ...said('hi'), configuration });
     const parked = async () => (await agent.server.deliveries.list({ standing: 'parked' })).queues;
-    await expect.poll(parked, { timeout: 10_000 }).toMatchObject([{ lastStatus: 307, attempts: 3 }]);
+    await expect.poll(parked, { timeout: 10_000 }).toMatchObject([{ lastStatus: 307, attempts: 10 }]);
     expect(other.received).toEqual([]);
+  });
+
+  it('after one that the receiver refuses still go out, the final state too', async () => {
+    await using receiver = await Receiver.open((response, { text }) =>
+      response.writeHead(text.includes('artifactUpdate') ? 422 : 204).end(),
+    );
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 1 } });
+    const configuration = { taskPushNotificationConfig: { url: receiver.url } };
+    await agent.call('SendMessage', { ...said('hi'), configuration });
+    const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));
+    expect(received.map(seqOf)).toEqual([1, 2, 3, 3, 3, 4]);
+    const pending = async () => (await agent.server.deliveries.list({ standing: 'pending' })).queues;
+    await expect.poll(pending).toEqual([]);
+  });
+
+  it('of a long task go to a receiver that refuses all of them within limits', async () => {
+    await using receiver = await Receiver.open((response) => response.writeHead(404).end());
+    const agent: AgentExecutor = {
+      async execute(_, events) {
+        for (let at = 0; at < 40; at += 1) await events.artifact('x', { artifactId: `a${at}` });
+        await events.complete();
+      },
+    };
+    await using server = await pushServer({ agent, push: { allow: ['127.0.0.0/8'], firstDelayMs: 1, attempts: 5 } });
+    const configuration = { taskPushNotificationConfig: { url: receiver.url } };
+    await server.call('SendMessage', { ...said('hi'), configuration });
+    const parked = async () => (await server.server.deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(parked, { timeout: 10_000 }).toMatchObject([{ lastStatus: 404 }]);
+    expect(receiver.received.some(({ text }) => isDone(text))).toBe(true);
+    expect(receiver.received.length).toBeLessThan(15);
+  });
+
+  it('begin no request after the deletion of their configuration was answered', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using receiver = await Receiver.open(async (response, _, count) => {
+      // When the first record is tried again, the others wait behind it.
+      if (count === 2) await gate.promise;
+      response.writeHead(count === 1 ? 503 : 204).end();
+    });
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 50 } });
+    const configuration = { taskPushNotificationConfig: { id: 'hook', url: receiver.url } };
+    const { result } = await agent.call('SendMessage', { ...said('hi'), configuration });
+    const { task } = result as never as { task: { id: string } };
+    await receiver.has((all) => all.length === 2);
+    await agent.call('DeleteTaskPushNotificationConfig', { taskId: task.id, id: 'hook' });
+    gate.resolve();
+    await using other = await Receiver.open();
+    await agent.call('SendMessage', {
+      ...said('hi'),
+      configuration: { taskPushNotificationConfig: { url: other.url } },
+    });
+    await other.has((all) => all.some(({ text }) => isDone(text)));
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('have an answer as soon as its status has come, also if its body never ends', async () => {
+    await using receiver = await Receiver.open((response) => void response.writeHead(200).write('and'));
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], timeoutMs: 300 } });
+    const configuration = { taskPushNotificationConfig: { url: receiver.url } };
+    await agent.call('SendMessage', { ...said('hi'), configuration });
+    const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));
+    expect(received.map(seqOf)).toEqual([1, 2, 3, 4]);
   });
 
   it('to a host that stalls hold up no other host', async () => {

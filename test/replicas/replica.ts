@@ -27,7 +27,7 @@ export class Replica implements AsyncDisposable {
   readonly #log: () => string;
 
   private constructor(child: ChildProcess, lines: readonly string[], log: () => string) {
-    this.url = lines[0] ?? '';
+    this.url = lines.find(isUrl) ?? '';
     this.lines = lines;
     this.#log = log;
     this.#process = child;
@@ -54,7 +54,8 @@ export class Replica implements AsyncDisposable {
         const whole = (rest + text).split('\n');
         rest = whole.pop() ?? '';
         lines.push(...whole);
-        if (lines.length > 0) resolve();
+        // A replica may take over turns before it listens.
+        if (lines.some(isUrl)) resolve();
       });
       child.once('exit', (code, signal) => reject(new Error(`a replica ended with ${code ?? signal}:\n${log}`)));
     });
@@ -142,4 +143,8 @@ interface SendSettings {
 /** The path of HTTP+JSON of an agent. */
 export function restOf(agent: string): string {
   return agent === '/' ? '/a2a/rest' : `${agent}/rest`;
+}
+
+function isUrl(line: string): boolean {
+  return line.startsWith('http://');
 }

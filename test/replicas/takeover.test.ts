@@ -2,6 +2,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { connect } from '../../packages/parley/src/exports/client.js';
 import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import type { StreamResponse } from '../../packages/parley/src/model/stream-response.js';
+import { Receiver, seqOf } from '../push/receiver.js';
 import { textOf } from '../support/engine.js';
 import { BACKENDS, Cluster } from './backends.js';
 import { Balancer } from './balancer.js';
@@ -37,6 +38,40 @@ describe.each(Object.keys(BACKENDS))('a replica on %s', (backend) => {
     await two.until(id, 'COMPLETED');
     await feed.ended();
     expectGapless(feed);
+  });
+
+  it('that is killed during a request to a webhook: others go on within two leases', LONG, async () => {
+    await using receiver = await Receiver.open((response, _, count) => {
+      if (count > 1) response.writeHead(204).end();
+    });
+    const one = await cluster.boot();
+    const { id } = await one.send('echo x', {}, { taskPushNotificationConfig: { url: receiver.url } });
+    await receiver.has((all) => all.length === 1);
+    const two = await cluster.boot();
+    one.signal('SIGKILL');
+    const killedAt = performance.now();
+    await receiver.has((all) => all.length > 1);
+    expect(performance.now() - killedAt).toBeLessThan(2 * LEASE_MS);
+    await receiver.has((all) => all.some(({ text }) => text.includes('COMPLETED')));
+    expect((await two.task(id)).status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('whose webhook takes longer than a lease keeps the delivery', LONG, async () => {
+    const slow = Promise.withResolvers<void>();
+    await using receiver = await Receiver.open(async (response, _, count) => {
+      if (count === 1) await slow.promise;
+      response.writeHead(204).end();
+    });
+    const [one, two] = (await cluster.boots(2)) as [Replica, Replica];
+    await one.send('echo x', {}, { taskPushNotificationConfig: { url: receiver.url } });
+    await receiver.has((all) => all.length === 1);
+    // Only time shows that no other replica takes the delivery over.
+    await new Promise((resolve) => setTimeout(resolve, 1.5 * LEASE_MS));
+    expect(receiver.received).toHaveLength(1);
+    slow.resolve();
+    await receiver.has((all) => all.some(({ text }) => text.includes('COMPLETED')));
+    expect(receiver.received.map(seqOf)).toEqual([1, 2, 3]);
+    expect(two.isRunning).toBe(true);
   });
 
   it('that is frozen past its lease writes nothing when it goes on', LONG, async () => {

@@ -125,7 +125,7 @@ export class TurnWorld {
     const isKnownToStorage = facts.origin === 'claim' || facts.store === 'under way' || facts.log === 'open';
     if (isKnownToStorage && !facts.left) inputs.push('cancel');
     if (facts.log === 'open' && !facts.left) inputs.push('not held');
-    if (facts.state === 'kept') inputs.push('expired');
+    if (facts.state === 'kept') inputs.push('begin', 'exhausted', 'expired');
     if (facts.state.endsWith('asking') || facts.state === 'kept') inputs.push('replaced');
     inputs.push('hand over', 'give up');
     return [...new Set(inputs)];

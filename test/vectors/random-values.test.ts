@@ -90,7 +90,9 @@ describe('v1.0 wire', () => {
         const request = {
           message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data }], metadata: object, x: list },
         };
-        expect(() => v1_0.decode('sendMessage', request)).toThrow(InvalidParamsError);
+        expect(() => v1_0.decode('sendMessage', request)).toThrow(
+          expect.objectContaining({ code: 'INVALID_REQUEST', details: { metadata: { limit: 'jsonDepth' } } }),
+        );
       }
     }
   });

@@ -46,6 +46,12 @@ const { output } = await build({
   },
 });
 
+// Most commands load these files. Imports of the library would load with them, module by module.
+for (const file of output.filter(({ name }) => name === 'start' || name === 'shared' || name === 'run')) {
+  const slow = file.imports.filter((id) => id.startsWith('parley-a2a'));
+  if (slow.length > 0) throw new Error(`${file.fileName} imports ${slow.join(', ')}: import it where it is needed`);
+}
+
 // Third-party code keeps its licence.
 for (const path of output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))) {
   const [place, name] = FOREIGN.exec(path) ?? [];

@@ -176,6 +176,35 @@ export function deliveriesContract(open: OpenStorage): void {
       expect(await claimOne()).toMatchObject({ attempts: 1, position: 0 });
     });
 
+    it('are held on during a request that takes longer than a lease, until they are given back', async () => {
+      const { storage, clock } = tested;
+      await pushed('t1');
+      const held = await claimOne();
+      clock.pass(LEASE.leaseMs - 1);
+      expect(await storage.push.settle(held, { kind: 'held', leaseMs: LEASE.leaseMs })).toBe(true);
+      clock.pass(LEASE.leaseMs - 1);
+      expect(await names(ELSEWHERE)).toEqual([]);
+      clock.pass(1);
+      const taken = await claimOne(ELSEWHERE);
+      expect(await storage.push.settle(held, { kind: 'held', leaseMs: LEASE.leaseMs })).toBe(false);
+      expect(await storage.push.settle(taken, { kind: 'defer', inMs: 0 })).toBe(true);
+      expect(await storage.push.settle(taken, { kind: 'held', leaseMs: LEASE.leaseMs })).toBe(false);
+    });
+
+    it('may give up records, and count the attempt', async () => {
+      const { storage } = tested;
+      const play = await pushed('t1');
+      await play.write([play.chunk('a')]);
+      const refused = { kind: 'retry', inMs: 0, status: 404, through: 1 } as const;
+      expect(await storage.push.settle(await claimOne(), refused)).toBe(true);
+      const next = await claimOne();
+      expect([next.position, next.attempts, seqs(next)[0]]).toEqual([1, 1, 2]);
+      expect(await storage.push.settle(next, { ...refused, through: 99 })).toBe(true);
+      expect(await names()).toEqual([]);
+      await play.write([play.chunk('b')]);
+      expect(await claimOne()).toMatchObject({ attempts: 2 });
+    });
+
     it('are parked until a replay, which may go back to a record that is kept', async () => {
       const { storage } = tested;
       const play = await pushed('t1');

@@ -131,7 +131,9 @@ const OUTCOMES: readonly DeliveryOutcome[] = [
   { kind: 'delivered', through: 2, status: 200 },
   { kind: 'delivered', through: 2, leaseMs: 8 },
   { kind: 'delivered', through: 99 },
+  { kind: 'held', leaseMs: 8 },
   { kind: 'retry', inMs: 3, status: 503 },
+  { kind: 'retry', inMs: 0, status: 404, through: 2 },
   { kind: 'park', reason: 'no', status: 410 },
 ];
 

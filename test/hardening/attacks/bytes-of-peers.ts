@@ -69,13 +69,23 @@ export const BYTES_OF_PEERS: readonly Attack[] = [
   },
   {
     attack: 'A caller sends the elements in a `ListValue` over gRPC, where no text of JSON can be counted.',
-    file: 'test/matrix/every-binding/special-scenarios.ts',
-    test: 'a request with too many members and elements',
+    file: 'test/matrix/every-binding/input-limits.ts',
+    test: 'requests within and beyond ',
+  },
+  {
+    attack: 'A caller stores data so deep that another binding cannot carry it, and breaks the lists of all others.',
+    file: 'test/matrix/every-binding/input-limits.ts',
+    test: 'data and metadata of one level more',
   },
   {
     attack: 'A caller sets the text and the bytes of one part in turn over gRPC: each removes the member of the other.',
     file: 'test/vectors/protobuf-malformed.test.ts',
     test: 'are refused quickly, however large they are',
+  },
+  {
+    attack: 'The numbers of a stream jump at each event, so that a client which trusts them connects without end.',
+    file: 'test/client/lost-frames.test.ts',
+    test: 'end no stream, and cost a bounded number of connections',
   },
   {
     attack: 'An MCP server sends unknown lines to the SDK, whose parser makes an error of each.',

@@ -1,5 +1,6 @@
 import { CLIENT_VERSIONS } from '../../../packages/parley/src/codec/client-codecs.js';
 import type { BindingRow, MatrixVersion } from './bindings.js';
+import { INPUT_LIMITS } from './input-limits.js';
 import { KIT_SCENARIOS } from './kit-scenarios.js';
 import { normalized } from './outcome.js';
 import { REFUSALS } from './refusals.js';
@@ -7,7 +8,7 @@ import { type MatrixScenario, SCENARIOS } from './scenarios.js';
 import type { World } from './world.js';
 
 /** Every scenario of the matrix. */
-export const ALL: readonly MatrixScenario[] = [...SCENARIOS, ...KIT_SCENARIOS, ...REFUSALS];
+export const ALL: readonly MatrixScenario[] = [...SCENARIOS, ...KIT_SCENARIOS, ...REFUSALS, ...INPUT_LIMITS];
 /** The scenarios of a cell that run at the same time. */
 const AT_ONCE = 12;
 

@@ -2,9 +2,10 @@
 export const CANCEL_METADATA = 'a cancel with metadata, seen by a stream and later';
 export const HISTORY_LENGTH = 'a history of the wanted length';
 export const RATE = 'a rate that is used up';
-/** The limit of JSON texts. Protobuf has one of its own. */
-export const TOO_DEEP = 'a request that nests too deeply';
-export const TOO_WIDE = 'a request with too many members and elements';
+/** Dates, and members without a value. */
+export const VALUES = 'values whose JSON is another value';
+/** Data of so many levels that no binding reads it to the end. */
+export const ENDLESS = 'data that nests without end';
 export const TOO_LONG = 'a request that is too long';
 /** An extension that a call declares. */
 export const DECLARED = 'nothing, once the extension is declared';

@@ -15,14 +15,13 @@ import type { TaskStorage } from '../../../packages/parley/src/store/task-storag
 import { silentLogger } from '../../../packages/parley/src/telemetry/logger.js';
 import { BINDINGS, type BindingRow, type MatrixVersion } from './bindings.js';
 import { failingStorage, faultyHandler } from './faults.js';
+import { NARROW } from './input-limits.js';
 import { KIT_PATH, kitAgent, kitExtensions } from './kit-agent.js';
 
 /** An extension that the agent at `/demanding` requires. */
 export const DEMANDED = 'https://example.com/extensions/demanded/v1';
 /** The most streams of one user. */
 export const STREAMS = 2;
-/** The longest request of the agent at `/narrow`, in bytes. */
-export const BODY_BYTES = 4_000;
 
 /** Passes a hundred times faster than the clock of the machine. A wait of 30 s leaves time for a cancel. */
 const clock: AgentClock = {
@@ -51,6 +50,14 @@ const executor: AgentExecutor = {
   },
 };
 
+/** Answers with the parts and the metadata of the message. */
+const mirror: AgentExecutor = {
+  async execute({ message: { parts, metadata } }, events) {
+    await events.artifact(parts, { artifactId: 'mirror', ...(metadata && { metadata }) });
+    return events.complete(parts);
+  },
+};
+
 const versions = ['1.0', '0.3'] as const;
 const tools = { clock, streamingTimeoutMs: 2_000 };
 const plain = { agent: executor, versions };
@@ -62,6 +69,7 @@ const AGENTS = {
   '/echo': { ...echoAgent(), versions },
   '/hello': { ...helloAgent(), versions },
   '/spec': { ...specAgent(tools), versions },
+  '/mirror': { agent: mirror, versions },
   '/old': { ...plain, versions: ['0.3'] },
   '/owned': { ...plain, authenticator, extendedAgentCard: (card: object) => card as never },
   '/impatient': { ...plain, authenticator, limits: { storagePatienceMs: 50 } },
@@ -83,7 +91,7 @@ const AGENTS = {
     ...plain,
     defaultInputModes: ['text/plain'],
     defaultOutputModes: ['text/plain'],
-    limits: { bodyBytes: BODY_BYTES, jsonDepth: 20, jsonItems: 200 },
+    limits: NARROW,
   },
   [KIT_PATH]: { agent: kitAgent, versions },
 } as const;

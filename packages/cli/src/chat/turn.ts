@@ -110,10 +110,11 @@ export class Turn {
       else show({ task: await client.waitFor(first.task.id, options) });
       return;
     }
-    for await (const event of client.sendStreamingMessage(request, { signal })) {
+    const stream = client.sendStreamingMessage(request, { signal });
+    for await (const event of stream) {
       show(event);
       // The agent may keep the stream open until authorization is given. The conversation reads the next line before.
-      if (stopsStream(this.#invocation, event)) break;
+      if (stopsStream(this.#invocation, stream)) break;
     }
   }
 

@@ -5,7 +5,7 @@ import { type AgentTarget, agentTarget } from '../agent/agent-target.js';
 import { type CardSignatures, type CardVerification, verificationText } from '../agent/card-signatures.js';
 import { writeCard } from '../agent/card-text.js';
 import { readCard } from '../agent/read-card.js';
-import { withAgent } from '../agent/with-agent.js';
+import { type CalledAgent, withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError } from '../failure/cli-error.js';
 
@@ -15,22 +15,27 @@ import { CliError } from '../failure/cli-error.js';
  */
 export async function run(invocation: Invocation): Promise<number> {
   const { args, settings } = invocation;
-  if (settings.isOn('extended'))
-    return withAgent(invocation, async ({ client, credentials, signatures }) => {
-      if (client.card.capabilities.extendedAgentCard !== true)
-        throw new CliError('UnsupportedOperationError', 'the card of the agent offers no extended card', {
-          hint: 'parley card get shows the public card',
-        });
-      // An agent whose card declares no scheme gets no credentials.
-      credentials.onlyDeclared = true;
-      const card = await client.getExtendedAgentCard();
-      return show(invocation, { card, verification: signatures?.verification });
-    });
-  const target = agentTarget(invocation, args[0]);
+  const [reference] = args;
+  if (settings.isOn('extended')) {
+    const named = reference === undefined ? {} : { reference };
+    return withAgent(invocation, (agent) => extendedCard(invocation, agent), named);
+  }
+  const target = agentTarget(invocation, reference);
   const { connect, signatures } = await agentOptions(invocation, target);
   const onDocument = settings.isOn('validate') ? await validator(invocation) : undefined;
   const options = { ...connect, ...(onDocument !== undefined && { onDocument }) };
   return show(invocation, await shownCard(target, { options, signatures }));
+}
+
+async function extendedCard(invocation: Invocation, { client, credentials, signatures }: CalledAgent): Promise<number> {
+  if (client.card.capabilities.extendedAgentCard !== true)
+    throw new CliError('UnsupportedOperationError', 'the card of the agent offers no extended card', {
+      hint: 'parley card get shows the public card',
+    });
+  // An agent whose card declares no scheme gets no credentials.
+  credentials.onlyDeclared = true;
+  const card = await client.getExtendedAgentCard();
+  return show(invocation, { card, verification: signatures?.verification });
 }
 
 interface ShownCard {

@@ -5,6 +5,7 @@ import type { OwnerCounts, OwnerQuery, TaskStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
 import { openDatabase } from '../database/open-database.js';
 import { CliError, usageError } from '../failure/cli-error.js';
+import { storageFault } from '../failure/failure.js';
 import { auditIn } from '../serve/operator-files.js';
 import type { Settings } from '../settings/settings.js';
 
@@ -118,8 +119,8 @@ async function found({ output }: Invocation, places: Omit<OwnerPlaces, 'audit'>)
 
 /** A server that has the files does the same by its own functions. */
 function heldError(error: unknown): unknown {
-  if (!(error instanceof Error) || !error.message.includes('another server uses it')) return error;
-  return new CliError('A2ACLI_ERR_INTERNAL', error.message, {
+  if (!(error instanceof Error) || storageFault(error) !== 'in-use') return error;
+  return new CliError('A2ACLI_ERR_USAGE', error.message, {
     cause: error,
     hint: 'call exportOwner() or eraseOwner() of that server in its process, or stop it (docs/user-data.md)',
   });

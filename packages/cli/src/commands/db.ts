@@ -1,5 +1,6 @@
 import type { Invocation } from '../command-line/invocation.js';
 import { databaseOf, isPostgres, openDatabase, pathOf } from '../database/open-database.js';
+import { usageError } from '../failure/cli-error.js';
 
 const BATCH = 500;
 /** Tables that the status names: the largest ones. */
@@ -11,7 +12,7 @@ export async function status(invocation: Invocation): Promise<number> {
   const url = databaseOf(settings);
   if (isPostgres(url)) return postgresDatabaseStatus(url, invocation);
   const { sqliteStatus } = await import('parley-a2a/sqlite');
-  const found = sqliteStatus(pathOf(settings));
+  const found = sqliteStatus(await pathOf(settings));
   if (output.json) {
     output.document(found);
     return 0;
@@ -53,6 +54,7 @@ function showStates(tasks: Readonly<Record<string, number>>, output: Invocation[
 }
 
 function versioned({ schema, newestSchema }: { readonly schema: number; readonly newestSchema: number }): string {
+  if (schema > newestSchema) return `${schema} (newer than this version, which knows ${newestSchema})`;
   return `${schema}${schema < newestSchema ? ` (newest: ${newestSchema})` : ''}`;
 }
 
@@ -60,15 +62,18 @@ function versioned({ schema, newestSchema }: { readonly schema: number; readonly
 export async function migrate({ settings, output }: Invocation): Promise<number> {
   const planned = settings.isOn('dry-run');
   const url = databaseOf(settings);
-  const place = isPostgres(url) ? {} : { path: pathOf(settings) };
+  const place = isPostgres(url) ? {} : { path: await pathOf(settings) };
   const { from, to } = isPostgres(url)
     ? await migratedPostgres(url, planned)
-    : await migratedFile(pathOf(settings), planned);
+    : await migratedFile(await pathOf(settings), planned);
+  if (from > to) throw usageError(`a newer version wrote it (schema ${from}, this version knows ${to})`, NEWER_HINT);
   if (output.json) output.document({ ...place, from, to, changed: !planned && from !== to });
   else if (from === to) output.field('Schema', `${to}, the newest: nothing to do`);
   else output.field('Schema', `${from} → ${to}${planned ? ' (not done: --dry-run)' : ''}`);
   return 0;
 }
+
+const NEWER_HINT = 'run that version or a newer one';
 
 interface Migrated {
   readonly from: number;
@@ -92,7 +97,7 @@ async function migratedPostgres(url: string, planned: boolean): Promise<Migrated
 /** Returns unused disk space of a database to the system. */
 export async function vacuum({ settings, output }: Invocation): Promise<number> {
   const { vacuumSqlite } = await import('parley-a2a/sqlite');
-  const path = pathOf(settings);
+  const path = await pathOf(settings);
   const { bytesBefore, bytesAfter } = vacuumSqlite(path);
   if (output.json) output.document({ path, bytesBefore, bytesAfter });
   else output.field('Size', `${sized(bytesBefore)} → ${sized(bytesAfter)}`);

@@ -100,9 +100,10 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
       saved.takeEvent(news);
     };
     try {
-      for await (const event of client.sendStreamingMessage(request, { signal })) {
+      const stream = client.sendStreamingMessage(request, { signal });
+      for await (const event of stream) {
         show(event);
-        if (stopsStream(invocation, event)) break;
+        if (stopsStream(invocation, stream)) break;
       }
       await followAuthorization(invocation, agent, { signal, show });
     } finally {

@@ -1,4 +1,3 @@
-import { shownUrl } from 'parley-a2a/credentials';
 import type { TaskStorage } from 'parley-a2a/storage';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
@@ -21,7 +20,7 @@ export async function openDatabase(settings: Settings): Promise<TaskStorage> {
   if (!isShared(url)) {
     const { sqliteStatus } = await import('parley-a2a/sqlite');
     // SQLite would create a missing file.
-    sqliteStatus(pathOf(settings));
+    sqliteStatus(await pathOf(settings));
   }
   return openStorage(url);
 }
@@ -40,13 +39,13 @@ export function isShared(url: string): boolean {
  * The path of the database file.
  * @throws CliError if the url names no file.
  */
-export function pathOf(settings: Settings): string {
+export async function pathOf(settings: Settings): Promise<string> {
   const url = databaseOf(settings);
   const path = /^sqlite:([^?]+)/.exec(url)?.[1];
-  if (path === undefined)
-    throw usageError(
-      `this command works on files such as ${DEFAULT_DATABASE}, not on "${shownUrl(url)}"`,
-      isShared(url) ? 'parley cluster status shows the replicas and the work of such a database' : undefined,
-    );
-  return path;
+  if (path !== undefined) return path;
+  const { shownUrl } = await import('parley-a2a/credentials');
+  throw usageError(
+    `this command works on files such as ${DEFAULT_DATABASE}, not on "${shownUrl(url)}"`,
+    isShared(url) ? 'parley cluster status shows the replicas and the work of such a database' : undefined,
+  );
 }

@@ -50,6 +50,8 @@ export function failureOf(error: unknown, { credentials = false, binding }: Call
   if (own !== undefined) return local(own.code, own.message, own.hint);
   const card = chain.find((one) => one.name === 'AgentCardError');
   if (card !== undefined) return cardFailure(card);
+  const fault = storageFault(error);
+  if (fault !== undefined) return local('A2ACLI_ERR_USAGE', String(chain[0]?.message), STORAGE_HINTS[fault]);
   const protocol = chain.find((one) => typeof one.code === 'string' && isProtocolCode(one.code));
   const network = chain.find((one) => typeof one.code === 'string' && NETWORK_CODES.test(one.code));
   if (protocol?.code === 'UNAVAILABLE') return local('A2ACLI_ERR_UNREACHABLE', protocol.message, tlsHint(network));
@@ -63,9 +65,19 @@ export function failureOf(error: unknown, { credentials = false, binding }: Call
   return local('A2ACLI_ERR_INTERNAL', first?.message ?? String(error), '--debug shows more');
 }
 
+const STORAGE_HINTS: Readonly<Record<string, string>> = {
+  'in-use': 'stop the server that has the file; parley db status shows its process',
+  'not-empty': 'parley db copy --resume goes on with an interrupted copy',
+};
+
+/** The fault of a database or its files that the operator can mend: `in-use` or `not-empty`. */
+export function storageFault(error: unknown): string | undefined {
+  return chainOf(error).find(({ name, fault }) => name === 'StorageError' && fault !== undefined)?.fault;
+}
+
 interface Thrown {
   readonly name: string;
-  /** The reason of an error about cards or credentials. For cards, also the possible choices. */
+  /** The reason of an error about cards, credentials or storages. For cards, also the possible choices. */
   readonly fault?: string;
   readonly choices?: readonly string[];
   readonly message: string;

@@ -1,4 +1,5 @@
 import { A2AError, type StreamResponse, type Task, type TaskStatus } from 'parley-a2a';
+import type { TaskStream } from 'parley-a2a/client';
 import type { CalledAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { pollOptions, streams } from './waiting.js';
@@ -57,9 +58,12 @@ export async function followAuthorization(
   show({ task: await afterAuthorization(invocation, agent, { task: asking, signal }) });
 }
 
-/** Returns true if an event ends the following of a stream: a request for authorization without `--await-auth`. */
-export function stopsStream(invocation: Invocation, event: StreamResponse): boolean {
-  return !awaitsAuthorization(invocation) && 'statusUpdate' in event && asksForAuthorization(event.statusUpdate.status);
+/**
+ * Returns true if the last event ends the following of a stream: the task waits for its caller. With `--await-auth`, a
+ * request for authorization does not.
+ */
+export function stopsStream(invocation: Invocation, stream: Pick<TaskStream, 'isWaiting' | 'state'>): boolean {
+  return stream.isWaiting && !(awaitsAuthorization(invocation) && stream.state === 'TASK_STATE_AUTH_REQUIRED');
 }
 
 function asksForAuthorization({ state }: TaskStatus): boolean {

@@ -1,9 +1,10 @@
 import type { CallOptions } from '../client/call-options.js';
 import type { Client } from '../client/client.js';
+import type { ConnectionEvent } from '../client/connection-event.js';
 import { isWaitOver } from '../client/task-waiting.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { AgentCallError } from '../errors/agent-call-error.js';
-import { RefusedAddressError } from '../errors/refused-address-error.js';
+import { refusedAddressIn } from '../errors/refused-address-error.js';
 import type { Message } from '../model/message.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
 import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
@@ -20,6 +21,7 @@ import { AGENT_CALLS_EXTENSION, type Caller, chainFault, metadataOf, nextChain, 
 import { askedCall, begunCall, type CallRecord, recordMetadata } from './call-record.js';
 import { EventRelay } from './event-relay.js';
 import { ownExtensions, ownMetadata } from './own-metadata.js';
+import { type Patience, patiently } from './patience.js';
 import { SentMessage } from './sent-message.js';
 
 /** Limits of calls. */
@@ -30,6 +32,15 @@ export interface CallLimits {
   readonly cancelMs: number;
   /** Most bytes of the events of a callee. */
   readonly maxBytes: number;
+}
+
+/** Finds the card of a callee for one call. */
+export interface CalleeSearch {
+  /** Ends the search. */
+  readonly signal: AbortSignal;
+  /** Goes around each call, inside of all other interceptors. */
+  readonly last: SentMessage['interceptor'];
+  readonly onConnection: (event: ConnectionEvent) => void;
 }
 
 /** A call that an agent makes, and its ports. */
@@ -44,10 +55,12 @@ export interface OutgoingCallOptions {
   readonly key: string;
   /** A hash of the target. */
   readonly callee: string;
-  /** Finds the card. The signal ends the search. `last` goes around each call, inside of all other interceptors. */
-  readonly connect: (signal: AbortSignal, last: SentMessage['interceptor']) => Promise<Client>;
+  readonly connect: (search: CalleeSearch) => Promise<Client>;
   readonly limits: CallLimits;
+  readonly patience: Patience;
   readonly clock: Clock;
+  /** Returns a random number from 0 to 1. */
+  readonly random: () => number;
   readonly logger: Logger;
   /** Gets the cancels that are under way, so that a server waits for them when it closes. */
   readonly canceling: (cancel: Promise<void>) => void;
@@ -57,7 +70,6 @@ type Events = AsyncGenerator<StreamResponse, undefined>;
 
 const END: IteratorReturnResult<undefined> = { value: undefined, done: true };
 const FINGERPRINT_BYTES = 16;
-const MOST_CAUSES = 4;
 
 /** One call of another agent. Its work is done while it is awaited or iterated. */
 export class OutgoingCall implements AgentCall {
@@ -76,6 +88,7 @@ export class OutgoingCall implements AgentCall {
   /** The time limit, by the monotonic clock. */
   #deadline = 0;
   #isSent = false;
+  #isIterated = false;
   #stopped: { readonly error: unknown; readonly cancels: boolean } | undefined;
   #release: (() => void) | undefined;
 
@@ -98,6 +111,7 @@ export class OutgoingCall implements AgentCall {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<StreamResponse, undefined> {
+    this.#isIterated = true;
     return { next: () => this.#next(), return: () => this.#leave() };
   }
 
@@ -139,7 +153,8 @@ export class OutgoingCall implements AgentCall {
       this.#check(this.#options.urls);
       const { signal } = this.#connection;
       const sent = new SentMessage({ course: this.#course, name: `${callee} ${call}`, clock: this.#options.clock });
-      const client = await connect(signal, sent.interceptor);
+      const onConnection = (event: ConnectionEvent) => this.#tell(event);
+      const client = await this.#patiently(() => connect({ signal, last: sent.interceptor, onConnection }));
       this.#client = client;
       this.#check(client.card.supportedInterfaces.map(({ url }) => url));
       const begun = turn.attempt > 1 ? begunCall(await turn.previousEvents(), { call, callee }) : undefined;
@@ -183,6 +198,14 @@ export class OutgoingCall implements AgentCall {
     signal.throwIfAborted();
   }
 
+  /**
+   * The state of the callee that ends the call. A request for authorization ends it unless the agent, or the caller of
+   * its task, sees the events.
+   */
+  get #until(): 'answer' | 'input' {
+    return this.#isIterated || this.#options.options.into !== undefined ? 'input' : 'answer';
+  }
+
   get #remainingMs(): number {
     const { clock } = this.#options;
     return Math.max(0, Math.min(this.#course.remainingMs, this.#deadline - clock.monotonic()));
@@ -200,14 +223,18 @@ export class OutgoingCall implements AgentCall {
     const options = this.#callOptions(client);
     this.#isSent = true;
     if (client.card.capabilities.streaming === true) {
-      yield* client.sendStreamingMessage(request, options);
+      const stream = client.sendStreamingMessage(request, options);
+      for await (const event of stream) {
+        yield event;
+        if (stream.isWaiting && stream.state !== undefined && isWaitOver(stream.state, this.#until)) return;
+      }
       return;
     }
     const configuration = { returnImmediately: true };
     const answer = await client.sendMessage({ ...request, configuration }, options);
     yield answer;
-    if ('task' in answer && !isWaitOver(answer.task.status.state))
-      yield { task: await client.waitFor(answer.task.id, options) };
+    if ('task' in answer && !isWaitOver(answer.task.status.state, this.#until))
+      yield { task: await client.waitFor(answer.task.id, { ...options, until: this.#until }) };
   }
 
   async #request(asked: CallRecord | undefined): Promise<SendMessageRequest> {
@@ -257,25 +284,25 @@ export class OutgoingCall implements AgentCall {
     const messageId = await this.#messageId();
     // An old question stands until the callee has taken the message.
     const isOver = ({ status, history }: Task) =>
-      isWaitOver(status.state) &&
+      isWaitOver(status.state, this.#until) &&
       (asked === undefined || status.state !== 'TASK_STATE_INPUT_REQUIRED' || hasMessage(history, messageId));
-    const task = await client.getTask(begun.taskId, options);
+    const task = await this.#patiently(() => client.getTask(begun.taskId, options));
     yield { task };
     if (isOver(task)) return;
     if (client.card.capabilities.streaming !== true) {
-      yield { task: await client.waitFor(task.id, options) };
+      yield { task: await client.waitFor(task.id, { ...options, until: this.#until }) };
       return;
     }
     try {
       for await (const event of client.subscribeToTask(task.id, options)) {
         yield event;
         if ('task' in event && isOver(event.task)) return;
-        if ('statusUpdate' in event && isWaitOver(event.statusUpdate.status.state, 'input')) return;
+        if ('statusUpdate' in event && isWaitOver(event.statusUpdate.status.state, this.#until)) return;
       }
     } catch (error) {
       if (!(error instanceof A2AError) || error.code !== 'UNSUPPORTED_OPERATION') throw error;
       // The task has ended meanwhile. This client has not seen its last events.
-      yield { task: await client.getTask(task.id, options) };
+      yield { task: await this.#patiently(() => client.getTask(task.id, options)) };
     }
   }
 
@@ -283,9 +310,28 @@ export class OutgoingCall implements AgentCall {
   async #answerAfter(last: StreamResponse | undefined, client: Client): Promise<SendMessageResponse> {
     if (last !== undefined && 'message' in last) return last;
     if (last !== undefined && 'task' in last && isWaitOver(last.task.status.state)) return last;
-    if (this.#taskId === undefined)
+    const taskId = this.#taskId;
+    if (taskId === undefined)
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent answered with no task and no message');
-    return { task: await client.getTask(this.#taskId, this.#callOptions(client)) };
+    return { task: await this.#patiently(() => client.getTask(taskId, this.#callOptions(client))) };
+  }
+
+  /** After a joint restart the callee may come up later than its caller. */
+  #patiently<T>(read: () => Promise<T>): Promise<T> {
+    const { patience, clock, random } = this.#options;
+    const { signal } = this.#connection;
+    return patiently(read, { patience, clock, random, signal, interrupted: (event) => this.#tell(event) });
+  }
+
+  #tell(event: ConnectionEvent): void {
+    const { logger, turn } = this.#options;
+    const { taskId } = turn.message;
+    if (event.state === 'restored') {
+      logger.info('another agent can be reached again', { taskId, attempt: event.attempt });
+      return;
+    }
+    const { attempt, attempts, waitMs, error } = event;
+    logger.warn('another agent cannot be reached, trying again', { taskId, attempt, attempts, waitMs, error });
   }
 
   /** Learns the task of the callee, and counts what arrives. */
@@ -367,8 +413,6 @@ function hasMessage(history: readonly Message[] | undefined, messageId: string):
 
 /** The refusal of an address behind an error of the client; any other error as it is. */
 function refusedAddress(error: unknown): unknown {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < MOST_CAUSES; cause = cause.cause, depth += 1) {
-    if (cause instanceof RefusedAddressError) return new AgentCallError('address', cause.message, { cause: error });
-  }
-  return error;
+  const refused = refusedAddressIn(error);
+  return refused === undefined ? error : new AgentCallError('address', refused.message, { cause: error });
 }

@@ -1,10 +1,12 @@
 import { AGENT_CALLS_EXTENSION, type Caller, chainIn, placesOf } from '../agent-calls/call-chain.js';
-import { type CallLimits, OutgoingCall } from '../agent-calls/outgoing-call.js';
-import type { SentMessage } from '../agent-calls/sent-message.js';
+import { type CalleeSearch, type CallLimits, OutgoingCall } from '../agent-calls/outgoing-call.js';
+import type { Patience } from '../agent-calls/patience.js';
 import type { User } from '../auth/user.js';
 import type { Client } from '../client/client.js';
 import type { AgentExtension } from '../model/agent-card.js';
 import { contentHash } from '../model/content-hash.js';
+import { isObject } from '../model/json.js';
+import { IN_PROCESS } from '../runtime/in-process.js';
 import type { AgentTarget, CallAgent } from '../server/agent-call.js';
 import type { ServedTurn, TurnPorts } from '../server/turn-ports.js';
 import type { AgentMount } from './agent-mount.js';
@@ -18,14 +20,13 @@ export interface AgentCallsPorts {
   /** Calls in a row that agents may make, one from within the other. */
   readonly maxDepth: number;
   readonly limits: CallLimits;
-  /** Finds the card of a target, for a caller. `last` goes around each call, inside of all other interceptors. */
+  readonly patience: Patience;
+  /** Returns a random number from 0 to 1. */
+  readonly random: () => number;
+  /** Finds the card of a target, for a caller. */
   readonly connect: (
     target: AgentTarget,
-    call: {
-      readonly user: User | undefined;
-      readonly signal: AbortSignal;
-      readonly last: SentMessage['interceptor'];
-    },
+    search: CalleeSearch & { readonly user: User | undefined },
   ) => Promise<Client>;
 }
 
@@ -72,7 +73,7 @@ export class AgentCallsExtension implements HostExtension {
     const host = this.#host;
     if (host === undefined) throw new Error('The host has no agents yet');
     const { clock, logger } = host;
-    const { maxDepth, limits, connect } = this.#ports;
+    const { maxDepth, limits, patience, random, connect } = this.#ports;
     const began = clock.monotonic();
     const told = chainIn(turn.caller.requestMetadata);
     const { agent } = turn.scope;
@@ -80,6 +81,7 @@ export class AgentCallsExtension implements HostExtension {
     const own = this.#placesOf(agent);
     let number = 0;
     return (target, message, options = {}) => {
+      checkArguments(target, message);
       number += 1;
       const waits = told?.remainingMs;
       const chain = told && { ...told, remainingMs: waits && Math.max(0, waits - (clock.monotonic() - began)) };
@@ -95,9 +97,11 @@ export class AgentCallsExtension implements HostExtension {
         key,
         // An agent of the process has no url, so the keys of the calls tell its calls apart.
         callee: contentHash(urls.length === 0 ? ['in-process', key] : [...urls]),
-        connect: (signal, last) => connect(target, { user: turn.user, signal, last }),
+        connect: (search) => connect(target, { ...search, user: turn.user }),
         limits,
+        patience,
         clock,
+        random,
         logger,
         canceling: (cancel) => this.#keep(cancel),
       });
@@ -125,6 +129,15 @@ export class AgentCallsExtension implements HostExtension {
       .flatMap((mount) => [`${base}${mount.path}`, ...mount.interfaces(base).map(({ url }) => url)]);
     return placesOf(urls).slice(0, MOST_OWN);
   }
+}
+
+/** @throws TypeError naming the argument. Agents in JavaScript, and models, leave arguments out. */
+function checkArguments(target: unknown, message: unknown): void {
+  const isTarget = isObject(target) && (Array.isArray(target.supportedInterfaces) || IN_PROCESS in target);
+  if (typeof target !== 'string' && !isTarget)
+    throw new TypeError('callAgent: target must be the url of an agent, a card or a server object');
+  if (typeof message !== 'string' && !(isObject(message) && Array.isArray(message.parts)))
+    throw new TypeError('callAgent: message must be a text, or an object with parts');
 }
 
 /** The urls that name a target before its card is read. */

@@ -168,7 +168,7 @@ export class AgentHost {
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;
     // Receivers compare the times of notifications with their own.
-    this.#sender = this.#makeSender({ ...options, clock: node.clock });
+    this.#sender = this.#makeSender({ ...options, clock: node.clock }, node);
     this.#clock = options.clock;
     this.#recorded =
       options.audit &&
@@ -384,11 +384,14 @@ export class AgentHost {
     this.#metrics?.close();
   }
 
-  #makeSender(options: AgentHostOptions): HostSender | undefined {
+  #makeSender(options: AgentHostOptions, node: EngineNode): HostSender | undefined {
     const { push, logger } = options;
     const pushing = new Map(this.#agents.flatMap((one) => (one.isPushing ? [[one.id, one.notifications]] : [])));
     if (push === undefined || pushing.size === 0) return undefined;
-    const load = async () => (await import('./push-delivery.js')).senderOf(push, pushing, options);
+    const load = async () => {
+      const { leaseMs } = node.lease;
+      return (await import('./push-delivery.js')).senderOf(push, pushing, { ...options, leaseMs });
+    };
     return new HostSender({ load, logger });
   }
 

@@ -24,14 +24,17 @@ export interface PushPorts {
 const IN_FLIGHT = 512;
 const IN_FLIGHT_PER_HOST = 16;
 
+/** The longest lease of a queue. A server that starts again after a crash waits for it. */
+const MOST_LEASE_MS = 15_000;
+
 /** The sender for the agents of a process, by their ids. */
 export async function senderOf(
   push: PushPorts,
   agents: ReadonlyMap<string, NotificationChange | undefined>,
-  ports: AgentPorts,
+  ports: AgentPorts & { readonly leaseMs: number },
 ): Promise<DeliverySender> {
   const { options, loadSend, random } = push;
-  const { storage, clock, ids, logger } = ports;
+  const { storage, clock, ids, logger, leaseMs } = ports;
   const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers } = options;
   const { timeoutMs, attempts, firstDelayMs, maxDelayMs } = { ...DEFAULT_DELIVERY_POLICY, ...options };
   return new DeliverySender({
@@ -46,6 +49,7 @@ export async function senderOf(
     send: await loadSend(),
     codecOf,
     policy: { ...DEFAULT_DELIVERY_POLICY, timeoutMs, attempts, firstDelayMs, maxDelayMs },
+    leaseMs: Math.min(MOST_LEASE_MS, leaseMs),
     limits: { inFlight, inFlightPerHost },
     headers,
     sign: options.signature && signerOf(options.signature),

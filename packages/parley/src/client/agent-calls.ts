@@ -99,6 +99,8 @@ export class AgentCalls {
         credentials = guard.isOpen
           ? NO_CREDENTIALS
           : await guard.credentials(addressOf(transport), call.context.signal);
+        // It may have been closed while its transport was loaded, or during a login.
+        connection.requireOpen();
         const answer = await run(transport, this.#partsOf(call, transport, credentials));
         if (this.#isLogged) this.#log('called', call, { ms: Math.round(runtime.clock.monotonic() - began) });
         connection.answered(transport);

@@ -19,6 +19,7 @@ export interface AgentConnectionOptions {
 export class AgentConnection {
   readonly #options: AgentConnectionOptions;
   #at = 0;
+  #isClosed = false;
   /** Transports by the number of their interface, from their first use on. */
   readonly #transports: (ClientTransport | Promise<ClientTransport> | undefined)[] = [];
   readonly #answered = new WeakSet<ClientTransport>();
@@ -32,8 +33,12 @@ export class AgentConnection {
     return this.#options.interfaces[this.#at] as AgentInterface;
   }
 
-  /** The transport of that interface: a promise while it is loaded. */
+  /**
+   * The transport of that interface: a promise while it is loaded.
+   * @throws ConnectionError after `close`.
+   */
   get transport(): ClientTransport | Promise<ClientTransport> {
+    this.requireOpen();
     const at = this.#at;
     const transports = this.#transports;
     transports[at] ??= this.#options.transports(this.agentInterface).then(
@@ -50,8 +55,19 @@ export class AgentConnection {
     return transports[at];
   }
 
-  /** Ends the connections that transports keep. A later call opens a new one. */
+  /** True after `close`. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** @throws ConnectionError after `close`. */
+  requireOpen(): void {
+    if (this.#isClosed) throw closedError();
+  }
+
+  /** Ends the connections that transports keep. No call opens another one. */
   close(): void {
+    this.#isClosed = true;
     for (const transport of this.#transports.splice(0)) void Promise.resolve(transport).then(closed, () => {});
   }
 
@@ -66,7 +82,7 @@ export class AgentConnection {
    */
   isOfInterface(failed: ClientTransport | undefined, error: unknown, tried: number): error is A2AError {
     if (!(error instanceof A2AError)) return false;
-    if (error instanceof ConnectionError) return !error.sent;
+    if (error instanceof ConnectionError) return !error.sent && !error.isFinal;
     // The call came here from another interface, which may serve the operation.
     if (error instanceof MissingOperationError) return tried > 1;
     if (error.code === 'VERSION_NOT_SUPPORTED') return true;
@@ -87,6 +103,11 @@ export class AgentConnection {
 
 /** Errors of an interface that the agent does not serve, unless it has answered before. */
 const NOT_SERVED: ReadonlySet<ErrorCode> = new Set(['METHOD_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+
+/** The error of calls and streams of a closed client. */
+export function closedError(): ConnectionError {
+  return new ConnectionError('The client is closed', { sent: false, isFinal: true });
+}
 
 function closed(transport: ClientTransport | undefined): void {
   transport?.close?.();

@@ -27,8 +27,8 @@ import type {
 } from '../operations/operations.js';
 import { isLegacy } from '../operations/versions.js';
 import type { AgentCall, AgentCalls } from './agent-calls.js';
-import type { AgentConnection } from './agent-connection.js';
-import { callDeadline, type TimeLimit } from './call-deadline.js';
+import { type AgentConnection, closedError } from './agent-connection.js';
+import { callDeadline, eitherSignal, type TimeLimit } from './call-deadline.js';
 import { type CallDefaults, type CallOptions, type ClientCallContext, clientCallContext } from './call-options.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { EventBatches, ReceivedEvent } from './client-transport.js';
@@ -38,7 +38,7 @@ import { type ResumeOptions, TaskStream } from './task-stream.js';
 import { isWaitOver, readTask, type WaitOptions, waitForTask } from './task-waiting.js';
 
 /** Default of `ResumeOptions.attempts`. */
-const RESUME_ATTEMPTS = 10;
+export const RESUME_ATTEMPTS = 10;
 
 /** A request without members that the client adds. */
 type Wanted<Request> = Omit<Request, 'tenant'>;
@@ -78,6 +78,8 @@ export class Client implements OperationMethods {
   readonly #parts: ClientOptions;
   readonly #calls: AgentCalls;
   #card: AgentCard;
+  /** The ends of streams that are open, or wait for their next connection. */
+  readonly #streams = new Set<AbortController>();
 
   constructor(parts: ClientOptions) {
     this.#parts = parts;
@@ -222,9 +224,22 @@ export class Client implements OperationMethods {
     return clientFetch({ ...this.#parts, guard: this.#calls.guard })(url, init);
   }
 
-  /** Ends the connections that the client keeps, and the calls on them. A later call connects again. */
+  /**
+   * Ends the streams of the client, the connections that it keeps, and the calls on them. The tasks go on. Streams and
+   * later calls throw a ConnectionError whose `isFinal` is true.
+   */
   close(): void {
     this.#parts.connection.close();
+    for (const stream of this.#streams) stream.abort(closedError());
+  }
+
+  /** True after `close`. */
+  get isClosed(): boolean {
+    return this.#parts.connection.isClosed;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   get #hasStreams(): boolean {
@@ -239,7 +254,11 @@ export class Client implements OperationMethods {
   async #firstAnswer(input: SendInput, options: CallOptions & WaitOptions): Promise<SendMessageResponse> {
     if (!this.#hasStreams) return this.sendMessage(input, options);
     const stream = this.sendStreamingMessage(input, options);
-    for await (const event of stream) if ('message' in event) return event;
+    for await (const event of stream) {
+      if ('message' in event) return event;
+      // The agent may keep the stream open until authorization is given (Spec §7.6.1).
+      if (stream.isWaiting && stream.state !== undefined && isWaitOver(stream.state, options.until)) break;
+    }
     const { taskId } = stream;
     if (taskId === undefined)
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent answered with no task and no message');
@@ -316,9 +335,16 @@ export class Client implements OperationMethods {
       options: resume,
       runtime,
       deadline: () => {
-        const deadline = callDeadline(runtime.clock, options);
+        const closing = new AbortController();
+        const signal = options.signal === undefined ? closing.signal : eitherSignal(options.signal, closing.signal);
+        const deadline = callDeadline(runtime.clock, { ...options, signal });
         timeLimit = deadline.timeLimit;
-        return deadline;
+        this.#streams.add(closing);
+        const release = (): void => {
+          this.#streams.delete(closing);
+          deadline.release();
+        };
+        return { ...deadline, release };
       },
       around: (events) => {
         if (interceptors.length === 0) return events;

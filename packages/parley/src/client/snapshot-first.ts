@@ -1,3 +1,4 @@
+import type { Task } from '../model/task.js';
 import type { BY_VERB } from '../operations/operations.js';
 import type { AgentCall, AgentCalls } from './agent-calls.js';
 import type { ReceivedEvent } from './client-transport.js';
@@ -18,7 +19,7 @@ export async function* snapshotFirst(
   const task = () => calls.unary({ ...call, operation: 'getTask' });
   const iterator = events[Symbol.asyncIterator]();
   let arrived: readonly ReceivedEvent[] | undefined;
-  const first = iterator.next().then((result) => {
+  const first = firstEvents(iterator).then((result) => {
     if (result.done !== true) arrived = result.value;
     return result;
   });
@@ -30,16 +31,35 @@ export async function* snapshotFirst(
     const snapshot = await task();
     // TypeScript does not see that `arrived` changes during the call.
     const meanwhile = arrived as readonly ReceivedEvent[] | undefined;
+    let shown: Task | undefined;
     if (meanwhile !== undefined && beginsWithTask(meanwhile)) yield meanwhile;
-    else yield [{ event: { task: meanwhile === before ? snapshot : await task() } }];
+    else {
+      shown = meanwhile === before ? snapshot : await task();
+      yield [{ event: { task: shown } }];
+    }
     const begun = await first;
     if (begun.done === true) return;
-    if (meanwhile === undefined) yield begun.value;
+    if (meanwhile === undefined) yield isTask(begun.value[0], shown) ? begun.value.slice(1) : begun.value;
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
   } finally {
     // Not awaited: after a failed GetTask, the first event may still be pending.
     iterator.return?.().catch(() => {});
   }
+}
+
+/** The first batch with events: what keeps a connection open arrives as an empty one. */
+async function firstEvents(
+  batches: AsyncIterator<readonly ReceivedEvent[], undefined>,
+): Promise<IteratorResult<readonly ReceivedEvent[], undefined>> {
+  let result = await batches.next();
+  while (result.done !== true && result.value.length === 0) result = await batches.next();
+  return result;
+}
+
+/** True for the event of a server that sends the task first after all, when GetTask has shown the same. */
+function isTask(received: ReceivedEvent | undefined, shown: Task | undefined): boolean {
+  const { event } = received ?? {};
+  return event !== undefined && 'task' in event && JSON.stringify(event.task) === JSON.stringify(shown);
 }
 
 function beginsWithTask([first]: readonly ReceivedEvent[]): boolean {

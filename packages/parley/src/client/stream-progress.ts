@@ -18,6 +18,9 @@ export class StreamProgress implements StreamFacts {
   #lastId: string | undefined;
   #begun = false;
   #afresh = true;
+  /** Gaps for which the stream has connected again, and the last event before the latest of them. */
+  #gaps = 0;
+  #gapAfter: string | undefined;
   /** The JSON of the last event if that was a snapshot after a reconnection. */
   #snapshot: string | undefined;
 
@@ -66,6 +69,22 @@ export class StreamProgress implements StreamFacts {
   /** Marks the next event as the first of a new connection. */
   reconnect(): void {
     this.#afresh = true;
+  }
+
+  /**
+   * True if events before this one were lost, so that the stream has to continue after the last good one. The numbers
+   * of an agent that resumes have no gap. A gap that comes again is taken as it is. So are all gaps after `attempts`
+   * of them: numbers that jump must not keep a client busy.
+   */
+  isAfterGap({ event, id }: ReceivedEvent): boolean {
+    const { resumable, attempts } = this.rules;
+    const last = this.#lastId;
+    if (!resumable || id === undefined || last === undefined || this.#taskId === undefined) return false;
+    if ((this.#afresh && 'task' in event) || !(Number(id) > Number(last) + 1)) return false;
+    if (last === this.#gapAfter || this.#gaps >= attempts) return false;
+    this.#gaps += 1;
+    this.#gapAfter = last;
+    return true;
   }
 
   /** Records an event. Returns false if the event is a repetition. */

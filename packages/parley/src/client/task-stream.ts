@@ -90,6 +90,8 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   /** The current batch, and the number of its events that were looked at. */
   #arrived: readonly ReceivedEvent[] = [];
   #taken = 0;
+  /** The event before which others were lost. The rest of its connection is dropped. */
+  #afterGap: ReceivedEvent | undefined;
   #pending: Promise<unknown> | undefined;
   #deadline: CallDeadline | undefined;
   #connection: AbortController | undefined;
@@ -118,6 +120,16 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   /** The state of the task after the last event. */
   get state(): TaskState | undefined {
     return this.#progress.state;
+  }
+
+  /**
+   * True if the task waits for its caller after the last event: for input, or for authorization. An agent may keep the
+   * stream open meanwhile. False while the events may show only the question that the sent message answers.
+   */
+  get isWaiting(): boolean {
+    const { isWaiting, asksForInput, rules } = this.#progress;
+    // After a reconnection the stream itself finds out to which message the question belongs.
+    return isWaiting && !(asksForInput && this.breaks > 0 && rules.hasTaken !== undefined);
   }
 
   /** The id of the last event that had one. `subscribeToTask` can continue after it. */
@@ -176,6 +188,11 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     for (;;) {
       const received = this.#arrived[this.#taken];
       if (received === undefined) return undefined;
+      if (this.#progress.isAfterGap(received)) {
+        this.#afterGap = received;
+        this.#arrived = [];
+        return undefined;
+      }
       this.#taken += 1;
       if (this.#progress.take(received)) return received.event;
     }
@@ -191,6 +208,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
         let event: StreamResponse | undefined;
         let outcome: StreamOutcome;
         try {
+          this.#failAtGap();
           if (state.step === 'deliver') outcome = 'wanted';
           else if (state.step === 'check') outcome = await this.#check();
           else if (state.step === 'pause') outcome = await this.#pause(state);
@@ -220,6 +238,14 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     } finally {
       this.#pending = undefined;
     }
+  }
+
+  #failAtGap(): void {
+    const after = this.#afterGap;
+    if (after === undefined) return;
+    this.#afterGap = undefined;
+    const lost = `Events between ${this.lastEventId} and ${after.id} were lost`;
+    throw new ConnectionError(lost, { sent: true });
   }
 
   /** The source of the next batch. */

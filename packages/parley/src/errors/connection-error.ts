@@ -5,7 +5,7 @@ export class ConnectionError extends A2AError {
   override readonly name = 'ConnectionError';
   /** True if a part of the request may have reached the agent, so that the agent may have acted on it. */
   readonly sent: boolean;
-  /** True if no later call can reach the agent, because its server in this process is closed. */
+  /** True if no later call can reach the agent: the client is closed, or the server in this process. */
   readonly isFinal: boolean;
   constructor(
     message: string,

@@ -48,6 +48,12 @@ export class InternalError extends A2AError {
   }
 }
 
+/** The error of a request whose free values have more than `levels` levels. `field` is the value, if it is known. */
+export function tooDeep(levels: number, field = 'The JSON'): A2AError {
+  const message = `${field} is nested deeper than ${levels} levels`;
+  return new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'jsonDepth' } });
+}
+
 /** The error of a request with more than `items` members and elements. */
 export function tooManyItems(items: number): A2AError {
   const message = `The request has more than ${items} members and elements, the limit jsonItems`;

@@ -8,18 +8,25 @@ export class StorageError extends Error {
   readonly told: boolean;
   /** The reason without addresses, names and texts of the server. Absent: it is only in the log. */
   readonly reason: string | undefined;
+  /** A fault that the operator can mend; absent for all other failures. */
+  readonly fault: StorageFault | undefined;
 
   constructor(message: string, options: StorageErrorOptions = {}) {
     super(message, options);
     this.told = options.told ?? false;
     this.reason = options.reason;
+    this.fault = options.fault;
   }
 }
+
+/** `in-use`: another process has the file. `not-empty`: the target of a copy has tasks. */
+export type StorageFault = 'in-use' | 'not-empty';
 
 /** Options of a StorageError. */
 export interface StorageErrorOptions extends ErrorOptions {
   readonly told?: boolean;
   readonly reason?: string | undefined;
+  readonly fault?: StorageFault | undefined;
 }
 
 /** The level for logging an error. An error that is already in the log goes to debug. */

@@ -1,4 +1,5 @@
 import { type CalledAgent, handedCredentials, type IdentityRule } from '../agent-calls/handed-identity.js';
+import { patienceOf } from '../agent-calls/patience.js';
 import { AgentCallsExtension } from '../app/agent-calls-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { agentCallsSchema } from '../app/options/agent-calls-options.js';
@@ -75,25 +76,28 @@ export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
     only,
     bindings,
     signatures,
-    resume,
+    resume = {},
   } = options;
+  const patience = patienceOf(resume);
   const addresses = { ...(allow && { allow }), ...(only && { only }) };
   const destinations = new Destinations(addresses);
   const fetch = guardedFetch({ ...addresses, bytes: UNLIMITED, ms: UNLIMITED });
   return new AgentCallsExtension({
     maxDepth,
     limits: { timeoutMs, cancelMs, maxBytes },
-    connect: async (target, { user, signal, last }) => {
+    patience,
+    random: Math.random,
+    connect: async (target, { user, signal, last, onConnection }) => {
       const own = (await around?.(target, user)) ?? [];
       // Nothing changes a message without them, so it stays the same in itself.
+      const reached = { signal, timeoutMs, onConnection, resume, retry: { attempts: patience.attempts } };
       const interceptors = own.length === 0 ? own : [...own, last];
-      if (isLocal(target)) return connect(target as InProcessAgent, { signal, timeoutMs, interceptors });
+      if (isLocal(target)) return connect(target as InProcessAgent, { ...reached, interceptors });
       const called = typeof target === 'string' ? target : callable(target, destinations);
       const identified = await identity?.(user, calleeOf(called));
       return connect(called, {
+        ...reached,
         fetch,
-        signal,
-        timeoutMs,
         answerBytes: maxBytes,
         eventBytes: maxBytes,
         answerItems,
@@ -101,7 +105,6 @@ export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
         ...(identified && { credentials: handedCredentials(identified) }),
         ...(bindings && { bindings }),
         ...(signatures && { signatures }),
-        ...(resume && { resume }),
       });
     },
   });

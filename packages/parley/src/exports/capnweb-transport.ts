@@ -4,6 +4,7 @@ import { CAPNWEB_BINDING } from '../bindings/capnweb/binding-uris.js';
 import { CapnwebAgent } from '../bindings/capnweb/capability-client.js';
 import type { ClientSocket } from '../bindings/capnweb/client-socket.js';
 import { openedWebSocket, type WebSocketLike } from '../bindings/http/web-socket-port.js';
+import { RESUME_ATTEMPTS } from '../client/client.js';
 import type { ClientBinding, TransportLimits } from '../client/client-transport.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { ConnectionError } from '../errors/connection-error.js';
@@ -144,6 +145,6 @@ export async function connectCapnweb(
 ): Promise<CapnwebAgent> {
   const bindings = [capnwebTransport(transport)];
   const client = await connect(agent, { ...options, binding: CAPNWEB_BINDING, bindings });
-  const { answerBytes = 64 * 1024 * 1024 } = options;
-  return new CapnwebAgent(client, { clock: callerClock, random: Math.random, answerBytes });
+  const { answerBytes = 64 * 1024 * 1024, resume: { attempts = RESUME_ATTEMPTS } = {} } = options;
+  return new CapnwebAgent(client, { clock: callerClock, random: Math.random, answerBytes, attempts });
 }

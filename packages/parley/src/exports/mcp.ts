@@ -110,8 +110,9 @@ const commandSchema = closed({ ...toolSchemas, ...commands });
 const urlSchema = closed({ ...toolSchemas, ...urls });
 
 /**
- * Connects to an MCP server and makes its tools tools of an agent. Close the result at the end.
- * @throws OptionsError if an option is wrong. Rejects if the server does not start or does not answer.
+ * Connects to an MCP server and makes its tools tools of an agent. Close the result at the end. A server with a url
+ * that cannot be reached has no tools at first. It is looked for with growing pauses, of 1 s to 60 s, until `close`.
+ * @throws OptionsError if an option is wrong. Rejects if a command does not start, or if a url refuses the client.
  */
 export async function mcpTools(given: McpServerToolsOptions): Promise<McpTools> {
   const { logger = silentLogger, ...options } = given;
@@ -124,7 +125,8 @@ export async function mcpTools(given: McpServerToolsOptions): Promise<McpTools> 
   const transport = () => mcpTransport(options, send);
   const tools = new McpTools(options, { transport, scope, clock: systemClock, logger });
   try {
-    await tools.refresh();
+    if ('url' in options) await tools.start();
+    else await tools.refresh();
     return tools;
   } catch (error) {
     await tools.close();

@@ -20,7 +20,7 @@ import { ContentVerifier } from '../signing/content-verifier.js';
 import { checkEncrypted } from '../signing/encrypted-answers.js';
 import { ownKeys, RecipientKeys } from '../signing/encryption-keys.js';
 import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
-import { ownHeader, signedMessage, unsignedMessage } from '../signing/message-signer.js';
+import { normalMessage, ownHeader, signedMessage, unsignedMessage } from '../signing/message-signer.js';
 import { PartOpener, partSealer, replyMetadata } from '../signing/part-encryption.js';
 import { PeerKeys, type SigningRuntime } from '../signing/peer-keys.js';
 import { loadSigningLibrary } from '../signing/signing-library.js';
@@ -170,7 +170,7 @@ export async function signedCalls(options: SignedCallsOptions): Promise<Intercep
       // A message that is sent again stays the same.
       const again = ownHeader(message, { signer, audience });
       if (again !== undefined) return { message, since: Number(again.iat) };
-      const bare = unsignedMessage(message);
+      const bare = unsignedMessage(normalMessage(message));
       const sealed = (await sealing?.seal(bare)) ?? bare;
       return signedMessage(sealed, { signer, audience, lifetimeMs, clock: systemClock });
     },

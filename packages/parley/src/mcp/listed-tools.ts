@@ -23,8 +23,8 @@ const DESCRIPTION_LENGTH = 4_000;
 const NAME = /^[\w.-]{1,64}$/;
 
 /**
- * Checks the tools that a server lists. Leaves out tools with a wrong name, a repeated name, or a schema that is too
- * large, and reports them.
+ * Checks the tools that a server lists. Leaves out tools with a wrong name, a repeated name, or a schema that is wrong
+ * or too large, and reports them.
  */
 export function listedTools(
   tools: readonly unknown[],
@@ -41,7 +41,8 @@ export function listedTools(
 
 function listedTool(tool: unknown, connection: string): ListedTool | undefined {
   if (!isObject(tool) || typeof tool.name !== 'string' || !NAME.test(tool.name)) return undefined;
-  const input = untrustedSchema(tool.inputSchema);
+  const input =
+    isObject(tool.inputSchema) && tool.inputSchema.type === 'object' ? untrustedSchema(tool.inputSchema) : undefined;
   const output = tool.outputSchema === undefined ? undefined : untrustedSchema(tool.outputSchema);
   if (input === undefined || (output === undefined && tool.outputSchema !== undefined)) return undefined;
   return {

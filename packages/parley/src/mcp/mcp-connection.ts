@@ -7,7 +7,7 @@ import {
   CreateTaskResultSchema,
   ElicitRequestSchema,
   type ElicitResult,
-  ListToolsResultSchema,
+  ResultSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
@@ -83,9 +83,11 @@ export class McpConnection<Call> {
     for (let page = 0; page < PAGES && tools.length < MOST_TOOLS; page++) {
       const params = cursor === undefined ? {} : { cursor };
       const options = { timeout: this.#options.connectMs };
-      const listed = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, options);
+      // The schema of the SDK for lists refuses all tools for one that is wrong.
+      const listed = await client.request({ method: 'tools/list', params }, ResultSchema, options);
+      if (!Array.isArray(listed.tools)) throw new Error('The MCP server lists no tools');
       tools.push(...listed.tools);
-      cursor = listed.nextCursor;
+      cursor = typeof listed.nextCursor === 'string' ? listed.nextCursor : undefined;
       if (cursor === undefined) break;
     }
     return tools;

@@ -1,5 +1,7 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ErrorCode, isJSONRPCRequest, type JSONRPCRequest, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { type OptionSchemas, positive, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { Clock } from '../runtime/clock.js';
@@ -12,7 +14,7 @@ export interface McpEndpointOptions {
   readonly hosts?: readonly string[];
   /** Origins of web pages that may call. Default: none. */
   readonly origins?: readonly string[];
-  /** The most sessions; default 100. The one that was unused for longest gives way to a new one. */
+  /** The most sessions; default 100. One without a running call gives way to a new one. */
   readonly sessions?: number;
   /** The time in ms after which an unused session ends; default 30 minutes. */
   readonly idleMs?: number;
@@ -46,8 +48,10 @@ interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** Monotonic time. */
   usedAt: number;
-  /** Requests whose answers have not ended. */
+  /** HTTP requests whose answers have not ended, such as the stream that a client keeps. */
   open: number;
+  /** The requests that have no result yet. */
+  readonly calls: ReadonlyMap<RequestId, JSONRPCRequest>;
 }
 
 const LOCAL: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
@@ -87,8 +91,7 @@ export class McpEndpoint {
   /** Ends all sessions, and refuses later requests. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const closed = Promise.all(Array.from(this.#sessions.values(), ({ transport }) => transport.close()));
-    await this.#setup.clock.hold(closed);
+    await this.#setup.clock.hold(Promise.all(Array.from(this.#sessions.values(), endSession)));
   }
 
   /** A web page that rebinds its own name must not reach a server of this machine. */
@@ -115,9 +118,9 @@ export class McpEndpoint {
         session = made;
       },
     });
-    const made: Session = { transport, usedAt: clock.monotonic(), open: 0 };
     const connected = server();
     await connected.connect(transport);
+    const made: Session = { transport, usedAt: clock.monotonic(), open: 0, calls: watchedCalls(transport) };
     connected.onclose = () => {
       events?.end();
       if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
@@ -150,22 +153,50 @@ export class McpEndpoint {
     return new Response(watched(response.body, ended), response);
   }
 
-  /** Ends sessions that are idle for too long, and the one that was unused for longest if there are too many. */
+  /**
+   * Ends sessions that are unused for too long. If there are too many, ends those without a call first, and of these
+   * those without a stream. Of equal ones, that which was unused for longest ends.
+   */
   #makeRoom(): void {
     const { sessions = SESSIONS, idleMs = IDLE_MS } = this.#options;
     const now = this.#setup.clock.monotonic();
-    const idle = [...this.#sessions.values()].filter(({ open }) => open === 0).sort((a, b) => a.usedAt - b.usedAt);
+    const rank = ({ open, calls }: Session) => (calls.size > 0 ? 2 : open > 0 ? 1 : 0);
+    const ordered = [...this.#sessions.values()].sort((a, b) => rank(a) - rank(b) || a.usedAt - b.usedAt);
     let tooMany = this.#sessions.size - sessions + 1;
-    for (const { transport, usedAt } of idle) {
-      if (now - usedAt < idleMs && tooMany <= 0) break;
+    for (const session of ordered) {
+      const isUnused = session.open === 0 && now - session.usedAt >= idleMs;
+      if (!isUnused && tooMany <= 0) break;
       tooMany -= 1;
-      void transport.close();
+      void endSession(session);
     }
-    if (tooMany <= 0) return;
-    // Each has an open answer, such as the stream that a client keeps.
-    const oldest = [...this.#sessions.values()].sort((a, b) => a.usedAt - b.usedAt).slice(0, tooMany);
-    for (const { transport } of oldest) void transport.close();
   }
+}
+
+const SESSION_ENDED_TEXT = 'The session has ended. Begin a new one, and read the task of the call there.';
+
+/** Ends a session. Its running calls get an error: their clients would wait for results that cannot come. */
+async function endSession({ transport, calls }: Session): Promise<void> {
+  const error = { code: ErrorCode.ConnectionClosed, message: SESSION_ENDED_TEXT };
+  await Promise.allSettled(
+    Array.from(calls.values(), ({ method: _, params: __, ...envelope }) => transport.send({ ...envelope, error })),
+  );
+  await transport.close();
+}
+
+/** The requests of a client that have no result yet. The map changes with each of them. */
+function watchedCalls(transport: Transport): Session['calls'] {
+  const calls = new Map<RequestId, JSONRPCRequest>();
+  const { onmessage } = transport;
+  const send = transport.send.bind(transport);
+  transport.onmessage = (message, extra) => {
+    if (isJSONRPCRequest(message)) calls.set(message.id, message);
+    onmessage?.(message, extra);
+  };
+  transport.send = (message, options) => {
+    if (!('method' in message) && message.id !== undefined) calls.delete(message.id);
+    return send(message, options);
+  };
+  return calls;
 }
 
 /** Tells once that a body has been read to its end, or that its reader has gone. */

@@ -22,10 +22,11 @@ import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
 import { oneLine, shortened } from './bounded-text.js';
+import type { FormResult, QuestionForm } from './question-form.js';
 import { relatedTo, SessionTasks } from './session-tasks.js';
 import { SkillCall, type ToolCaller } from './skill-call.js';
 import { type SkillTool, skillToolsOf } from './skill-tools.js';
-import { failedResult, OUTPUT_SCHEMA, type TaskQuestion } from './task-result.js';
+import { failedResult, OUTPUT_SCHEMA } from './task-result.js';
 import { ArgumentsError, INPUT_SCHEMA, type ToolArguments, toolArguments } from './tool-arguments.js';
 
 /** Options of an MCP server whose tools are the skills of agents. All have defaults. */
@@ -95,13 +96,6 @@ const TASK_MS = 24 * 60 * 60_000;
 /** Tools of a page. Each has the schemas, so a page has about 200 kB. */
 const PAGE = 100;
 const QUESTION_LENGTH = 10_000;
-
-/** The answer that a client asks its user for. */
-const ANSWER_SCHEMA = {
-  type: 'object' as const,
-  properties: { answer: { type: 'string' as const, title: 'Answer', maxLength: 100_000 } },
-  required: ['answer'],
-};
 
 /** A server of the SDK with hooks for the end of its connection. Applications set `onclose`. */
 class SkillServer extends Server {
@@ -247,24 +241,24 @@ interface AskerOptions {
 
 function askerOf(server: Server, extra: RequestExtra, options: AskerOptions): ToolCaller['ask'] {
   if (server.getClientCapabilities()?.elicitation?.form === undefined) return undefined;
-  return (question) => elicited(server, extra, { ...options, question });
+  return (form) => elicited(server, extra, { ...options, form });
 }
 
-/** Asks the user. Declined, dismissed and late questions have no answer. */
+/** Asks the user. Dismissed and late questions have no answer. */
 async function elicited(
   server: Server,
   { signal, requestId }: RequestExtra,
-  { question, answerMs, taskId }: AskerOptions & { readonly question: TaskQuestion },
-): Promise<string | undefined> {
-  const message = shortened(question.text, QUESTION_LENGTH);
+  { form, answerMs, taskId }: AskerOptions & { readonly form: QuestionForm },
+): Promise<FormResult | undefined> {
+  const { text, requestedSchema } = form;
   const _meta = taskId === undefined ? {} : { _meta: relatedTo(taskId) };
   try {
-    const { action, content } = await server.elicitInput(
-      { mode: 'form', message, requestedSchema: ANSWER_SCHEMA, ..._meta },
+    const { action, content = {} } = await server.elicitInput(
+      { mode: 'form', message: shortened(text, QUESTION_LENGTH), requestedSchema, ..._meta },
       { signal, timeout: answerMs, relatedRequestId: requestId },
     );
-    const answer = action === 'accept' ? content?.answer : undefined;
-    return typeof answer === 'string' && answer !== '' ? answer : undefined;
+    if (action === 'cancel') return undefined;
+    return action === 'accept' ? { action, content } : { action };
   } catch (error) {
     if (error instanceof McpError) return undefined;
     throw error;

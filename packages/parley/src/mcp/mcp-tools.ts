@@ -1,6 +1,8 @@
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { OptionsError } from '../errors/options-error.js';
-import type { JsonObject, JsonValue } from '../model/json.js';
+import { refusedAddressIn } from '../errors/refused-address-error.js';
+import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 import { defineTool, type Tool, type ToolAnswer, type ToolContext, ToolError } from '../tools/tool.js';
@@ -63,6 +65,7 @@ const CONNECTION_NAME = /^[\w-]{1,32}$/;
 /** Names of tools in a line of the log. */
 const MOST_NAMES = 10;
 const QUESTION_LENGTH = 10_000;
+const REASON_LENGTH = 200;
 const NO_ANSWER: ToolAnswer = { action: 'cancel' };
 
 /** Codes of the client for calls that have no answer of the server. */
@@ -123,6 +126,21 @@ export class McpTools implements AsyncDisposable {
     return this.#tools;
   }
 
+  /**
+   * Reads the list of tools for the first time. A server that cannot be reached is looked for again and again, with
+   * growing pauses.
+   * @throws if its refusal does not pass by itself.
+   */
+  async start(): Promise<void> {
+    try {
+      await this.refresh();
+    } catch (error) {
+      if (!isPassing(error)) throw refusalOf(error, this.#options.name);
+      this.#missing(error);
+      this.#follower.changed();
+    }
+  }
+
   /** Reads the list of tools again. */
   async refresh(): Promise<readonly Tool[]> {
     const { name: connection, only } = this.#options;
@@ -149,11 +167,25 @@ export class McpTools implements AsyncDisposable {
   }
 
   async #reread(): Promise<void> {
+    const { name: connection, onChange } = this.#options;
     try {
-      this.#options.onChange?.(await this.refresh());
+      const tools = await this.refresh();
+      this.#logger.info('the tools of an MCP server were read', { connection, count: tools.length });
+      onChange?.(tools);
     } catch (error) {
-      this.#logger.warn('the tools of an MCP server could not be read', { connection: this.#options.name, error });
+      if (!isPassing(error)) {
+        this.#logger.warn('the tools of an MCP server could not be read', { connection, error });
+        return;
+      }
+      this.#missing(error);
+      this.#follower.changed();
     }
+  }
+
+  #missing(error: unknown): void {
+    const connection = this.#options.name;
+    const text = 'an MCP server cannot be reached: its tools are missing until it can be';
+    this.#logger.warn(text, { connection, reason: reasonOf(error) });
   }
 
   #toolOf({ name, remoteName, description, input, output, needsTask }: ListedTool): Tool {
@@ -224,6 +256,38 @@ export class McpTools implements AsyncDisposable {
       return NO_ANSWER;
     }
   }
+}
+
+const CLIENT_ERROR = 400;
+const SERVER_ERROR = 500;
+/** Refusals that pass by themselves: Request Timeout, Too Early, Too Many Requests. */
+const PASSING: readonly number[] = [408, 425, 429];
+
+/** The status of an HTTP error of the SDK. */
+function statusOf(error: unknown): number | undefined {
+  return error instanceof StreamableHTTPError ? error.code : undefined;
+}
+
+/** True if the server may answer the same request later. */
+function isPassing(error: unknown): boolean {
+  const status = statusOf(error) ?? 0;
+  if (status >= CLIENT_ERROR && status < SERVER_ERROR) return PASSING.includes(status);
+  return error instanceof Error && !('input' in error) && refusedAddressIn(error) === undefined;
+}
+
+function refusalOf(error: unknown, connection: string): unknown {
+  const status = statusOf(error);
+  if (status === undefined) return error;
+  return new Error(`mcpTools: the MCP server of ${connection} answered ${status}. Check url and headers.`, {
+    cause: error,
+  });
+}
+
+/** The code of the system, or the message of the error. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error instanceof Error ? error : new Error(String(error));
+  const code: unknown = isObject(cause) ? cause.code : undefined;
+  return typeof code === 'string' ? code : shortened(message, REASON_LENGTH);
 }
 
 function isTimeout(error: unknown): boolean {

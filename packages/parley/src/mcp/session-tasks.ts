@@ -18,7 +18,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
 import { SkillCall, type ToolCaller } from './skill-call.js';
-import { progressText, stateText } from './task-progress.js';
+import { stateText, TaskProgress } from './task-progress.js';
 import { resultOf } from './task-result.js';
 import type { ToolArguments } from './tool-arguments.js';
 
@@ -271,7 +271,15 @@ export class SessionTasks {
     const { id, agent, forgotten } = task;
     const { signal } = forgotten;
     let told = task.state;
-    let progress = 0;
+    let number = 0;
+    const progress =
+      progressToken === undefined
+        ? undefined
+        : new TaskProgress((message) => {
+            number += 1;
+            const params = { progressToken, progress: number, message, _meta: relatedTo(id) };
+            return this.#ports.notify({ method: 'notifications/progress', params });
+          }, this.#ports.clock);
     const tell = async () => {
       if (told === task.state || signal.aborted) return;
       told = task.state;
@@ -279,12 +287,7 @@ export class SessionTasks {
     };
     try {
       for await (const event of agent.subscribeToTask(id, { signal })) {
-        const message = progressToken === undefined ? undefined : progressText(event);
-        if (progressToken !== undefined && message !== undefined) {
-          progress += 1;
-          const params = { progressToken, progress, message, _meta: relatedTo(id) };
-          await this.#ports.notify({ method: 'notifications/progress', params });
-        }
+        await progress?.take(event);
         if ('task' in event) observe(task, event.task.status);
         else if ('statusUpdate' in event) observe(task, event.statusUpdate.status);
         await tell();
@@ -292,6 +295,7 @@ export class SessionTasks {
     } catch (error) {
       if (!signal.aborted) this.#ports.logger.debug('a task is not followed any more', { taskId: id, error });
     }
+    await progress?.end().catch(() => {});
     // The task may have ended before its stream began.
     await this.#read(task)
       .then(tell)
@@ -320,7 +324,7 @@ function shown({ id, state, ttl, createdAt, updatedAt, text }: KnownTask): McpTa
 }
 
 /** Two requests for one result must not ask the user twice. */
-async function askedOnce(task: KnownTask, ask: () => Promise<string | undefined>): Promise<string | undefined> {
+async function askedOnce<Answer>(task: KnownTask, ask: () => Promise<Answer | undefined>): Promise<Answer | undefined> {
   if (task.isAsked) return undefined;
   task.isAsked = true;
   try {

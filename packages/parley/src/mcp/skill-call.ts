@@ -5,13 +5,15 @@ import type { TaskStream } from '../client/task-stream.js';
 import { isWaitOver } from '../client/task-waiting.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { ConnectionError } from '../errors/connection-error.js';
+import type { Part } from '../model/part.js';
 import type { SendMessageResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 import { oneLine } from './bounded-text.js';
-import { progressText } from './task-progress.js';
-import { failedResult, questionOf, resultOf, type TaskQuestion } from './task-result.js';
+import { type FormResult, formsOf, type QuestionForm } from './question-form.js';
+import { TaskProgress } from './task-progress.js';
+import { failedResult, resultOf } from './task-result.js';
 import type { ToolArguments } from './tool-arguments.js';
 
 /** The caller of a tool. */
@@ -23,7 +25,7 @@ export interface ToolCaller {
   /** Sends a progress notification. Absent: the caller wants none. */
   readonly progress: ((text: string) => Promise<void>) | undefined;
   /** Asks the user. Undefined is no answer. Absent: the caller has no way to ask. */
-  readonly ask: ((question: TaskQuestion) => Promise<string | undefined>) | undefined;
+  readonly ask: ((form: QuestionForm) => Promise<FormResult | undefined>) | undefined;
 }
 
 /** The options of a `SkillCall`. */
@@ -37,7 +39,7 @@ export interface SkillCallOptions {
   readonly logger: Logger;
 }
 
-/** Questions of one call that go to the user. */
+/** Times that one call asks the user. */
 const QUESTIONS = 20;
 /** The wait for an agent that shall cancel a task, or tell its state, in ms. */
 const LAST_CALL_MS = 5_000;
@@ -67,13 +69,25 @@ export class SkillCall {
     this.#taskId = taskId;
     let answer = await this.#turn(message);
     for (let asked = 0; asked < QUESTIONS && caller.ask !== undefined; asked++) {
-      const question = questionOf(answer);
-      if (question === undefined) break;
-      const reply = await caller.ask(question);
-      if (reply === undefined) break;
-      answer = await this.#turn(replyTo(question, reply));
+      const open = formsOf(answer);
+      if (open === undefined) break;
+      const parts = await this.#asked(open.forms);
+      if (parts.length === 0) break;
+      answer = await this.#turn(open.reply(parts));
     }
     return answer;
+  }
+
+  /** The answers of the user to forms, up to the first one without an answer. */
+  async #asked(forms: readonly QuestionForm[]): Promise<readonly Part[]> {
+    const parts: Part[] = [];
+    for (const form of forms.slice(0, QUESTIONS)) {
+      const result = await this.#options.caller.ask?.(form);
+      const answer = result === undefined ? [] : form.answer(result);
+      if (answer.length === 0) break;
+      parts.push(...answer);
+    }
+    return parts;
   }
 
   /** Sends the message and does not wait for its turn. Without a message, reads the task. */
@@ -132,15 +146,20 @@ export class SkillCall {
 
   /** Reports the events of a stream. Returns a direct answer. */
   async #followed(stream: TaskStream): Promise<SendMessageResponse | undefined> {
-    const { caller } = this.#options;
-    for await (const event of stream) {
-      this.#taskId = stream.taskId ?? this.#taskId;
-      caller.signal.throwIfAborted();
-      if ('message' in event) return event;
-      const text = caller.progress === undefined ? undefined : progressText(event);
-      if (text !== undefined) await caller.progress?.(text);
+    const { caller, clock } = this.#options;
+    const progress = caller.progress && new TaskProgress(caller.progress, clock);
+    try {
+      for await (const event of stream) {
+        this.#taskId = stream.taskId ?? this.#taskId;
+        caller.signal.throwIfAborted();
+        if ('message' in event) return event;
+        await progress?.take(event);
+        if (stream.isWaiting) break;
+      }
+      return undefined;
+    } finally {
+      await progress?.end();
     }
-    return undefined;
   }
 
   /** Undefined if the connection is lost: waiting then connects again. */
@@ -165,8 +184,4 @@ export class SkillCall {
     if (!this.#options.caller.signal.aborted) logger.error('a tool call failed', { error });
     return `The call failed.${task}`;
   }
-}
-
-function replyTo({ taskId, contextId }: TaskQuestion, text: string): OutgoingMessage {
-  return { parts: [{ text }], taskId, ...(contextId !== undefined && { contextId }) };
 }

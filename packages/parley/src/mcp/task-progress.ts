@@ -1,6 +1,8 @@
 import type { Part } from '../model/part.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { TaskState } from '../model/task-state.js';
+import type { Clock } from '../runtime/clock.js';
+import { ignoreRejection } from '../runtime/settled.js';
 import { shortened } from './bounded-text.js';
 
 const TEXT_LENGTH = 2_000;
@@ -17,16 +19,70 @@ const STATE_WORDS: Readonly<Record<TaskState, string>> = {
   TASK_STATE_AUTH_REQUIRED: 'The agent waits until access is granted',
 };
 
-/** The text of a progress notification for an event; undefined if the event is the answer itself. */
-export function progressText(event: StreamResponse): string | undefined {
-  if ('message' in event) return undefined;
-  if ('task' in event) return stateText(event.task.status.state, event.task.status.message?.parts);
-  if ('statusUpdate' in event) {
-    const { status } = event.statusUpdate;
-    return stateText(status.state, status.message?.parts);
+/** The shortest time between two notifications of chunks, in ms. */
+const PAUSE_MS = 500;
+
+/**
+ * Reports the events of a task as texts. Chunks of an artifact may be single tokens: those of half a second are one
+ * text, unless they are long.
+ */
+export class TaskProgress {
+  readonly #send: (text: string) => Promise<void>;
+  readonly #clock: Clock;
+  #chunks = '';
+  /** The artifact of the chunks. */
+  #artifactId = '';
+  /** Monotonic time of the last text. */
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #stopTimer: (() => void) | undefined;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(send: (text: string) => Promise<void>, clock: Clock) {
+    this.#send = send;
+    this.#clock = clock;
   }
-  const { name, artifactId, parts } = event.artifactUpdate.artifact;
-  return shortened(textIn(parts) || `Artifact ${name ?? artifactId}`, TEXT_LENGTH);
+
+  /** Rejects if a text could not be sent. */
+  async take(event: StreamResponse): Promise<void> {
+    if ('message' in event) return;
+    if (!('artifactUpdate' in event)) {
+      this.#flush();
+      return this.#tell(statusText(event));
+    }
+    const { artifact, append } = event.artifactUpdate;
+    if (!append || artifact.artifactId !== this.#artifactId) this.#flush();
+    this.#artifactId = artifact.artifactId;
+    this.#chunks += textIn(artifact.parts) || (append ? '' : `Artifact ${artifact.name ?? artifact.artifactId}`);
+    const waitMs = this.#sentAt + PAUSE_MS - this.#clock.monotonic();
+    if (waitMs <= 0 || this.#chunks.length >= TEXT_LENGTH) return this.#flush();
+    this.#stopTimer ??= this.#clock.after(waitMs, () => ignoreRejection(this.#flush()));
+  }
+
+  /** Sends the last chunks. */
+  end(): Promise<void> {
+    return this.#flush();
+  }
+
+  #flush(): Promise<void> {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    const text = this.#chunks;
+    this.#chunks = '';
+    return text === '' ? this.#sending : this.#tell(shortened(text, TEXT_LENGTH));
+  }
+
+  #tell(text: string): Promise<void> {
+    this.#sentAt = this.#clock.monotonic();
+    this.#sending = ignoreRejection(this.#sending.then(() => this.#send(text)));
+    return this.#sending;
+  }
+}
+
+function statusText(
+  event: Extract<StreamResponse, { readonly task: unknown } | { readonly statusUpdate: unknown }>,
+): string {
+  const { state, message } = 'task' in event ? event.task.status : event.statusUpdate.status;
+  return stateText(state, message?.parts);
 }
 
 /** The text of a status: its message, or words for the state. */

@@ -4,6 +4,7 @@ import type { JsonValue } from '../model/json.js';
 import type { Part } from '../model/part.js';
 import type { SendMessageResponse } from '../model/stream-response.js';
 import type { TaskState } from '../model/task-state.js';
+import { TOOLS_EXTENSION } from '../tools/tool-records.js';
 import { oneLine, shortened } from './bounded-text.js';
 
 /** The structured content of each result, as JSON Schema. */
@@ -30,13 +31,6 @@ export const OUTPUT_SCHEMA = {
 export const TASK_ID_META = 'parley-a2a/taskId';
 export const CONTEXT_ID_META = 'parley-a2a/contextId';
 
-/** The question of a task that waits for its caller. */
-export interface TaskQuestion {
-  readonly taskId: string;
-  readonly contextId: string | undefined;
-  readonly text: string;
-}
-
 /** Makes the result of an answer. Content beyond so many bytes is left out, and a note says so. */
 export function resultOf(answer: SendMessageResponse, resultBytes: number): CallToolResult {
   if ('message' in answer) {
@@ -46,20 +40,13 @@ export function resultOf(answer: SendMessageResponse, resultBytes: number): Call
   const { id: taskId, contextId, status, artifacts = [] } = answer.task;
   const { state } = status;
   const ofStatus = status.message?.parts ?? [];
-  const ofArtifacts = artifacts.flatMap(({ parts }) => joinedParts(parts));
+  // Records of calls are no answer.
+  const answers = artifacts.filter(({ extensions = [] }) => !extensions.includes(TOOLS_EXTENSION));
+  const ofArtifacts = answers.flatMap(({ parts }) => joinedParts(parts));
   // A closing word such as "done" says nothing beside the artifacts.
   const parts =
     state === 'TASK_STATE_COMPLETED' && ofArtifacts.length > 0 ? ofArtifacts : [...ofArtifacts, ...ofStatus];
   return boundedResult(parts, resultBytes, { taskId, contextId, state });
-}
-
-/** The question of an answer; undefined if the task does not wait for input. */
-export function questionOf(answer: SendMessageResponse): TaskQuestion | undefined {
-  if (!('task' in answer) || answer.task.status.state !== 'TASK_STATE_INPUT_REQUIRED') return undefined;
-  const { id: taskId, contextId, status } = answer.task;
-  const texts = (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : ''));
-  const text = texts.filter((one) => one !== '').join('\n');
-  return { taskId, contextId, text: text === '' ? 'The agent needs input.' : text };
 }
 
 /** A result for a call that failed. */

@@ -1,8 +1,14 @@
 /**
- * Maximum nesting of free values. Serializing needs stack for every level, so a deeper value could be received but
- * never sent.
+ * The most levels of objects and arrays in a free value: `data`, `metadata` and the like. Every binding carries them
+ * with the levels around them, so that a stored value can be read on each.
  */
-export const MAX_NESTING = 1000;
+export const MAX_NESTING = 100;
+
+/** The most levels of a message around a free value, on any binding. */
+export const ENVELOPE_LEVELS = 16;
+
+/** The fault of a value with more than `MAX_NESTING` levels. */
+export const NESTED_TOO_DEEP = `must not be nested more than ${MAX_NESTING} levels deep`;
 
 /**
  * The reason why a value is not portable JSON, or undefined. Texts and names must be well-formed Unicode, numbers
@@ -27,7 +33,7 @@ export function jsonFault(value: unknown, depth = 0): string | undefined {
 export const NOT_UNICODE = 'must be well-formed Unicode';
 
 function containerFault(value: object, depth: number): string | undefined {
-  if (depth === MAX_NESTING) return `must not be nested more than ${MAX_NESTING} levels deep`;
+  if (depth === MAX_NESTING) return NESTED_TOO_DEEP;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const fault = jsonFault(value[i], depth + 1);
@@ -45,6 +51,15 @@ function containerFault(value: object, depth: number): string | undefined {
     if (fault !== undefined) return fault;
   }
   return undefined;
+}
+
+/** True if a free value has more levels of objects and arrays than `levels`. Reads no deeper than that. */
+export function isNestedDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const member of Array.isArray(value) ? value : Object.values(value))
+    if (isNestedDeeper(member, levels - 1)) return true;
+  return false;
 }
 
 /** Also true for objects of another realm: only an `Object.prototype` has the prototype null. */

@@ -19,6 +19,7 @@ export interface PostAnswer {
 export interface PostCall {
   /** Rejects if no answer comes, and with the `code` REFUSED_ADDRESS if the address is not allowed. */
   readonly answer: Promise<PostAnswer>;
+  /** Ends the call. If the status has come, the answer has come: only the rest of its body is given up. */
   abort(): void;
 }
 
@@ -35,13 +36,21 @@ export function fetchedPosts(request: DocumentFetch, clock: Clock): SendPost {
   return ({ url, headers, body }) => {
     const call = new AbortController();
     const init = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal } as const;
-    const answered = async (): Promise<PostAnswer> => {
+    const { promise: answer, resolve, reject } = Promise.withResolvers<PostAnswer>();
+    let give = () => {};
+    const answered = async () => {
       const response = await request(url, init);
       const retryAfter = response.headers.get('retry-after') ?? undefined;
+      give = () => resolve({ status: response.status, retryAfter });
       await drain(response, clock);
-      return { status: response.status, retryAfter };
+      give();
     };
-    return { answer: answered(), abort: () => call.abort() };
+    answered().catch(reject);
+    const abort = () => {
+      give();
+      call.abort();
+    };
+    return { answer, abort };
   };
 }
 

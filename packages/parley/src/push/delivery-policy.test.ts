@@ -4,8 +4,8 @@ import { type AttemptResult, afterFailure, DEFAULT_DELIVERY_POLICY, isAcknowledg
 
 const NOW = Date.UTC(2026, 0, 1);
 const answer = (status: number, retryAfter?: string): AttemptResult => ({ kind: 'answer', status, retryAfter });
-const after = (result: AttemptResult, failed = 0, random = 0.5) =>
-  afterFailure(result, DEFAULT_DELIVERY_POLICY, { failed, random, now: NOW });
+const after = (result: AttemptResult, failed = 0, { random = 0.5, isFinal = true } = {}) =>
+  afterFailure(result, DEFAULT_DELIVERY_POLICY, { failed, seq: 7, isFinal, random, now: NOW });
 
 describe('a failed attempt', () => {
   it.each([200, 201, 202, 204, 299])('is none with status %i (Spec §4.3.3)', (status) => {
@@ -41,6 +41,22 @@ describe('a failed attempt', () => {
   });
 
   it.each([
+    ['an event that cannot be written', { kind: 'failure', reason: 'unencodable' } as const, 1],
+    ['404', answer(404), 3],
+    ['307', answer(307), 3],
+  ])('because of %s gives up the record alone, so that the final state goes out', (_, result, most) => {
+    if (most > 1) expect(after(result, most - 2, { isFinal: false })).not.toHaveProperty('through');
+    expect(after(result, most - 1, { isFinal: false })).toMatchObject({ kind: 'retry', inMs: 0, through: 7 });
+  });
+
+  it('of a final state has attempts of its own after records that were given up', () => {
+    const kinds = (first: number) => Array.from({ length: 8 }, (_, at) => after(answer(404), first + at).kind);
+    expect(kinds(3).indexOf('park')).toBe(6);
+    expect(kinds(10).indexOf('park')).toBe(2);
+    expect(after(answer(503), 10)).toMatchObject({ kind: 'retry', inMs: 300_000 });
+  });
+
+  it.each([
     ['7', 7_000],
     [' 7 ', 7_000],
     ['0', 1_000],
@@ -70,7 +86,7 @@ describe('a failed attempt', () => {
     const random = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(fc.array(results, { minLength: 10, maxLength: 10 }), random, (all, number) => {
-        const outcomes = all.map((result, failed) => after(result, failed, number));
+        const outcomes = all.map((result, failed) => after(result, failed, { random: number }));
         expect(outcomes.some(({ kind }) => kind === 'park')).toBe(true);
         for (const outcome of outcomes) {
           if (outcome.kind === 'park') expect(outcome.reason).toMatch(/./);

@@ -6,7 +6,10 @@ export interface DeliveryPolicy {
   readonly timeoutMs: number;
   /** Attempts for one event. Then its queue is parked. */
   readonly attempts: number;
-  /** Attempts for one event that its receiver refuses for a reason that usually stays: most statuses of 3xx and 4xx. */
+  /**
+   * Attempts for one event that its receiver refuses for a reason that usually stays: most statuses of 3xx and 4xx. The
+   * event is then given up, and later ones go out. So do the final states of tasks that are refused `attempts` times.
+   */
   readonly refusedAttempts: number;
   /** The delay after the first failure. It doubles with each further one. */
   readonly firstDelayMs: number;
@@ -39,9 +42,13 @@ type FailureReason = 'timeout' | 'connection' | 'forbidden' | 'unencodable' | 'h
 /** The decision after a failed attempt. */
 export type FailureOutcome = Extract<DeliveryOutcome, { readonly kind: 'retry' | 'park' }>;
 
-/** The facts of a failed attempt. `failed`: failed attempts for this event before this one. */
+/** The facts of a failed attempt. `failed`: failed attempts before this one, since the last delivered record. */
 export interface AttemptFacts {
   readonly failed: number;
+  /** Sequence number of the record. */
+  readonly seq: number;
+  /** True if the record ends its task. */
+  readonly isFinal: boolean;
   /** A number from 0 to 1, for jitter. */
   readonly random: number;
   /** ms since the epoch. */
@@ -53,14 +60,17 @@ export function isAcknowledged(result: AttemptResult): boolean {
   return result.kind === 'answer' && result.status >= 200 && result.status < 300;
 }
 
-/** Decides what follows from a failed attempt: another one after a delay, or none until a replay. */
+/**
+ * Decides what follows from a failed attempt: another one after a delay, the next record instead, or none until a
+ * replay.
+ */
 export function afterFailure(result: AttemptResult, policy: DeliveryPolicy, facts: AttemptFacts): FailureOutcome {
   const status = result.kind === 'answer' ? { status: result.status } : {};
   const attempts = facts.failed + 1;
   const cause = causeOf(result);
-  if (isFinal(result)) return { kind: 'park', reason: cause, ...status };
-  const most = isRefusal(result) ? Math.min(policy.refusedAttempts, policy.attempts) : policy.attempts;
-  if (attempts >= most) {
+  if (isGone(result)) return { kind: 'park', reason: cause, ...status };
+  if (attempts >= mostAttempts(result, policy, facts)) {
+    if (isOfRecord(result) && !facts.isFinal) return { kind: 'retry', inMs: 0, through: facts.seq, ...status };
     return { kind: 'park', reason: `${cause}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, ...status };
   }
   const asked = result.kind === 'answer' ? retryAfterMs(result.retryAfter, facts.now) : undefined;
@@ -74,9 +84,30 @@ function backoffMs({ failed, random }: AttemptFacts, { firstDelayMs, maxDelayMs 
   return Math.round(delay * (0.8 + 0.4 * random));
 }
 
-/** True if another attempt has no hope: the receiver is gone, or the same event fails in the same way. */
-function isFinal(result: AttemptResult): boolean {
-  return result.kind === 'answer' ? result.status === 410 : result.reason === 'unencodable';
+/** Attempts since the last delivered record. A final state has some of its own after records that were given up. */
+function mostAttempts(
+  result: AttemptResult,
+  { attempts, refusedAttempts }: DeliveryPolicy,
+  { failed, isFinal }: AttemptFacts,
+): number {
+  if (isUnwritten(result)) return 0;
+  const most = isRefusal(result) ? Math.min(refusedAttempts, attempts) : attempts;
+  if (!isFinal || failed < most) return most;
+  return failed < attempts ? attempts : attempts + refusedAttempts;
+}
+
+function isGone(result: AttemptResult): boolean {
+  return result.kind === 'answer' && result.status === 410;
+}
+
+/** True if the same event fails in the same way again. */
+function isUnwritten(result: AttemptResult): boolean {
+  return result.kind === 'failure' && result.reason === 'unencodable';
+}
+
+/** True if another record may fare better. */
+function isOfRecord(result: AttemptResult): boolean {
+  return isUnwritten(result) || (result.kind === 'answer' && isRefusal(result));
 }
 
 /** True if another attempt has little hope: the receiver refuses the request, or the guard its address. */

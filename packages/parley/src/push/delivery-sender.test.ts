@@ -35,6 +35,7 @@ async function sendingToNothing({ tasks, ...policy }: { readonly tasks: number }
     send: () => ({ answer: new Promise(() => {}), abort: () => {} }),
     codecOf: () => PROTOCOL_VERSIONS['1.0'].jsonRpc,
     policy: { ...DEFAULT_DELIVERY_POLICY, ...policy },
+    leaseMs: 15_000,
     limits: { inFlight: 512, inFlightPerHost: 16 },
   });
   sender.start();

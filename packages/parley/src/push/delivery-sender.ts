@@ -16,6 +16,7 @@ import type { Notification, NotificationChange } from './notifications.js';
 import { headersFor, type OperatorHeaders } from './operator-headers.js';
 import { PushTally } from './push-tally.js';
 import { type DeliveryEnd, deliverQueue } from './queue-delivery.js';
+import { QueueHold } from './queue-hold.js';
 import { callWebhook } from './webhook-call.js';
 
 /** Makes the signature of a notification. */
@@ -42,6 +43,8 @@ export interface DeliverySenderOptions {
   /** The codec of a protocol version, `Major.Minor`. */
   readonly codecOf: (version: string | undefined) => WireCodec;
   readonly policy: DeliveryPolicy;
+  /** The lease of a claimed queue, in ms. It is renewed while requests are under way. */
+  readonly leaseMs: number;
   readonly limits: LaneLimits;
   readonly headers?: OperatorHeaders | undefined;
   readonly sign?: NotificationSigner | undefined;
@@ -51,13 +54,11 @@ export interface DeliverySenderOptions {
 
 const CLAIM_BYTES = 4_194_304;
 const CLAIM_QUEUES = 128;
-/** Time at the beginning of a lease in which the request of a waiting queue may begin. */
-const FRESH_MS = 20_000;
-/** Beyond the time of a request: writing the body, and settling. */
-const LEASE_SPARE_MS = 25_000;
+/** The share of a lease in which the request of a waiting queue may begin. */
+const FRESH_SHARE = 2 / 3;
 const RETRY_MS = 1_000;
-/** Interval in which a sender looks for queues of other processes. */
-const LOOK_MS = 5_000;
+/** Looks for queues of other processes within one lease. */
+const LOOKS = 3;
 const LISTED = 1_000;
 
 interface Delivery extends HostWork {
@@ -73,12 +74,11 @@ interface Delivery extends HostWork {
 export class DeliverySender {
   readonly #options: DeliverySenderOptions;
   readonly #node: string;
-  readonly #leaseMs: number;
   readonly #lanes: HostLanes;
   readonly #tally: PushTally;
   readonly #due: DueTimes;
-  readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
+  readonly #holds = new Set<QueueHold>();
   #unsubscribe: (() => void) | undefined;
   #stopLooking: (() => void) | undefined;
   #stopEvicting: (() => void) | undefined;
@@ -86,15 +86,15 @@ export class DeliverySender {
   #isWanted = false;
   #claiming: Promise<void> | undefined;
   #isClosing = false;
+  #isStopped = false;
 
   constructor(options: DeliverySenderOptions) {
-    const { clock, ids, limits, policy } = options;
+    const { clock, ids, limits, leaseMs, policy } = options;
     this.#options = options;
     this.#node = ids.random();
-    this.#leaseMs = policy.timeoutMs + FRESH_MS + LEASE_SPARE_MS;
     this.#lanes = new HostLanes(limits);
-    // A claimed queue that this process still has is settled or put off within a lease.
-    this.#tally = new PushTally(this.#leaseMs);
+    // A claimed queue that this process still has is settled or put off in this time.
+    this.#tally = new PushTally(policy.timeoutMs + leaseMs);
     this.#due = new DueTimes(clock, () => this.#ask());
   }
 
@@ -127,12 +127,18 @@ export class DeliverySender {
     this.#stopLooking?.();
     this.#stopEvicting?.();
     this.#due.clear();
-    const stopTimer = this.#options.clock.after(graceMs, () => this.#stop.abort());
-    if (graceMs <= 0) this.#stop.abort();
+    const stopTimer = this.#options.clock.after(graceMs, () => this.#stop());
+    if (graceMs <= 0) this.#stop();
     await this.#claiming;
     await Promise.all(this.#lanes.clear().map((work) => this.#giveBack(work as Delivery, 0)));
     while (this.#running.size > 0) await Promise.all(this.#running);
     stopTimer();
+  }
+
+  /** Cuts off the attempts under way. */
+  #stop(): void {
+    this.#isStopped = true;
+    for (const hold of this.#holds) hold.lose();
   }
 
   /** Claims soon. Several requests before that are one. */
@@ -150,14 +156,14 @@ export class DeliverySender {
   }
 
   async #claimAll(): Promise<void> {
-    const { storage, agents, clock, logger } = this.#options;
+    const { storage, agents, clock, logger, leaseMs } = this.#options;
     while (this.#isWanted && !this.#isClosing) {
       const limit = Math.min(CLAIM_QUEUES, this.#lanes.room);
       if (limit <= 0) return this.#evictSoon();
       this.#isWanted = false;
       const claimedAt = clock.monotonic();
       try {
-        const lease = { node: this.#node, leaseMs: this.#leaseMs };
+        const lease = { node: this.#node, leaseMs };
         const { claims, more } = await storage.push.claim({ ...lease, agents, limit, maxBytes: CLAIM_BYTES });
         if (more) this.#isWanted = true;
         for (const claim of claims) this.#take(claim, claimedAt);
@@ -189,23 +195,26 @@ export class DeliverySender {
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
-    const { storage, clock, policy, random, codecOf, changes, logger } = this.#options;
+    const { storage, clock, policy, leaseMs, random, codecOf, changes, logger } = this.#options;
     const { claim, claimedAt } = delivery;
     const codec = codecOf(claim.config.registeredIn);
     let isAnswered = false;
+    const hold = new QueueHold(claim, { storage, clock, leaseMs, claimedAt });
+    this.#holds.add(hold);
     try {
-      if (clock.monotonic() - claimedAt > FRESH_MS) return await this.#giveBack(delivery, 0);
+      if (clock.monotonic() - claimedAt > leaseMs * FRESH_SHARE) return await this.#giveBack(delivery, 0);
       const end = await deliverQueue(claim, {
         storage,
         codec,
         change: changes?.get(claim.key.scope.agent),
         policy,
-        leaseMs: this.#leaseMs,
+        leaseMs,
         random,
         clock,
-        isStopping: () => this.#stop.signal.aborted,
+        isStopping: () => this.#isStopped || hold.signal.aborted,
+        isCurrent: () => this.#isCurrent(claim),
         send: async (_, notification) => {
-          const result = await this.#send(claim, codec, notification);
+          const result = await this.#send({ claim, codec, signal: hold.signal }, notification);
           isAnswered = result.kind === 'answer';
           return result;
         },
@@ -213,14 +222,29 @@ export class DeliverySender {
       this.#note(claim, end);
     } catch (error) {
       logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
-      this.#putOff(claim, this.#leaseMs);
+      this.#putOff(claim, leaseMs);
     } finally {
+      hold.release();
+      this.#holds.delete(hold);
       this.#lanes.end(delivery, isAnswered, clock.monotonic());
       if (this.#isWanted) this.#ask();
     }
   }
 
-  async #send(claim: DeliveryClaim, codec: WireCodec, { seq, body }: Notification): Promise<AttemptResult> {
+  /** Reads the configuration before each request, because any process can delete or replace it. */
+  async #isCurrent({ key, configId, config }: DeliveryClaim): Promise<boolean> {
+    const now = await this.#options.storage.push.config(key.scope, key.id, configId);
+    return JSON.stringify(now) === JSON.stringify(config);
+  }
+
+  async #send(
+    {
+      claim,
+      codec,
+      signal,
+    }: { readonly claim: DeliveryClaim; readonly codec: WireCodec; readonly signal: AbortSignal },
+    { seq, body }: Notification,
+  ): Promise<AttemptResult> {
     const { clock, send, policy, sign } = this.#options;
     const { config } = claim;
     const more = this.#operatorHeaders(claim);
@@ -230,7 +254,7 @@ export class DeliverySender {
     const signature = await sign?.({ id, url: config.url, body, now });
     const { mediaType } = codec.notification;
     const headers = notificationHeaders({ config, mediaType, id, now, signature, more });
-    const options = { send, clock, timeoutMs: policy.timeoutMs, signal: this.#stop.signal };
+    const options = { send, clock, timeoutMs: policy.timeoutMs, signal };
     return callWebhook({ url: config.url, headers, body }, options);
   }
 
@@ -246,12 +270,14 @@ export class DeliverySender {
   }
 
   /** Counts and tells the end of a delivery. The log names the host of a webhook: its url may hold a secret. */
-  #note(claim: DeliveryClaim, { delivered, failure, lost, held }: DeliveryEnd): void {
+  #note(claim: DeliveryClaim, { delivered, failure, lost, refused, held }: DeliveryEnd): void {
     const { logger, clock } = this.#options;
     const queue = queueOf(claim);
     this.#tally.delivered += delivered;
     if (lost > 0)
       logger.warn('push notifications are lost: the log no longer has their events', { ...named(claim), lost });
+    if (refused > 0 && held)
+      logger.warn('push notifications are given up, because their receiver refuses them', { ...named(claim), refused });
     if (failure === undefined || !held) return this.#tally.goesOn(queue);
     const { outcome, attempts, result, error } = failure;
     this.#tally.failed += 1;
@@ -286,7 +312,7 @@ export class DeliverySender {
       this.#putOff(claim, inMs);
     } catch (error) {
       logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
-      this.#putOff(claim, this.#leaseMs);
+      this.#putOff(claim, this.#options.leaseMs);
     }
   }
 
@@ -326,7 +352,8 @@ export class DeliverySender {
 
   #keepLooking(): void {
     if (this.#isClosing) return;
-    this.#stopLooking = this.#options.clock.after(LOOK_MS, () => {
+    const { clock, leaseMs } = this.#options;
+    this.#stopLooking = clock.after(leaseMs / LOOKS, () => {
       this.#ask();
       this.#keepLooking();
     });

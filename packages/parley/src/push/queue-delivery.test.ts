@@ -45,6 +45,7 @@ function delivery(count: number, answer: (sent: number) => number = () => 204, c
     random: () => 0.5,
     clock,
     isStopping: () => false,
+    isCurrent: async () => true,
     send: async (_, { seq }) => {
       sent.push(seq);
       return { kind: 'answer', status: answer(seq) };
@@ -90,16 +91,17 @@ it('settles all that was acknowledged before it settles a failure', async () => 
 it.each([
   ['an event', { encodeEvent: unwritable }],
   ['a task', { notification: { mediaType: 'application/json', encodeTask: unwritable } }],
-])('parks a queue with a reason if %s cannot be written', async (_, codec) => {
+])('gives up one record if %s cannot be written', async (_, codec) => {
   const { clock, sent, waiting, through, end } = delivery(1, undefined, codec);
   await clock.settle();
   waiting.shift()?.(true);
   expect(await end).toMatchObject({
     delivered: 0,
-    failure: { outcome: { kind: 'park', reason: expect.stringContaining('cannot be written') }, attempts: 1 },
+    refused: 1,
+    failure: { outcome: { kind: 'retry', inMs: 0, through: 1 }, attempts: 1, error: expect.any(Error) },
   });
   expect(sent).toEqual([]);
-  expect(through()).toEqual(['park']);
+  expect(through()).toEqual(['retry']);
 });
 
 function unwritable(): string {

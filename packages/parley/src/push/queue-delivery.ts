@@ -1,7 +1,9 @@
 import type { WireCodec } from '../codec/wire-codec.js';
+import { isTerminal } from '../model/task-state.js';
 import type { Clock } from '../runtime/clock.js';
 import type { DeliveryClaim, DeliveryOutcome } from '../store/push-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
+import type { LogRecord } from '../task/log-record.js';
 import { type AttemptResult, afterFailure, type DeliveryPolicy, isAcknowledged } from './delivery-policy.js';
 import { type Notification, type NotificationChange, notificationsOf } from './notifications.js';
 
@@ -19,10 +21,12 @@ export interface QueueDeliveryOptions {
   readonly clock: Clock;
   /** True once the sender stops: the queue goes back without another attempt. */
   readonly isStopping: () => boolean;
+  /** False if the configuration is gone or another one: no request begins after its deletion was answered. */
+  readonly isCurrent: () => Promise<boolean>;
   readonly send: (claim: DeliveryClaim, notification: Notification) => Promise<AttemptResult>;
 }
 
-/** The last attempt of a delivery, if it failed. */
+/** The failure of a delivery. */
 export interface DeliveryFailure {
   readonly result: AttemptResult;
   readonly outcome: DeliveryOutcome;
@@ -39,8 +43,26 @@ export interface DeliveryEnd {
   readonly failure?: DeliveryFailure;
   /** Pending records that the log no longer has. */
   readonly lost: number;
+  /** Records that are given up, because the receiver refuses them. */
+  readonly refused: number;
   /** False if another holder has overtaken this one, or the queue is gone. */
   readonly held: boolean;
+}
+
+/**
+ * The last record that is given up without an attempt: a receiver that has refused many records gets the final state of
+ * the task only. Undefined if the next record is to be sent.
+ */
+function givenUp({ records, attempts }: DeliveryClaim, policy: DeliveryPolicy): number | undefined {
+  if (attempts < policy.attempts) return undefined;
+  const at = records.findIndex(isFinal);
+  return at < 0 ? records.at(-1)?.seq : records[at - 1]?.seq;
+}
+
+/** True for the record that ends its task. */
+function isFinal({ event }: LogRecord): boolean {
+  if ('statusUpdate' in event) return isTerminal(event.statusUpdate.status.state);
+  return 'task' in event && isTerminal(event.task.status.state);
 }
 
 /**
@@ -48,13 +70,19 @@ export interface DeliveryEnd {
  * the first failure.
  */
 export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryOptions): Promise<DeliveryEnd> {
-  const { storage, codec, change, policy, leaseMs, random, clock, isStopping, send } = options;
+  const { storage, codec, change, policy, leaseMs, random, clock, isStopping, isCurrent, send } = options;
   const { records, position, last } = claim;
   const [first] = records;
   const lost = first === undefined ? last - position : first.seq - position - 1;
   if (first === undefined) {
     const held = await storage.push.settle(claim, { kind: 'delivered', through: last });
-    return { delivered: 0, lost, held };
+    return { delivered: 0, lost, refused: 0, held };
+  }
+  const skipped = givenUp(claim, policy);
+  if (skipped !== undefined) {
+    const refused = records.filter(({ seq }) => seq <= skipped).length;
+    const held = await storage.push.settle(claim, { kind: 'retry', inMs: 0, through: skipped });
+    return { delivered: 0, lost, refused, held };
   }
   const end = records.at(-1)?.seq ?? first.seq;
   let delivered = 0;
@@ -65,8 +93,9 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   );
   for await (const notification of notificationsOf(claim, { codec, change }, storage)) {
     if (isStopping()) break;
+    if (!(await isCurrent())) return { delivered, lost, refused: 0, held: false };
     const result = notification.body === undefined ? UNENCODABLE : await send(claim, notification);
-    if (!(await settlements.keepUp())) return { delivered, lost, held: false };
+    if (!(await settlements.keepUp())) return { delivered, lost, refused: 0, held: false };
     if (isAcknowledged(result)) {
       delivered += 1;
       through = notification.seq;
@@ -76,22 +105,32 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
     }
     // An attempt that the sender itself has cut short does not count.
     if (isStopping()) break;
-    if (!(await settlements.finish())) return { delivered, lost, held: false };
+    if (!(await settlements.finish())) return { delivered, lost, refused: 0, held: false };
     const failed = delivered === 0 ? claim.attempts : 0;
-    const outcome = afterFailure(result, policy, { failed, random: random(), now: clock.now() });
+    const { seq } = notification;
+    const isLast = records.some((record) => record.seq === seq && isFinal(record));
+    const outcome = afterFailure(result, policy, {
+      failed,
+      seq,
+      isFinal: isLast,
+      random: random(),
+      now: clock.now(),
+    });
     const held = await storage.push.settle(claim, outcome);
     const { error } = notification;
     return {
       delivered,
       lost,
+      refused: outcome.kind === 'retry' && outcome.through !== undefined ? 1 : 0,
       held,
       failure: { result, outcome, attempts: failed + 1, ...(error !== undefined && { error }) },
     };
   }
   const isDone = through === end;
-  if (!(await (isDone ? settlements.stop() : settlements.finish()))) return { delivered, lost, held: false };
+  if (!(await (isDone ? settlements.stop() : settlements.finish())))
+    return { delivered, lost, refused: 0, held: false };
   const outcome: DeliveryOutcome = isDone ? { kind: 'delivered', through, ...lastStatus } : { kind: 'defer', inMs: 0 };
-  return { delivered, lost, held: await storage.push.settle(claim, outcome) };
+  return { delivered, lost, refused: 0, held: await storage.push.settle(claim, outcome) };
 }
 
 /** Records that a crash may repeat, beside the one under way. */

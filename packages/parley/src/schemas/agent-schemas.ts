@@ -3,6 +3,7 @@ import type { Artifact } from '../model/artifact.js';
 import { isObject, type JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
+import { isControlPart } from '../server/own-part.js';
 import { type CompiledSchema, fieldAt } from './compiled-schema.js';
 import type { SchemaAnswers } from './schema-answers.js';
 
@@ -44,11 +45,18 @@ export interface Checked<Value> {
   readonly violations: readonly FieldViolation[];
 }
 
+/** The side of a message, the field that faults begin with, and the parts whose data no schema describes. */
+export interface MessageCheck {
+  readonly side: keyof DataSchemas;
+  readonly field: string;
+  readonly isExempt: (part: Part) => boolean;
+}
+
 /** Checks a message to the agent, or one of its own. */
 export function checkedMessage<Given extends Partial<Message>>(
   message: Given,
   schemas: AnsweringSchemas,
-  { side, field }: { readonly side: keyof DataSchemas; readonly field: string },
+  { side, field, isExempt }: MessageCheck,
 ): Checked<Given> {
   const skill = skillOf(message.metadata);
   if (skill !== undefined && !schemas.skills.has(skill)) {
@@ -56,7 +64,7 @@ export function checkedMessage<Given extends Partial<Message>>(
     return { value: message, violations: [{ field: named, description: 'names no skill of this agent' }] };
   }
   const metadata = checkedMetadata(message.metadata, 'message', { schemas, field });
-  const parts = checkedParts(message.parts, schemas, { data: dataSchemas(schemas, side, skill), field });
+  const parts = checkedParts(message.parts, schemas, { data: dataSchemas(schemas, side, skill), field, isExempt });
   return {
     value: withMembers(message, { metadata: metadata.value, parts: parts.value }),
     violations: [...metadata.violations, ...parts.violations],
@@ -71,7 +79,7 @@ export function checkedArtifact<Given extends Partial<Artifact>>(
 ): Checked<Given> {
   const metadata = checkedMetadata(artifact.metadata, 'artifact', { schemas, field });
   const data = dataSchemas(schemas, 'output', undefined);
-  const parts = checkedParts(artifact.parts, schemas, { data, field });
+  const parts = checkedParts(artifact.parts, schemas, { data, field, isExempt: isControlPart });
   return {
     value: withMembers(artifact, { metadata: metadata.value, parts: parts.value }),
     violations: [...metadata.violations, ...parts.violations],
@@ -106,14 +114,14 @@ export function checkedMetadata(
 function checkedParts(
   parts: readonly Part[] | undefined,
   schemas: AnsweringSchemas,
-  { data, field }: { readonly data: readonly CompiledSchema[]; readonly field: string },
+  { data, field, isExempt }: Omit<MessageCheck, 'side'> & { readonly data: readonly CompiledSchema[] },
 ): Checked<readonly Part[] | undefined> {
   if (!Array.isArray(parts)) return { value: parts, violations: [] };
   const violations: FieldViolation[] = [];
   const value = (parts as readonly Part[]).map((part, index) => {
     if (!isObject(part)) return part;
     const at = fieldAt(field, ['parts', String(index)]);
-    if ('data' in part)
+    if ('data' in part && !isExempt(part))
       violations.push(...dataViolations(part.data, { data, answers: schemas.answers, field: `${at}.data` }));
     const metadata = checkedMetadata(part.metadata, 'part', { schemas, field: at });
     violations.push(...metadata.violations);
@@ -146,6 +154,26 @@ function dataSchemas(
   const chosen = named ?? schemas[side];
   if (chosen !== undefined) return [chosen];
   return skill === undefined ? [...schemas.skills.values()].flatMap((one) => one[side] ?? []) : [];
+}
+
+/** The member of the metadata under the URI that marks a question of the toolkit. Agents and callers cannot set it. */
+const QUESTION = 'question';
+
+/** True for the question of a part of the toolkit. */
+export function isMarkedQuestion({ role, metadata }: Pick<Message, 'role' | 'metadata'>): boolean {
+  const own = isObject(metadata) ? metadata[SCHEMAS_EXTENSION] : undefined;
+  return role === 'ROLE_AGENT' && isObject(own) && own[QUESTION] === true;
+}
+
+/** A message of the agent with the mark exactly if a part of the toolkit asks in it. */
+export function markedQuestion<Given extends Partial<Message>>(message: Given, isQuestion: boolean): Given {
+  const { metadata } = message;
+  const own = isObject(metadata) ? metadata[SCHEMAS_EXTENSION] : undefined;
+  const known = isObject(own) ? (own as JsonObject) : undefined;
+  if (!isQuestion && (known === undefined || !Object.hasOwn(known, QUESTION))) return message;
+  const { [QUESTION]: _, ...others } = known ?? {};
+  const entry = isQuestion ? { ...others, [QUESTION]: true } : others;
+  return { ...message, metadata: { ...metadata, [SCHEMAS_EXTENSION]: entry } };
 }
 
 function skillOf(metadata: JsonObject | undefined): string | undefined {

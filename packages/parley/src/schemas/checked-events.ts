@@ -12,17 +12,39 @@ import type {
   StatusContent,
   StatusInfo,
 } from '../server/event-queue.js';
+import { isControlPart } from '../server/own-part.js';
+import type { RequestContext } from '../server/request-context.js';
 import type { Logger } from '../telemetry/logger.js';
+import { answeringParts } from '../tools/open-questions.js';
 import {
   type AnsweringSchemas,
   type Checked,
   checkedArtifact,
   checkedMessage,
   checkedMetadata,
+  isMarkedQuestion,
+  markedQuestion,
 } from './agent-schemas.js';
 import { checkedBy, type SchemaCheckOptions } from './schema-answers.js';
 
 const FAILURE = 'The agent gave an invalid response.';
+const STALE = 'The question of this answer no longer waits. Start a new task.';
+
+/**
+ * True if the message of a turn may reach the agent. The question that it answered may have been closed after the check
+ * of the request, by another message. Then its parts are input like any other.
+ */
+async function isFitting({ message, history }: RequestContext, options: SchemaCheckOptions): Promise<boolean> {
+  if (!message.parts.some((part) => 'data' in part) || !history.some(isMarkedQuestion)) return true;
+  const question = history.at(-1);
+  const answers =
+    question !== undefined && isMarkedQuestion(question) ? answeringParts(message.parts, question.parts) : undefined;
+  const isExempt = (part: Part) => answers?.has(part) === true;
+  const { violations } = await checkedBy(options, (schemas) =>
+    checkedMessage(message, schemas, { side: 'input', field: 'message', isExempt }),
+  );
+  return violations.length === 0;
+}
 
 /** The agent, with a check of all that it publishes. An answer that does not fit fails the task. The log says why. */
 export function checkedExecutor(executor: AgentExecutor, options: SchemaCheckOptions, logger: Logger): AgentExecutor {
@@ -40,13 +62,24 @@ export function checkedExecutor(executor: AgentExecutor, options: SchemaCheckOpt
     }
   };
   return {
-    execute: (context, events) => checked(events, context.taskId, (own) => executor.execute(context, own)),
+    execute: (context, events) =>
+      checked(events, context.taskId, async (own) => {
+        if (await isFitting(context, options)) return executor.execute(context, own);
+        const question = context.history.at(-1);
+        return question !== undefined && isMarkedQuestion(question)
+          ? events.inputRequired(askedAgain(question))
+          : events.reject(STALE);
+      }),
     ...(executor.cancel && {
       cancel: (context, events) => checked(events, context.taskId, (own) => executor.cancel?.(context, own)),
     }),
     ...(replies !== undefined && { replies }),
     ...(resumable !== undefined && { resumable }),
   };
+}
+
+function askedAgain({ parts, extensions, metadata }: Message): Partial<Message> {
+  return { parts, ...(extensions && { extensions }), ...(metadata && { metadata }) };
 }
 
 interface CheckOptions extends SchemaCheckOptions {
@@ -136,8 +169,9 @@ class CheckedEvents implements EventQueue {
   #status(name: Status, content: StatusContent | undefined, info: StatusInfo | undefined): Promise<void> {
     return this.#checked(
       (schemas) => {
+        const marked = name === 'inputRequired' ? questionContent(content) : unmarkedContent(content);
         const said: Checked<StatusContent | undefined> =
-          content === undefined ? { value: undefined, violations: [] } : contentFit(content, 'status.message', schemas);
+          marked === undefined ? { value: undefined, violations: [] } : contentFit(marked, 'status.message', schemas);
         const metadata = checkedMetadata(info?.metadata, 'task', { schemas, field: 'task' });
         const about = metadata.value === undefined ? info : { ...info, metadata: metadata.value };
         return { value: { said: said.value, about }, violations: [...said.violations, ...metadata.violations] };
@@ -195,10 +229,29 @@ class CheckedEvents implements EventQueue {
   }
 }
 
+function partsOf(content: StatusContent): readonly Part[] {
+  if (typeof content === 'string') return [];
+  const parts: unknown = Array.isArray(content) ? content : (content as Partial<Message>).parts;
+  return Array.isArray(parts) ? parts : [];
+}
+
+/** A question with its mark, if a part of the toolkit asks. */
+function questionContent(content: StatusContent | undefined): StatusContent | undefined {
+  if (content === undefined || !partsOf(content).some((part) => isObject(part) && isControlPart(part)))
+    return unmarkedContent(content);
+  return markedQuestion(Array.isArray(content) ? { parts: content } : (content as Partial<Message>), true);
+}
+
+/** A message of the agent without a mark that it has from elsewhere, such as from another agent. */
+function unmarkedContent(content: StatusContent | undefined): StatusContent | undefined {
+  if (content === undefined || typeof content === 'string' || Array.isArray(content)) return content;
+  return isObject(content) ? markedQuestion(content as Partial<Message>, false) : content;
+}
+
 function contentFit(content: StatusContent, field: string, schemas: AnsweringSchemas): Checked<StatusContent> {
   if (typeof content === 'string') return { value: content, violations: [] };
   const message = Array.isArray(content) ? { parts: content as readonly Part[] } : (content as Partial<Message>);
-  return checkedMessage(message, schemas, { side: 'output', field });
+  return checkedMessage(message, schemas, { side: 'output', field, isExempt: isControlPart });
 }
 
 function artifactFit(content: ArtifactContent, info: ArtifactInfo | undefined, schemas: AnsweringSchemas) {
@@ -225,7 +278,7 @@ function rawFit(event: RawEvent, schemas: AnsweringSchemas): Checked<RawEvent> {
   }
   if ('statusUpdate' in event && isObject(event.statusUpdate)) {
     const { value, violations } = checkedMetadata(event.statusUpdate.metadata, 'task', { schemas, field: 'task' });
-    return { value: { statusUpdate: withMetadata(event.statusUpdate, value) }, violations };
+    return { value: { statusUpdate: unmarkedStatus(withMetadata(event.statusUpdate, value)) }, violations };
   }
   if ('task' in event && isObject(event.task)) {
     const { task } = event;
@@ -235,11 +288,17 @@ function rawFit(event: RawEvent, schemas: AnsweringSchemas): Checked<RawEvent> {
     );
     const artifacts = found.length === 0 ? {} : { artifacts: found.map(({ value }) => value) };
     return {
-      value: { task: { ...withMetadata(task, metadata.value), ...artifacts } },
+      value: { task: { ...unmarkedStatus(withMetadata(task, metadata.value)), ...artifacts } },
       violations: [...metadata.violations, ...found.flatMap(({ violations }) => violations)],
     };
   }
   return { value: event, violations: [] };
+}
+
+function unmarkedStatus<Value extends { readonly status?: unknown }>(value: Value): Value {
+  const { status } = value;
+  if (!isObject(status) || !isObject(status.message)) return value;
+  return { ...value, status: { ...status, message: markedQuestion(status.message as Partial<Message>, false) } };
 }
 
 function withMetadata<Value extends { readonly metadata?: JsonObject }>(

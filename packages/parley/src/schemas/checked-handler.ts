@@ -1,35 +1,83 @@
 import { InvalidParamsError } from '../errors/standard-errors.js';
 import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
+import type { Task } from '../model/task.js';
+import type { GetTaskRequest } from '../model/task-requests.js';
 import { BY_VERB } from '../operations/operations.js';
 import { mappedHandler } from '../server/mapped-handler.js';
 import { openedLater } from '../server/opened-later.js';
 import { readableMessage } from '../server/readable-message.js';
 import type { RequestHandler } from '../server/request-handler.js';
-import { type Checked, checkedMessage, checkedMetadata } from './agent-schemas.js';
+import type { ServerCallContext } from '../server/server-call-context.js';
+import { answeringParts } from '../tools/open-questions.js';
+import { type Checked, checkedMessage, checkedMetadata, isMarkedQuestion } from './agent-schemas.js';
 import { checkedBy, type SchemaCheckOptions } from './schema-answers.js';
 
 const MOST_VIOLATIONS = 50;
 
 /** The handler, with a check of the messages to it. */
 export function checkedHandler(handler: RequestHandler, options: SchemaCheckOptions): RequestHandler {
+  const readTask = (context: ServerCallContext) => (request: GetTaskRequest) => handler[BY_VERB.get](request, context);
   return mappedHandler(handler, (operation, method) => {
     if (operation === BY_VERB.send) {
-      return async (request, context) => method(await fitting(request as SendMessageRequest, options), context);
+      return async (request, context) =>
+        method(await fitting(request as SendMessageRequest, options, readTask(context)), context);
     }
     if (operation !== BY_VERB.stream) return method;
     return (request, context) =>
       openedLater(
-        async () => method(await fitting(request as SendMessageRequest, options), context) as AsyncIterable<unknown>,
+        async () =>
+          method(
+            await fitting(request as SendMessageRequest, options, readTask(context)),
+            context,
+          ) as AsyncIterable<unknown>,
       );
   });
 }
 
 /** @throws InvalidParamsError naming the fields that do not fit. */
-async function fitting(request: SendMessageRequest, options: SchemaCheckOptions): Promise<SendMessageRequest> {
+async function fitting(
+  request: SendMessageRequest,
+  options: SchemaCheckOptions,
+  readTask: (request: GetTaskRequest) => Promise<Task>,
+): Promise<SendMessageRequest> {
+  const first = await checkedRequest(request, options, NO_PARTS);
+  if (first.violations.length === 0) return first.value;
+  const answers = await answersOf(request, readTask);
+  const { value, violations } = answers.size === 0 ? first : await checkedRequest(request, options, answers);
+  if (violations.length > 0) throw new InvalidParamsError(violations.slice(0, MOST_VIOLATIONS));
+  return value;
+}
+
+const NO_PARTS: ReadonlySet<Part> = new Set();
+
+/** The parts of a message that answer the question of a part of the toolkit. The schema of the question checks them. */
+async function answersOf(
+  { message, tenant }: SendMessageRequest,
+  readTask: (request: GetTaskRequest) => Promise<Task>,
+): Promise<ReadonlySet<Part>> {
+  const { taskId } = message;
+  if (taskId === undefined) return NO_PARTS;
+  // A task that cannot be read has no question for this caller. The call itself gets the error.
+  const task = await readTask({ id: taskId, historyLength: 0, ...(tenant !== undefined && { tenant }) }).catch(
+    () => undefined,
+  );
+  const question = task?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? task.status.message : undefined;
+  return question !== undefined && isMarkedQuestion(question)
+    ? answeringParts(readableMessage(message).parts, question.parts)
+    : NO_PARTS;
+}
+
+function checkedRequest(
+  request: SendMessageRequest,
+  options: SchemaCheckOptions,
+  answers: ReadonlySet<Part>,
+): Checked<SendMessageRequest> | Promise<Checked<SendMessageRequest>> {
   const plain = readableMessage(request.message);
-  const { value, violations } = await checkedBy(options, (schemas) => {
-    const checked = checkedMessage(plain, schemas, { side: 'input', field: 'message' });
+  return checkedBy(options, (schemas) => {
+    const isExempt = (part: Part) => answers.has(part);
+    const checked = checkedMessage(plain, schemas, { side: 'input', field: 'message', isExempt });
     const message = plain === request.message ? checked : asSent(request.message, plain, checked);
     const metadata = checkedMetadata(request.metadata, 'request', { schemas, field: '' });
     const isSame = message.value === request.message && metadata.value === request.metadata;
@@ -41,8 +89,6 @@ async function fitting(request: SendMessageRequest, options: SchemaCheckOptions)
       violations: [...message.violations, ...metadata.violations],
     };
   });
-  if (violations.length > 0) throw new InvalidParamsError(violations.slice(0, MOST_VIOLATIONS));
-  return value;
 }
 
 /** The check of a message with encrypted parts, which go on as they are. So nothing can be left out of them. */

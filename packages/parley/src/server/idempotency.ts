@@ -2,6 +2,7 @@ import { InvalidParamsError } from '../errors/standard-errors.js';
 import { contentHash } from '../model/content-hash.js';
 import type { JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
 import type { IdempotencyKey, Remembered } from '../store/idempotency-keys.js';
 import type { Scope } from '../store/task-key.js';
 
@@ -30,7 +31,7 @@ export class Idempotency {
     if (scope.owner === null && !this.#anonymous) return undefined;
     return {
       key: keyText(message),
-      digest: contentHash(message as unknown as JsonValue),
+      digest: contentHash(withoutEmpty(message) as unknown as JsonValue),
       ttlMs: this.#windowMs,
     };
   }
@@ -44,6 +45,33 @@ export class Idempotency {
       { field: 'message.messageId', description: 'was used before for a message with other content' },
     ]);
   }
+}
+
+/**
+ * The message without empty members. Bindings differ in these: protobuf has no empty lists. Most messages have none,
+ * and are returned as they are.
+ */
+function withoutEmpty(message: Message): Message {
+  const own = filled(message);
+  return own.parts.some((part) => filled(part) !== part) ? { ...own, parts: own.parts.map(filled) } : own;
+}
+
+/** The members that a message or a part may have, and that may be empty. */
+const EMPTY_ABLE = ['metadata', 'extensions', 'referenceTaskIds', 'filename', 'mediaType'] as const;
+
+function filled<Value extends Message | Part>(value: Value): Value {
+  let kept: Record<string, unknown> = value;
+  for (const name of EMPTY_ABLE) {
+    const member = kept[name];
+    if (member !== '' && (!isContainer(member) || Object.keys(member).length > 0)) continue;
+    if (kept === value) kept = { ...value };
+    delete kept[name];
+  }
+  return kept as Value;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /**

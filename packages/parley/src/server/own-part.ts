@@ -17,3 +17,19 @@ export class OwnPart {
     return { data: this.data };
   }
 }
+
+const CONTROL = new WeakSet<object>();
+
+/**
+ * Marks a part as one of the toolkit, such as the record of a call or a question for approval. Schemas of an author say
+ * nothing about it. The mark is the object itself: a part from outside, and a copy, has none.
+ */
+export function controlPart(part: Part): Part {
+  CONTROL.add(part);
+  return part;
+}
+
+/** True for a part that the toolkit itself has made. */
+export function isControlPart(part: object): boolean {
+  return part instanceof OwnPart || CONTROL.has(part);
+}

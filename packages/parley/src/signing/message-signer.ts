@@ -1,3 +1,5 @@
+import { decodeType } from '../codec/v1_0/decode-type.js';
+import { InvalidParamsError } from '../errors/standard-errors.js';
 import { isObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Clock } from '../runtime/clock.js';
@@ -23,7 +25,22 @@ export interface OutgoingMessage {
   readonly since: number;
 }
 
-/** The message with signatures. */
+/**
+ * The message in the form in which an agent decodes it, whatever the binding. Values such as dates become JSON, and
+ * other forms of ProtoJSON become that of the model.
+ * @throws InvalidParamsError naming the fields that no agent would take.
+ */
+export function normalMessage(given: Message): Message {
+  try {
+    return decodeType('Message', JSON.parse(JSON.stringify(given)) as unknown);
+  } catch (error) {
+    if (!(error instanceof InvalidParamsError)) throw error;
+    const { violations = [] } = error.details;
+    throw new InvalidParamsError(violations.map((one) => ({ ...one, field: `message.${one.field}` })));
+  }
+}
+
+/** The message with signatures. Give it the normal form. */
 export async function signedMessage(given: Message, options: MessageSigning): Promise<OutgoingMessage> {
   const { signer, audience, lifetimeMs, clock } = options;
   const parts = given.parts.map(withCarriedLabels);

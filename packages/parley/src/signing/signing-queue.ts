@@ -1,6 +1,5 @@
 import type * as Jose from 'jose';
 import type { Artifact } from '../model/artifact.js';
-import { cloneJson } from '../model/clone-json.js';
 import { isObject, type JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
@@ -8,6 +7,7 @@ import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.j
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import { ignoreRejection } from '../runtime/settled.js';
+import { DEFAULT_ENGINE_LIMITS } from '../server/engine-limits.js';
 import type {
   ArtifactContent,
   ArtifactInfo,
@@ -16,6 +16,7 @@ import type {
   StatusContent,
   StatusInfo,
 } from '../server/event-queue.js';
+import { cloneJson } from '../server/execution/clone-json.js';
 import type { QuestionChange } from '../server/question-change.js';
 import type { RequestContext } from '../server/request-context.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -290,7 +291,10 @@ type Copied<Content> = { readonly content: Content } | { readonly error: unknown
 /** Objects of an agent may throw when they are read. */
 function copied<Content>(content: Content): Copied<Content> {
   try {
-    return { content: cloneJson(content) };
+    // The engine copies in the same way, so that it stores the values that are signed.
+    return {
+      content: (content === undefined ? undefined : cloneJson(content, DEFAULT_ENGINE_LIMITS.taskBytes)) as Content,
+    };
   } catch (error) {
     return { error };
   }

@@ -21,8 +21,11 @@ export interface CallerContext {
   readonly version: string;
   readonly requestMetadata?: JsonObject;
   readonly traceparent?: string;
-  /** True for a turn that goes on with a message which an earlier turn has begun: the history has it already. */
-  readonly resumes?: true;
+  /**
+   * The turn that has begun the message before, with its attempts, for a turn that goes on with it: the history has the
+   * message already. True in turns of older versions.
+   */
+  readonly resumes?: true | { readonly turn: number; readonly attempt: number };
   /** The encrypted reply to a request for authorization, for the turn that goes on with it. */
   readonly sealedReply?: string;
 }

@@ -32,6 +32,7 @@ export async function copyTasks({ from, to, resume = false, onProgress }: CopyOp
   if (found > 0 && !resume) {
     throw new StorageError(
       `The target has ${found} tasks already: name an empty one, or resume the copy that was interrupted`,
+      { fault: 'not-empty' },
     );
   }
   let read = 0;

@@ -80,13 +80,12 @@ export interface DeliveryClaims {
 
 /** The outcome of an attempt. `status`: the HTTP status; absent if no answer came. */
 export type DeliveryOutcome =
-  /**
-   * All records up to `through` are done. With `leaseMs` the holder keeps the queue for so long, as long as records are
-   * pending. A lease therefore has to cover one request only, and no other call extends it.
-   */
+  /** All records up to `through` are done. With `leaseMs` the holder keeps the queue while records are pending. */
   | { readonly kind: 'delivered'; readonly through: number; readonly status?: number; readonly leaseMs?: number }
-  /** The attempt failed. A node can claim the queue again after `inMs`. */
-  | { readonly kind: 'retry'; readonly inMs: number; readonly status?: number }
+  /** An attempt is under way. The holder keeps the queue for `leaseMs`. */
+  | { readonly kind: 'held'; readonly leaseMs: number; readonly status?: never }
+  /** The attempt failed. A node can claim the queue again after `inMs`. Records up to `through` are given up. */
+  | { readonly kind: 'retry'; readonly inMs: number; readonly status?: number; readonly through?: number }
   /** No attempt was made. A node can claim the queue again after `inMs`. */
   | { readonly kind: 'defer'; readonly inMs: number; readonly status?: never }
   /** No node claims the queue until a replay. */

@@ -1,6 +1,6 @@
 import type { Message } from '../model/message.js';
 import type { ToolCall, ToolFailure } from './tool.js';
-import { decisionsIn, hasOnlyDecisions, type ToolDecision } from './tool-approvals.js';
+import { decisionsIn, namesDecisions, type ToolDecision } from './tool-approvals.js';
 import type { CallChange, RecordedCall } from './tool-records.js';
 
 /** The effect of a message on the calls that wait for an approval. */
@@ -8,8 +8,8 @@ export interface DecidedCalls {
   /** The calls that the message approves or refuses. Others go on waiting. */
   readonly changes: readonly CallChange[];
   /**
-   * `answer`: the message decides at least one call. `stray`: it only answers calls that do not wait, so the question
-   * stays open. `other`: it is a new prompt, which refuses all waiting calls.
+   * `answer`: the message decides at least one call. `stray`: it means to answer, and decides no waiting call, so the
+   * question stays open. `other`: it is a new prompt, which refuses all waiting calls.
    */
   readonly kind: 'answer' | 'stray' | 'other';
 }
@@ -29,7 +29,7 @@ export function decidedCalls(
     parts,
     waiting.map(({ id }) => id),
   );
-  if (decisions.size === 0 && waiting.length > 0 && hasOnlyDecisions(parts)) return { changes: [], kind: 'stray' };
+  if (decisions.size === 0 && waiting.length > 0 && namesDecisions(parts)) return { changes: [], kind: 'stray' };
   const changes = waiting.flatMap(({ id, tool, messageIds, expiresAt }): CallChange[] => {
     const answer = decisions.get(id);
     if (answer === undefined) {

@@ -2,6 +2,8 @@ import { isObject, type JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { Task } from '../model/task.js';
+import { controlPart } from '../server/own-part.js';
+import { isNo, isReasonedNo, isYes } from './answer-reading.js';
 import { TOOLS_EXTENSION } from './tool-records.js';
 
 /** A call that waits for the owner of its task. */
@@ -34,11 +36,15 @@ export interface ApprovalMessage {
 const MOST_REASON = 500;
 const MOST_SHOWN = 2_000;
 const MOST_SHOWN_CALLS = 20;
-const YES = /^(?:y|yes|approve|approved)[.!]?$/i;
-const NO = /^(?:n|no|refuse|refused)[.!]?$/i;
+
+/** Tells the caller that a message has decided no call. */
+export const UNDECIDED = 'This answer decides no call that waits. A decision is approve or refuse.';
 
 /** The message with which an agent asks for approvals: a text for people, and data for programs. */
-export function approvalQuestion(approvals: readonly ToolApproval[]): Pick<Message, 'parts' | 'extensions'> {
+export function approvalQuestion(
+  approvals: readonly ToolApproval[],
+  note?: string,
+): Pick<Message, 'parts' | 'extensions'> {
   const calls = approvals.slice(0, MOST_SHOWN_CALLS).map(({ callId, tool, input, reason }) => {
     const why = reason === undefined ? '' : ` (${escapedText(reason, MOST_SHOWN)})`;
     return `${escapedText(callId, MOST_SHOWN)}: ${escapedText(tool, MOST_SHOWN)} ${shown(input)}${why}`;
@@ -50,7 +56,9 @@ export function approvalQuestion(approvals: readonly ToolApproval[]): Pick<Messa
       ? ['This call needs your approval:', 'Answer yes or no.']
       : ['These calls need your approval:', 'Answer yes or no for all of them.'];
   const data = { toolApprovals: approvals.map((approval) => ({ ...approval })) };
-  return { parts: [{ text: `${title}\n\n${calls.join('\n')}\n\n${answer}` }, { data }], extensions: [TOOLS_EXTENSION] };
+  const before = note === undefined ? '' : `${note}\n\n`;
+  const text = `${before}${title}\n\n${calls.join('\n')}\n\n${answer}`;
+  return { parts: [{ text }, controlPart({ data })], extensions: [TOOLS_EXTENSION] };
 }
 
 /** The calls of a task that wait for an answer. Empty if the task does not wait for one. */
@@ -91,7 +99,7 @@ export function answerApprovals(
 
 /**
  * The answers of a message to the waiting calls. Data parts count before the text, and a refusal before an approval of
- * the same call. A text answers all calls, and only if it is nothing but a yes or a no.
+ * the same call. A text answers all calls, and only if it is nothing but a yes or a no, or a no with its reason.
  */
 export function decisionsIn(parts: readonly Part[], waiting: readonly string[]): ReadonlyMap<string, ToolDecision> {
   const found = new Map<string, ToolDecision>();
@@ -105,14 +113,20 @@ export function decisionsIn(parts: readonly Part[], waiting: readonly string[]):
     .map((part) => ('text' in part ? part.text : '?'))
     .join('\n')
     .trim();
-  const decision = isYes(text) ? 'approve' : isNo(text) ? 'refuse' : undefined;
-  if (decision !== undefined) for (const callId of waiting) found.set(callId, { callId, decision });
+  const isReasoned = !isNo(text) && isReasonedNo(text);
+  const decision = isYes(text) ? 'approve' : isNo(text) || isReasoned ? 'refuse' : undefined;
+  if (decision === undefined) return found;
+  const reason = isReasoned && { reason: text.slice(0, MOST_REASON) };
+  for (const callId of waiting) found.set(callId, { callId, decision, ...reason });
   return found;
 }
 
-/** True if a message has nothing but answers to calls: it is no new prompt, also if none of the calls waits. */
-export function hasOnlyDecisions(parts: readonly Part[]): boolean {
-  return parts.length > 0 && parts.every((part) => decisionOf(part) !== undefined);
+/**
+ * True if a message means to answer calls, in whatever form. It is no new prompt, also if it decides no call that
+ * waits.
+ */
+export function namesDecisions(parts: readonly Part[]): boolean {
+  return parts.some((part) => 'data' in part && isObject(part.data) && 'toolApproval' in part.data);
 }
 
 function decisionOf(part: Part): ToolDecision | undefined {
@@ -130,16 +144,6 @@ function isApproval(value: unknown): value is ToolApproval {
     value.input !== undefined &&
     typeof value.expiresAt === 'string'
   );
-}
-
-/** True for a text that is nothing but a consent. */
-export function isYes(text: string): boolean {
-  return YES.test(text);
-}
-
-/** True for a text that is nothing but a refusal. */
-export function isNo(text: string): boolean {
-  return NO.test(text);
 }
 
 /** Arguments on one line. */

@@ -25,7 +25,49 @@ describe('an answer to the question of a tool', () => {
   const sure = form({ sure: { type: 'boolean' } }, ['sure']);
   const both = form({ a: { type: 'string' }, b: { type: 'number' } }, ['a', 'b']);
 
+  const name = form({ name: { type: 'string' } }, ['name']);
+  const optional = form({ name: { type: 'string' }, age: { type: 'integer' } });
+  const wish = form({ wish: { type: 'string', enum: ['yes', 'no', 'later'] } }, ['wish']);
+  const titled = form(
+    {
+      room: {
+        oneOf: [
+          { const: 'r1', title: 'Sea view' },
+          { const: 'r2', title: 'No' },
+        ],
+      },
+    },
+    ['room'],
+  );
+
   it.each<[string, JsonObject | undefined, readonly Part[], unknown]>([
+    ['a refusal of the only field', name, [text('no')], 'decline'],
+    ['a refusal of a number', nights, [text('No.')], 'decline'],
+    ['a refusal of a choice', city, [text('decline')], 'decline'],
+    ['a refusal of a boolean', sure, [text('decline')], 'decline'],
+    ['a word that the field lists', wish, [text('no')], { wish: 'no' }],
+    ['a title that the field lists', titled, [text('no')], { room: 'r2' }],
+    ['a title of a choice', titled, [text('sea view')], { room: 'r1' }],
+    ['none of the titled choices', titled, [text('r3')], expect.stringContaining('room')],
+    ['a choice in another case', city, [text('oslo')], { city: 'Oslo' }],
+    ['the form of one field as JSON', nights, [text('{"nights":2}')], { nights: 2 }],
+    ['the refusing word as JSON', name, [text('"no"')], { name: 'no' }],
+    ['the refusing word in a form', name, [text('{"name":"no"}')], { name: 'no' }],
+    ['JSON that is a text', name, [text('{"other":1}')], { name: '{"other":1}' }],
+    ['a number for a text', name, [text('3')], { name: '3' }],
+    ['the value as data', nights, [data(3)], { nights: 3 }],
+    ['the form as data', nights, [data({ nights: 3 })], { nights: 3 }],
+    ['a list as JSON', form({ tags: { type: 'array' } }), [text('["a","b,c"]')], { tags: ['a', 'b,c'] }],
+    ['numbers of a list', form({ n: { type: 'array', items: { type: 'integer' } } }), [text('1, 2')], { n: [1, 2] }],
+    ['a value that may be absent', form({ n: { type: ['integer', 'null'] } }), [text('null')], { n: null }],
+    ['data without a form', undefined, [data({ sure: false })], 'answer yes or no'],
+    [
+      'no malformed data that names its call',
+      optional,
+      [data({ toolAnswer: { callId: '1.1', action: 'maybe' } })],
+      expect.stringContaining('toolAnswer'),
+    ],
+    ['no decision about another call', optional, [data({ toolApproval: { callId: '1.1' } })], expect.anything()],
     ['a text', city, [text('Oslo')], { city: 'Oslo' }],
     ['a text that is none of the values', city, [text('Rome')], expect.stringContaining('city')],
     ['a number', nights, [text(' 3 ')], { nights: 3 }],
@@ -61,6 +103,17 @@ describe('an answer to the question of a tool', () => {
 });
 
 describe('the message of a question', () => {
+  it.each([
+    [form({ a: { type: 'string' } }), 'Answer with the value, or with no to decline.'],
+    [form({ a: { type: 'boolean' } }), 'Answer with the value, or with decline to decline.'],
+    [form({ a: {}, b: {} }), 'Answer with a JSON object of these fields, or with no to decline.'],
+    [undefined, 'Answer yes or no.'],
+  ])('says how to decline: %j', (schema, line) => {
+    const one = { callId: '1.1', tool: 't', message: 'Well?', expiresAt: '2026-01-01T00:00:00Z' };
+    const [part] = questionMessage([{ ...one, ...(schema && { schema }) }], new Map()).parts;
+    expect(part).toEqual({ text: expect.stringContaining(line) });
+  });
+
   const asked = {
     callId: '1.1',
     tool: 'room',

@@ -2,8 +2,19 @@ import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { Task } from '../model/task.js';
+import { controlPart } from '../server/own-part.js';
+import {
+  type AnswerRules,
+  answerLines,
+  choicesOf,
+  fieldsOf,
+  isNo,
+  isYes,
+  readAnswer,
+  textOf,
+} from './answer-reading.js';
 import type { ToolAnswer, ToolQuestion } from './tool.js';
-import { escapedText, isNo, isYes } from './tool-approvals.js';
+import { escapedText } from './tool-approvals.js';
 import { TOOLS_EXTENSION } from './tool-records.js';
 import { untrustedFaults } from './untrusted-schema.js';
 
@@ -40,14 +51,18 @@ export function questionMessage(
     return lines.join('\n');
   });
   const data = { toolQuestions: questions.map((question) => ({ ...question })) };
-  return { parts: [{ text: texts.join('\n\n') }, { data }], extensions: [TOOLS_EXTENSION] };
+  return { parts: [{ text: texts.join('\n\n') }, controlPart({ data })], extensions: [TOOLS_EXTENSION] };
 }
 
 /** The questions of tools that a task waits for. Empty if the task does not wait for an answer. */
 export function toolQuestions(task: Pick<Task, 'status'>): readonly WaitingQuestion[] {
   const { state, message } = task.status;
-  if (state !== 'TASK_STATE_INPUT_REQUIRED') return [];
-  return (message?.parts ?? []).flatMap((part) => {
+  return state === 'TASK_STATE_INPUT_REQUIRED' ? questionsIn(message?.parts ?? []) : [];
+}
+
+/** The questions of tools that a message asks. */
+export function questionsIn(parts: readonly Part[]): readonly WaitingQuestion[] {
+  return parts.flatMap((part) => {
     if (!('data' in part) || !isObject(part.data) || !Array.isArray(part.data.toolQuestions)) return [];
     return part.data.toolQuestions.filter(isQuestion);
   });
@@ -92,30 +107,38 @@ export function answersIn(
   return found.set(callId, plainAnswer(parts, question));
 }
 
+/** Reads a message as the answer to the only question that waits. */
 function plainAnswer(parts: readonly Part[], question: ToolQuestion): ReadAnswer {
-  const data = parts.find((part) => 'data' in part);
-  if (data && 'data' in data && isObject(data.data)) return checkedAnswer(question, 'accept', data.data as JsonObject);
-  const text = parts
-    .map((part) => ('text' in part ? part.text : ''))
-    .join('\n')
-    .trim();
-  const fields = fieldsOf(question.schema);
-  const [field] = fields;
-  if (fields.length === 1 && field !== undefined) {
-    const [name, schema] = field;
-    return checkedAnswer(question, 'accept', { [name]: typedValue(schema, text) });
+  if (parts.some(isNamed)) return { fault: 'toolAnswer needs callId, action and content' };
+  const { schema } = question;
+  const isText = parts.every((part) => 'text' in part);
+  if (schema === undefined || ((fieldsOf(schema) ?? []).length === 0 && isText)) {
+    const text = isText ? textOf(parts) : '';
+    if (isNo(text)) return { answer: { action: 'decline' } };
+    return isYes(text) ? { answer: { action: 'accept', content: {} } } : { fault: 'answer yes or no' };
   }
-  if (isNo(text)) return { answer: { action: 'decline' } };
-  if (fields.length === 0 && isYes(text)) return { answer: { action: 'accept', content: {} } };
-  const content = objectIn(text);
-  if (content !== undefined) return checkedAnswer(question, 'accept', content);
-  return { fault: fields.length === 0 ? 'answer yes or no' : 'answer with a JSON object of the fields, or with no' };
+  const reading = readAnswer(parts, { schema, canDecline: true });
+  switch (reading.kind) {
+    case 'declined':
+      return { answer: { action: 'decline' } };
+    case 'unfit':
+      return { fault: reading.fault };
+    case 'value':
+      return isObject(reading.value)
+        ? { answer: { action: 'accept', content: reading.value as JsonObject } }
+        : { fault: 'answer with a JSON object of the fields, or with no' };
+  }
 }
 
 function checkedAnswer({ schema }: ToolQuestion, action: ToolAnswer['action'], content: JsonObject): ReadAnswer {
   if (action !== 'accept') return { answer: { action } };
   const faults = schema === undefined ? [] : (untrustedFaults(schema, content) ?? []);
   return faults.length > 0 ? { fault: faults.join('; ') } : { answer: { action, content } };
+}
+
+/** True for a part that means to answer by the id of a call. */
+function isNamed(part: Part): boolean {
+  return 'data' in part && isObject(part.data) && ('toolAnswer' in part.data || 'toolApproval' in part.data);
 }
 
 function namedAnswer(part: Part) {
@@ -126,54 +149,31 @@ function namedAnswer(part: Part) {
   return { callId, action, content: content as JsonObject } as const;
 }
 
-/** The fields of a form, by name. */
-function fieldsOf(schema: JsonObject | undefined): readonly (readonly [string, JsonObject])[] {
-  const properties = schema?.properties;
-  if (!isObject(properties)) return [];
-  return Object.entries(properties).map(([name, field]) => [name, isObject(field) ? (field as JsonObject) : {}]);
-}
-
-/** A text as the type of a field. A text that is none of that type stays a text, so that the check refuses it. */
-function typedValue({ type }: JsonObject, text: string): JsonValue {
-  if (type === 'boolean') {
-    if (isYes(text) || text === 'true') return true;
-    return isNo(text) || text === 'false' ? false : text;
-  }
-  if (type === 'number' || type === 'integer') {
-    const number = text === '' ? Number.NaN : Number(text);
-    return Number.isFinite(number) ? number : text;
-  }
-  if (type === 'array') return text.split(',').map((item) => item.trim());
-  return text;
-}
-
-function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function fieldLines(schema: JsonObject | undefined): readonly string[] {
-  const fields = fieldsOf(schema);
-  const required: readonly unknown[] = Array.isArray(schema?.required) ? schema.required : [];
-  if (fields.length === 0) return ['', 'Answer yes or no.'];
+  const lines = schema === undefined ? [] : formLines({ schema, canDecline: true });
+  return lines.length === 0 ? ['', 'Answer yes or no.'] : lines;
+}
+
+/** The fields of a form, and how to answer it, for people. Empty if the schema is no form. */
+export function formLines(rules: AnswerRules): readonly string[] {
+  const { schema } = rules;
+  const fields = fieldsOf(schema) ?? [];
+  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  if (fields.length === 0) return [];
   const lines = fields.slice(0, MOST_FIELDS).map(([name, field]) => {
-    const { type, title, description, enum: values } = field;
+    const { type, title, description } = field;
     const about = [title, description].filter((text) => typeof text === 'string').join(', ');
+    const choices = choicesOf(field)?.map((choice) => choice.title);
     const kinds = [
       ...(typeof type === 'string' ? [type] : []),
-      ...(Array.isArray(values) ? [`one of ${values.join(', ')}`] : []),
+      ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
       ...(required.includes(name) ? ['required'] : []),
     ];
     const line = `- ${name}${kinds.length > 0 ? ` (${kinds.join('; ')})` : ''}${about === '' ? '' : `: ${about}`}`;
     return escapedText(line, FIELD_LENGTH);
   });
   const more = fields.length > MOST_FIELDS ? [`- and ${fields.length - MOST_FIELDS} more`] : [];
-  const how = fields.length === 1 ? 'Answer with the value.' : 'Answer with a JSON object of these fields, or with no.';
-  return ['', ...lines, ...more, '', how];
+  return ['', ...lines, ...more, '', ...answerLines(rules)];
 }
 
 function isQuestion(value: unknown): value is WaitingQuestion {

@@ -1,11 +1,11 @@
 import type { AgentExtension } from '../model/agent-card.js';
 import { canonicalJson } from '../model/canonical-json.js';
 import { cloneJson } from '../model/clone-json.js';
-import { isObject, type JsonValue } from '../model/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import type { Part } from '../model/part.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
-import { OwnPart } from '../server/own-part.js';
+import { controlPart, OwnPart } from '../server/own-part.js';
 import {
   type AskedQuestion,
   TOOL_CALL_STATES,
@@ -118,8 +118,8 @@ export function openQuestion({ state, asked }: Pick<CallChange, 'state' | 'asked
 }
 
 /** The data part of a change. */
-export function recordPart(change: CallChange): Part {
-  return { data: dataOf(change) };
+export function recordPart(change: CallChange, metadata?: JsonObject): Part {
+  return controlPart({ data: dataOf(change), ...(metadata && { metadata }) });
 }
 
 /** The same for a change whose arguments and result are checked copies that no other code has. */

@@ -20,7 +20,7 @@ import {
   type ToolListener,
   type ToolQuestion,
 } from './tool.js';
-import { approvalQuestion, type ToolApproval } from './tool-approvals.js';
+import { approvalQuestion, type ToolApproval, UNDECIDED } from './tool-approvals.js';
 import {
   checkedInput,
   DEFAULT_TOOL_LIMITS,
@@ -165,7 +165,7 @@ export class ToolRun {
       if (question === undefined) approvals.push({ callId, tool, input, expiresAt });
       else questions.push({ callId, tool, ...question, expiresAt });
     }
-    const asked = approvals.length > 0 ? [approvalQuestion(approvals)] : [];
+    const asked = approvals.length > 0 ? [approvalQuestion(approvals, this.isStray ? UNDECIDED : undefined)] : [];
     const messages = questions.length > 0 ? [...asked, questionMessage(questions, this.#calls.faults)] : asked;
     const [first] = messages;
     if (first === undefined) return;

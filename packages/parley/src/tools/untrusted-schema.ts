@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import { jsonFault } from '../model/json-fault.js';
+import { jsonSchemaProblems } from '../model/json-schema-problems.js';
 import { faultText, type StandardSchema } from '../model/standard-schema.js';
 import { checked as checkedBy } from './json-schema.js';
 
@@ -26,11 +27,11 @@ const PLAIN: readonly string[] = [
 /**
  * A schema from another server. Models see all of it. The check leaves out patterns, references, combinations and
  * formats, because those of strangers can block the process. The server checks them itself. Undefined if the schema is
- * too large or too deep.
+ * wrong, too large or too deep.
  */
 export function untrustedSchema(schema: unknown): StandardSchema | undefined {
   const checked = checkedSchema(schema);
-  if (checked === undefined || !isObject(schema)) return undefined;
+  if (checked === undefined || !isObject(schema) || jsonSchemaProblems(checked).length > 0) return undefined;
   const shown = () => schema;
   const validate = (value: unknown) => checkedBy(checked, value);
   return { '~standard': { version: 1, vendor: 'parley', validate, jsonSchema: { input: shown, output: shown } } };
@@ -59,7 +60,8 @@ function checkedPart(schema: JsonObject, depth: number): JsonObject | undefined 
       const items = checkedMember(value, depth + 1);
       if (items === undefined) return undefined;
       members.push([name, items]);
-    } else if (name === 'properties' && isObject(value)) {
+    } else if (name === 'properties') {
+      if (!isObject(value)) return undefined;
       const properties: [string, JsonValue][] = [];
       for (const [property, one] of Object.entries(value)) {
         const checked = checkedMember(one as JsonValue, depth + 1);
@@ -67,11 +69,21 @@ function checkedPart(schema: JsonObject, depth: number): JsonObject | undefined 
         properties.push([property, checked]);
       }
       members.push([name, Object.fromEntries(properties)]);
+    } else if ((name === 'oneOf' || name === 'anyOf') && schema.enum === undefined) {
+      const values = constantsOf(value);
+      if (values !== undefined) members.push(['enum', values]);
     } else if (name === 'additionalProperties' && value === false && schema.patternProperties === undefined) {
       members.push([name, value]);
     }
   }
   return Object.fromEntries(members);
+}
+
+/** The values of a list of choices. A choice of a form is a constant with a title. */
+function constantsOf(choices: JsonValue): readonly JsonValue[] | undefined {
+  if (!Array.isArray(choices) || choices.length === 0) return undefined;
+  const values = choices.flatMap((one: JsonValue) => (isObject(one) && one.const !== undefined ? [one.const] : []));
+  return values.length === choices.length ? (values as readonly JsonValue[]) : undefined;
 }
 
 function checkedMember(schema: JsonValue, depth: number): JsonValue | undefined {

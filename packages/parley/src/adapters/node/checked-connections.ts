@@ -44,20 +44,28 @@ export function checkedConnections(options: CheckedConnectionsOptions = {}): Che
       const given = [...new Headers(init.headers)].filter(([name]) => !OF_CONNECTION.test(name));
       const headers: Record<string, string> = Object.fromEntries(given);
       if (body !== undefined) headers['content-length'] = String(body.length);
+      const { signal } = init;
+      signal?.throwIfAborted();
       const isSecure = url.protocol === 'https:';
       const request = (isSecure ? https : http).request(url, {
         method: init.method ?? 'GET',
         headers,
         agent: isSecure ? secure : plain,
         lookup: checkedLookup({ url, check, lookup }),
-        ...(init.signal && { signal: init.signal }),
       });
       return new Promise<Response>((resolve, reject) => {
-        request.on('error', (error) => reject(init.signal?.aborted ? init.signal.reason : error));
+        // Node.js throws the error of a signal out of all handlers if the answer has arrived and is not read yet.
+        const stop = (): void => {
+          reject(signal?.reason);
+          request.destroy();
+        };
+        signal?.addEventListener('abort', stop, { once: true });
+        request.on('close', () => signal?.removeEventListener('abort', stop));
+        request.on('error', reject);
         requireAnswer(request, reject);
         request.on('response', (answer) => {
           try {
-            resolve(responseOf(answer, request));
+            resolve(responseOf(answer, request, signal));
           } catch (error) {
             request.destroy();
             reject(error);
@@ -163,7 +171,11 @@ async function bodyOf(body: RequestInit['body']): Promise<Uint8Array | undefined
   return new Uint8Array(await new Response(body).arrayBuffer());
 }
 
-function responseOf(answer: Http.IncomingMessage, request: Http.ClientRequest): Response {
+function responseOf(
+  answer: Http.IncomingMessage,
+  request: Http.ClientRequest,
+  signal: RequestInit['signal'],
+): Response {
   const { statusCode: status = 0, rawHeaders } = answer;
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
@@ -171,11 +183,15 @@ function responseOf(answer: Http.IncomingMessage, request: Http.ClientRequest): 
   // The parser of Node.js reads a body after this status.
   if (status === RESET_CONTENT) request.destroy();
   else if (isEmpty) answer.resume();
-  return new Response(isEmpty ? null : streamOf(answer, request), { status, headers });
+  return new Response(isEmpty ? null : streamOf(answer, request, signal), { status, headers });
 }
 
 /** The body of an answer with back-pressure. Read it to the end, so that its connection is used again. */
-function streamOf(answer: Http.IncomingMessage, request: Http.ClientRequest): ReadableStream<Uint8Array<ArrayBuffer>> {
+function streamOf(
+  answer: Http.IncomingMessage,
+  request: Http.ClientRequest,
+  signal: RequestInit['signal'],
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   let isDone = false;
   let isWanted = false;
   let take = (): void => {};
@@ -191,14 +207,18 @@ function streamOf(answer: Http.IncomingMessage, request: Http.ClientRequest): Re
           controller.enqueue(bytes);
         };
         answer.on('readable', take);
+        const fail = (error: unknown): void => {
+          if (!isDone) controller.error(error);
+          isDone = true;
+        };
+        const stop = (): void => fail(signal?.reason);
+        signal?.addEventListener('abort', stop, { once: true });
+        answer.on('close', () => signal?.removeEventListener('abort', stop));
         answer.on('end', () => {
           if (!isDone) controller.close();
           isDone = true;
         });
-        answer.on('error', (error) => {
-          if (!isDone) controller.error(error);
-          isDone = true;
-        });
+        answer.on('error', fail);
       },
       pull: () => {
         isWanted = true;

@@ -64,6 +64,7 @@ export function checkedPosts(destinations: Destinations, options: CheckedPostsOp
 
   return ({ url, headers, body }) => {
     let request: ClientRequest | undefined;
+    let give = () => {};
     const answer = new Promise<PostAnswer>((resolve, reject) => {
       const { send, options, host } = targetOf(url);
       // Node.js writes a list of headers at once, and adds neither host nor length to it.
@@ -76,11 +77,16 @@ export function checkedPosts(destinations: Destinations, options: CheckedPostsOp
       sent.on('response', (message) => {
         const { statusCode: status = 0 } = message;
         const retryAfter = status < 300 ? undefined : message.headers['retry-after'];
-        drain(message, { clock, giveUp: () => sent.destroy(), done: () => resolve({ status, retryAfter }) });
+        give = () => resolve({ status, retryAfter });
+        drain(message, { clock, giveUp: () => sent.destroy(), done: give });
       });
       sent.end(body);
     });
-    return { answer, abort: () => request?.destroy(new Error('The request was aborted')) };
+    const abort = () => {
+      give();
+      request?.destroy(new Error('The request was aborted'));
+    };
+    return { answer, abort };
   };
 }
 

@@ -262,7 +262,7 @@ class Endpoint {
     const options = this.#sessionOptions(request);
     const { bodies } = this.#context(request);
     try {
-      const body = await request.body(options.requestBytes, bodies?.meter(request));
+      const body = await request.body(options.requests.bodyBytes, bodies?.meter(request));
       const text = await serveBatch(new TextDecoder().decode(body), options);
       return { status: 200, headers: { 'content-type': BATCH_TYPE }, body: text };
     } catch (thrown) {
@@ -277,7 +277,7 @@ class Endpoint {
 
   #sessionOptions(request: ExchangeRequest) {
     const { host, mount, limits } = this.#options;
-    const { bodyBytes, jsonDepth, jsonItems } = this.#context(request).limits;
+    const { limits: requests } = this.#context(request);
     const base = host.baseUrl(request);
     const schemes = () => mount.card(base).securitySchemes;
     return {
@@ -291,9 +291,7 @@ class Endpoint {
         return place;
       },
       limits,
-      requestBytes: bodyBytes,
-      jsonDepth,
-      jsonItems,
+      requests,
       clock: host.clock,
       logger: host.logger,
       limitReached: (limit: LimitName) => this.#limitReached(request, limit),

@@ -1,35 +1,23 @@
 import type { FileScope } from '../../files/file-store.js';
-import { safeFilename } from '../../files/filename.js';
-import { readMediaType } from '../../files/media-type-rules.js';
 import type { Message } from '../../model/message.js';
-import type { Part } from '../../model/part.js';
-import type { CallOutcome } from '../../operations/interceptor.js';
+import type { CallOutcome, InterceptedCall } from '../../operations/interceptor.js';
 import { isStreaming, type OperationName, type OperationTypes } from '../../operations/operations.js';
-import { bytesInBase64, fromBase64 } from '../../runtime/base64-bytes.js';
-import { sha256Hex } from '../../runtime/sha256.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
+import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import type { Logger } from '../../telemetry/logger.js';
 import { bytesOfFiles } from './file-bytes.js';
-import type { FileKeeper } from './file-keeper.js';
 import type { NamedFile } from './file-places.js';
-import { type MapPart, mappedEvent, mappedList, mappedMessage, mappedTask } from './mapped-parts.js';
-import { partOf } from './turn-file-access.js';
+import { type MapPart, mappedEvent, mappedList, mappedTask } from './mapped-parts.js';
+import { isLargePart, MessageFiles, type MessageFilesOptions } from './message-files.js';
 
 /** The parts of one agent that become files, and files that become parts. Sizes are in bytes. */
-export interface FilePartsOptions {
+export interface FilePartsOptions extends MessageFilesOptions {
   readonly agent: string;
-  readonly keeper: FileKeeper;
-  /** Larger raw parts become files. */
-  readonly inlineBytes: number;
   /** The most bytes that one answer or event gives to clients without the extension. */
   readonly handedBytes: number;
   /** The extension by which a client takes urls. */
   readonly extension: string;
-  /** The url of a file of a scope; `undefined` while the server has no address. */
-  readonly urlOf: (scope: FileScope, id: string) => string | undefined;
   readonly named: (url: string) => NamedFile | undefined;
-  readonly logger: Logger;
 }
 
 type Outcome = CallOutcome<OperationName, StreamItem>;
@@ -40,6 +28,7 @@ type Answer = OperationTypes[OperationName]['response'];
  * as bytes to all others.
  */
 export function filePartsInterceptor(options: FilePartsOptions): ServerInterceptor {
+  const files = new MessageFiles(options);
   return (call, next) => {
     const { operation, request, context } = call;
     const scope = { agent: options.agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
@@ -47,18 +36,28 @@ export function filePartsInterceptor(options: FilePartsOptions): ServerIntercept
     const isLarge = message?.parts.some((part) => isLargePart(part, options.inlineBytes)) === true;
     const takesUrls = context.extensions.includes(options.extension);
     if (!isLarge && takesUrls) return next(call);
-    const stored = async () => {
-      if (message === undefined || !isLarge) return call;
-      return { ...call, request: { ...request, message: await storedMessage(options, scope, message) } } as typeof call;
+    const taken = async () => {
+      if (message === undefined || !isLarge) return { call, end: async () => {} };
+      const { message: stored, end } = await files.store(scope, message);
+      return { call: { ...call, request: { ...request, message: stored } } as typeof call, end };
     };
     if (isStreaming(operation)) {
       return streamed(
-        async () => next(await stored()) as AsyncIterable<StreamItem>,
+        taken,
+        (stored) => next(stored) as AsyncIterable<StreamItem>,
         (item) => (takesUrls ? item : handedItem(options, scope, item)),
       ) as Outcome;
     }
     const answering = async () => {
-      const answer = (await next(await stored())) as Answer;
+      const { call: stored, end } = await taken();
+      let answer: Answer;
+      try {
+        answer = (await next(stored)) as Answer;
+      } catch (error) {
+        await end(error);
+        throw error;
+      }
+      await end();
       return takesUrls
         ? answer
         : handedAnswer(
@@ -68,27 +67,6 @@ export function filePartsInterceptor(options: FilePartsOptions): ServerIntercept
     };
     return answering() as Outcome;
   };
-}
-
-/** True for a raw part that becomes a file. */
-export function isLargePart(part: Part, inlineBytes: number): boolean {
-  return 'raw' in part && bytesInBase64(part.raw) > inlineBytes;
-}
-
-/** The message with files in the place of its large parts. A message that is sent again names the same files. */
-async function storedMessage(options: FilePartsOptions, scope: FileScope, message: Message): Promise<Message> {
-  let at = 0;
-  return mappedMessage(message, async (part) => {
-    at += 1;
-    if (!('raw' in part) || !isLargePart(part, options.inlineBytes)) return part;
-    const place = JSON.stringify([scope.agent, scope.tenant, scope.owner, message.messageId, at, part.raw]);
-    const id = (await sha256Hex(place)).slice(0, 32);
-    const url = options.urlOf(scope, id);
-    if (url === undefined) return part;
-    const declared = { filename: safeFilename(part.filename), mediaType: readMediaType(part.mediaType) };
-    const file = await options.keeper.keep(scope, { declared, source: once(fromBase64(part.raw)), id });
-    return { ...partOf(file, () => url), ...(part.metadata && { metadata: part.metadata }) };
-  });
 }
 
 async function handedAnswer(answer: Answer, map: MapPart): Promise<Answer> {
@@ -116,13 +94,29 @@ async function handedItem(options: FilePartsOptions, scope: FileScope, item: Str
   };
 }
 
-async function* streamed(
-  open: () => Promise<AsyncIterable<StreamItem>>,
-  map: (item: StreamItem) => StreamItem | Promise<StreamItem>,
-): AsyncGenerator<StreamItem> {
-  for await (const item of await open()) yield map(item);
+interface TakenCall {
+  readonly call: InterceptedCall<ServerCallContext>;
+  end(fault?: unknown): Promise<void>;
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+async function* streamed(
+  take: () => Promise<TakenCall>,
+  open: (call: TakenCall['call']) => AsyncIterable<StreamItem>,
+  map: (item: StreamItem) => StreamItem | Promise<StreamItem>,
+): AsyncGenerator<StreamItem> {
+  const { call, end } = await take();
+  let isAnswered = false;
+  let fault: unknown;
+  try {
+    for await (const item of open(call)) {
+      if (!isAnswered) await end();
+      isAnswered = true;
+      yield map(item);
+    }
+  } catch (error) {
+    fault = error;
+    throw error;
+  } finally {
+    if (!isAnswered) await end(fault);
+  }
 }

@@ -4,6 +4,7 @@ import type { User } from '../../auth/user.js';
 import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../../bindings/http/binding-context.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protocol-versions.js';
 import type { AgentCard } from '../../model/agent-card.js';
+import { MAX_NESTING } from '../../model/json-fault.js';
 import { VERSION_WHEN_ABSENT } from '../../operations/versions.js';
 import {
   closed,
@@ -105,7 +106,10 @@ export const versionsSchema = Type.Refine(
 
 const limit = Type.Optional(Type.Number({ minimum: 0 }));
 const limitNames = Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS });
-const limits = Object.fromEntries(limitNames.map((name) => [name, limit]));
+const limits = {
+  ...Object.fromEntries(limitNames.map((name) => [name, limit])),
+  jsonDepth: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_NESTING })),
+};
 
 /** The schemas of AgentOptions. */
 export const agentSchemas: OptionSchemas<AgentOptions> = {

@@ -4,7 +4,7 @@ import { anyOf } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { ANONYMOUS, type Authentication, type Credentials } from '../authenticator.js';
 import { type ApiKeyPlace, apiKeyPlaceSchema } from '../credentials/api-key-place.js';
-import { SAFE_METHODS } from '../cross-site.js';
+import { isFromOtherSite, SAFE_METHODS } from '../cross-site.js';
 import { isKeyText } from './api-key.js';
 
 /** A header, a query parameter or a cookie; `bearer` for `Authorization: Bearer <key>`. */
@@ -167,6 +167,5 @@ function isSameSite(credentials: Credentials, trustedOrigins: readonly string[])
   if (credentials.method !== undefined && SAFE_METHODS.includes(credentials.method)) return true;
   const origin = credentials.header('origin');
   if (origin !== undefined && trustedOrigins.includes(origin)) return true;
-  const site = credentials.header('sec-fetch-site');
-  return site === 'same-origin' || site === 'none';
+  return isFromOtherSite((name) => credentials.header(name)) === false;
 }

@@ -1,8 +1,10 @@
 import type { CallOptions } from '../../client/call-options.js';
 import type { Client } from '../../client/client.js';
+import { passed } from '../../client/files/sent-stream.js';
 import type { OutgoingMessage, SendInput } from '../../client/outgoing-message.js';
 import type { TaskStream } from '../../client/task-stream.js';
 import { clientV1_0 } from '../../codec/v1_0/client-codec.js';
+import { isObject } from '../../model/json.js';
 import type { RawPart } from '../../model/part.js';
 import type { SendMessageResponse, StreamResponse } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
@@ -37,6 +39,14 @@ export interface CapabilityPorts {
   readonly random: () => number;
   /** The most bytes of files in an answer. */
   readonly answerBytes: number;
+  /** Sessions in a row without an event, before a watch gives up. */
+  readonly attempts: number;
+}
+
+/** The ports of the tasks of one agent. */
+interface TaskPorts extends CapabilityPorts {
+  /** Aborted when the object of the agent is closed. */
+  readonly closing: AbortSignal;
 }
 
 /**
@@ -46,30 +56,34 @@ export interface CapabilityPorts {
 export class CapnwebAgent implements Disposable {
   /** The same agent with the operations of every client. Its streams resume. */
   readonly client: Client;
-  readonly #ports: CapabilityPorts;
+  readonly #ports: TaskPorts;
+  readonly #closing = new AbortController();
 
   constructor(client: Client, ports: CapabilityPorts) {
     this.client = client;
-    this.#ports = ports;
+    this.#ports = { ...ports, closing: this.#closing.signal };
   }
 
   /** Sends a message. Its task can be used before there is an answer. */
   send(input: string | StreamedInput, options: CallOptions = {}): SentMessage {
     const started = Promise.withResolvers<EarlyTask>();
     let early: EarlyTask | undefined;
+    const own = new OwnStreams();
     const answer = this.client[BY_VERB.send](
       withSession(input as SendInput, (request, session, signal) =>
-        session.call(
-          (agent) => {
-            const remote = agent[BY_VERB.send](toWire(request));
-            // The agent finds the task by its answer, so that calls need not wait for it here.
-            const { id } = (remote as unknown as { readonly task: { readonly id: unknown } }).task;
-            early = { agent, task: agent.task(id), isOver: false };
-            started.resolve(early);
-            return remote;
-          },
-          signal,
-          this.#plain,
+        own.unlessFailed(
+          session.call(
+            (agent) => {
+              const remote = agent[BY_VERB.send](toWire(own.watched(request)));
+              // The agent finds the task by its answer, so that calls need not wait for it here.
+              const { id } = (remote as unknown as { readonly task: { readonly id: unknown } }).task;
+              early = { agent, task: agent.task(id), isOver: false };
+              started.resolve(early);
+              return remote;
+            },
+            signal,
+            this.#plain,
+          ),
         ),
       ),
       options,
@@ -98,8 +112,9 @@ export class CapnwebAgent implements Disposable {
     return new CapnwebTask(this.client, this.#ports, { id: Promise.resolve(id), early: undefined });
   }
 
-  /** Ends the connection. */
+  /** Ends the connection, and all streams and watches. The agent cannot be used after it. */
   close(): void {
+    this.#closing.abort();
     this.client.close();
   }
 
@@ -142,10 +157,10 @@ export interface CapnwebTaskView {
 /** One task as an object. */
 export class CapnwebTask implements CapnwebTaskView {
   readonly #client: Client;
-  readonly #ports: CapabilityPorts;
+  readonly #ports: TaskPorts;
   readonly #place: TaskPlace;
 
-  constructor(client: Client, ports: CapabilityPorts, place: TaskPlace) {
+  constructor(client: Client, ports: TaskPorts, place: TaskPlace) {
     this.#client = client;
     this.#ports = ports;
     this.#place = place;
@@ -169,11 +184,13 @@ export class CapnwebTask implements CapnwebTaskView {
 
   /** Sends a message to the task. */
   async send(message: string | StreamedMessage, options: CallOptions = {}): Promise<SendMessageResponse> {
+    const own = new OwnStreams();
     const said = typeof message === 'string' ? { parts: [{ text: message }] } : message;
     const answer = await this.#client[BY_VERB.send](
       withSession({ message: said } as SendInput, (request, session, signal) => {
-        const { message: whole } = request as { readonly message: object };
-        return this.#onTask(session, signal, { make: (task) => task.send(toWire(whole)), read: this.#plain });
+        const { message: whole } = own.watched(request) as { readonly message: object };
+        const make = (task: RemoteTask) => task.send(toWire(whole));
+        return own.unlessFailed(this.#onTask(session, signal, { make, read: this.#plain }));
       }),
       options,
     );
@@ -197,6 +214,8 @@ export class CapnwebTask implements CapnwebTaskView {
       callback,
       after,
       ports: this.#ports,
+      isClosed: () => this.#client.isClosed,
+      closing: this.#ports.closing,
       start: async (sink, last, ended) => {
         const wanted = last === undefined ? {} : { after: last };
         return this.#inSession(others, async (session, signal) => {
@@ -284,6 +303,36 @@ export class CapnwebTask implements CapnwebTaskView {
 interface TaskCall<T> {
   readonly make: (task: RemoteTask) => Remote<unknown>;
   readonly read: ReadAnswer<T>;
+}
+
+/** The streams in a message of the caller. An error of one of them is the error of the call. */
+class OwnStreams {
+  #failure: { readonly error: unknown } | undefined;
+
+  /** The request, whose streams note their errors. */
+  watched(request: object): object {
+    const { message } = request as { readonly message?: { readonly parts?: unknown } };
+    if (!Array.isArray(message?.parts) || !message.parts.some(hasStream)) return request;
+    const failed = (error: unknown): void => {
+      this.#failure ??= { error };
+    };
+    const parts = message.parts.map((part: unknown) =>
+      hasStream(part) ? { ...part, raw: passed(part.raw, { take: () => {}, failed }) } : part,
+    );
+    return { ...request, message: { ...message, parts } };
+  }
+
+  async unlessFailed<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      throw this.#failure === undefined ? error : this.#failure.error;
+    }
+  }
+}
+
+function hasStream(part: unknown): part is { readonly raw: ReadableStream<Uint8Array> } {
+  return isObject(part) && part.raw instanceof ReadableStream;
 }
 
 /** Releases an object whose only call is on its way. */

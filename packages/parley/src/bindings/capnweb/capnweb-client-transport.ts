@@ -53,6 +53,7 @@ export class CapnwebClientTransport implements ClientTransport {
   readonly address: string;
   readonly #options: CapnwebClientTransportOptions;
   readonly #sessions = new Map<string, ClientSession | Promise<ClientSession>>();
+  #isClosed = false;
 
   constructor(options: CapnwebClientTransportOptions) {
     this.agentInterface = options.agentInterface;
@@ -80,11 +81,16 @@ export class CapnwebClientTransport implements ClientTransport {
     return { first: await events.next(), events };
   }
 
-  /** Closes all sessions. A later call opens a new one. */
+  /** Closes all sessions, and opens no more. */
   close(): void {
+    this.#isClosed = true;
     const sessions = [...this.#sessions.values()];
     this.#sessions.clear();
-    for (const session of sessions) void Promise.resolve(session).then((open) => open.close());
+    for (const session of sessions)
+      void Promise.resolve(session).then(
+        (open) => open.close(),
+        () => {},
+      );
   }
 
   async #place(call: TransportCall): Promise<{ session: ClientSession; options: RemoteCallOptions | undefined }> {
@@ -146,6 +152,7 @@ export class CapnwebClientTransport implements ClientTransport {
   }
 
   #opened(key: string, { tenant, credential, identity }: WantedSession): ClientSession {
+    if (this.#isClosed) throw new ConnectionError('The client is closed', { sent: false, isFinal: true });
     const { connect, clock, turn, settings } = this.#options;
     const hello: Hello = {
       parameters: { 'A2A-Version': this.agentInterface.protocolVersion, ...identity },

@@ -320,7 +320,6 @@ export class ClientSession {
 /** An agent may send more and larger values than a caller, but no endless ones. */
 function limitsOf({ frameBytes, frameItems, pingMs }: ClientSessionSettings): TransportLimits {
   return {
-    depth: 100,
     pathLength: 4,
     calls: 4096,
     capabilities: 1024,
@@ -339,6 +338,7 @@ function made(make: () => Remote<unknown>): Remote<unknown> {
   try {
     return make();
   } catch (cause) {
+    if (cause instanceof A2AError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new A2AError('INVALID_PARAMS', `The request cannot be sent: ${reason}`, {}, { cause });
   }

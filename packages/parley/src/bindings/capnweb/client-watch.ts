@@ -1,5 +1,6 @@
+import { isTransient } from '../../client/send-retries.js';
 import { clientV1_0 } from '../../codec/v1_0/client-codec.js';
-import { A2AError } from '../../errors/a2a-error.js';
+import { ConnectionError } from '../../errors/connection-error.js';
 import { isObject } from '../../model/json.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import { isTerminal } from '../../model/task-state.js';
@@ -16,7 +17,10 @@ export type WatchCallback = (events: readonly CapnwebEvent[]) => void | Promise<
 export interface WatchSubscription extends Disposable {
   /** Ends the watch. The task goes on. */
   close(): void;
-  /** Resolves when the task has ended or the watch was closed. Rejects with the error of the function or the agent. */
+  /**
+   * Resolves when the task has ended, or the watch or its client was closed. Rejects with the error of the function, of
+   * the agent, or of the last connection.
+   */
   readonly ended: Promise<void>;
 }
 
@@ -32,6 +36,10 @@ export interface ClientWatchOptions {
   /** The number of the event behind which the watch begins. */
   readonly after: number | undefined;
   readonly ports: CapabilityPorts;
+  /** True once the client is closed. */
+  readonly isClosed: () => boolean;
+  /** Aborted when the object of the agent is closed. */
+  readonly closing: AbortSignal;
   /** Begins the watch in a session. `ended` is called if the session ends. */
   readonly start: (
     sink: (items: readonly unknown[]) => Promise<void>,
@@ -44,8 +52,6 @@ export interface ClientWatchOptions {
 const PATIENCE_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** Sessions in a row without an event. */
-const ATTEMPTS = 10;
 
 /** A function that follows a task over as many sessions as necessary. Each event comes once and in order. */
 export class ClientWatch implements WatchSubscription {
@@ -60,12 +66,16 @@ export class ClientWatch implements WatchSubscription {
   #current: StartedWatch | undefined;
   #isOver = false;
   #failures = 0;
+  /** Gaps for which the watch has begun again, and the last event before the latest of them. */
+  #gaps = 0;
+  #gapAfter: number | undefined;
 
   constructor(options: ClientWatchOptions) {
     this.#options = options;
     this.#last = options.after;
     this.ended = this.#over.promise;
     this.ended.catch(() => {});
+    options.closing.addEventListener('abort', this.#closed, { once: true });
     this.#start();
   }
 
@@ -74,13 +84,16 @@ export class ClientWatch implements WatchSubscription {
     this.#over.resolve();
   }
 
+  readonly #closed = (): void => this.close();
+
   [Symbol.dispose](): void {
     this.close();
   }
 
   #start(): void {
     const session = this.#session;
-    const broken = (): void => this.#again(session);
+    const broken = (): void =>
+      this.#again(session, new ConnectionError('The session of the watch has ended', { sent: true }));
     this.#options
       .start((items) => this.#take(items, session), this.#last, broken)
       .then(
@@ -90,19 +103,21 @@ export class ClientWatch implements WatchSubscription {
         },
         (error: unknown) => {
           if (session !== this.#session) return;
-          if (error instanceof A2AError && error.code === 'UNAVAILABLE' && this.#failures < ATTEMPTS) {
-            this.#again(session);
-          } else this.#fail(error);
+          if (isTransient(error)) this.#again(session, error);
+          else this.#fail(error);
         },
       );
   }
 
-  /** Begins again in another session, behind the last event. */
-  #again(session: number): void {
+  /** Begins again in another session, behind the last event. `error` ended this one. */
+  #again(session: number, error: unknown): void {
     if (this.#isOver || session !== this.#session) return;
+    const { ports, isClosed } = this.#options;
+    const { clock, random, attempts } = ports;
+    if (isClosed()) return this.close();
+    if (this.#failures >= attempts) return this.#fail(error);
     this.#session += 1;
     this.#leave();
-    const { clock, random } = this.#options.ports;
     const whole = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#failures += 1;
     clock.after(whole / 2 + (whole / 2) * random(), () => {
@@ -116,7 +131,8 @@ export class ClientWatch implements WatchSubscription {
     const taken = this.#taken.then(() => this.#give(items, session));
     this.#taken = ignoreRejection(taken);
     await taken;
-    if (clock.monotonic() - began >= PATIENCE_MS) this.#again(session);
+    if (clock.monotonic() - began >= PATIENCE_MS)
+      this.#again(session, new ConnectionError('The function took too long for the agent', { sent: true }));
   }
 
   /** Gives a batch to the function. A batch that a later session brings again is left to that session. */
@@ -124,13 +140,19 @@ export class ClientWatch implements WatchSubscription {
     if (this.#isOver || session !== this.#session) return;
     try {
       const events: CapnwebEvent[] = [];
+      let hasGap = false;
       for (const item of items) {
+        hasGap = this.#isAfterGap(item);
+        if (hasGap) break;
         const event = await this.#event(item);
         if (event !== undefined) events.push(event);
       }
-      if (events.length > 0) await this.#options.callback(events);
-      this.#failures = 0;
-      if (events.some(({ event }) => isLast(event))) {
+      if (events.length > 0) {
+        await this.#options.callback(events);
+        this.#failures = 0;
+      }
+      if (hasGap) this.#again(session, new ConnectionError('Events of the watch were lost', { sent: true }));
+      else if (events.some(({ event }) => isLast(event))) {
         this.#finish();
         this.#over.resolve();
       }
@@ -138,6 +160,17 @@ export class ClientWatch implements WatchSubscription {
       this.#fail(error);
       throw error;
     }
+  }
+
+  /** True if events before the item were lost. A gap that comes again is taken as it is, as in a `TaskStream`. */
+  #isAfterGap(item: unknown): boolean {
+    const { seq, reset } = isObject(item) ? item : {};
+    if (reset === true || this.#last === undefined || !Number.isSafeInteger(seq)) return false;
+    if ((seq as number) <= this.#last + 1) return false;
+    if (this.#last === this.#gapAfter || this.#gaps >= this.#options.ports.attempts) return false;
+    this.#gaps += 1;
+    this.#gapAfter = this.#last;
+    return true;
   }
 
   async #event(item: unknown): Promise<CapnwebEvent | undefined> {
@@ -159,6 +192,7 @@ export class ClientWatch implements WatchSubscription {
 
   #finish(): void {
     this.#isOver = true;
+    this.#options.closing.removeEventListener('abort', this.#closed);
     this.#leave();
   }
 

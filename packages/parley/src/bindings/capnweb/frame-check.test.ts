@@ -3,7 +3,6 @@ import { FrameCheck, type FrameLimits } from './frame-check.js';
 
 const LIMITS: FrameLimits = {
   items: 1000,
-  depth: 10,
   pathLength: 4,
   calls: 4,
   capabilities: 2,
@@ -91,7 +90,7 @@ describe('the check of frames', () => {
     ['a path with an object', ['push', ['pipeline', 0, [{}], []]]],
     ['a path with a long name', ['push', ['pipeline', 0, ['a'.repeat(1000)], []]]],
     ['a path with a fraction', ['push', ['pipeline', 0, [0.5], []]]],
-    ['a deep value', call(nested(20))],
+    ['a deep value', call(nested(300))],
     ['a write to no pipe', ['stream', ['pipeline', 0, ['write'], [1]]]],
     ['a stream message that is no call', ['stream', 1]],
     ['bytes that are no text', call(['bytes', 1])],

@@ -13,8 +13,6 @@ import { sentError } from './wire-errors.js';
 /** A connection, and the agent behind it. */
 export interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatch' | 'admitted' | 'end' | 'hold'> {
   readonly socket: SocketPort;
-  readonly jsonDepth: number;
-  readonly jsonItems: number;
   /** Bounds the large frames of all connections. */
   readonly memory: FrameMemory | undefined;
   /** Bounds the bytes of all connections that wait for a reader. */
@@ -45,7 +43,7 @@ const END_CODES = {
 
 /** Serves an agent on a WebSocket. */
 export function serveSession(options: ServedSessionOptions): ServedSession {
-  const { socket, limits, clock, requestBytes, jsonDepth, jsonItems } = options;
+  const { socket, limits, clock, requests } = options;
   const bornAt = clock.monotonic();
   const lastsMs = limits.ageMs * (0.9 + 0.2 * options.random);
   const stopDeadline = clock.after(limits.authenticateMs, () =>
@@ -53,7 +51,7 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
   );
   const transport: SocketTransport = new SocketTransport({
     socket,
-    limits: transportLimits(limits, { bodyBytes: requestBytes, jsonDepth, jsonItems }),
+    limits: transportLimits(limits, requests),
     clock,
     firstFrameLength: limits.firstFrameLength,
     memory: options.memory,
@@ -101,9 +99,9 @@ export type ServedBatchOptions = Omit<
  * @throws A2AError for a batch that breaks the rules of frames.
  */
 export async function serveBatch(text: string, options: ServedBatchOptions): Promise<string> {
-  const { limits, clock, requestBytes, jsonDepth, jsonItems } = options;
+  const { limits, clock, requests } = options;
   const transport = new BatchTransport(text, {
-    limits: transportLimits(limits, { bodyBytes: requestBytes, jsonDepth, jsonItems }),
+    limits: transportLimits(limits, requests),
     frames: limits.batchFrames,
   });
   const nothing = () => {};

@@ -13,6 +13,7 @@ import type { ItemSource } from '../../task/stream-item.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { LimitName } from '../../telemetry/reached-limit.js';
 import { callDirectly, type DirectReply } from '../direct/direct-binding.js';
+import type { RequestLimits } from '../http/binding-context.js';
 import { givenOnce } from '../http/call-context.js';
 import { endedCredentialError } from '../http/ended-credential.js';
 import type { Exchange, ExchangeRequest } from '../http/exchange.js';
@@ -39,8 +40,8 @@ export interface ServerSessionOptions {
    */
   readonly present: (credential: InBandCredential, card: AgentCard) => RequestFields;
   readonly limits: SessionLimits;
-  /** Bytes of one request, file content included. */
-  readonly requestBytes: number;
+  /** The limits of a request. Its bytes include file content. */
+  readonly requests: RequestLimits;
   /** True for a connection that ends with its answer: it has no feeds. */
   readonly isBatch: boolean;
   readonly clock: Clock;
@@ -299,12 +300,13 @@ export class ServerSession {
     const fault = isFull
       ? () => this.#tooMany('files', `the files of ${MOST_COLLECTED} requests of this connection are arriving`)
       : notJson;
-    const { requestBytes, memory, clock } = this.options;
+    const { requests, memory, clock } = this.options;
     const holder = {};
     const { promise: late, reject } = Promise.withResolvers<never>();
     // Without room the first bytes of a file are too many, and its stream is cancelled.
     const decoded = fromWire(value, {
-      streamBytes: isFull ? 0 : requestBytes,
+      streamBytes: isFull ? 0 : requests.bodyBytes,
+      limits: requests,
       fault,
       take: (bytes) => memory?.take(holder, bytes),
       late,

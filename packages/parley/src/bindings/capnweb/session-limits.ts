@@ -65,21 +65,14 @@ export const DEFAULT_SESSION_LIMITS: SessionLimits = {
 
 /** Members of the path of a call. */
 const PATH_LENGTH = 4;
-/** The levels of a frame around the value of a request. */
-const FRAME_DEPTH = 4;
 
 /** The bounds of a connection. `frameLength` is the longest request. */
 export function transportLimits(
   limits: SessionLimits,
-  {
-    bodyBytes,
-    jsonDepth,
-    jsonItems,
-  }: Pick<RequestLimits, 'bodyBytes' | 'jsonDepth' | 'jsonItems'> = DEFAULT_REQUEST_LIMITS,
+  { bodyBytes, jsonItems }: Pick<RequestLimits, 'bodyBytes' | 'jsonItems'> = DEFAULT_REQUEST_LIMITS,
 ): TransportLimits {
   return {
     frameLength: bodyBytes,
-    depth: jsonDepth + FRAME_DEPTH,
     items: jsonItems,
     pathLength: PATH_LENGTH,
     calls: limits.unreleasedCalls,

@@ -33,7 +33,7 @@ class PeerSocket implements SocketPort {
 it('a peer that sends many frames at once leaves every other connection its turn', async () => {
   const socket = new PeerSocket();
   const clock = new ManualClock();
-  const limits = transportLimits(DEFAULT_SESSION_LIMITS, { bodyBytes: 4_000, jsonDepth: 100, jsonItems: 1000 });
+  const limits = transportLimits(DEFAULT_SESSION_LIMITS, { bodyBytes: 4_000, jsonItems: 1000 });
   let left = 64;
   const turn = {
     isOver: () => {

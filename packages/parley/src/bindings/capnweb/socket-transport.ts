@@ -64,11 +64,11 @@ export const CLOSE_CODES = {
 } as const;
 
 /**
- * True for the text of a frame that holds more than its check would take. A value of a list has two elements there, and
- * the message around the values has a few.
+ * True for the text of a frame that holds far more than a value may. A list has two brackets there, and the message
+ * around the values has a few. A call with somewhat too much gets an error, and its connection goes on.
  */
 export function holdsTooMuch(text: string, { items }: FrameLimits): boolean {
-  return passedBound(text, { depth: Number.POSITIVE_INFINITY, items: 2 * items + 64 }) !== undefined;
+  return passedBound(text, { depth: Number.POSITIVE_INFINITY, items: 4 * items + 64 }) !== undefined;
 }
 
 /** The time for which stream writes of the peer may wait for a reader here, before the connection ends. */

@@ -1,7 +1,14 @@
+import { tooDeep, tooManyItems } from '../../errors/standard-errors.js';
+import { isBase64, toStandardBase64 } from '../../model/base64.js';
+import { ENVELOPE_LEVELS, MAX_NESTING } from '../../model/json-fault.js';
+import type { RequestLimits } from '../http/binding-context.js';
+
 /** Options of `fromWire`. */
 export interface ReceivedValueOptions {
   /** The most bytes that streams of a value may bring. */
   readonly streamBytes: number;
+  /** The limits of a request. Absent: those of the frame are enough. */
+  readonly limits?: Pick<RequestLimits, 'jsonDepth' | 'jsonItems'>;
   /** Makes the error for a value that has no place in a message. */
   readonly fault: (description: string) => Error;
   /** Counts the bytes of all streams so far. The promise resolves when there is room for them; absent: there is now. */
@@ -21,10 +28,12 @@ const CHUNK_BYTES = 64 * 1024;
 
 /**
  * A value of the model for a peer. File content becomes bytes, or a stream if it is long. Names that the library drops
- * get an escape. A value without any of these is returned as it is.
+ * get an escape. A value without any of these is returned as it is. So is content that is no base64: the peer names its
+ * field.
+ * @throws A2AError INVALID_REQUEST for a value that is deeper than any of the model.
  */
 export function toWire(value: unknown): unknown {
-  return written(value, false);
+  return written(value, false, 0);
 }
 
 /** A text with one of these in quotes may need a change. Quotes within text are escaped, so that few others match. */
@@ -37,34 +46,70 @@ export function toWireFromText(text: string): unknown {
   return CHANGES.test(text) ? toWire(value) : value;
 }
 
-function written(value: unknown, isFree: boolean): unknown {
+function written(given: unknown, isFree: boolean, level: number): unknown {
+  const value = inJson(given);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return changedList(value, (item) => written(item, isFree));
+  if (level > MAX_NESTING + ENVELOPE_LEVELS) throw tooDeep(MAX_NESTING);
+  if (Array.isArray(value)) return changedList(value, (item) => written(item, isFree, level + 1) ?? null);
   if (isBinary(value)) return value;
-  return changedObject(value, (name, member) => {
+  return changedObject(value, (name, given) => {
+    const member = inJson(given);
     if (member === undefined) return undefined;
     const key = DROPPED.has(name) || name.startsWith(ESCAPE) ? ESCAPE + name : name;
-    if (name === 'raw' && !isFree && typeof member === 'string') return [key, content(bytesOf(member))];
-    return [key, written(member, isFree || FREE.has(name))];
+    if (name === 'raw' && !isFree && typeof member === 'string') return [key, content(member)];
+    return [key, written(member, isFree || FREE.has(name), level + 1)];
   });
+}
+
+/** The value that JSON would have in its place, one level deep. The library has more kinds of values. */
+function inJson(value: unknown): unknown {
+  switch (typeof value) {
+    case 'number':
+      return Number.isFinite(value) ? value : null;
+    case 'object': {
+      if (value === null || isBinary(value)) return value;
+      const { toJSON } = value as { readonly toJSON?: unknown };
+      return typeof toJSON === 'function' ? inJson(Reflect.apply(toJSON, value, [''])) : value;
+    }
+    case 'bigint':
+      throw new TypeError('A bigint has no JSON form');
+    case 'function':
+    case 'symbol':
+      return undefined;
+    default:
+      return value;
+  }
 }
 
 /**
  * A received value as one of the model: file content as base64, names without their escape. Reads streams of file
  * content to their end. Resolves at once if there are none.
- * @throws the fault for a function, a capability, or bytes in another place.
+ * @throws the fault for a function, a capability, or bytes in another place. A2AError INVALID_REQUEST beyond the
+ * limits.
  */
 export function fromWire(value: unknown, options: ReceivedValueOptions): unknown {
   const contents: Promise<void>[] = [];
   const budget = { left: options.streamBytes, taken: 0 };
-  const read = (at: unknown, isFree: boolean): unknown => {
+  const { jsonDepth = Number.POSITIVE_INFINITY, jsonItems = Number.POSITIVE_INFINITY } = options.limits ?? {};
+  let items = 0;
+  const count = (further: number): void => {
+    items += further;
+    if (items > jsonItems) throw tooManyItems(jsonItems);
+  };
+  const read = (at: unknown, isFree: boolean, level: number): unknown => {
     if (typeof at === 'function') throw options.fault('An object is not data');
     if (typeof at !== 'object' || at === null) return at;
-    if (Array.isArray(at)) return changedList(at, (item) => read(item, isFree));
+    if (level > jsonDepth + ENVELOPE_LEVELS) throw tooDeep(jsonDepth);
+    if (Array.isArray(at)) {
+      count(at.length);
+      return changedList(at, (item) => read(item, isFree, level + 1));
+    }
     if (isBinary(at)) throw options.fault('Bytes are the content of a part only');
     return changedObject(at, (name, member, target) => {
+      count(1);
       const key = name.startsWith(ESCAPE) ? name.slice(ESCAPE.length) : name;
-      if (name !== 'raw' || isFree || !isBinary(member)) return [key, read(member, isFree || FREE.has(name))];
+      if (name !== 'raw' || isFree || !isBinary(member))
+        return [key, read(member, isFree || FREE.has(name), level + 1)];
       if (member instanceof Uint8Array) return [key, base64Of(member)];
       const object = target();
       contents.push(
@@ -75,7 +120,7 @@ export function fromWire(value: unknown, options: ReceivedValueOptions): unknown
       return [key, ''];
     });
   };
-  const result = read(value, false);
+  const result = read(value, false, 1);
   return contents.length === 0 ? result : Promise.all(contents).then(() => result);
 }
 
@@ -134,7 +179,10 @@ function define(object: Record<string, unknown>, name: string, value: unknown): 
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function content(bytes: Uint8Array): Binary {
+function content(text: string): Binary | string {
+  const base64 = toStandardBase64(text);
+  if (!isBase64(base64)) return text;
+  const bytes = bytesOf(base64);
   return bytes.length <= WHOLE_BYTES ? bytes : chunksOf(bytes);
 }
 
@@ -164,7 +212,13 @@ async function collected(
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = stream.getReader();
-  const read = () => (late === undefined ? reader.read() : Promise.race([reader.read(), late]));
+  const brokenOff = (): never => {
+    throw fault('A stream of file content broke off');
+  };
+  const read = () => {
+    const chunk = reader.read().catch(brokenOff);
+    return late === undefined ? chunk : Promise.race([chunk, late]);
+  };
   try {
     for (let next = await read(); !next.done; next = await read()) {
       if (!(next.value instanceof Uint8Array)) throw fault('A stream of file content has bytes only');

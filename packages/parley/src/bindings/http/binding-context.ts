@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { AgentCard } from '../../model/agent-card.js';
+import { MAX_NESTING } from '../../model/json-fault.js';
 import type { SecurityRequirement } from '../../model/security-scheme.js';
 import type { ContentModes } from '../../operations/content-types.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -14,9 +15,9 @@ import type { ExchangeRequest } from './exchange.js';
 /** The limits of one request. */
 export interface RequestLimits {
   readonly bodyBytes: number;
-  /** Nesting of objects and arrays in a JSON body. */
+  /** Levels of objects and arrays in `data` and in `metadata`. At most `MAX_NESTING`. */
   readonly jsonDepth: number;
-  /** Members of all objects and elements of all arrays in a JSON body. */
+  /** Members of all objects and elements of all arrays in a request. */
   readonly jsonItems: number;
   /** Parts of one message. */
   readonly parts: number;
@@ -27,7 +28,7 @@ export interface RequestLimits {
 /** The default limits of an endpoint. */
 export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
   bodyBytes: 10 * 1024 * 1024,
-  jsonDepth: 100,
+  jsonDepth: MAX_NESTING,
   jsonItems: 100_000,
   parts: 1000,
   idLength: 1024,

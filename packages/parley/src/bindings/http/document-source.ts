@@ -1,4 +1,5 @@
 import { type DocumentSource, webUrl } from '../../client/document-source.js';
+import { A2AError } from '../../errors/a2a-error.js';
 import { AgentCardError } from '../../errors/agent-card-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
 import { RefusedAddressError } from '../../errors/refused-address-error.js';
@@ -27,15 +28,23 @@ export function documentSource(caller: HttpCaller): DocumentSource {
 }
 
 /** The text of an answer. An event stream has none, because it may have no end: the url is that of an interface. */
-function textOf(
+async function textOf(
   response: Response,
   { answerBytes, answerItems: items }: HttpCaller,
   signal: AbortSignal | undefined,
-): Promise<string> | string {
+): Promise<string> {
   const isStream = response.headers.get('content-type')?.startsWith(EVENT_STREAM_TYPE) === true;
-  if (!isStream) return readAnswer(response, { limit: Math.min(answerBytes, CARD_BYTES), items, signal });
-  discard(response);
-  return '';
+  if (isStream) {
+    discard(response);
+    return '';
+  }
+  try {
+    return await readAnswer(response, { limit: Math.min(answerBytes, CARD_BYTES), items, signal });
+  } catch (error) {
+    // The answer is too long, or has too many members.
+    if (!(error instanceof A2AError) || error.code !== 'INVALID_AGENT_RESPONSE') throw error;
+    throw new AgentCardError('invalid', `The document is no agent card: ${error.message}`);
+  }
 }
 
 /** The target of an answer that redirects. @throws AgentCardError for a redirect that is not followed. */

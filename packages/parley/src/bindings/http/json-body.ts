@@ -1,6 +1,7 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
-import { tooManyItems } from '../../errors/standard-errors.js';
+import { tooDeep, tooManyItems } from '../../errors/standard-errors.js';
+import { ENVELOPE_LEVELS } from '../../model/json-fault.js';
 import { passedBound } from '../../model/json-scan.js';
 import type { BindingContext, RequestLimits } from './binding-context.js';
 import type { ExchangeRequest } from './exchange.js';
@@ -48,22 +49,17 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * Parses the JSON of a body.
+ * Parses the JSON of a body. `jsonDepth` counts in the values that the protocol leaves free, which `limitRequest`
+ * checks.
  * @throws A2AError PARSE_ERROR if it is no JSON, INVALID_REQUEST if it nests too deeply or has too many items.
  */
 export function parseJson(text: string, limits: Pick<RequestLimits, 'jsonDepth' | 'jsonItems'>): unknown {
-  const { jsonDepth: depth, jsonItems: items } = limits;
-  const passed = passedBound(text, { depth, items });
-  if (passed !== undefined) throw passed === 'depth' ? tooDeep(depth) : tooManyItems(items);
+  const { jsonDepth, jsonItems: items } = limits;
+  const passed = passedBound(text, { depth: jsonDepth + ENVELOPE_LEVELS, items });
+  if (passed !== undefined) throw passed === 'depth' ? tooDeep(jsonDepth) : tooManyItems(items);
   try {
     return JSON.parse(text);
   } catch {
     throw new A2AError('PARSE_ERROR', 'Invalid JSON payload');
   }
-}
-
-/** The error of JSON with more than `depth` levels. */
-export function tooDeep(depth: number): A2AError {
-  const message = `The JSON is nested deeper than ${depth} levels`;
-  return new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'jsonDepth' } });
 }

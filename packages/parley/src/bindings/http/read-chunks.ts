@@ -63,7 +63,7 @@ export class CollectedBytes {
 
 /** The error of a body beyond `limit` bytes. */
 export function payloadTooLarge(limit: number): A2AError {
-  const message = `The request body is larger than ${limit} bytes`;
+  const message = `The request body is larger than ${limit} bytes. Send large files by uploads, if the agent takes them`;
   return new A2AError('PAYLOAD_TOO_LARGE', message, { metadata: { limit: 'bodyBytes' } });
 }
 

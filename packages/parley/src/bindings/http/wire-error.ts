@@ -27,7 +27,7 @@ export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A
     const origin = error.cause ?? error;
     if (origin instanceof ServerClosingError) logger.debug('call ended by the shutdown', fields);
     else if (FAULTS.has(error.code)) logger.error('operation failed', { ...fields, error: origin });
-    return error;
+    return withText(error);
   }
   if (error instanceof StorageError) {
     logger[failureLevel(error)]('storage failed', { ...fields, error });
@@ -36,6 +36,21 @@ export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A
   }
   logger.error('operation failed', { ...fields, error });
   return new InternalError({ cause: error });
+}
+
+/** The texts of the specification for errors that Parley tells in more detail (Spec §9.5). */
+const TEXTS: { readonly [Code in ErrorCode]?: string } = {
+  PARSE_ERROR: 'Invalid JSON payload',
+  INVALID_REQUEST: 'Request payload validation error',
+  INVALID_PARAMS: 'Invalid parameters',
+};
+
+/** The error with the text of the specification before its own. */
+function withText(error: A2AError): A2AError {
+  const { code, message, details, cause } = error;
+  const text = TEXTS[code];
+  if (text === undefined || message.startsWith(text)) return error;
+  return new A2AError(code, `${text}: ${message}`, details, { cause });
 }
 
 /** The words of an error in the version of the call, if that is known. */

@@ -1,6 +1,6 @@
-import { tooManyItems } from '../../errors/standard-errors.js';
+import { tooDeep, tooManyItems } from '../../errors/standard-errors.js';
+import { ENVELOPE_LEVELS } from '../../model/json-fault.js';
 import type { RequestLimits } from '../http/binding-context.js';
-import { tooDeep } from '../http/json-body.js';
 import { payloadTooLarge } from '../http/read-chunks.js';
 
 /** The limits of a request that is not a text. */
@@ -54,9 +54,7 @@ class Copier {
 
   #within(value: object, depth: number): unknown {
     const { jsonDepth } = this.#limits;
-    if (depth > jsonDepth) {
-      throw tooDeep(jsonDepth);
-    }
+    if (depth > jsonDepth + ENVELOPE_LEVELS) throw tooDeep(jsonDepth);
     const { toJSON } = value as { readonly toJSON?: unknown };
     if (typeof toJSON === 'function') return this.copy(Reflect.apply(toJSON, value, ['']), depth);
     if (Array.isArray(value)) return this.#list(value, depth);

@@ -84,13 +84,15 @@ export class WireWriter {
     this.varint(length);
   }
 
-  /** The bytes of a base64 text with their length. */
-  base64(text: string): void {
+  /** The bytes of a base64 text with their length. Returns false, and writes nothing, for any other text. */
+  base64(text: string): boolean {
     const bytes = Buffer.from(text, 'base64');
+    if (bytes.length !== bytesIn(text)) return false;
     this.#room(bytes.length);
     this.#at -= bytes.length;
     this.#bytes.set(bytes, this.#at);
     this.varint(bytes.length);
+    return true;
   }
 
   /** Writes a short text of ASCII without its length. Writes nothing of any other text. */
@@ -116,4 +118,12 @@ export class WireWriter {
     this.#bytes = larger;
     this.#at = capacity - length;
   }
+}
+
+/** The bytes of a base64 text, with its padding or without. Node.js skips other characters, and so finds fewer. */
+function bytesIn(text: string): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  if (padding > 0 && text.length % 4 !== 0) return Number.NaN;
+  const characters = text.length - padding;
+  return characters % 4 === 1 ? Number.NaN : Math.floor((characters * 3) / 4);
 }

@@ -78,8 +78,8 @@ function content(writer: WireWriter, field: FieldPlan, value: unknown): void {
       if (typeof value !== 'string') throw unwritable(field, 'a string');
       return writer.string(value);
     case 'bytes':
-      if (typeof value !== 'string') throw unwritable(field, 'base64');
-      return writer.base64(value);
+      if (typeof value !== 'string' || !writer.base64(value)) throw unwritable(field, 'base64');
+      return;
     case 'bool':
       if (typeof value !== 'boolean') throw unwritable(field, 'true or false');
       return writer.varint(value ? 1 : 0);

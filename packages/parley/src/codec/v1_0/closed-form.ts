@@ -1,8 +1,8 @@
+import { toStandardBase64 } from '../../model/base64.js';
 import { isObject } from '../../model/json.js';
 import type { MemberRow, ValueForm } from '../../model/type-row.js';
 import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
 import type { WireForm } from '../wire-codec.js';
-import { toStandardBase64 } from './base64.js';
 import { membersOf } from './member-names.js';
 import { toUtc } from './timestamp.js';
 

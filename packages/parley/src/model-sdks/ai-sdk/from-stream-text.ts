@@ -3,9 +3,10 @@ import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
 import { type EventQueue, MORE_FOLLOWS } from '../../server/event-queue.js';
 import { type ModelStream, modelParts } from '../../server/model-stream.js';
+import { controlPart } from '../../server/own-part.js';
 import type { RequestContext } from '../../server/request-context.js';
 import { waitingCalls } from '../../tools/approval-decisions.js';
-import { approvalQuestion } from '../../tools/tool-approvals.js';
+import { approvalQuestion, UNDECIDED } from '../../tools/tool-approvals.js';
 import type { ToolRun } from '../../tools/tool-run.js';
 import { MODEL_OUTPUT_EXTENSION, type ModelContent, modelMetadata, shownValue } from './model-output.js';
 import { answeredCalls } from './sdk-approvals.js';
@@ -78,7 +79,7 @@ export async function asksAgain({ context, events }: Pick<StreamTextTurn, 'conte
     input,
     expiresAt,
   }));
-  await events.inputRequired(approvalQuestion(approvals));
+  await events.inputRequired(approvalQuestion(approvals, kind === 'stray' ? UNDECIDED : undefined));
   return true;
 }
 
@@ -396,7 +397,8 @@ function sourcePart(source: Extract<TextStreamPart<ToolSet>, { readonly type: 's
   if (source.sourceType === 'url' && /^https?:\/\//i.test(source.url)) {
     return { url: source.url.toWellFormed(), ...metadata };
   }
-  return { data: shownValue(source.sourceType === 'url' ? { url: source.url, title } : documentOf(source)) };
+  const data = shownValue(source.sourceType === 'url' ? { url: source.url, title } : documentOf(source));
+  return controlPart({ data });
 }
 
 function documentOf({ title, mediaType, filename }: { title: string; mediaType: string; filename?: string }): object {

@@ -174,7 +174,7 @@ export class ToolRecorder {
 
   async #append(change: CallChange, metadata?: JsonObject): Promise<void> {
     const { events } = this.#turn;
-    const part = { ...recordPart(change), ...(metadata && { metadata }) };
+    const part = recordPart(change, metadata);
     if (this.#hasArtifact) await events.append(TOOLS_ARTIFACT.artifactId, part);
     else await events.artifact(part, { ...TOOLS_ARTIFACT, ...MORE_FOLLOWS });
     this.#hasArtifact = true;

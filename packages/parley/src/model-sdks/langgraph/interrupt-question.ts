@@ -1,12 +1,22 @@
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
+import { controlPart } from '../../server/own-part.js';
+import { type AnswerReading, readAnswer, readText } from '../../tools/answer-reading.js';
+import { interruptsIn } from '../../tools/open-questions.js';
+import { formLines } from '../../tools/tool-questions.js';
 import type { GraphInterrupt } from './runnable-graph.js';
 
-type OpenInterrupt = GraphInterrupt & { readonly id: string };
+/** An interrupt that waits for its answer. */
+export type OpenInterrupt = GraphInterrupt & { readonly id: string };
 
-/** The answers of a message, by the ids of interrupts. */
-export type InterruptAnswers = Readonly<Record<string, JsonValue>>;
+/** The answers of a message to interrupts. */
+export interface InterruptAnswers {
+  /** By the ids of interrupts. */
+  readonly values: Readonly<Record<string, JsonValue>>;
+  /** The reason why an answer does not fit the schema of its interrupt. */
+  readonly fault: string | undefined;
+}
 
 /**
  * The questions of interrupts, for INPUT_REQUIRED: for each a text, and a data part `{ interruptId, value }` with the
@@ -16,9 +26,10 @@ export function questionParts(interrupts: readonly OpenInterrupt[], note?: strin
   const questions = interrupts.flatMap(({ id, value, response_schema }): Part[] => {
     const json = jsonOf(value);
     const responseSchema = response_schema === undefined ? undefined : jsonOf(response_schema);
+    const form = isObject(responseSchema) ? formLines({ schema: responseSchema, canDecline: false }) : [];
     return [
-      { text: typeof json === 'string' ? json : JSON.stringify(json) },
-      { data: { interruptId: id, value: json, ...(responseSchema !== undefined && { responseSchema }) } },
+      { text: [typeof json === 'string' ? json : JSON.stringify(json), ...form].join('\n') },
+      controlPart({ data: { interruptId: id, value: json, ...(responseSchema !== undefined && { responseSchema }) } }),
     ];
   });
   return note === undefined ? questions : [{ text: note }, ...questions];
@@ -28,43 +39,61 @@ const NOTHING: JsonObject = {};
 
 /** The ids of the interrupts that a message asks about. */
 export function askedIn(message: Message | undefined): readonly string[] {
-  if (message?.role !== 'ROLE_AGENT') return [];
-  return message.parts.flatMap((part) => {
-    const { interruptId: id } = 'data' in part && isObject(part.data) ? part.data : NOTHING;
-    return typeof id === 'string' ? [id] : [];
-  });
+  return message?.role === 'ROLE_AGENT' ? interruptsIn(message.parts).map(({ interruptId }) => interruptId) : [];
 }
 
 /**
  * The answers in a message, for some of the asked interrupts. A part names its interrupt by `metadata.interruptId`. An
- * object may have the answers by id. One question takes the whole message: its data, else its text, else its parts.
+ * object may have the answers by id. One question takes the whole message: its data, else its text, else its parts. An
+ * interrupt with a schema is answered like a question of a tool, but cannot be declined: a graph needs a value.
  */
-export function answersIn({ parts }: Message, asked: readonly string[]): InterruptAnswers {
-  const answers: Record<string, JsonValue> = {};
+export function answersIn({ parts }: Message, asked: readonly OpenInterrupt[]): InterruptAnswers {
+  const readings = new Map<string, AnswerReading>();
   for (const part of parts) {
-    const { interruptId: id } = part.metadata ?? NOTHING;
-    if (typeof id === 'string' && asked.includes(id)) answers[id] = answerOf(part);
+    const { interruptId } = part.metadata ?? NOTHING;
+    const interrupt = asked.find(({ id }) => id === interruptId);
+    if (interrupt !== undefined) readings.set(interrupt.id, readingOf([part], interrupt));
   }
-  if (Object.keys(answers).length > 0) return answers;
+  if (readings.size > 0) return answersOf(readings);
   for (const part of parts) {
     if (!('data' in part) || !isObject(part.data)) continue;
-    for (const [id, value] of Object.entries(part.data)) if (asked.includes(id)) answers[id] = value;
+    for (const interrupt of asked) {
+      const value = Object.hasOwn(part.data, interrupt.id) ? part.data[interrupt.id] : undefined;
+      if (value !== undefined) readings.set(interrupt.id, readingOf([{ data: value }], interrupt));
+    }
   }
   const [only, ...more] = asked;
-  if (Object.keys(answers).length > 0 || only === undefined || more.length > 0) return answers;
-  return { [only]: wholeAnswer(parts) };
+  if (readings.size === 0 && only !== undefined && more.length === 0) readings.set(only.id, readingOf(parts, only));
+  return answersOf(readings);
+}
+
+function answersOf(readings: ReadonlyMap<string, AnswerReading>): InterruptAnswers {
+  const values: Record<string, JsonValue> = {};
+  let fault: string | undefined;
+  for (const [id, reading] of readings) {
+    if (reading.kind === 'value') values[id] = reading.value;
+    if (reading.kind === 'unfit') fault ??= reading.fault;
+  }
+  return { values, fault };
+}
+
+function readingOf(parts: readonly Part[], { response_schema }: OpenInterrupt): AnswerReading {
+  const schema = response_schema === undefined ? undefined : jsonOf(response_schema);
+  if (!isObject(schema) || Object.keys(schema).length === 0) return { kind: 'value', value: wholeAnswer(parts) };
+  const rules = { schema: schema as JsonObject, canDecline: false };
+  const reading = readAnswer(parts, rules);
+  const [part] = parts;
+  // A client may give the words of a person as data.
+  const isWord = reading.kind === 'unfit' && part !== undefined && 'data' in part && typeof part.data === 'string';
+  return isWord ? readText(part.data, rules) : reading;
 }
 
 function wholeAnswer(parts: readonly Part[]): JsonValue {
   const data = parts.flatMap((part) => ('data' in part ? [part.data as JsonValue] : []));
   if (data.length > 0) return data.length === 1 ? (data[0] as JsonValue) : data;
   const texts = parts.flatMap((part) => ('text' in part ? [part.text] : []));
-  return texts.length > 0 ? texts.join('\n') : (parts as unknown as JsonValue);
-}
-
-function answerOf(part: Part): JsonValue {
-  if ('data' in part) return part.data as JsonValue;
-  return 'text' in part ? part.text : (part as unknown as JsonValue);
+  if (texts.length > 0) return texts.join('\n');
+  return (parts.length === 1 ? parts[0] : parts) as unknown as JsonValue;
 }
 
 /** The value of a graph as JSON. A value that JSON cannot say becomes a text. */

@@ -89,6 +89,15 @@ describe('the answer of a graph', () => {
     expect(seen.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 
+  it('asks its author whether a saver derived from MemorySaver is durable', () => {
+    class FileSaver extends MemorySaver {}
+    const graph = chat(model('Hi'), new FileSaver());
+    expect(() => langGraphAgent({ graph })).toThrow(
+      'langGraphAgent: resumable: say true or false, because FileSaver is derived from MemorySaver',
+    );
+    for (const resumable of [true, false]) expect(langGraphAgent({ graph, resumable }).resumable).toBe(resumable);
+  });
+
   it('gets the conversation of the context, from the checkpointer or without one', async () => {
     for (const checkpointer of [undefined, new MemorySaver()]) {
       const prompts: unknown[] = [];
@@ -279,6 +288,43 @@ describe('an interrupt of a graph', () => {
     ]);
     const done = await send({ parts: [{ data: 3 }], ...follow(first) });
     expect(done.artifacts?.[0]?.parts).toEqual([{ data: { said: [3] } }]);
+  });
+
+  it.each<[string, z.ZodType, Sent, unknown]>([
+    ['a number', z.number(), { text: '3' }, 3],
+    ['a boolean', z.boolean(), { text: 'No.' }, false],
+    ['a choice', z.enum(['red', 'blue']), { text: 'Red' }, 'red'],
+    ['a text that looks like a number', z.string(), { text: '3' }, '3'],
+    ['a text that looks like a refusal', z.string(), { text: 'no' }, 'no'],
+    ['the value of the only field', z.object({ nights: z.number() }), { text: '2' }, { nights: 2 }],
+    ['the form as JSON', z.object({ a: z.string(), b: z.number() }), { text: '{"a":"x","b":1}' }, { a: 'x', b: 1 }],
+    ['the only field as data', z.object({ nights: z.number() }), { parts: [{ data: 2 }] }, { nights: 2 }],
+    ['words as data', z.number(), { parts: [{ data: '3' }] }, 3],
+    ['a list', z.array(z.number()), { text: '1, 2' }, [1, 2]],
+    ['nothing', z.nullable(z.number()), { text: 'null' }, null],
+  ])('with a schema is answered as a question of a tool: %s', async (_, responseSchema, sent, value) => {
+    const graph = new StateGraph(State)
+      .addNode('ask', () => ({ said: [interrupt('Well?', { responseSchema })] }))
+      .addEdge(START, 'ask')
+      .compile({ checkpointer: new MemorySaver() });
+    const { send } = await served({ graph, input: () => ({ said: [] }), output });
+    const first = await send();
+    const bad = await send({ parts: [{ data: { wrong: [] } }], ...follow(first) });
+    expect(questionOf(bad)?.[0]).toEqual({ text: expect.stringMatching(/does not have the form .*\. \w/) });
+    const done = await send({ ...sent, ...follow(first) });
+    expect(done.artifacts?.[0]?.parts).toEqual([{ data: { said: [value] } }]);
+  });
+
+  it('with a form tells people its fields', async () => {
+    const responseSchema = z.object({ city: z.string(), nights: z.number() });
+    const graph = new StateGraph(State)
+      .addNode('ask', () => ({ said: [interrupt('Where?', { responseSchema })] }))
+      .addEdge(START, 'ask')
+      .compile({ checkpointer: new MemorySaver() });
+    const first = await (await served({ graph, input: () => ({ said: [] }), output })).send();
+    const lines =
+      '- city (string; required)\n- nights (number; required)\n\nAnswer with a JSON object of these fields.';
+    expect(questionOf(first)?.[0]).toEqual({ text: `Where?\n\n${lines}` });
   });
 
   it('that another task of the context has overtaken fails its own task', async () => {

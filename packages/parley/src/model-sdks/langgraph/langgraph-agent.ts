@@ -1,4 +1,5 @@
 import { Command, GraphRecursionError, isInvalidResume, MemorySaver } from '@langchain/langgraph';
+import { OptionsError } from '../../errors/options-error.js';
 import type { JsonObject } from '../../model/json.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { ArtifactContent, EventQueue, StatusContent } from '../../server/event-queue.js';
@@ -43,7 +44,7 @@ export interface LangGraphAgentOptions {
   readonly recursionLimit?: number;
   /**
    * True if a turn goes on from its last checkpoint after its process died. Default: true with any checkpointer but
-   * `MemorySaver`.
+   * `MemorySaver`. Required for a checkpointer that is derived from it.
    */
   readonly resumable?: boolean;
 }
@@ -52,11 +53,12 @@ export interface LangGraphAgentOptions {
  * Makes an agent of a graph. Each context of a caller has its own thread. The text of the models becomes an artifact
  * that grows. An interrupt makes the task INPUT_REQUIRED, and the answer of the caller resumes the graph. A cancel and
  * the deadline abort the graph. Errors of the graph fail the task without details for the caller.
+ * @throws OptionsError if `resumable` is missing for a checkpointer that is derived from `MemorySaver`.
  */
 export function langGraphAgent(options: LangGraphAgentOptions): AgentExecutor {
   const checkpointer = checkpointerOf(options.graph);
   const threads = new ThreadQueue();
-  const resumable = options.resumable ?? (checkpointer !== undefined && !(checkpointer instanceof MemorySaver));
+  const resumable = options.resumable ?? isDurable(checkpointer);
   return {
     resumable,
     async execute(context, events) {
@@ -95,6 +97,14 @@ interface GraphTurnOptions {
 }
 
 /** One turn of a graph. */
+/** @throws OptionsError for a class derived from `MemorySaver`, which may keep its threads anywhere. */
+function isDurable(checkpointer: object | undefined): boolean {
+  if (!(checkpointer instanceof MemorySaver)) return checkpointer !== undefined;
+  if (checkpointer.constructor === MemorySaver) return false;
+  const fault = `resumable: say true or false, because ${checkpointer.constructor.name} is derived from MemorySaver`;
+  throw new OptionsError('langGraphAgent', [fault]);
+}
+
 class GraphTurn {
   readonly #options: LangGraphAgentOptions;
   readonly #context: RequestContext;
@@ -126,7 +136,8 @@ class GraphTurn {
     const config = { configurable: { thread_id: thread } };
     const start = await this.#start(config);
     if (start.kind === 'overtaken') return this.#events.fail(OVERTAKEN);
-    if (start.kind === 'unclear') return this.#ask(config, UNCLEAR);
+    if (start.kind === 'unclear')
+      return this.#ask(config, start.fault === undefined ? UNCLEAR : `${INVALID} ${start.fault}`);
     try {
       await this.#go(start, config);
     } catch (error) {
@@ -144,7 +155,7 @@ class GraphTurn {
     const { message, history, checkpoint: saved } = this.#context;
     const snapshot = await this.#options.graph.getState(config, { subgraphs: true });
     const position = await positionOf(this.#options.graph, config, snapshot);
-    const open = openInterrupts(snapshot).map(({ id }) => id);
+    const open = openInterrupts(snapshot);
     const start = turnStart({ message, question: history.at(-1), open, position, saved });
     if (saved === undefined) await this.#context.saveCheckpoint({ ...position });
     if (this.#context.attempt > 1) {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
-import { answersIn, askedIn, type InterruptAnswers } from './interrupt-question.js';
+import { answersIn, askedIn, type InterruptAnswers, type OpenInterrupt } from './interrupt-question.js';
 import { isPause } from './runnable-graph.js';
 import { isAt, type ThreadPosition } from './thread-position.js';
 
@@ -9,11 +9,11 @@ export type TurnStart =
   /** The message is new input. */
   | { readonly kind: 'input' }
   /** The message answers interrupts. */
-  | { readonly kind: 'answer'; readonly answers: InterruptAnswers }
+  | { readonly kind: 'answer'; readonly answers: InterruptAnswers['values'] }
   /** The thread goes on from its last checkpoint. */
   | { readonly kind: 'continue' }
-  /** The message has no answer to any of several questions. */
-  | { readonly kind: 'unclear' }
+  /** The message has no answer to any question. `fault`: why an answer does not fit. */
+  | { readonly kind: 'unclear'; readonly fault: string | undefined }
   /** The thread no longer waits for the answer. */
   | { readonly kind: 'overtaken' };
 
@@ -22,8 +22,8 @@ export interface TurnFacts {
   readonly message: Message;
   /** The message before, which may have asked. */
   readonly question: Message | undefined;
-  /** The ids of the interrupts that the thread waits for. */
-  readonly open: readonly string[];
+  /** The interrupts that the thread waits for. */
+  readonly open: readonly OpenInterrupt[];
   readonly position: ThreadPosition;
   /** The position that an earlier attempt of the turn started from. */
   readonly saved: JsonValue | undefined;
@@ -34,9 +34,9 @@ export function turnStart({ message, question, open, position, saved }: TurnFact
   if (!isAt(position, saved)) return { kind: 'continue' };
   const asked = askedIn(question);
   if (asked.length === 0) return { kind: 'input' };
-  const waiting = open.filter((id) => asked.includes(id));
+  const waiting = open.filter(({ id }) => asked.includes(id));
   if (waiting.length === 0) return { kind: 'overtaken' };
-  if (waiting.every(isPause)) return { kind: 'continue' };
-  const answers = answersIn(message, waiting);
-  return Object.keys(answers).length > 0 ? { kind: 'answer', answers } : { kind: 'unclear' };
+  if (waiting.every(({ id }) => isPause(id))) return { kind: 'continue' };
+  const { values, fault } = answersIn(message, waiting);
+  return Object.keys(values).length > 0 ? { kind: 'answer', answers: values } : { kind: 'unclear', fault };
 }

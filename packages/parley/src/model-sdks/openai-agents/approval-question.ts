@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../model/json.js';
 import { jsonFault } from '../../model/json-fault.js';
 import type { Message } from '../../model/message.js';
 import { isExpired, refusalOf } from '../../tools/approval-decisions.js';
-import { approvalsIn, decisionsIn, hasOnlyDecisions, type ToolApproval } from '../../tools/tool-approvals.js';
+import { approvalsIn, decisionsIn, namesDecisions, type ToolApproval } from '../../tools/tool-approvals.js';
 
 /** The question for a call of a tool that waits for its approval. */
 export function approvalOf(item: RunToolApprovalItem, expiresAt: string): ToolApproval {
@@ -35,7 +35,7 @@ export function answersIn(message: Message, question: Message, now: number): App
     const isApproved = decision.decision === 'approve' && !isExpired(asked.get(id)?.expiresAt, now);
     byId.set(id, isApproved ? { approved: true } : { approved: false, message: refusalOf(decision).message });
   }
-  if (decisions.size > 0 || hasOnlyDecisions(message.parts)) return { byId, isPrompt: false };
+  if (decisions.size > 0 || namesDecisions(message.parts)) return { byId, isPrompt: false };
   for (const id of asked.keys()) byId.set(id, { approved: false, message: refusalOf(undefined).message });
   return { byId, isPrompt: true };
 }

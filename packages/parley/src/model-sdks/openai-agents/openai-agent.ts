@@ -17,7 +17,7 @@ import type { Message } from '../../model/message.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';
-import { approvalQuestion } from '../../tools/tool-approvals.js';
+import { approvalQuestion, UNDECIDED } from '../../tools/tool-approvals.js';
 import { DEFAULT_TOOL_LIMITS } from '../../tools/tool-execution.js';
 import { TOOLS_CARD_EXTENSION } from '../../tools/tool-records.js';
 import { conversationItems, messageItem } from './agent-input.js';
@@ -73,7 +73,6 @@ const LOST = 'The agent no longer knows this question. Start a new task.';
 const TOO_LARGE = 'The agent cannot wait for an approval: the state of its run is too large.';
 const TOO_LARGE_TO_RESUME = 'The process of the agent ended, and the state of the run was too large to go on from.';
 const REUSED = 'The model gave two calls the same id. Start a new task.';
-const UNCLEAR = 'These answers are for calls that do not wait.';
 
 /**
  * Makes an A2A agent of an agent of the OpenAI Agents SDK. The text of the model becomes an artifact that grows. Tools
@@ -159,7 +158,7 @@ class AgentTurn {
     const pending = state.getInterruptions();
     const { byId, isPrompt } = answersIn(message, question, this.#context.clock.now());
     const isUnclear = byId.size === 0 || (isPrompt && !takesInput(state, await this.#messageItem()));
-    if (isUnclear) return this.#ask(state, pending, UNCLEAR);
+    if (isUnclear) return this.#ask(state, pending, UNDECIDED);
     for (const item of pending) {
       const answer = byId.get(callIdOf(item));
       if (answer?.approved === true) state.approve(item);
@@ -269,10 +268,9 @@ class AgentTurn {
     const expiresAt = new Date(this.#context.clock.now() + approvalMs).toISOString();
     const approvals = items.map((item) => approvalOf(item, expiresAt));
     if (reusedId(approvals, this.#context.history) !== undefined) return this.#events.fail(REUSED);
-    const { parts, extensions = [] } = approvalQuestion(approvals);
+    const { parts, extensions = [] } = approvalQuestion(approvals, note);
     const metadata = await this.#states.metadataOf(text, this.#context);
-    const content = note === undefined ? parts : [{ text: note }, ...parts];
-    await this.#events.inputRequired({ parts: content, extensions, metadata });
+    await this.#events.inputRequired({ parts, extensions, metadata });
   }
 
   async #complete({ finalOutput, state }: AnyRunResult): Promise<void> {

@@ -10,6 +10,7 @@ import type { Claim, HeldTurn } from '../../store/held-turn.js';
 import type { Remembered } from '../../store/idempotency-keys.js';
 import { type Scope, type TaskKey, taskKeyText } from '../../store/task-key.js';
 import type { StoredTask } from '../../store/task-storage.js';
+import type { LogRecord } from '../../task/log-record.js';
 import {
   type Authorization,
   AuthorizationError,
@@ -18,6 +19,7 @@ import {
 } from '../authorization.js';
 import { type Question, questionChangeOf } from '../question-change.js';
 import type { RequestContext } from '../request-context.js';
+import { EarlierReplies, type KeptReply, keptReply, keptText, textHash } from './earlier-replies.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
 import type { TurnPatience } from './turn-patience.js';
@@ -43,6 +45,13 @@ export interface AskingTurn {
   publish(question: Question | undefined): Promise<void>;
 }
 
+/** The sources of the replies for a turn that runs again. */
+interface RepliesOptions {
+  /** The records of earlier attempts. */
+  readonly records: () => Promise<readonly LogRecord[]>;
+  readonly patience: AskingTurn['patience'];
+}
+
 /** A request for authorization as the storage keeps it, under the hash of its state. */
 interface Asked {
   readonly scope: Scope;
@@ -54,6 +63,11 @@ interface Asked {
   readonly caller: CallerContext;
   /** The public key of the process in which the agent waits. */
   readonly publicKey: string;
+  /** `textHash` of the request. Absent in questions of older versions, as the next two. */
+  readonly asks?: string;
+  /** The turn that has begun the message, and its attempts so far. */
+  readonly turn?: number;
+  readonly attempt?: number;
 }
 
 /** The last question of a task in this process. */
@@ -62,6 +76,8 @@ interface Waiting {
   readonly turn: WaitingTurn;
   /** The agent that waits. Absent for a turn that was taken over. */
   readonly agent: { readonly recipient: Recipient; readonly answer: PromiseWithResolvers<Authorization> } | undefined;
+  /** Runs the agent of a turn that was taken over. */
+  readonly runAgain: (() => void) | undefined;
 }
 
 /** A reply that came with a state. */
@@ -78,18 +94,18 @@ const FOLLOWED_LEASES = 3;
 /**
  * The authorizations that agents wait for. The storage keeps the hash of a state, its task and its caller context.
  *
- * A reply may arrive at any process. If the agent waits in another one, the storage carries the reply, encrypted so
- * that only that process can read it. If no agent waits any more, the reply starts a turn of its own. Then it is
- * encrypted, if there are keys. Otherwise it stays in memory: if that turn is lost before the agent has used it, the
- * agent asks again.
+ * A reply may arrive at any process. With keys, the storage keeps each reply, encrypted, and every process can read
+ * it: an agent that runs again gets it again. Without keys the reply stays in memory. If the agent waits in another
+ * process, the storage carries the reply, encrypted so that only that process can read it. If that process has ended,
+ * the reply starts a turn of its own. If it is lost before the agent has used it, the agent asks again.
  */
 export class Authorizations {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
   /** By task. */
   readonly #waiting = new Map<string, Waiting>();
-  /** Replies for turns that are yet to begin. */
-  readonly #replies = new Map<string, AuthorizationReply>();
+  /** Replies for agents that are yet to run again, by turn or by question. */
+  readonly #replies = new Map<string, KeptReply>();
 
   constructor(context: EngineContext, turns: RunningTurns) {
     this.#context = context;
@@ -111,11 +127,12 @@ export class Authorizations {
     const questionId = ids.random();
     const recipient = await Recipient.create();
     const { publicKey } = recipient;
-    await this.#keep(await sha256Hex(state), { asking, questionId, publicKey, ttlMs: expiresInMs });
+    const asks = await textHash(request);
+    await this.#keep(await sha256Hex(state), { asking, questionId, publicKey, asks, ttlMs: expiresInMs });
     signal.throwIfAborted();
     const answer = Promise.withResolvers<Authorization>();
     ignoreRejection(answer.promise);
-    const forget = this.#await({ questionId, turn: asking.turn, agent: { recipient, answer } });
+    const forget = this.#await({ questionId, turn: asking.turn, agent: { recipient, answer }, runAgain: undefined });
     const stopTimer = clock.after(expiresInMs, () => answer.reject(new AuthorizationError('expired')));
     const stop = () => answer.reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
@@ -138,9 +155,20 @@ export class Authorizations {
     return this.#waiting.get(taskKeyText(key))?.agent !== undefined;
   }
 
-  /** Watches over a turn that was taken over while its task waits for the answer to a question. */
-  keep(turn: WaitingTurn, questionId: string): void {
-    const forget = this.#await({ questionId, turn, agent: undefined });
+  /**
+   * Watches over a turn that was taken over while its task waits for the answer to a question. `runAgain` is called
+   * once the answer is there.
+   */
+  keep(turn: WaitingTurn, questionId: string, runAgain: () => void): void {
+    const forget = this.#await({
+      questionId,
+      turn,
+      agent: undefined,
+      runAgain: () => {
+        forget();
+        runAgain();
+      },
+    });
     void turn.whenLeft.then(forget);
     this.look(keyOf(turn));
   }
@@ -170,21 +198,32 @@ export class Authorizations {
     storage.wakeups.taskChanged(key);
   }
 
-  /** The reply that a turn was started for: from memory once, or encrypted in the claim of the turn. */
-  async replyFor({ scope, task, turn, caller }: Claim): Promise<AuthorizationReply | undefined> {
+  /** The replies for the agent of a turn that runs again. */
+  repliesFor({ scope, task, turn, caller }: Claim, { records, patience }: RepliesOptions): EarlierReplies {
     const key = { scope, id: task.id };
-    const place = placeOf(key, turn);
-    const reply = this.#replies.get(place);
-    this.#replies.delete(place);
-    if (reply !== undefined || caller.sealedReply === undefined) return reply;
-    const text = await this.#context.secrets?.open(caller.sealedReply, secretPlace(key));
-    return text === undefined ? undefined : (JSON.parse(text) as AuthorizationReply);
+    const taken = (place: string): KeptReply | undefined => {
+      const reply = this.#replies.get(place);
+      this.#replies.delete(place);
+      return reply;
+    };
+    const opened = async (sealed: string | undefined): Promise<KeptReply | undefined> => {
+      if (sealed === undefined || sealed === '' || this.#context.secrets === undefined) return undefined;
+      return keptReply(await this.#context.secrets.open(sealed, secretPlace(key)));
+    };
+    return new EarlierReplies({
+      records,
+      started: async () => taken(placeOf(key, turn)) ?? opened(caller.sealedReply),
+      answer: async (questionId) => {
+        const known = await patience.ask(() => this.#context.storage.keys.recall(scope, usedKey({ questionId })));
+        return taken(questionId) ?? opened(known && sealedIn(known));
+      },
+    });
   }
 
   /**
-   * Hands a reply to the agent that asked for it. If its turn runs, that goes on, also in another process. Otherwise a
-   * new turn runs the agent on the same message. Resolves to the id of the task; `undefined` if the state is unknown,
-   * expired or used.
+   * Hands a reply to the agent that asked for it. If its turn runs, that goes on, also in another process. If the turn
+   * was taken over, its agent runs again. Otherwise a new turn runs the agent on the same message. Resolves to the id
+   * of the task; `undefined` if the state is unknown, expired or used.
    */
   async reply(state: string, reply: AuthorizationReply): Promise<string | undefined> {
     const asked = await this.#asked(await sha256Hex(state));
@@ -192,9 +231,7 @@ export class Authorizations {
     const received = { asked, reply };
     const key = { scope: asked.scope, id: asked.taskId };
     const waiting = this.#waiting.get(taskKeyText(key));
-    if (waiting?.questionId === asked.questionId) {
-      return waiting.agent ? this.#continue(waiting, received) : this.#resume(received, usedKey(asked));
-    }
+    if (waiting?.questionId === asked.questionId) return this.#continue(waiting, received);
     const stored = await this.#questioned(asked);
     if (stored === undefined) return undefined;
     return stored.running ? this.#leave(received) : this.#resume(received, usedKey(asked));
@@ -215,24 +252,36 @@ export class Authorizations {
     const key = keyOf(turn);
     const known = await storage.keys.recall(key.scope, usedKey({ questionId }));
     const sealed = known && sealedIn(known);
-    // The process that has the reply runs the agent again once this turn has left.
-    if (known !== undefined && sealed === undefined) return void turn.yieldToMessage();
-    if (sealed !== undefined && sealed !== '') {
-      if (agent === undefined) return void turn.yieldToMessage();
-      const text = await agent.recipient.open(sealed, secretPlace(key));
-      return answered(agent.answer, JSON.parse(text) as AuthorizationReply);
+    if (known !== undefined) {
+      // A turn was started for the reply.
+      if (sealed === undefined) return void turn.yieldToMessage();
+      // This process has given the reply to the agent.
+      if (agent !== undefined && sealed === '') return;
+      const { secrets } = this.#context;
+      if (agent !== undefined) {
+        const text = await (secrets ?? agent.recipient).open(sealed, secretPlace(key));
+        return answered(agent.answer, keptReply(text).reply);
+      }
+      // Only the process that has left the reply can read it. It runs the agent again once this turn has left.
+      if (sealed !== '' && secrets === undefined) return void turn.yieldToMessage();
+      return waiting.runAgain?.();
     }
     const number = turn.held?.turn ?? 0;
     if ((await storage.keys.recall(key.scope, yieldKey(key, number))) !== undefined) turn.yieldToMessage();
   }
 
   /** Gives the reply to the agent that waits in this process, unless another reply was there before. */
-  async #continue(waiting: Waiting, { asked, reply }: Received): Promise<string | undefined> {
-    if (!(await this.#use(asked, ''))) {
+  async #continue(waiting: Waiting, received: Received): Promise<string | undefined> {
+    const { asked, reply } = received;
+    if (!(await this.#use(asked, (await this.#sealed(received)) ?? ''))) {
       this.look(keyOf(waiting.turn));
       return undefined;
     }
     if (waiting.agent) answered(waiting.agent.answer, reply);
+    else {
+      this.#expectReply(asked.questionId, { reply, asks: asked.asks });
+      waiting.runAgain?.();
+    }
     return asked.taskId;
   }
 
@@ -241,13 +290,20 @@ export class Authorizations {
     const { asked, reply } = received;
     const { storage, logger } = this.#context;
     const key = { scope: asked.scope, id: asked.taskId };
-    const sealed = await sealFor(asked.publicKey, JSON.stringify(reply), secretPlace(key));
+    const text = keptText({ reply, asks: asked.asks });
+    const sealed = (await this.#sealed(received)) ?? (await sealFor(asked.publicKey, text, secretPlace(key)));
     if (!(await this.#use(asked, sealed))) return undefined;
     storage.wakeups.taskChanged(key);
     this.#follow(received).catch((error: unknown) => {
       logger.error('an authorization has not reached its agent', { taskId: key.id, error });
     });
     return asked.taskId;
+  }
+
+  /** The reply as every process with the keys can read it; undefined without keys. */
+  async #sealed({ asked, reply }: Received): Promise<string | undefined> {
+    const place = secretPlace({ scope: asked.scope, id: asked.taskId });
+    return this.#context.secrets?.seal(keptText({ reply, asks: asked.asks }), place);
   }
 
   /** Marks a question as answered. False if it was answered before. */
@@ -284,27 +340,29 @@ export class Authorizations {
   }
 
   /** Accepts the message again, unless the key was used: both are one commit. */
-  async #resume({ asked, reply }: Received, usedAs: string): Promise<string | undefined> {
+  async #resume(received: Received, usedAs: string): Promise<string | undefined> {
     const { storage, limits } = this.#context;
-    const { scope, taskId, messageId, caller } = asked;
+    const { asked, reply } = received;
+    const { scope, taskId, messageId, caller, asks, turn, attempt } = asked;
     const key = { scope, id: taskId };
     const stored = await this.#questioned(asked);
     const message = stored?.task.history?.findLast((one) => one.messageId === messageId && one.role === 'ROLE_USER');
     if (message === undefined) return undefined;
-    const sealedReply = await this.#context.secrets?.seal(JSON.stringify(reply), secretPlace(key));
+    const sealedReply = await this.#sealed(received);
+    const resumes = turn === undefined || attempt === undefined ? true : { turn, attempt };
     const arrival = this.#turns.expect(key);
     try {
       const outcome = await storage.accept({
         scope,
         message,
-        caller: { ...caller, resumes: true, ...(sealedReply !== undefined && { sealedReply }) },
+        caller: { ...caller, resumes, ...(sealedReply !== undefined && { sealedReply }) },
         task: { id: taskId },
         claim: this.#context.lease,
         idempotency: { key: usedAs, digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true },
         waitingLimit: limits.waitingMessages,
       });
       if (outcome.kind !== 'accepted') return undefined;
-      this.#expectTurn(placeOf(key, outcome.turn), reply);
+      this.#expectReply(placeOf(key, outcome.turn), { reply, asks });
       if (outcome.claim) this.#turns.start(this.#turns.admit(outcome.claim, arrival.sentAt));
       else this.#turns.of(key)?.yieldToMessage();
       return taskId;
@@ -313,7 +371,7 @@ export class Authorizations {
     }
   }
 
-  #expectTurn(place: string, reply: AuthorizationReply): void {
+  #expectReply(place: string, reply: KeptReply): void {
     this.#replies.set(place, reply);
     this.#context.clock.after(REPLY_MS, () => this.#replies.delete(place));
   }
@@ -324,13 +382,22 @@ export class Authorizations {
       asking,
       ttlMs,
       ...question
-    }: Pick<Asked, 'questionId' | 'publicKey'> & { readonly asking: AskingTurn; readonly ttlMs: number },
+    }: Pick<Asked, 'questionId' | 'publicKey' | 'asks'> & { readonly asking: AskingTurn; readonly ttlMs: number },
   ): Promise<void> {
     const { keys } = this.#context.storage;
     const { turn, message, caller, patience } = asking;
     const { messageId } = message;
     const { scope, taskId } = turn;
-    const asked = { taskId, messageId, ...question, caller: caller as unknown as JsonValue };
+    const { resumes } = caller;
+    const begunIn = resumes === undefined || resumes === true ? (turn.held?.turn ?? 1) : resumes.turn;
+    const asked = {
+      taskId,
+      messageId,
+      ...question,
+      turn: begunIn,
+      attempt: asking.context.attempt,
+      caller: caller as unknown as JsonValue,
+    };
     const { tenant, owner } = scope;
     const kept = { digest: hash, ttlMs, isLasting: true } as const;
     // The owner first: no state leads to a question that is not there.

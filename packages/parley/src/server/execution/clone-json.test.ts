@@ -67,7 +67,7 @@ describe('a copy of an agent’s value', () => {
     ['nothing in a list', [undefined]],
     ['a hole in a list', new Array(3)],
     ['bytes', { raw: new Uint8Array(4) }],
-    ['102 levels', chain(102)],
+    ['levels without end', chain(118)],
     ['circles, at once', circle],
     ['a toJSON that returns its object', itself],
     ['little that is endless when written out', shared],

@@ -1,6 +1,8 @@
 import type { JsonValue } from '../../model/json.js';
+import { ENVELOPE_LEVELS, MAX_NESTING } from '../../model/json-fault.js';
 
-const MAX_DEPTH = 100;
+/** The validator bounds the values within. */
+const MAX_DEPTH = MAX_NESTING + ENVELOPE_LEVELS;
 /** About the memory that an object and a value take. */
 const OBJECT_BYTES = 64;
 const VALUE_BYTES = 4;

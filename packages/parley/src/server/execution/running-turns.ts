@@ -351,17 +351,24 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Holds a turn whose task waits for an authorization, until the time for that has passed. The agent does not run. An
-   * answer or a message of the caller ends the turn, and starts the next one.
+   * Holds a turn whose task waits for an authorization, until the time for that has passed. The agent runs again once
+   * the answer is there. A message of the caller ends the turn, and starts the next one.
    */
-  #keep(turn: Turn, { task: { status } }: Claim): void {
-    const { clock, authorizations, logger } = this.#context;
+  #keep(turn: Turn, claim: Claim): void {
+    const { clock, authorizations, logger, limits } = this.#context;
+    const { status } = claim.task;
     const end = authorizationEnd(status) ?? 0;
+    // An answer that ends the process must not do so again and again.
+    const mayRun = claim.attempt - 1 - claim.handOvers < limits.maxAttempts;
     turn.advance('keep');
     const stopTimer = clock.after(Math.max(0, end - clock.now()), () => turn.advance('expired'));
     void turn.whenLeft.then(stopTimer);
+    const runAgain = () => {
+      stopTimer();
+      turn.advance(mayRun ? 'begin' : 'exhausted');
+    };
     authorizations.get().then(
-      (loaded) => loaded.keep(turn, status.message?.messageId ?? ''),
+      (loaded) => loaded.keep(turn, status.message?.messageId ?? '', runAgain),
       (error: unknown) => logger.error('answers to an agent are not noticed', { taskId: turn.taskId, error }),
     );
   }

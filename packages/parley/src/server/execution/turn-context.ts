@@ -170,12 +170,13 @@ export class TurnContext implements RequestContext {
   }
 
   get attempt(): number {
-    return this.#options.claim?.attempt ?? 1;
+    return (this.#options.claim?.attempt ?? 1) + (this.#resumed?.attempt ?? 0);
   }
 
   async previousEvents(): Promise<readonly LogRecord[]> {
     const { claim, scope, storage } = this.#options;
-    if (!claim?.began) return [];
+    if (claim === undefined || !(claim.began || this.#resumed)) return [];
+    const first = this.#resumed?.turn ?? claim.turn;
     const key = { scope, id: this.taskId };
     const found: LogRecord[] = [];
     for (let after = 0; after < claim.seq; ) {
@@ -183,7 +184,7 @@ export class TurnContext implements RequestContext {
       const last = records.at(-1);
       if (!last) break;
       for (const record of records) {
-        if (record.turn === claim.turn && record.seq <= claim.seq) found.push(copyOf(record));
+        if (record.turn >= first && record.turn <= claim.turn && record.seq <= claim.seq) found.push(copyOf(record));
       }
       after = last.seq;
     }
@@ -233,6 +234,12 @@ export class TurnContext implements RequestContext {
     return status.message && isInterrupted(status.state) ? [...history, status.message] : history;
   }
 
+  /** The turn that has begun the message before. */
+  get #resumed(): { readonly turn: number; readonly attempt: number } | undefined {
+    const { resumes } = this.#options.caller;
+    return resumes === true ? undefined : resumes;
+  }
+
   /** The facts that services get. They may read the message, and do not change it. */
   #served(): ServedTurn {
     const { scope, message, caller, claim, course } = this.#options;
@@ -244,7 +251,7 @@ export class TurnContext implements RequestContext {
       user: this.user,
       signal: this.signal,
       patience: this.patience,
-      number: claim?.turn ?? 1,
+      number: this.#resumed?.turn ?? claim?.turn ?? 1,
       attempt: this.attempt,
       question: last?.role === 'ROLE_AGENT' ? last : undefined,
       previousEvents: () => this.previousEvents(),

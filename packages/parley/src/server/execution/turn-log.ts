@@ -309,6 +309,6 @@ export function heldTurn({ scope, task, turn, epoch }: Claim): HeldTurn {
 
 /** True if the history of the task has the message of this turn already: it created the task, or was begun before. */
 function isCreatedBy({ turn, task, message, caller }: Claim): boolean {
-  if (caller.resumes === true) return true;
+  if (caller.resumes !== undefined) return true;
   return turn === 1 && task.history?.some(({ messageId }) => messageId === message.messageId) === true;
 }

@@ -333,7 +333,10 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     ...withoutAgent(),
   },
   kept: {
-    ...never('begin', 'run', 'leave', 'interrupted', 'exhausted', 'keep'),
+    ...never('leave', 'interrupted', 'keep'),
+    begin: to('kept', { do: 'count attempt' }),
+    run: to('open', start('deadline'), CALL_AGENT),
+    exhausted: to('leaving', failed(FAILURE_TEXTS.exhausted), FINISH),
     expired: to('leaving', failed(FAILURE_TEXTS.expired), FINISH),
     replaced: to('leaving', FINISH),
     ...withoutAgent(),

@@ -18,6 +18,7 @@ import { AgentRun, inputOfThrown, levelOfThrown } from './agent-run.js';
 import type { AskingTurn } from './authorizations.js';
 import { cloneJson } from './clone-json.js';
 import { type Draft, type Opening, storeDraft } from './draft.js';
+import type { EarlierReplies } from './earlier-replies.js';
 import type { EngineContext } from './engine-context.js';
 import { type CheckpointWrite, TurnCheckpoint } from './turn-checkpoint.js';
 import { TurnContext } from './turn-context.js';
@@ -85,8 +86,7 @@ export class Turn implements EventSink, LoggedTurn {
   #log: TurnLog | undefined;
   #agent: AgentRun | undefined;
   #cancel: CancelRequest | undefined;
-  /** True once the agent has got the reply that the turn was started for, if there is one. */
-  #hasReply = false;
+  #replies: EarlierReplies | undefined;
   #refusal: Promise<never> | undefined;
   #left: PromiseWithResolvers<void> | undefined;
   #timers: EqualTimers | undefined;
@@ -344,16 +344,16 @@ export class Turn implements EventSink, LoggedTurn {
     this.advance('suspended');
   }
 
-  /**
-   * Answers the first request with the reply that the turn was started for, if there is one. Later requests ask the
-   * caller.
-   */
+  /** A turn that runs again answers a request with the reply that an earlier attempt has got. */
   async #requestAuthorization(context: TurnContext, request: AuthorizationRequest): Promise<Authorization> {
     const authorizations = await this.#context.authorizations.get();
     const claim = this.#log?.claim;
-    if (claim && !this.#hasReply) {
-      this.#hasReply = true;
-      const reply = await authorizations.replyFor(claim);
+    if (claim && context.attempt > 1) {
+      this.#replies ??= authorizations.repliesFor(claim, {
+        records: () => context.previousEvents(),
+        patience: context.patience,
+      });
+      const reply = await this.#replies.take(request);
       if (reply?.kind === 'denied') throw new AuthorizationError('denied');
       if (reply !== undefined) return { parameters: reply.parameters };
     }

@@ -70,10 +70,19 @@ export function settledDelivery(
       const holder = isKept ? { node: head.holder.node, leaseEnd: now + leaseMs } : undefined;
       return { ...free, position, attempts: 0, dueAt: isPending ? now : undefined, holder };
     }
+    case 'held':
+      return { ...head, holder: { node: head.holder.node, leaseEnd: now + outcome.leaseMs } };
     case 'defer':
       return { ...head, holder: undefined, dueAt: now + outcome.inMs };
-    case 'retry':
-      return { ...free, attempts: head.attempts + 1, dueAt: now + outcome.inMs };
+    case 'retry': {
+      const position = Math.min(last, Math.max(head.position, outcome.through ?? 0));
+      return {
+        ...free,
+        position,
+        attempts: head.attempts + 1,
+        dueAt: position < last ? now + outcome.inMs : undefined,
+      };
+    }
     case 'park':
       return { ...free, attempts: head.attempts + 1, dueAt: undefined, parked: outcome.reason };
   }

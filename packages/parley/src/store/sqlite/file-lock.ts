@@ -35,7 +35,8 @@ export class FileLock {
     } catch (error) {
       lock.close();
       if (/locked|busy/i.test(String(error))) {
-        throw new StorageError(`another server uses it${holderOf(path)}: stop that one, or name another ${what}`);
+        const message = `another server uses it${holderOf(path)}: stop that one, or name another ${what}`;
+        throw new StorageError(message, { fault: 'in-use' });
       }
       throw error;
     }

@@ -106,8 +106,12 @@ function isInUse(path: string): boolean {
     lockFile(path).lock.release();
     return false;
   } catch (error) {
-    return error instanceof StorageError && error.message.includes('another server uses it');
+    return isHeld(error);
   }
+}
+
+function isHeld(error: unknown): boolean {
+  return error instanceof StorageError && (error.fault === 'in-use' || isHeld(error.cause));
 }
 
 /** Of the file and its log. A file that is not there is not made. */

@@ -1,0 +1,68 @@
+import type { Clock } from '../runtime/clock.js';
+import type { DeliveryClaim } from '../store/push-storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
+
+/** Ports of a hold. Times are in ms; `claimedAt` is of the monotonic clock. */
+export interface QueueHoldOptions {
+  readonly storage: TaskStorage;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly claimedAt: number;
+}
+
+/** Renewals within one lease. */
+const BEATS = 3;
+
+/**
+ * Keeps a claimed queue while its requests are under way. So a lease can be short, and the queue of a process that died
+ * goes on soon. The signal is aborted when the lease ends without a renewal, or when another node has the queue.
+ */
+export class QueueHold {
+  readonly #claim: DeliveryClaim;
+  readonly #options: QueueHoldOptions;
+  readonly #lost = new AbortController();
+  #stopBeat = () => {};
+  #stopEnd = () => {};
+  #isReleased = false;
+
+  constructor(claim: DeliveryClaim, options: QueueHoldOptions) {
+    this.#claim = claim;
+    this.#options = options;
+    this.#heldSince(options.claimedAt);
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** Ends the requests of the queue. */
+  lose(): void {
+    this.release();
+    this.#lost.abort();
+  }
+
+  /** Renews no more. */
+  release(): void {
+    this.#isReleased = true;
+    this.#stopBeat();
+    this.#stopEnd();
+  }
+
+  #heldSince(at: number): void {
+    const { clock, leaseMs } = this.#options;
+    const age = clock.monotonic() - at;
+    this.#stopEnd();
+    this.#stopEnd = clock.after(Math.max(0, leaseMs - age), () => this.lose());
+    this.#stopBeat = clock.after(Math.max(0, leaseMs / BEATS - age), () => void this.#renew());
+  }
+
+  async #renew(): Promise<void> {
+    const { storage, clock, leaseMs } = this.#options;
+    const sentAt = clock.monotonic();
+    const isHeld = await storage.push.settle(this.#claim, { kind: 'held', leaseMs }).catch(() => undefined);
+    if (this.#isReleased) return;
+    if (isHeld === true) this.#heldSince(sentAt);
+    else if (isHeld === false) this.lose();
+    else this.#stopBeat = clock.after(leaseMs / BEATS / BEATS, () => void this.#renew());
+  }
+}
