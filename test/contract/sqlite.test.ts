@@ -4,6 +4,7 @@ import { scopedTasksContract } from './scoped-tasks-contract.js';
 import { SqliteFiles } from './sqlite-files.js';
 import type { OpenStorage } from './storage/tested-storage.js';
 import { storageContract } from './storage-contract.js';
+import { turnContextContract } from './turn-context-contract.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());
@@ -13,6 +14,7 @@ const open: OpenStorage = (clock, options) => files.open(clock, options);
 storageContract('SQLite', open);
 scopedTasksContract('SQLite', open);
 conversationContract('SQLite', open);
+turnContextContract('SQLite', open, { concurrent: true });
 
 // One that loses its thread again and again shows nothing of it.
 const mortal = files.dyingWorker('before', 'count === 20 ? "now" : "no"');

@@ -5,6 +5,7 @@ import { conversationContract } from '../contract/conversation-contract.js';
 import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
 import { sharedKeysContract } from '../contract/storage/keeping.js';
 import { storageContract } from '../contract/storage-contract.js';
+import { turnContextContract } from '../contract/turn-context-contract.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { clockedStorage } from './contract-storage.js';
 
@@ -21,6 +22,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 storageContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 scopedTasksContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 conversationContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
+turnContextContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 sharedKeysContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 storageContract('PostgreSQL with 16 partitions and encrypted credentials', async (clock, options) =>
   sealedStorage(await clockedStorage(partitioned, clock, { ...options, partitions: 16 }), {

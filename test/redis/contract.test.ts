@@ -4,6 +4,7 @@ import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
 import { sharedKeysContract } from '../contract/storage/keeping.js';
 import type { OpenStorage } from '../contract/storage/tested-storage.js';
 import { storageContract } from '../contract/storage-contract.js';
+import { turnContextContract } from '../contract/turn-context-contract.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 import { RedisStorages } from './redis-storages.js';
 
@@ -16,4 +17,5 @@ const open: OpenStorage = (clock, options) => storages.open(clock, options);
 storageContract('Redis', open);
 scopedTasksContract('Redis', open);
 conversationContract('Redis', open);
+turnContextContract('Redis', open);
 sharedKeysContract('Redis', open);

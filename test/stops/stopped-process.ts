@@ -13,6 +13,19 @@ const folder = new EmptyFolder();
 symlinkSync(join(REPOSITORY, 'node_modules'), join(folder.path, 'node_modules'));
 process.once('exit', () => folder[Symbol.dispose]());
 
+/** The states of a turn while its process is stopped, and if the agent is told. */
+export const STATES = [
+  ['waits for its signal', 'signal', true],
+  ['waits for an authorization', 'authorization', true],
+  ['has a busy timer', 'timer', true],
+  ['waits for input', 'input', false],
+  ['waits for another agent', 'call', true],
+  ['is queued behind another', 'queued', true],
+] as const;
+
+/** A state of a turn. */
+export type State = (typeof STATES)[number][1];
+
 /** Options of a server that a test stops. */
 export interface StoppedOptions {
   readonly database: string;
@@ -86,6 +99,21 @@ export class StoppedProcess implements AsyncDisposable {
     const body = JSON.stringify({ message, configuration: { returnImmediately: true } });
     const answer = await fetch(`${url}/a2a/rest/message:send`, { method: 'POST', headers: HEADERS, body });
     return ((await answer.json()) as { readonly task: { readonly id: string } }).task.id;
+  }
+
+  /** Brings a turn into a state. `other` is an agent for its call, whose answer never comes. */
+  async enter(state: State, other: StoppedProcess): Promise<void> {
+    const begun = state === 'queued' ? 'signal' : state;
+    const task = await this.send(state === 'call' ? `call ${await other.told(/^URL: (\S+)$/m)}` : begun);
+    await this.told(new RegExp(`^begun ${begun}$`, 'm'));
+    if (state === 'queued') await this.send('second', task);
+  }
+
+  /** Sends a body of this size; resolves to the status of the answer. */
+  async sendBytes(size: number): Promise<number> {
+    const url = await this.told(/^URL: (\S+)$/m);
+    const body = new Uint8Array(size);
+    return (await fetch(`${url}/a2a/rest/message:send`, { method: 'POST', headers: HEADERS, body })).status;
   }
 
   /** Asks the process to stop; resolves to its exit code. */

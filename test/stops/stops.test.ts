@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EmptyFolder } from '../cli/parley.js';
-import { StoppedProcess } from './stopped-process.js';
+import { STATES, StoppedProcess } from './stopped-process.js';
 
 // The thread of SQLite needs compiled code.
 const built = new URL('../../packages/parley/dist/exports/storage.js', import.meta.url).href;
@@ -17,30 +17,9 @@ function newFile(): string {
   return join(folder.path, `${databases}.db`);
 }
 
-/** The states of a turn while its process is stopped, and what the agent is told. */
-const STATES = [
-  ['waits for its signal', 'signal', true],
-  ['waits for an authorization', 'authorization', true],
-  ['has a busy timer', 'timer', true],
-  ['waits for input', 'input', false],
-  ['waits for another agent', 'call', true],
-  ['is queued behind another', 'queued', true],
-] as const;
-
-type State = (typeof STATES)[number][1];
-
 /** Another agent, whose answer never comes. */
 const other = StoppedProcess.documented({ database: 'memory:' });
 afterAll(() => other[Symbol.asyncDispose]());
-
-/** Brings a process into a state. Resolves to the id of the task. */
-async function enter(server: StoppedProcess, state: State): Promise<string> {
-  const begun = state === 'queued' ? 'signal' : state;
-  const task = await server.send(state === 'call' ? `call ${await other.told(/^URL: (\S+)$/m)}` : begun);
-  await server.told(new RegExp(`^begun ${begun}$`, 'm'));
-  if (state === 'queued') await server.send('second', task);
-  return task;
-}
 
 /** The claims of the next process on a file: the turns that were left to it. */
 async function claimsIn(path: string) {
@@ -66,7 +45,7 @@ describe.concurrent('a server that is asked to stop while a turn', () => {
     const path = newFile();
     const database = storage === 'memory' ? 'memory:' : `sqlite:${path}`;
     await using server = StoppedProcess.documented({ database, hasTimer });
-    await enter(server, state);
+    await server.enter(state, other);
     expect(await server.stop()).toBe(0);
     expect(server.output).toContain('\nclosed\n');
     expect(server.output.includes('\naborted')).toBe(isAborted);
@@ -80,7 +59,13 @@ describe.concurrent('a server that is asked to stop while a turn', () => {
 describe.concurrent('parley serve', () => {
   it.each(STATES)('ends with 0 if a turn %s', async (_name, state) => {
     await using server = StoppedProcess.served({ database: `sqlite:${newFile()}` });
-    await enter(server, state);
+    await server.enter(state, other);
+    expect([await server.stop(), server.errors]).toEqual([0, expect.not.stringContaining('unsettled')]);
+  });
+
+  it('ends with 0 right after a refused body of 10 MiB and 1 byte', async () => {
+    await using server = StoppedProcess.served({ database: 'memory:' });
+    expect(await server.sendBytes(10_485_761)).toBe(413);
     expect([await server.stop(), server.errors]).toEqual([0, expect.not.stringContaining('unsettled')]);
   });
 });

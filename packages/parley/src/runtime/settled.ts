@@ -1,6 +1,15 @@
 /** A promise that is resolved. All share it, and no one needs to watch it. */
 export const SETTLED: Promise<void> = Promise.resolve();
 
+/** The promise of a call. If the call throws at once, as that of a custom storage may, the promise is rejected. */
+export function attempt<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return call();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
 /** The same promise, whose rejection no caller has to handle: the process goes on. */
 export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   if (promise === SETTLED) return promise;

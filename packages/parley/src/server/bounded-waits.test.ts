@@ -23,24 +23,35 @@ import type { AgentExecutor } from './agent-executor.js';
 const DAY_MS = 86_400_000;
 const GRACE_MS = 5_000;
 const PATIENCE_MS = 10_000;
+/** The longest wait of a CancelTask. */
+const CANCEL_MS = 7_500;
+
+/** `throws`: at once, and not by a rejected promise. */
+type Fault = 'stalls' | 'fails' | 'throws';
 
 /** A storage that can be broken and repaired: calls of some methods stall or fail meanwhile. */
 class BreakableStorage {
   readonly clock = new ManualClock();
   readonly memory = new MemoryStorage({ clock: this.clock });
   readonly #stalled: (() => void)[] = [];
-  #broken: readonly StorageCall[] = [];
-  #how: 'stalls' | 'fails' = 'stalls';
+  #broken: readonly StorageCall[] | 'all' = [];
+  #how: Fault = 'stalls';
 
   readonly storage: TaskStorage = interceptedStorage(this.memory, (call, _args, run) => {
-    if (!this.#broken.includes(call)) return run();
+    if (this.#broken !== 'all' && !this.#broken.includes(call)) return run();
+    if (this.#how === 'throws') throw new StorageError('The disk is full');
     if (this.#how === 'fails') return Promise.reject(new StorageError('The disk is full'));
     return new Promise((resolve) => this.#stalled.push(() => resolve(run())));
   });
 
-  break(how: 'stalls' | 'fails', ...names: StorageCall[]): void {
+  break(how: Fault, ...names: StorageCall[]): void {
     this.#how = how;
     this.#broken = names;
+  }
+
+  breakAll(how: Fault): void {
+    this.#how = how;
+    this.#broken = 'all';
   }
 
   repair(): void {
@@ -49,7 +60,8 @@ class BreakableStorage {
   }
 
   engine(executor: AgentExecutor | Execute) {
-    return engine(executor, { storage: this.storage, clock: this.clock });
+    const push = { maxConfigs: 3, violations: () => [] };
+    return engine(executor, { storage: this.storage, clock: this.clock, push });
   }
 }
 
@@ -68,7 +80,7 @@ describe('a caller is answered in time', () => {
     const [id = ''] = await ids(handler);
     broken.break('stalls', 'requestCancel');
     const canceled = new Sent(handler.cancelTask({ id }, call()));
-    await clock.advance(GRACE_MS + PATIENCE_MS - 1);
+    await clock.advance(CANCEL_MS - 1);
     expect(canceled.settled).toBe(false);
     await clock.advance(1);
     expect(canceled.error).toMatchObject({ code: 'UNAVAILABLE' });
@@ -95,6 +107,73 @@ describe('a caller is answered in time', () => {
     expect((await handler.getTask({ id }, call())).status.state).toBe('TASK_STATE_CANCELED');
     expect(handler.load).toEqual({ runningTurns: 0, watchedTasks: 0 });
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it.each(
+    (['stalls', 'fails', 'throws'] as const).flatMap((how) => [
+      [how, 'stops', works] as const,
+      [how, 'ignores it', (async () => new Promise(() => {})) satisfies Execute] as const,
+    ]),
+  )('who cancels, as soon as the request is stored and the end %s (the agent %s)', async (how, _agent, execute) => {
+    const broken = new BreakableStorage();
+    const { handler } = broken.engine(execute);
+    const { clock } = broken;
+    send(handler);
+    await clock.settle();
+    const [id = ''] = await ids(handler);
+    broken.break(how, 'append', 'release', 'task');
+    const canceled = new Sent(handler.cancelTask({ id }, call()));
+    await clock.advance(CANCEL_MS);
+    expect(canceled.error).toMatchObject({ code: 'UNAVAILABLE' });
+    broken.repair();
+    await clock.advance(GRACE_MS);
+    expect((await handler.getTask({ id }, call())).status.state).toBe('TASK_STATE_CANCELED');
+    expect(handler.load).toEqual({ runningTurns: 0, watchedTasks: 0 });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('who asks for a webhook, reads, lists or deletes it', async () => {
+    const broken = new BreakableStorage();
+    const { handler } = broken.engine(works);
+    const { clock } = broken;
+    send(handler);
+    await clock.settle();
+    const [taskId = ''] = await ids(handler);
+    broken.breakAll('stalls');
+    const asked = [
+      handler.createTaskPushNotificationConfig({ taskId, url: 'https://example.com' }, call()),
+      handler.getTaskPushNotificationConfig({ taskId, id: 'c' }, call()),
+      handler.listTaskPushNotificationConfigs({ taskId }, call()),
+      handler.deleteTaskPushNotificationConfig({ taskId, id: 'c' }, call()),
+    ];
+    const answers = Promise.allSettled(asked);
+    await clock.advance(PATIENCE_MS);
+    const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'UNAVAILABLE' }) };
+    expect(await answers).toEqual(asked.map(() => unavailable));
+  });
+
+  it('and a storage that throws at once ends no process: the task goes on when it works again', async () => {
+    const broken = new BreakableStorage();
+    const { handler } = broken.engine(async (context, events) => {
+      await events.working();
+      broken.breakAll('throws');
+      await events.artifact(context.text);
+      await events.complete();
+    });
+    const { clock } = broken;
+    const sent = send(handler);
+    await clock.advance(PATIENCE_MS);
+    expect(sent.error).toMatchObject({ code: 'UNAVAILABLE' });
+    for (const ask of [send(handler, { messageId: 'm2' }), new Sent(handler.cancelTask({ id: 't' }, call()))]) {
+      await clock.settle();
+      expect(ask.error).toBeInstanceOf(StorageError);
+    }
+    broken.repair();
+    await clock.advance(GRACE_MS);
+    const [id = ''] = await ids(handler);
+    expect((await handler.getTask({ id }, call())).status.state).toBe('TASK_STATE_COMPLETED');
+    broken.breakAll('throws');
+    await handler.close();
   });
 
   it.each<[string, Execute]>([

@@ -14,6 +14,7 @@ import {
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { ScheduledStorage } from '../../../../test/support/scheduled-storage.js';
 import { StorageError } from '../errors/storage-error.js';
+import { systemClock } from '../exports/runtime.js';
 import { interceptedStorage } from '../store/intercepted-storage.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { AgentExecutor } from './agent-executor.js';
@@ -56,6 +57,31 @@ describe('limits of time and shutdown', () => {
     expect(closed).toBe(true);
     const { claims } = await storage.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 10 });
     expect(claims).toHaveLength(1);
+  });
+
+  it('gives no grace to a turn that waits for an authorization, also if it asks while the server closes', async () => {
+    const { handler, storage } = engine(
+      async (context) => {
+        if (context.text === 'later') await late.promise;
+        await context.requestAuthorization({ message: 'Log in' });
+      },
+      { clock: systemClock, storage: new MemoryStorage({ clock: systemClock }) },
+    );
+    const late = Promise.withResolvers<void>();
+    await handler.sendMessage({ message: message() }, call());
+    const configuration = { returnImmediately: true };
+    await handler.sendMessage(
+      { message: message({ messageId: 'm2', parts: [{ text: 'later' }] }), configuration },
+      call(),
+    );
+    const closed = handler.close({ graceMs: 3_600_000 });
+    late.resolve();
+    await closed;
+    const { claims } = await storage.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 10 });
+    expect(claims.map(({ task, handOvers }) => [task.status.state, handOvers])).toEqual([
+      ['TASK_STATE_AUTH_REQUIRED', 1],
+      ['TASK_STATE_AUTH_REQUIRED', 1],
+    ]);
   });
 
   it.each([

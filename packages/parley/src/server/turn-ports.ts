@@ -7,6 +7,7 @@ import type { LogRecord } from '../task/log-record.js';
 import type { CallAgent } from './agent-call.js';
 import type { TurnCourseOptions } from './execution/turn-course.js';
 import type { AddressedMessage } from './execution/turn-log.js';
+import type { TurnPatience } from './execution/turn-patience.js';
 import type { TurnFiles } from './turn-files.js';
 
 /** A turn, as the services of its server see it. */
@@ -19,6 +20,8 @@ export interface ServedTurn {
   readonly user: User | undefined;
   /** Aborts when the turn has to end. */
   readonly signal: AbortSignal;
+  /** Makes calls again that fail because of an outage. */
+  readonly patience: Pick<TurnPatience, 'ask'>;
   /** Counts the turns of the task, from 1. */
   readonly number: number;
   /** 1 for the first attempt of the turn. */

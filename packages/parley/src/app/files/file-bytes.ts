@@ -1,13 +1,12 @@
-import type { FileScope } from '../../files/file-store.js';
+import type { FileScope, FileStore } from '../../files/file-store.js';
 import { toBase64 } from '../../runtime/base64-bytes.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { FileKeeper } from './file-keeper.js';
 import type { NamedFile } from './file-places.js';
 import type { MapPart } from './mapped-parts.js';
 
 /** The files of a scope as bytes. Sizes are in bytes. */
 export interface FileBytesOptions {
-  readonly keeper: FileKeeper;
+  readonly store: Pick<FileStore, 'head' | 'read'>;
   readonly scope: FileScope;
   /** The file of this server that a url names. */
   readonly named: (url: string) => NamedFile | undefined;
@@ -17,15 +16,15 @@ export interface FileBytesOptions {
 }
 
 /** Puts the bytes of files in the place of their urls, up to a sum. The rest of the urls stay. */
-export function bytesOfFiles({ keeper, scope, named, mostBytes, logger }: FileBytesOptions): MapPart {
+export function bytesOfFiles({ store, scope, named, mostBytes, logger }: FileBytesOptions): MapPart {
   let left = mostBytes;
   return async (part) => {
     const name = 'url' in part ? named(part.url) : undefined;
     if (name === undefined || name.tenant !== scope.tenant) return part;
     try {
-      const file = await keeper.store.head(scope, name.id);
+      const file = await store.head(scope, name.id);
       if (file === undefined || file.size > left) return part;
-      const opened = await keeper.store.read(scope, name.id);
+      const opened = await store.read(scope, name.id);
       if (opened === undefined) return part;
       const bytes = await wholeBytes(opened.chunks, file.size);
       left -= file.size;

@@ -50,6 +50,11 @@ export class FileKeeper {
     this.#ids = ids;
   }
 
+  /** A new id of a file. */
+  newId(): string {
+    return this.#ids.random().replaceAll('-', '');
+  }
+
   /**
    * Stores a file for an owner.
    * @throws A2AError if the bytes differ from the declaration, or break a rule or a limit.
@@ -58,7 +63,7 @@ export class FileKeeper {
     const { rules } = this;
     const createdAt = this.#clock.now();
     const file = arrivingFile({
-      id: id ?? this.#ids.random().replaceAll('-', ''),
+      id: id ?? this.newId(),
       createdAt,
       expiresAt: createdAt + Math.min(expiryMs ?? rules.expiryMs, rules.expiryMs),
       declared,

@@ -60,7 +60,10 @@ export function filePartsInterceptor(options: FilePartsOptions): ServerIntercept
       await end();
       return takesUrls
         ? answer
-        : handedAnswer(answer, bytesOfFiles({ ...options, scope, mostBytes: options.handedBytes }));
+        : handedAnswer(
+            answer,
+            bytesOfFiles({ ...options, store: options.keeper.store, scope, mostBytes: options.handedBytes }),
+          );
     };
     return answering() as Outcome;
   };
@@ -78,7 +81,10 @@ async function handedAnswer(answer: Answer, map: MapPart): Promise<Answer> {
 
 async function handedItem(options: FilePartsOptions, scope: FileScope, item: StreamItem): Promise<StreamItem> {
   const { event, seq, last, reset } = item;
-  const handed = await mappedEvent(event, bytesOfFiles({ ...options, scope, mostBytes: options.handedBytes }));
+  const handed = await mappedEvent(
+    event,
+    bytesOfFiles({ ...options, store: options.keeper.store, scope, mostBytes: options.handedBytes }),
+  );
   if (handed === event) return item;
   return {
     event: handed,

@@ -188,11 +188,12 @@ class ServedFiles {
   }
 
   /** The files of a turn. */
-  access({ scope, signal }: Parameters<NonNullable<TurnPorts['files']>>[0]): TurnFileAccess {
+  access({ scope, signal, patience }: Parameters<NonNullable<TurnPorts['files']>>[0]): TurnFileAccess {
     return new TurnFileAccess({
       keeper: this.#keeper,
       scope,
       signal,
+      patience,
       urlOf: (id) => {
         const url = this.#urlOf(scope, id);
         if (url === undefined) throw new OptionsError('context.files', ['the server needs the option url']);

@@ -1,3 +1,4 @@
+import { A2AError } from '../../errors/a2a-error.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import type { DeclaredFile } from '../../files/arriving-file.js';
 import type { FileScope, StoredFile } from '../../files/file-store.js';
@@ -6,8 +7,9 @@ import { readMediaType } from '../../files/media-type-rules.js';
 import type { Part, UrlPart } from '../../model/part.js';
 import { fromBase64 } from '../../runtime/base64-bytes.js';
 import type { ReadFile, TurnFiles, WrittenContent, WrittenFile } from '../../server/turn-files.js';
+import type { ServedTurn } from '../../server/turn-ports.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { bytesOfFiles, wholeBytes } from './file-bytes.js';
+import { bytesOfFiles, type FileBytesOptions, wholeBytes } from './file-bytes.js';
 import type { FileKeeper } from './file-keeper.js';
 import type { NamedFile } from './file-places.js';
 import { mappedList } from './mapped-parts.js';
@@ -17,6 +19,7 @@ export interface TurnFileAccessOptions {
   readonly keeper: FileKeeper;
   readonly scope: FileScope;
   readonly signal: AbortSignal;
+  readonly patience: ServedTurn['patience'];
   /** The url of a file of the scope. */
   readonly urlOf: (id: string) => string;
   /** The file of this server that a url names. */
@@ -39,10 +42,11 @@ export class TurnFileAccess implements TurnFiles {
       return readable({ filename, mediaType, size: bytes.length }, once(bytes));
     }
     if (!('url' in part)) throw noFile('must be a part with raw or url');
-    const { keeper, scope, named, signal } = this.#options;
+    const { keeper, scope, named, signal, patience } = this.#options;
     const name = named(part.url);
     if (name === undefined) throw noFile('is no file of this server. Other urls are not fetched');
-    const opened = name.tenant === scope.tenant ? await keeper.store.read(scope, name.id) : undefined;
+    const isOwn = name.tenant === scope.tenant;
+    const opened = isOwn ? await patience.ask(() => keeper.store.read(scope, name.id), isFileOutage) : undefined;
     if (opened === undefined) throw noFile('names a file that the caller does not have');
     const { file, chunks } = opened;
     return readable(
@@ -52,18 +56,37 @@ export class TurnFileAccess implements TurnFiles {
   }
 
   inline(parts: readonly Part[], maxBytes: number): Promise<readonly Part[]> {
-    return mappedList(parts, bytesOfFiles({ ...this.#options, mostBytes: maxBytes }));
+    const { keeper, patience } = this.#options;
+    const store: FileBytesOptions['store'] = {
+      head: (...args) => patience.ask(() => keeper.store.head(...args), isFileOutage),
+      read: (...args) => patience.ask(() => keeper.store.read(...args), isFileOutage),
+    };
+    return mappedList(parts, bytesOfFiles({ ...this.#options, store, mostBytes: maxBytes }));
   }
 
   async write(content: WrittenContent, about: WrittenFile = {}): Promise<UrlPart> {
-    const { keeper, scope, signal, urlOf } = this.#options;
+    const { keeper, scope, signal, urlOf, patience } = this.#options;
     const declared: DeclaredFile = {
       filename: safeFilename(about.filename),
       mediaType: readMediaType(about.mediaType),
     };
-    const source = untilAborted(chunksOf(content), signal);
-    return partOf(await keeper.keep(scope, { declared, source, expiryMs: about.expiryMs }), urlOf);
+    const id = keeper.newId();
+    const isStream = typeof content !== 'string' && !(content instanceof Uint8Array);
+    let isRead = false;
+    const source = async function* () {
+      isRead = true;
+      yield* untilAborted(chunksOf(content), signal);
+    };
+    // The store knows by its id a file that it has stored.
+    const keep = () => keeper.keep(scope, { id, declared, source: source(), expiryMs: about.expiryMs });
+    const file = await patience.ask(keep, (error) => isFileOutage(error) && !(isStream && isRead));
+    return partOf(file, urlOf);
   }
+}
+
+/** True for anything but an answer: stores of files fail with errors of their systems. */
+function isFileOutage(error: unknown): boolean {
+  return !(error instanceof A2AError || error instanceof RangeError);
 }
 
 /** The part that points to a file. */

@@ -22,6 +22,7 @@ import type { RequestContext } from '../request-context.js';
 import { EarlierReplies, type KeptReply, keptReply, keptText, textHash } from './earlier-replies.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
+import type { TurnPatience } from './turn-patience.js';
 
 /** A turn whose task waits for an authorization. */
 export interface WaitingTurn {
@@ -37,10 +38,18 @@ export interface WaitingTurn {
 export interface AskingTurn {
   readonly turn: WaitingTurn;
   readonly context: RequestContext;
+  readonly patience: Pick<TurnPatience, 'ask'>;
   readonly message: Message;
   readonly caller: CallerContext;
   /** Publishes AUTH_REQUIRED with this question, or WORKING without one. */
   publish(question: Question | undefined): Promise<void>;
+}
+
+/** The sources of the replies for a turn that runs again. */
+interface RepliesOptions {
+  /** The records of earlier attempts. */
+  readonly records: () => Promise<readonly LogRecord[]>;
+  readonly patience: AskingTurn['patience'];
 }
 
 /** A request for authorization as the storage keeps it, under the hash of its state. */
@@ -190,7 +199,7 @@ export class Authorizations {
   }
 
   /** The replies for the agent of a turn that runs again. */
-  repliesFor({ scope, task, turn, caller }: Claim, records: () => Promise<readonly LogRecord[]>): EarlierReplies {
+  repliesFor({ scope, task, turn, caller }: Claim, { records, patience }: RepliesOptions): EarlierReplies {
     const key = { scope, id: task.id };
     const taken = (place: string): KeptReply | undefined => {
       const reply = this.#replies.get(place);
@@ -205,7 +214,7 @@ export class Authorizations {
       records,
       started: async () => taken(placeOf(key, turn)) ?? opened(caller.sealedReply),
       answer: async (questionId) => {
-        const known = await this.#context.storage.keys.recall(scope, usedKey({ questionId }));
+        const known = await patience.ask(() => this.#context.storage.keys.recall(scope, usedKey({ questionId })));
         return taken(questionId) ?? opened(known && sealedIn(known));
       },
     });
@@ -375,8 +384,8 @@ export class Authorizations {
       ...question
     }: Pick<Asked, 'questionId' | 'publicKey' | 'asks'> & { readonly asking: AskingTurn; readonly ttlMs: number },
   ): Promise<void> {
-    const { storage } = this.#context;
-    const { turn, message, caller } = asking;
+    const { keys } = this.#context.storage;
+    const { turn, message, caller, patience } = asking;
     const { messageId } = message;
     const { scope, taskId } = turn;
     const { resumes } = caller;
@@ -392,8 +401,9 @@ export class Authorizations {
     const { tenant, owner } = scope;
     const kept = { digest: hash, ttlMs, isLasting: true } as const;
     // The owner first: no state leads to a question that is not there.
-    await storage.keys.remember(scope, { ...kept, key: askedKey(hash) }, recordOf(hash, asked));
-    await storage.keys.remember(this.#scope, { ...kept, key: ownerKey(hash) }, recordOf(hash, { tenant, owner }));
+    await patience.ask(() => keys.remember(scope, { ...kept, key: askedKey(hash) }, recordOf(hash, asked)));
+    const place = recordOf(hash, { tenant, owner });
+    await patience.ask(() => keys.remember(this.#scope, { ...kept, key: ownerKey(hash) }, place));
   }
 
   async #asked(hash: string): Promise<Asked | undefined> {

@@ -4,15 +4,29 @@ import type { TaskStorage } from '../../store/task-storage.js';
 import { storageStalledError } from './unavailable-errors.js';
 
 const READS: ReadonlySet<StorageCall> = new Set(['task', 'tasks', 'records', 'abandoned', 'keys.recall']);
+const CONFIGURATIONS: ReadonlySet<StorageCall> = new Set([
+  'push.putConfig',
+  'push.deleteConfig',
+  'push.config',
+  'push.configs',
+]);
 
 /**
  * A shared storage whose reads have a bound: callers hear UNAVAILABLE when the network between process and storage
  * hangs. A storage in this process is returned as it is.
  */
 export function withBoundedReads(storage: TaskStorage, patience: EqualTimers): TaskStorage {
-  if (!storage.shared) return storage;
+  return storage.shared ? withBounds(storage, READS, patience) : storage;
+}
+
+/** A storage whose push configurations have the same bound, for writing too. */
+export function withBoundedConfigurations(storage: TaskStorage, patience: EqualTimers): TaskStorage {
+  return withBounds(storage, CONFIGURATIONS, patience);
+}
+
+function withBounds(storage: TaskStorage, calls: ReadonlySet<StorageCall>, patience: EqualTimers): TaskStorage {
   return interceptedStorage(storage, (call, _args, run) =>
-    READS.has(call) ? bounded(run() as Promise<unknown>, patience) : run(),
+    calls.has(call) ? bounded(run() as Promise<unknown>, patience) : run(),
   );
 }
 

@@ -10,6 +10,9 @@ import type { RunningTurns } from './running-turns.js';
 import { TurnWaiter } from './turn-waiter.js';
 import { storageStalledError } from './unavailable-errors.js';
 
+/** The part of the patience that is left for the storage after the grace: the caller has waited for the agent already. */
+const STORAGE_SHARE = 0.25;
+
 /** A CancelTask call in progress. */
 interface CancelCall {
   readonly scope: Scope;
@@ -38,9 +41,10 @@ export class Cancellation {
    */
   cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
     const { clock, limits } = this.#context;
+    const longestMs = limits.cancelGraceMs + limits.storagePatienceMs * STORAGE_SHARE;
     return new Promise((resolve, reject) => {
       const call: CancelCall = { scope, taskId, metadata, late: false, requested: false, waiter: undefined };
-      const stopTimer = clock.after(limits.cancelGraceMs + limits.storagePatienceMs, () => {
+      const stopTimer = clock.after(longestMs, () => {
         call.late = true;
         call.waiter?.close();
         reject(storageStalledError());

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
-import { SETTLED } from '../../runtime/settled.js';
+import { attempt, SETTLED } from '../../runtime/settled.js';
 import type { EngineLimits } from '../engine-limits.js';
 
 /** The side of a queue that writes. One commit is under way at a time. */
@@ -25,6 +25,11 @@ interface FlushWaiter {
 
 const NO_WAITERS: readonly FlushWaiter[] = [];
 const RETRY_MS = [50, 200, 1_000, 5_000] as const;
+
+/** The pause after a number of failures in a row, in ms. */
+export function retryMs(failures: number): number {
+  return RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? 0;
+}
 
 /**
  * Items that wait for their commit. While one commit is under way, items that come wait for the next. A full queue
@@ -159,7 +164,7 @@ export class CommitQueue<Item, Commit, Answer> {
 
   #send(commit: Commit): void {
     this.#isSending = true;
-    this.#committer.send(commit).then(
+    attempt(() => this.#committer.send(commit)).then(
       (answer) => {
         this.#isSending = false;
         this.#failures = 0;
@@ -182,8 +187,8 @@ export class CommitQueue<Item, Commit, Answer> {
 
   #failed(commit: Commit, error: unknown): void {
     if (this.#isClosed) return;
-    const waitMs = RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)] ?? 0;
     this.#failures += 1;
+    const waitMs = retryMs(this.#failures);
     this.#committer.failed(error, this.#failures, waitMs);
     this.#clock.after(waitMs, () => {
       if (!this.#isClosed) this.#send(commit);

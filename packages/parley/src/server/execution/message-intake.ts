@@ -12,6 +12,7 @@ import type { Message } from '../../model/message.js';
 import type { SendMessageRequest } from '../../model/send-message-request.js';
 import type { Task } from '../../model/task.js';
 import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
+import { attempt } from '../../runtime/settled.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { CallerContext, CallerUser } from '../../store/caller-context.js';
 import type { Claim, Lease } from '../../store/held-turn.js';
@@ -162,7 +163,7 @@ export class MessageIntake {
       turnPlaces.give(callerKey);
     };
     const acceptance = this.#acceptance(envelope);
-    acceptedSurely(storage, acceptance, storage.accept(acceptance)).then(
+    acceptedSurely(storage, acceptance).then(
       (outcome) => {
         try {
           envelope.takenIn?.();
@@ -335,13 +336,12 @@ export class MessageIntake {
   /** Extends a reservation while its agent decides. `giveBack`: the message has no outcome. */
   #keepReserved({ scope, key, lease }: ReservedKey): { end(): void; giveBack(): Promise<void> } {
     const { storage, clock, limits } = this.#context;
-    const unreserve = () => storage.keys.unreserve(scope, key.key, lease.node);
+    const unreserve = () => attempt(() => storage.keys.unreserve(scope, key.key, lease.node));
     let isOver = false;
     let stopTimer: (() => void) | undefined;
     const next = () => {
       stopTimer = clock.after(limits.heartbeatMs, () => {
-        storage.keys
-          .reserve(scope, key, lease)
+        attempt(() => storage.keys.reserve(scope, key, lease))
           // The key may have been given back while this call was under way.
           .then(() => (isOver ? unreserve() : undefined))
           .catch(ignore)

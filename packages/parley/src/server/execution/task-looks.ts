@@ -1,5 +1,6 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
+import { attempt } from '../../runtime/settled.js';
 import { type TaskKey, taskKeyText } from '../../store/task-key.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -92,7 +93,7 @@ export class TaskLooks {
       this.#failed(tasks, began);
       over();
     });
-    storage.heads(tasks.map(({ key }) => key)).then(
+    attempt(() => storage.heads(tasks.map(({ key }) => key))).then(
       (heads) => {
         this.#failingSince = undefined;
         for (const [at, { listeners }] of tasks.entries()) for (const each of listeners) each.look(heads[at]);

@@ -25,6 +25,7 @@ import type { ServedTurn, TurnPorts } from '../turn-ports.js';
 import { callerOf } from './engine-context.js';
 import { agentCheckpoint } from './turn-checkpoint.js';
 import type { TurnCourseOptions } from './turn-course.js';
+import { TurnPatience } from './turn-patience.js';
 
 const NONE: readonly never[] = [];
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
@@ -61,6 +62,7 @@ export class TurnContext implements RequestContext {
   #aborted: { reason: Error } | undefined;
   #files: TurnFiles | undefined;
   #callAgent: CallAgent | undefined;
+  #patience: TurnPatience | undefined;
 
   constructor(options: TurnContextOptions) {
     this.#options = options;
@@ -93,17 +95,15 @@ export class TurnContext implements RequestContext {
     const { scope, storage, message, limits, claim } = this.#options;
     const { conversationIn, entriesFrom, entryOfMessage } = await import('../conversation.js');
     const earlier = entriesFrom(this.taskId, this.#before(), claim?.task.artifacts ?? NONE);
-    return conversationIn(
-      {
-        storage,
-        scope,
-        contextId: this.contextId,
-        own: [...earlier, entryOfMessage(this.taskId, message)],
-        ownTaskId: this.taskId,
-        mostBytes: limits.referenceBytes,
-      },
-      options,
-    );
+    const place = {
+      storage,
+      scope,
+      contextId: this.contextId,
+      own: [...earlier, entryOfMessage(this.taskId, message)],
+      ownTaskId: this.taskId,
+      mostBytes: limits.referenceBytes,
+    };
+    return this.patience.ask(() => conversationIn(place, options));
   }
 
   async referenceTasks(): Promise<readonly Task[]> {
@@ -112,7 +112,7 @@ export class TurnContext implements RequestContext {
     let bytes = 0;
     // One after another: the limit counts each task before the next is read.
     for (const id of new Set(message.referenceTaskIds)) {
-      const stored = await storage.task(scope, id);
+      const stored = await this.patience.ask(() => storage.task(scope, id));
       if (stored === undefined) continue;
       bytes += taskBytes(stored.task);
       if (bytes > limits.referenceBytes) {
@@ -180,7 +180,7 @@ export class TurnContext implements RequestContext {
     const key = { scope, id: this.taskId };
     const found: LogRecord[] = [];
     for (let after = 0; after < claim.seq; ) {
-      const { records } = await storage.records(key, after, PREVIOUS_EVENTS_BYTES);
+      const { records } = await this.patience.ask(() => storage.records(key, after, PREVIOUS_EVENTS_BYTES));
       const last = records.at(-1);
       if (!last) break;
       for (const record of records) {
@@ -203,9 +203,20 @@ export class TurnContext implements RequestContext {
     return ignoreRejection(this.#options.saveCheckpoint(value));
   }
 
+  /** The patience of calls that the agent waits for. */
+  get patience(): TurnPatience {
+    if (this.#patience === undefined) {
+      const { course, logger } = this.#options;
+      this.#patience = new TurnPatience({ taskId: this.taskId, clock: course.context.clock, logger });
+      if (this.#aborted) this.#patience.end();
+    }
+    return this.#patience;
+  }
+
   /** Tells the agent to stop. */
   abort(reason: Error): void {
     this.#aborted ??= { reason };
+    this.#patience?.end();
     this.#controller?.abort(reason);
   }
 
@@ -239,6 +250,7 @@ export class TurnContext implements RequestContext {
       caller,
       user: this.user,
       signal: this.signal,
+      patience: this.patience,
       number: this.#resumed?.turn ?? claim?.turn ?? 1,
       attempt: this.attempt,
       question: last?.role === 'ROLE_AGENT' ? last : undefined,

@@ -5,7 +5,7 @@ import type { StreamResponse } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import type { Place } from '../../runtime/linked-list.js';
-import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
+import { attempt, ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/held-turn.js';
 import { mergedCancel } from '../../store/rules/decide-cancel.js';
@@ -299,7 +299,8 @@ export class Turn implements EventSink, LoggedTurn {
   #callAgent(): void {
     const { executor, storage, ids, uncaughtErrors, logger, limits, services } = this.#context;
     const { claim } = this.#log ?? {};
-    const write: CheckpointWrite = (held, stored) => acceptsEvents(this.#state) && storage.saveCheckpoint(held, stored);
+    const write: CheckpointWrite = (held, stored) =>
+      context.patience.ask(async () => acceptsEvents(this.#state) && storage.saveCheckpoint(held, stored));
     const checkpoint = new TurnCheckpoint(this, claim?.checkpoint, write);
     const context: TurnContext = new TurnContext({
       scope: this.scope,
@@ -348,7 +349,10 @@ export class Turn implements EventSink, LoggedTurn {
     const authorizations = await this.#context.authorizations.get();
     const claim = this.#log?.claim;
     if (claim && context.attempt > 1) {
-      this.#replies ??= authorizations.repliesFor(claim, () => context.previousEvents());
+      this.#replies ??= authorizations.repliesFor(claim, {
+        records: () => context.previousEvents(),
+        patience: context.patience,
+      });
       const reply = await this.#replies.take(request);
       if (reply?.kind === 'denied') throw new AuthorizationError('denied');
       if (reply !== undefined) return { parameters: reply.parameters };
@@ -356,6 +360,7 @@ export class Turn implements EventSink, LoggedTurn {
     const turn: AskingTurn = {
       turn: this,
       context,
+      patience: context.patience,
       message: this.message,
       caller: this.#caller,
       publish: (question) => this.#publishAuthorization(question),
@@ -433,7 +438,8 @@ export class Turn implements EventSink, LoggedTurn {
 
   #release(claim: Claim | undefined, how: ReleaseHow): void {
     if (claim === undefined) return;
-    this.#context.storage.release({ ...heldTurn(claim), attempt: claim.attempt }, how).then(
+    const { storage } = this.#context;
+    attempt(() => storage.release({ ...heldTurn(claim), attempt: claim.attempt }, how)).then(
       () => this.advance('released'),
       (error: unknown) => this.advance('release failed', { error }),
     );

@@ -1,0 +1,17 @@
+import { afterAll, expect, it } from 'vitest';
+import { StoppedProcess } from '../stops/stopped-process.js';
+import { PostgresServer } from '../support/servers/postgres-server.js';
+
+const server = await PostgresServer.start('fsync=off');
+afterAll(() => server[Symbol.asyncDispose]());
+
+it.each(['signal', 'authorization', 'queued'] as const)(
+  'a process that is stopped in the state %s ends in order',
+  async (state) => {
+    const database = `${await server.newDatabase()}?durability=process`;
+    await using stopped = StoppedProcess.documented({ database });
+    await stopped.enter(state, stopped);
+    expect(await stopped.stop()).toBe(0);
+    expect(stopped.output).toMatch(/\naborted .*\n(.*\n)*closed\n/);
+  },
+);
