@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aborted, call, type Execute, engine, ids, Sent, send, tick } from '../../../../test/support/engine.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { StorageError } from '../errors/storage-error.js';
 import type { UncaughtErrorScope, UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { RequestContext } from './request-context.js';
@@ -109,7 +108,7 @@ describe('a checkpoint that cannot be saved', () => {
 
   const storageFails = (save: (context: RequestContext) => unknown) => {
     const memory = new MemoryStorage({ clock: new ManualClock() });
-    memory.saveCheckpoint = () => Promise.reject(new StorageError('The disk is full'));
+    memory.saveCheckpoint = () => Promise.reject(new Error('The value cannot be kept'));
     const uncaughtErrors = new Host();
     const world = engine(
       async (context, events) => {
