@@ -238,10 +238,6 @@ export class Client implements OperationMethods {
     return this.#parts.connection.isClosed;
   }
 
-  [Symbol.dispose](): void {
-    this.close();
-  }
-
   get #hasStreams(): boolean {
     return this.#card.capabilities.streaming === true;
   }

@@ -275,7 +275,10 @@ export class Turn implements EventSink, LoggedTurn {
       case 'log late error':
         return void this.#agent?.threwLate(given.error);
       case 'log':
-        return void this.#context.logger[effect.level](effect.text, { taskId: this.taskId, ...errorOf(given) });
+        return void this.#context.logger[effect.level](effect.text, {
+          taskId: this.taskId,
+          ...('error' in given && { error: given.error }),
+        });
     }
   }
 
@@ -438,8 +441,7 @@ export class Turn implements EventSink, LoggedTurn {
 
   #release(claim: Claim | undefined, how: ReleaseHow): void {
     if (claim === undefined) return;
-    const { storage } = this.#context;
-    attempt(() => storage.release({ ...heldTurn(claim), attempt: claim.attempt }, how)).then(
+    attempt(() => this.#context.storage.release({ ...heldTurn(claim), attempt: claim.attempt }, how)).then(
       () => this.advance('released'),
       (error: unknown) => this.advance('release failed', { error }),
     );
@@ -465,9 +467,8 @@ export class Turn implements EventSink, LoggedTurn {
 
   #startTimer(timer: TurnTimer): void {
     this.#stopTimer();
-    const timers = this.#context[TIMERS[timer]];
-    this.#timers = timers;
-    this.#timer = timers.start(() => {
+    this.#timers = this.#context[TIMERS[timer]];
+    this.#timer = this.#timers.start(() => {
       this.#timer = undefined;
       this.advance(timer);
     });
@@ -497,7 +498,3 @@ export class Turn implements EventSink, LoggedTurn {
 }
 
 const TIMERS = { deadline: 'deadlines', expiry: 'expiries', grace: 'graces' } as const;
-
-function errorOf(given: Given): Pick<Given, 'error'> {
-  return 'error' in given ? { error: given.error } : {};
-}
