@@ -119,8 +119,8 @@ class Outage {
 }
 
 /**
- * Tests that an agent does not notice an outage of its storage, whatever it does with its context. `concurrent`: several
- * storages can be open at the same time.
+ * Tests that an agent does not notice an outage of its storage, whatever it does with its context. `concurrent`:
+ * several storages can be open at the same time.
  */
 export function turnContextContract(name: string, open: OpenStorage, { concurrent = false } = {}): void {
   describe(`an agent on ${name}, whose storage is away for a moment`, { concurrent }, () => {
