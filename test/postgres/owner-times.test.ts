@@ -11,6 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-ownerTimes('PostgreSQL', () =>
-  PostgresStorage.open({ url: server.url, durability: 'process', clock: systemClock, logger: silentLogger }),
+ownerTimes(
+  'PostgreSQL',
+  () => PostgresStorage.open({ url: server.url, durability: 'process', clock: systemClock, logger: silentLogger }),
+  { isSlow: true },
 );

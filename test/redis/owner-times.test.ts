@@ -8,6 +8,8 @@ import { RedisServer } from '../support/servers/redis-server.js';
 const server = await RedisServer.start();
 afterAll(() => server[Symbol.asyncDispose]());
 
-ownerTimes('Redis', () =>
-  RedisStorage.open({ url: server.url, clock: systemClock, ids: systemIds, logger: silentLogger }),
+ownerTimes(
+  'Redis',
+  () => RedisStorage.open({ url: server.url, clock: systemClock, ids: systemIds, logger: silentLogger }),
+  { isSlow: true },
 );

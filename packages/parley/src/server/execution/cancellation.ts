@@ -10,7 +10,7 @@ import type { RunningTurns } from './running-turns.js';
 import { TurnWaiter } from './turn-waiter.js';
 import { storageStalledError } from './unavailable-errors.js';
 
-/** The part of the patience that is left for the storage: the caller has waited for the agent already. */
+/** The part of the patience that the storage has after the grace: the caller has waited for the agent already. */
 const STORAGE_SHARE = 0.25;
 
 /** A CancelTask call in progress. */

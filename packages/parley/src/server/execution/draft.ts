@@ -2,7 +2,6 @@ import type { A2AError } from '../../errors/a2a-error.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
-import { attempt } from '../../runtime/settled.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { Claim, Lease } from '../../store/held-turn.js';
 import type { IdempotencyKey } from '../../store/idempotency-keys.js';
@@ -59,7 +58,7 @@ export async function storeDraft({ storage, lease, limits }: EngineContext, draf
     ...(idempotency && { idempotency }),
     waitingLimit: limits.waitingMessages,
   };
-  const outcome = await acceptedSurely(storage, acceptance);
+  const outcome = await acceptedSurely(storage, acceptance, storage.accept(acceptance));
   if (outcome.kind === 'reserved' || outcome.kind === 'repeated') {
     throw new OvertakenDraftError('Another process answers the same message');
   }
@@ -71,8 +70,11 @@ export async function storeDraft({ storage, lease, limits }: EngineContext, draf
  * The answer to an acceptance. If a shared storage fails, its answer may be lost: the storage is asked once more, and
  * answers as the first time.
  */
-export function acceptedSurely(storage: TaskStorage, acceptance: Acceptance): Promise<AcceptOutcome> {
-  const accepted = attempt(() => storage.accept(acceptance));
+export function acceptedSurely(
+  storage: TaskStorage,
+  acceptance: Acceptance,
+  accepted: Promise<AcceptOutcome>,
+): Promise<AcceptOutcome> {
   if (!storage.shared) return accepted;
   return accepted.catch((error: unknown) => {
     if (!(error instanceof StorageError)) throw error;

@@ -163,7 +163,14 @@ export class MessageIntake {
       turnPlaces.give(callerKey);
     };
     const acceptance = this.#acceptance(envelope);
-    acceptedSurely(storage, acceptance).then(
+    let accepting: Promise<AcceptOutcome>;
+    // As `attempt` does, without its function on the path of each message.
+    try {
+      accepting = storage.accept(acceptance);
+    } catch (error) {
+      accepting = Promise.reject(error);
+    }
+    acceptedSurely(storage, acceptance, accepting).then(
       (outcome) => {
         try {
           envelope.takenIn?.();

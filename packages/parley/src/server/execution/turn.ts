@@ -140,11 +140,8 @@ export class Turn implements EventSink, LoggedTurn {
   advance(input: TurnInput, given: Given = NONE): Promise<void> | undefined {
     const next = step(this.#state, input);
     if (next === IMPOSSIBLE) {
-      this.#context.logger.error('a turn ignores what cannot happen', {
-        taskId: this.taskId,
-        state: this.#state,
-        input,
-      });
+      const { taskId } = this;
+      this.#context.logger.error('a turn ignores what cannot happen', { taskId, state: this.#state, input });
       return undefined;
     }
     this.#state = next.state;
