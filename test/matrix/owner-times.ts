@@ -116,8 +116,8 @@ const LOOKING: ReadonlySet<StorageCall> = new Set([
 const FEW_WAYS = ['JSON-RPC 1.0', 'gRPC 1.0'];
 
 /**
- * The suite on one storage: no time tells if a task, a context or a webhook of another caller exists. `isSlow`: all ways
- * are tried in the long form only.
+ * The suite on one storage: no time tells if a task, a context or a webhook of another caller exists. `isSlow`: all
+ * ways are tried in the long form only.
  */
 export function ownerTimes(
   name: string,
