@@ -66,7 +66,7 @@ export function failureOf(error: unknown, { credentials = false, binding }: Call
 }
 
 const STORAGE_HINTS: Readonly<Record<string, string>> = {
-  'in-use': 'stop the server that has the file; parley db status shows its process',
+  'in-use': 'stop the server that has the file',
   'not-empty': 'parley db copy --resume goes on with an interrupted copy',
 };
 

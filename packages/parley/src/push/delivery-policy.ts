@@ -8,7 +8,7 @@ export interface DeliveryPolicy {
   readonly attempts: number;
   /**
    * Attempts for one event that its receiver refuses for a reason that usually stays: most statuses of 3xx and 4xx. The
-   * event is then given up, and later ones go out. So do the final states of tasks that are refused `attempts` times.
+   * event is then given up, and later ones go out: the final state of the task even after `attempts` refusals.
    */
   readonly refusedAttempts: number;
   /** The delay after the first failure. It doubles with each further one. */

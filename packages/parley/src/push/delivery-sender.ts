@@ -270,7 +270,7 @@ export class DeliverySender {
   }
 
   /** Counts and tells the end of a delivery. The log names the host of a webhook: its url may hold a secret. */
-  #note(claim: DeliveryClaim, { delivered, failure, lost, refused, held }: DeliveryEnd): void {
+  #note(claim: DeliveryClaim, { delivered, failure, lost, refused = 0, held }: DeliveryEnd): void {
     const { logger, clock } = this.#options;
     const queue = queueOf(claim);
     this.#tally.delivered += delivered;

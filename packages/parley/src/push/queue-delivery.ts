@@ -43,8 +43,8 @@ export interface DeliveryEnd {
   readonly failure?: DeliveryFailure;
   /** Pending records that the log no longer has. */
   readonly lost: number;
-  /** Records that are given up, because the receiver refuses them. */
-  readonly refused: number;
+  /** Records that are given up, because the receiver refuses them. Absent: none. */
+  readonly refused?: number;
   /** False if another holder has overtaken this one, or the queue is gone. */
   readonly held: boolean;
 }
@@ -76,7 +76,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   const lost = first === undefined ? last - position : first.seq - position - 1;
   if (first === undefined) {
     const held = await storage.push.settle(claim, { kind: 'delivered', through: last });
-    return { delivered: 0, lost, refused: 0, held };
+    return { delivered: 0, lost, held };
   }
   const skipped = givenUp(claim, policy);
   if (skipped !== undefined) {
@@ -93,9 +93,9 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   );
   for await (const notification of notificationsOf(claim, { codec, change }, storage)) {
     if (isStopping()) break;
-    if (!(await isCurrent())) return { delivered, lost, refused: 0, held: false };
+    if (!(await isCurrent())) return { delivered, lost, held: false };
     const result = notification.body === undefined ? UNENCODABLE : await send(claim, notification);
-    if (!(await settlements.keepUp())) return { delivered, lost, refused: 0, held: false };
+    if (!(await settlements.keepUp())) return { delivered, lost, held: false };
     if (isAcknowledged(result)) {
       delivered += 1;
       through = notification.seq;
@@ -105,7 +105,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
     }
     // An attempt that the sender itself has cut short does not count.
     if (isStopping()) break;
-    if (!(await settlements.finish())) return { delivered, lost, refused: 0, held: false };
+    if (!(await settlements.finish())) return { delivered, lost, held: false };
     const failed = delivered === 0 ? claim.attempts : 0;
     const { seq } = notification;
     const isLast = records.some((record) => record.seq === seq && isFinal(record));
@@ -121,16 +121,15 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
     return {
       delivered,
       lost,
-      refused: outcome.kind === 'retry' && outcome.through !== undefined ? 1 : 0,
       held,
+      ...(outcome.kind === 'retry' && outcome.through !== undefined && { refused: 1 }),
       failure: { result, outcome, attempts: failed + 1, ...(error !== undefined && { error }) },
     };
   }
   const isDone = through === end;
-  if (!(await (isDone ? settlements.stop() : settlements.finish())))
-    return { delivered, lost, refused: 0, held: false };
+  if (!(await (isDone ? settlements.stop() : settlements.finish()))) return { delivered, lost, held: false };
   const outcome: DeliveryOutcome = isDone ? { kind: 'delivered', through, ...lastStatus } : { kind: 'defer', inMs: 0 };
-  return { delivered, lost, refused: 0, held: await storage.push.settle(claim, outcome) };
+  return { delivered, lost, held: await storage.push.settle(claim, outcome) };
 }
 
 /** Records that a crash may repeat, beside the one under way. */

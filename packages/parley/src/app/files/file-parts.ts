@@ -58,15 +58,15 @@ export function filePartsInterceptor(options: FilePartsOptions): ServerIntercept
         throw error;
       }
       await end();
-      return takesUrls
-        ? answer
-        : handedAnswer(
-            answer,
-            bytesOfFiles({ ...options, store: options.keeper.store, scope, mostBytes: options.handedBytes }),
-          );
+      return takesUrls ? answer : handedAnswer(answer, handing(options, scope));
     };
     return answering() as Outcome;
   };
+}
+
+/** Puts bytes in the place of urls, up to the bound of one answer or event. */
+function handing(options: FilePartsOptions, scope: FileScope): MapPart {
+  return bytesOfFiles({ ...options, store: options.keeper.store, scope, mostBytes: options.handedBytes });
 }
 
 async function handedAnswer(answer: Answer, map: MapPart): Promise<Answer> {
@@ -81,10 +81,7 @@ async function handedAnswer(answer: Answer, map: MapPart): Promise<Answer> {
 
 async function handedItem(options: FilePartsOptions, scope: FileScope, item: StreamItem): Promise<StreamItem> {
   const { event, seq, last, reset } = item;
-  const handed = await mappedEvent(
-    event,
-    bytesOfFiles({ ...options, store: options.keeper.store, scope, mostBytes: options.handedBytes }),
-  );
+  const handed = await mappedEvent(event, handing(options, scope));
   if (handed === event) return item;
   return {
     event: handed,

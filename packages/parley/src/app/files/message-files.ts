@@ -1,3 +1,4 @@
+import { isFault } from '../../bindings/http/wire-error.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { FileScope } from '../../files/file-store.js';
 import { safeFilename } from '../../files/filename.js';
@@ -9,7 +10,7 @@ import { sha256Hex } from '../../runtime/sha256.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { FileKeeper } from './file-keeper.js';
 import { mappedMessage } from './mapped-parts.js';
-import { partOf } from './turn-file-access.js';
+import { once, partOf } from './turn-file-access.js';
 
 /** The ports for the large parts of messages. */
 export interface MessageFilesOptions {
@@ -115,11 +116,5 @@ export class MessageFiles {
 
 /** True if the message was not accepted. After a failure of the storage it may have been. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof A2AError && !MAYBE_ACCEPTED.has(error.code);
-}
-
-const MAYBE_ACCEPTED: ReadonlySet<string> = new Set(['UNAVAILABLE', 'INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE']);
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+  return error instanceof A2AError && !isFault(error.code);
 }

@@ -117,7 +117,8 @@ function chunksOf(content: WrittenContent): AsyncIterable<Uint8Array> {
   return content instanceof Uint8Array ? once(content) : content;
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+/** Bytes as a source of chunks. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
