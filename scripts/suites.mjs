@@ -58,7 +58,7 @@ function countReport(report, code) {
   };
 }
 
-/** One line for each test that failed, and for each file that did not load: where it stands, its name, its first error. */
+/** A line for each test that failed, and for each file that did not load: file, name of the test, first error. */
 export function failuresOf(testResults) {
   return testResults.flatMap(({ name, status, message, assertionResults }) => {
     const failed = assertionResults.filter((test) => test.status === 'failed');

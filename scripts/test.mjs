@@ -1,5 +1,6 @@
 // `npm test`: runs all checks, on a clean clone too. It lists the ten slowest test files, the seconds of all suites and
-// all failed tests. The last line is `N passed, N failed`. With `--long`, tests with a long form run it: they read TEST_LONG.
+// the tests that failed. The last line is `N passed, N failed`. With `--long`, tests with a long form run it: they read
+// TEST_LONG.
 import { build } from './build.mjs';
 import { check } from './check.mjs';
 import { ensureInstalled } from './installation.mjs';

@@ -50,7 +50,7 @@ function syntaxProblem(node: ts.Node): string | undefined {
   if (ts.isNonNullExpression(node)) return 'a non-null assertion';
   if (ts.isEnumDeclaration(node)) return 'an enum';
   if (ts.isExportAssignment(node)) return 'a default export';
-  if (isShortWait(node)) return 'a wait without a limit: the default of one second is too short for a busy machine';
+  if (isShortWait(node)) return 'a wait of one second: a busy machine needs more';
   const isDefault =
     ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword);
   return isDefault === true ? 'a default export' : undefined;
