@@ -39,5 +39,5 @@ it('a replica that is frozen within a transaction: others take its turns over wi
   await Promise.all([writing, database.end()]);
   process.stdout.write(`takeover from a frozen replica: ${tookMs.toFixed(0)} ms\n`);
   expect(tookMs).toBeLessThan(2 * LEASE_MS);
-  expect((await one.call('/a2a/rest/tasks')).status).toBe(200);
+  await vi.waitFor(async () => expect((await one.call('/a2a/rest/tasks')).status).toBe(200), 20_000);
 });
