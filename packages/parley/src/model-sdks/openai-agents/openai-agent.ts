@@ -47,7 +47,7 @@ export interface OpenAIAgentOptions {
   readonly fileBytes?: number;
   /** The memory of the conversation. Default: none, the model gets `context.conversation()`. */
   readonly session?: (context: RequestContext) => Session | Promise<Session>;
-  /** The context of the run for tools and guardrails, such as the user. */
+  /** The context of the run for tools and guardrails, such as the user or the turn. Each turn makes it anew. */
   readonly runContext?: (context: RequestContext) => unknown;
   /** The most calls of the model in a turn. Default: that of the SDK. */
   readonly maxTurns?: number;
@@ -258,7 +258,7 @@ class AgentTurn {
     const own = this.#runner.config.callModelInputFilter;
     const filter: CallModelInputFilter = async (args) => {
       const state = stateOf();
-      if (state !== undefined) await this.#checkpoints.save(state);
+      if (state !== undefined) await this.#checkpoints.save(textOf(state));
       return own === undefined ? args.modelData : own(args);
     };
     filter.preserveInputIdentity = own === undefined || own.preserveInputIdentity === true;
@@ -306,7 +306,7 @@ class AgentTurn {
   }
 
   async #ask(state: AnyRunState, items: readonly RunToolApprovalItem[], note?: string): Promise<void> {
-    const text = state.toString();
+    const text = textOf(state);
     if (text.length > this.#maxStateChars) return this.#events.fail(TOO_LARGE);
     const { approvalMs = DEFAULT_TOOL_LIMITS.approvalMs } = this.#options;
     const expiresAt = new Date(this.#context.clock.now() + approvalMs).toISOString();
@@ -328,6 +328,21 @@ class AgentTurn {
     }
     const { inputTokens, outputTokens, totalTokens } = state.usage;
     await this.#events.complete(undefined, { metadata: { usage: { inputTokens, outputTokens, totalTokens } } });
+  }
+}
+
+/**
+ * The state of a run as text, without the context of the application: that may be any value, such as the turn with its
+ * methods, and each turn makes it anew.
+ */
+function textOf(state: AnyRunState): string {
+  const { _context: run } = state;
+  const { context } = run;
+  run.context = {};
+  try {
+    return state.toString();
+  } finally {
+    run.context = context;
   }
 }
 

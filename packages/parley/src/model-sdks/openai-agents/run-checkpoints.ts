@@ -12,11 +12,6 @@ export type KeptRun =
   /** Steps have ended, and their state was too large to keep. They must not run again. */
   | { readonly kind: 'too large' };
 
-/** The part of the state of a run that is kept: its JSON. */
-interface Serializable {
-  toString(): string;
-}
-
 /** Keeps the state of a run after each step, and the calls of the step after it, for the next attempt of its turn. */
 export class RunCheckpoints {
   readonly #context: RequestContext;
@@ -53,8 +48,8 @@ export class RunCheckpoints {
   }
 
   /** Resolves when the state is stored: a step that has ended does not run again from then on. */
-  save(state: Serializable): Promise<void> {
-    this.#step = { state: state.toString(), answer: this.#answer.state };
+  save(state: string): Promise<void> {
+    this.#step = { state, answer: this.#answer.state };
     this.#calls.clear();
     return this.#write();
   }
