@@ -17,7 +17,7 @@ export type StoredMessageReader = (stored: Message) => Promise<Message>;
 
 const READERS = new WeakMap<Message, StoredMessageReader>();
 
-/** Registers the reader of the question that a message answers. The agent has encrypted its questions for itself too. */
+/** Registers the reader of the question that a message answers. The agent encrypts its questions for itself too. */
 export function tellReader(message: Message, read: StoredMessageReader): void {
   READERS.set(message, read);
 }

@@ -66,8 +66,8 @@ export interface OpenAIAgentOptions {
   readonly approvalMs?: number;
   /**
    * True if a run goes on after the last step that ended, if its process dies. A step is one call of the model with the
-   * tools that it calls. Calls of the step that was under way do not run again, unless their tool is `idempotent`: the
-   * model gets their results, or that they were interrupted. Default: false, the task is FAILED.
+   * tools that it calls. Calls of the step that was under way do not run again, unless their tool is `idempotent`. The
+   * model gets their results, or is told that they were interrupted. Default: false, the task is FAILED.
    */
   readonly resumable?: boolean;
   /** Decides by name if a second run of a tool does no harm. Such calls run again after a crash. Default: none. */
@@ -332,8 +332,8 @@ class AgentTurn {
 }
 
 /**
- * The state of a run as text, without the context of the application: that may be any value, such as the turn with its
- * methods, and each turn makes it anew.
+ * The state of a run as text, without the context of the application. That may be any value, such as the turn with its
+ * methods. Each turn makes it anew.
  */
 function textOf(state: AnyRunState): string {
   const { _context: run } = state;

@@ -42,8 +42,9 @@ async function tasksByState(run: RunCommands, prefix: string): Promise<RedisStat
   for await (const { server, keys } of walkKeys(run, prefix, `{p*}${KEY.state}*`)) {
     const sizes = await run(() => Promise.all(keys.map((key) => server.zcard(key))));
     for (const [at, key] of keys.entries()) {
-      const [, state = '0'] = new RegExp(`}${KEY.state}(\\d+)`).exec(key) ?? [];
-      counts.set(key, [Number(state), sizes[at] ?? 0]);
+      // The number of the state stands between the kind of the key and its scope.
+      const state = Number.parseInt(key.slice(key.indexOf(`}${KEY.state}`) + 1 + KEY.state.length), 10);
+      counts.set(key, [state, sizes[at] ?? 0]);
     }
   }
   const tasks: Partial<Record<TaskState, number>> = {};
