@@ -20,7 +20,6 @@ import {
   type ToolListener,
   type ToolQuestion,
 } from './tool.js';
-import { approvalQuestion, type ToolApproval, UNDECIDED } from './tool-approvals.js';
 import {
   checkedInput,
   DEFAULT_TOOL_LIMITS,
@@ -31,8 +30,7 @@ import {
   type ToolLimits,
   type ToolResult,
 } from './tool-execution.js';
-import { questionMessage, type WaitingQuestion } from './tool-questions.js';
-import { isFinished, isSameCall, isSameJson, openQuestion, outcomeOf, toldCall } from './tool-records.js';
+import { isFinished, isSameCall, isSameJson, outcomeOf, toldCall } from './tool-records.js';
 import type { ToolRegistry } from './tool-registry.js';
 import { untrustedSchema } from './untrusted-schema.js';
 
@@ -157,19 +155,13 @@ export class ToolRun {
   /** Asks the owner of the task for all waiting approvals and answers. Ends the turn. */
   async ask(): Promise<void> {
     await this.settled();
-    const approvals: ToolApproval[] = [];
-    const questions: WaitingQuestion[] = [];
-    for (const call of waitingCalls(this.#calls.own())) {
-      const { id: callId, tool, input = null, expiresAt = '' } = call;
-      const question = openQuestion(call);
-      if (question === undefined) approvals.push({ callId, tool, input, expiresAt });
-      else questions.push({ callId, tool, ...question, expiresAt });
-    }
-    const asked = approvals.length > 0 ? [approvalQuestion(approvals, this.isStray ? UNDECIDED : undefined)] : [];
-    const messages = questions.length > 0 ? [...asked, questionMessage(questions, this.#calls.faults)] : asked;
-    const [first] = messages;
-    if (first === undefined) return;
-    await this.#sources.events.inputRequired({ ...first, parts: messages.flatMap(({ parts }) => parts) });
+    // The guard of the queue adds the questions.
+    if (!this.#calls.isOver && this.waiting.length > 0) await this.#sources.events.inputRequired();
+  }
+
+  /** Cancels the calls that have not ended: the task ends without them. */
+  close(): void {
+    this.#calls.close();
   }
 
   /** The answers of earlier runs of a call to the same questions of a new run. Each counts once. */
@@ -198,6 +190,7 @@ export class ToolRun {
       const known = this.#calls.get(id);
       if (known !== undefined && !isSameCall(known, name, read.input)) throw conflict(id);
       if (known !== undefined && isFinished(known)) return Promise.resolve(cloneJson(outcomeOf(known)));
+      if (this.#calls.isOver) throw new ToolError(`The call of ${name} was aborted.`, 'aborted');
       if (known === undefined && ++this.#begun > this.#limits.callsPerTask) {
         throw new ToolError(`The task has ${this.#limits.callsPerTask} calls already.`, 'limit');
       }
