@@ -2,9 +2,9 @@ import type { JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import { ignoreRejection } from '../runtime/settled.js';
 import { type EventQueue, MORE_FOLLOWS } from '../server/event-queue.js';
-import { type RequestContext, TASK_CANCELED } from '../server/request-context.js';
+import type { RequestContext } from '../server/request-context.js';
 import { askedIn, type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
-import { guardEvents, type OpenQuestionContent } from './guarded-events.js';
+import { guardTurn, type OpenQuestionContent } from './guarded-events.js';
 import { ApprovalNeededError, type ToolCall, ToolError, type ToolListener, type ToolQuestion } from './tool.js';
 import { approvalQuestion, type ToolApproval, UNDECIDED } from './tool-approvals.js';
 import { isLarger, type ToolLimits } from './tool-execution.js';
@@ -169,21 +169,13 @@ export class RunCalls {
   /** From its first open call on, no end and no question of the turn leaves a call behind. */
   #guard(): void {
     this.#isGuarded = true;
-    const { events, context } = this.#options;
-    guardEvents(events, {
-      beforeEnd: () => this.close(),
-      beforeQuestion: () => {
+    guardTurn(this.#options, {
+      close: () => this.close(),
+      question: () => {
         this.#isOver = true;
         return this.question();
       },
     });
-    const { signal } = context;
-    // In other cases another attempt may go on with the calls.
-    const closeIfCanceled = () => {
-      if (signal.reason instanceof Error && signal.reason.message === TASK_CANCELED) this.close();
-    };
-    if (signal.aborted) closeIfCanceled();
-    else signal.addEventListener('abort', closeIfCanceled, { once: true });
   }
 
   /** Records that a call waits for an approval. `first`: its first change, if it has none yet. */
