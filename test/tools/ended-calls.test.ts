@@ -42,7 +42,14 @@ function toolsOf() {
   });
   const stuck = defineTool({ name: 'stuck', input: text, run: () => new Promise<never>(() => {}) });
   const quick = defineTool({ name: 'quick', input: text, idempotent: true, run: (what) => `quick ${what}` });
-  return { runs, pay, ask, stuck, quick };
+  // It is recorded as running after 20 ms.
+  const slow = defineTool({
+    name: 'slow',
+    input: text,
+    idempotent: true,
+    run: () => new Promise<null>((resolve) => void setTimeout(() => resolve(null), 40)),
+  });
+  return { runs, pay, ask, stuck, quick, slow };
 }
 type Tools = ReturnType<typeof toolsOf>;
 
@@ -76,7 +83,7 @@ async function served(
   { server: options, run }: { readonly server?: Partial<ServerOptions>; readonly run?: ToolRunOptions } = {},
 ) {
   const tools = toolsOf();
-  const registry = new ToolRegistry([tools.pay, tools.ask, tools.stuck, tools.quick]);
+  const registry = new ToolRegistry([tools.pay, tools.ask, tools.stuck, tools.quick, tools.slow]);
   const executor: AgentExecutor = {
     resumable: true,
     execute: async (context, events) => {
@@ -109,6 +116,18 @@ async function served(
   };
   return { ...tools, url, client, send, say, running };
 }
+
+/** The ways of an agent to end its task. */
+const ENDS = {
+  complete: 'TASK_STATE_COMPLETED',
+  fail: 'TASK_STATE_FAILED',
+  reject: 'TASK_STATE_REJECTED',
+  cancel: 'TASK_STATE_CANCELED',
+  message: 'TASK_STATE_COMPLETED',
+  publish: 'TASK_STATE_FAILED',
+  throw: 'TASK_STATE_FAILED',
+  'throw a ToolError': 'TASK_STATE_FAILED',
+} as const;
 
 /** Makes a call, and goes on whatever becomes of it. */
 const caught = (call: Promise<unknown>) => call.catch((error: unknown) => error);
@@ -193,29 +212,52 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
     if (first !== undefined) expect(toolEventsOf(first).map(({ call }) => call.state)).not.toContain('requested');
   });
 
-  it.each([
-    ['complete', 'TASK_STATE_COMPLETED'],
-    ['fail', 'TASK_STATE_FAILED'],
-    ['reject', 'TASK_STATE_REJECTED'],
-    ['cancel', 'TASK_STATE_CANCELED'],
-    ['message', 'TASK_STATE_COMPLETED'],
-    ['publish', 'TASK_STATE_FAILED'],
-    ['throw', 'TASK_STATE_FAILED'],
-    ['throw a ToolError', 'TASK_STATE_FAILED'],
-  ] as const)('an agent that ends its task while calls wait closes them: %s', async (how, state) => {
+  it('an agent that ends its task while calls wait closes them', async () => {
     const { send } = await served(storage, ({ pay, stuck }) => async (run, events) => {
       await caught(run.call(pay, 'one'));
       void caught(run.call(stuck, 'two'));
       // The call that nobody awaits is recorded by now.
       await events.flush();
+      const how = run.text as keyof typeof ENDS;
       if (how === 'throw') throw new Error('no more');
       if (how === 'throw a ToolError') return void (await run.call('unknown', 'x'));
-      if (how === 'publish') await events.publish({ statusUpdate: { status: { state } } });
+      if (how === 'publish') await events.publish({ statusUpdate: { status: { state: ENDS.publish } } });
       else await events[how]('done');
     });
+    const ended = Object.entries(ENDS).map(async ([how, state]) => {
+      const task = await send(how);
+      expect([how, task.status.state, states(task).slice(0, 2)]).toEqual([
+        how,
+        state,
+        ['pay canceled', 'stuck canceled'],
+      ]);
+      expect(recorded(task)).toEqual(states(task));
+    });
+    await Promise.all(ended);
+  });
+
+  it('a call that goes on after the end of its task, or waits for its place, ends without a record', async () => {
+    const outcomes: Promise<unknown>[] = [];
+    const { send } = await served(
+      storage,
+      ({ pay, slow, stuck }) =>
+        async (run, events) => {
+          await caught(run.call(pay, 'one'));
+          outcomes.push(
+            caught(run.call(slow, 'two')),
+            caught(run.call(stuck, 'three')),
+            caught(run.call(stuck, 'four')),
+          );
+          // Nobody looks at this one.
+          void run.call(slow, 'five');
+          await events.complete('done');
+          outcomes.push(caught(run.call(pay, 'six')));
+        },
+      { run: { limits: { parallelCalls: 1 } } },
+    );
     const task = await send('go');
-    expect([task.status.state, states(task).slice(0, 2)]).toEqual([state, ['pay canceled', 'stuck canceled']]);
-    expect(recorded(task)).toEqual(states(task));
+    expect([task.status.state, states(task)]).toEqual(['TASK_STATE_COMPLETED', ['pay canceled']]);
+    for (const outcome of outcomes) expect(await outcome).toMatchObject({ name: 'ToolError', reason: 'aborted' });
   });
 
   it('an agent that asks a question of its own asks the open ones, too', async () => {

@@ -5,9 +5,9 @@ import { type EventQueue, MORE_FOLLOWS } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
 import { askedIn, type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
 import { guardTurn, type OpenQuestionContent } from './guarded-events.js';
-import { ApprovalNeededError, type ToolCall, ToolError, type ToolListener, type ToolQuestion } from './tool.js';
+import { ApprovalNeededError, type ToolCall, type ToolListener, type ToolQuestion } from './tool.js';
 import { approvalQuestion, type ToolApproval, UNDECIDED } from './tool-approvals.js';
-import { isLarger, type ToolLimits } from './tool-execution.js';
+import { abortedCall, isLarger, type ToolLimits } from './tool-execution.js';
 import { answersIn, questionMessage, type WaitingQuestion } from './tool-questions.js';
 import {
   type CallChange,
@@ -105,12 +105,12 @@ export class RunCalls {
   }
 
   /**
-   * Records a change. Its arguments and its result are objects that no other code has.
-   * @throws ToolError `aborted` for a call that was closed.
+   * Records a change. Its arguments and its result are objects that no other code has. Rejects with a ToolError
+   * `aborted` if the run is over.
    */
   record(change: CallChange): Promise<void> {
+    if (this.#isOver) return ignoreRejection(Promise.reject(abortedCall(change.tool)));
     const known = this.#calls.get(change.id);
-    if (known?.state === 'canceled') throw new ToolError(`The call of ${change.tool} was aborted.`, 'aborted');
     // Only the first call of a run tells the message that began it.
     const isFirst = known === undefined && !this.#isBegun;
     const told = isFirst ? { ...change, messageIds: this.#messageIds } : change;
@@ -178,9 +178,11 @@ export class RunCalls {
     });
   }
 
-  /** Records that a call waits for an approval. `first`: its first change, if it has none yet. */
-  waitForApproval(call: Pick<ToolCall, 'id' | 'tool'>, first: FirstChange): void {
-    ignoreRejection(this.record({ ...call, state: 'requested', ...first, expiresAt: this.#expiry() }));
+  /** Records that a call waits for an approval. */
+  waitForApproval(call: Pick<ToolCall, 'id' | 'tool'>, first: FirstChange): ApprovalNeededError {
+    const waiting: CallChange = { ...call, state: 'requested', ...first, expiresAt: this.#expiry() };
+    ignoreRejection(this.record(waiting));
+    return new ApprovalNeededError(toldCall(waiting));
   }
 
   /** Records the question of a call. The call runs again on the answer. */

@@ -21,6 +21,7 @@ import {
   type ToolQuestion,
 } from './tool.js';
 import {
+  abortedCall,
   checkedInput,
   DEFAULT_TOOL_LIMITS,
   isLarger,
@@ -190,7 +191,7 @@ export class ToolRun {
       const known = this.#calls.get(id);
       if (known !== undefined && !isSameCall(known, name, read.input)) throw conflict(id);
       if (known !== undefined && isFinished(known)) return Promise.resolve(cloneJson(outcomeOf(known)));
-      if (this.#calls.isOver) throw new ToolError(`The call of ${name} was aborted.`, 'aborted');
+      if (this.#calls.isOver) throw abortedCall(name);
       if (known === undefined && ++this.#begun > this.#limits.callsPerTask) {
         throw new ToolError(`The task has ${this.#limits.callsPerTask} calls already.`, 'limit');
       }
@@ -237,7 +238,7 @@ export class ToolRun {
     if (!isKnown) {
       const first = this.#calls.first(input);
       if (!tool.needsApproval || !(await asks(tool, run.value, run.callContext))) return this.#run(run, first);
-      this.#calls.waitForApproval({ id, tool: name }, first);
+      throw this.#calls.waitForApproval({ id, tool: name }, first);
     }
     const call = this.#calls.get(id);
     if (call?.state === 'requested') throw new ApprovalNeededError(toldCall(call));
@@ -249,7 +250,7 @@ export class ToolRun {
 
   async #failed({ id, name }: BegunCall, read: ReadInput, error: unknown): Promise<never> {
     // The next attempt of the turn decides about calls that were under way.
-    if (!(error instanceof ToolError) || this.#sources.context.signal.aborted) throw error;
+    if (!(error instanceof ToolError) || this.#sources.context.signal.aborted || this.#calls.isOver) throw error;
     const { reason, message } = error;
     // Arguments that are no JSON, or too large, are not recorded.
     const input = read.input === undefined ? {} : { input: read.input };
@@ -264,6 +265,10 @@ export class ToolRun {
       return new Promise<void>((resolve) => void this.#places.push(resolve)).then(() => this.#run(checked, first));
     }
     const { tool, callContext } = checked;
+    if (this.#calls.isOver) {
+      this.#places.shift()?.();
+      throw abortedCall(tool.name);
+    }
     this.#running += 1;
     const left = (result: ToolResult) => {
       this.#running -= 1;
