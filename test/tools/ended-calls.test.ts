@@ -333,8 +333,12 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
 
 it('a stop of the process cancels no call: it goes on in the next process', async () => {
   const path = files.fresh();
-  const { stuck } = toolsOf();
-  const repeated = defineTool({ ...stuck, name: 'stuck', idempotent: true });
+  const repeated = defineTool({
+    name: 'stuck',
+    input: text,
+    idempotent: true,
+    run: () => new Promise<never>(() => {}),
+  });
   const told: string[] = [];
   const start = async () => {
     const storage = await files.open(systemClock, { path });
