@@ -43,23 +43,18 @@ function states(task: Task): readonly (readonly string[])[] {
   return [[...recorded.values()], toolCalls(task).map(({ id, state }) => `${id} ${state}`)];
 }
 
-const never = (began: () => void) => ({
-  inputSchema: jsonSchema({ type: 'object' }),
-  execute: () => {
-    began();
-    return new Promise<never>(() => {});
-  },
-});
-
 it.each(['the AI SDK', 'a registry'])(
   'a call that runs while its task is canceled ends as canceled: %s',
   async (of) => {
     const began = Promise.withResolvers<void>();
-    const { inputSchema, execute } = never(began.resolve);
+    const execute = () => {
+      began.resolve();
+      return new Promise<string>(() => {});
+    };
     const tools: ToolSet | ToolRegistry =
       of === 'a registry'
         ? new ToolRegistry([defineTool({ name: 'wait', input: schema({ type: 'object' }), run: execute })])
-        : { wait: tool({ inputSchema, execute }) };
+        : { wait: tool({ inputSchema: jsonSchema<object>({ type: 'object' }), execute }) };
     const { client } = await served(asking([step(toolCall('c1', 'wait', {}), finish('tool-calls'))], tools));
     const { task } = (await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } })) as {
       task: Task;

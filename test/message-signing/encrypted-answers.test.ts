@@ -59,7 +59,7 @@ describe('a client that requires encrypted answers', () => {
     const text = jsonSchema<string>({ type: 'string' });
     const pay = defineTool({ name: 'pay', input: text, needsApproval: true, run: (what) => `paid ${what}` });
     const shop = toolAgent(new ToolRegistry([pay]), async (run, { events }) => {
-      await events.complete(await run.call(pay, 'Dune'));
+      await events.complete(`${await run.call(pay, 'Dune')}`);
     });
     const { url } = await world.listen(shop, { encryption: { keys: [agentKey.own] } });
     const client = await world.client(url, { encryption: encryption(ownKey) });

@@ -213,7 +213,7 @@ it('calls of tools end with their task under signatures, and a question lists th
     const paid = await run.call(pay, 'Dune').catch(() => undefined);
     if (run.text === 'hold') await run.call(hold, 'x');
     if (paid === undefined) await events.inputRequired('In which color?');
-    else await events.complete(paid);
+    else await events.complete(`${paid}`);
   });
   const { url } = await world.listen(agent);
   // The engine ends a task that waits, and its end is signed when it is sent.

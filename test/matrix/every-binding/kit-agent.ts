@@ -66,7 +66,7 @@ async function measure(context: RequestContext, events: EventQueue): Promise<voi
   await events.complete(`${bytes} bytes`);
 }
 
-/** The first word of a message decides: `remember`, `measure`, `buy`, `stay`, `count`, `hold`, `wonder` or `call` with the url. */
+/** The first word of a message decides: the name of a branch below, or `call` with the url. */
 export const kitAgent = toolAgent(tools, async (run, { context, events }) => {
   const [verb, subject = ''] = run.text.split(' ');
   if (verb === 'remember') return remember(context, events);

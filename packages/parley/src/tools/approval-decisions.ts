@@ -30,7 +30,7 @@ export function askedIn(question: Pick<Message, 'role' | 'parts'> | undefined): 
 /** The calls that a message may decide about. */
 export interface UndecidedCalls {
   readonly waiting: readonly RecordedCall[];
-  /** The calls of the question that the message answers. Nobody has approved any other call. */
+  /** The calls of the question that the message answers. It decides no other call. */
   readonly asked: ReadonlySet<string>;
   /** The time at which the message arrives. */
   readonly now: number;

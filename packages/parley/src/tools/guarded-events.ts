@@ -23,8 +23,8 @@ export interface OpenCalls {
 }
 
 /**
- * Guards a turn, so that its end leaves no call open. Agents publish by the queue that they have got, so its own methods
- * are replaced. The queue belongs to this turn alone.
+ * Guards a turn, so that its end leaves no call open. Agents publish by the queue that they have got, so its own
+ * methods are replaced. The queue belongs to this turn alone.
  */
 export function guardTurn({ context, events }: GuardedTurn, calls: OpenCalls): void {
   for (const name of ['complete', 'fail', 'reject', 'cancel'] as const) {

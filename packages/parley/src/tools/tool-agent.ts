@@ -9,8 +9,8 @@ import { ToolRun, type ToolRunOptions } from './tool-run.js';
 /**
  * Runs the body of an agent with tools whose calls are recorded in its task. If a call needs an approval, the task asks
  * its owner, and the turn ends. The body runs again on the answer, and must make the same calls, or `resume` them. If
- * the body ends the task, calls that have not ended are canceled. If it asks a question of its own, the same message asks
- * for the waiting approvals. A `ToolError` that the body throws fails the task with its message.
+ * the body ends the task, calls that have not ended are canceled. If it asks a question of its own, the same message
+ * asks for the waiting approvals. A `ToolError` that the body throws fails the task with its message.
  */
 export async function runTools(
   context: RequestContext,
