@@ -47,6 +47,18 @@ describe('a call of a tool that needs an approval', () => {
       expect((await parley(['task', 'get', id, '-a', url, ...all])).stdout).toMatch(/"toolCall": \{/);
   });
 
+  it('is shown as canceled once its task is canceled', async () => {
+    const asked = await parley(['send', 'Ilias', '-a', url]);
+    const id = /Task: (\S+)/.exec(asked.stdout)?.[1] ?? '';
+    const canceled = await parley(['task', 'cancel', id, '-a', url]);
+    const got = await parley(['task', 'get', id, '-a', url]);
+    const listed = await parley(['task', 'list', '--with-artifacts', '--page-size', '1', '-a', url]);
+    for (const { stdout } of [canceled, got, listed]) {
+      expect(stdout).toContain('Tool: order {"title":"Ilias"} · canceled (1.1)\n');
+      expect(stdout.match(/^Tool: /gm)).toHaveLength(1);
+    }
+  });
+
   it('is answered in a conversation', async () => {
     const chat = await parley(['chat', '-a', url], { input: 'Emma\nno\nOdes\nyes\n' });
     expect(chat.stdout).toContain('1.1: order {"title":"Emma"}');

@@ -62,8 +62,8 @@ const SHORT: Readonly<Record<string, readonly number[]>> = {
 };
 
 it.each([
-  // The effect of an approved call of the AI SDK is not known, so its task ends.
-  ['sdk-approval', ['FAILED', 'approved', 0], ['FAILED', 'approved', 1], ['COMPLETED', 'succeeded', 1]],
+  // The effect of an approved call of the AI SDK is not known, so its task ends, and the call with it.
+  ['sdk-approval', ['FAILED', 'aborted', 0], ['FAILED', 'aborted', 1], ['COMPLETED', 'succeeded', 1]],
   // A registry tells the model that its call was interrupted.
   [
     'registry-approval',
@@ -71,7 +71,7 @@ it.each([
     ['COMPLETED', 'interrupted', 1],
     ['COMPLETED', 'succeeded', 1],
   ],
-  ['throwing-approval', ['FAILED', 'approved', 0], ['FAILED', 'approved', 1], ['COMPLETED', 'threw', 1]],
+  ['throwing-approval', ['FAILED', 'aborted', 0], ['FAILED', 'aborted', 1], ['COMPLETED', 'threw', 1]],
 ])(
   'an approved call of %s runs once at most, whenever the process died',
   { timeout: 300_000 },

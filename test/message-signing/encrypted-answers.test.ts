@@ -2,6 +2,7 @@ import type { StreamResponse } from 'parley-a2a';
 import { BearerTokens } from 'parley-a2a/auth';
 import { bearerToken } from 'parley-a2a/credentials';
 import { type MessageSigningOptions, signedCalls } from 'parley-a2a/signing';
+import { answerApprovals, defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changing } from './wire.js';
 import { AUDIENCE, executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';
@@ -52,6 +53,19 @@ describe('a client that requires encrypted answers', () => {
     const id = asked !== undefined && 'statusUpdate' in asked ? asked.statusUpdate.taskId : '';
     const bare = await world.client(url);
     expect(JSON.stringify(await bare.getTask(id))).not.toContain('secret question');
+  });
+
+  it('approves a call of a tool that the agent asks about', async () => {
+    const text = jsonSchema<string>({ type: 'string' });
+    const pay = defineTool({ name: 'pay', input: text, needsApproval: true, run: (what) => `paid ${what}` });
+    const shop = toolAgent(new ToolRegistry([pay]), async (run, { events }) => {
+      await events.complete(`${await run.call(pay, 'Dune')}`);
+    });
+    const { url } = await world.listen(shop, { encryption: { keys: [agentKey.own] } });
+    const client = await world.client(url, { encryption: encryption(ownKey) });
+    const asked = taskOf(await client.sendAndWait('go'));
+    const done = taskOf(await client.sendAndWait({ message: answerApprovals(asked, 'approve') }));
+    expect([done.status.state, done.status.message?.parts]).toEqual(['TASK_STATE_COMPLETED', [{ text: 'paid Dune' }]]);
   });
 
   it('takes an end that the engine wrote: its text is plain', async () => {

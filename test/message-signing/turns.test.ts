@@ -1,6 +1,17 @@
+import type { Task } from 'parley-a2a';
 import { messageSigning, SIGNING_EXTENSION, verifiedSigners } from 'parley-a2a/signing';
 import { MemoryStorage } from 'parley-a2a/storage';
 import { crashAndResume } from 'parley-a2a/testing';
+import {
+  answerApprovals,
+  defineTool,
+  jsonSchema,
+  ToolRegistry,
+  toolAgent,
+  toolApprovals,
+  toolCalls,
+  toolEventsOf,
+} from 'parley-a2a/tools';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { changingEvents } from './wire.js';
@@ -192,4 +203,36 @@ it('a question for an authorization comes after the events before it', async () 
     if (seen.at(-1) === 'TASK_STATE_AUTH_REQUIRED') break;
   }
   expect(seen).toEqual(['TASK_STATE_WORKING', 'artifact', 'TASK_STATE_AUTH_REQUIRED']);
+});
+
+it('calls of tools end with their task under signatures, and a question lists those that wait', async () => {
+  const text = jsonSchema<string>({ type: 'string' });
+  const pay = defineTool({ name: 'pay', input: text, needsApproval: true, run: (what) => `paid ${what}` });
+  const hold = defineTool({ name: 'hold', input: text, run: () => new Promise<never>(() => {}) });
+  const agent = toolAgent(new ToolRegistry([pay, hold]), async (run, { events }) => {
+    const paid = await run.call(pay, 'Dune').catch(() => undefined);
+    if (run.text === 'hold') await run.call(hold, 'x');
+    if (paid === undefined) await events.inputRequired('In which color?');
+    else await events.complete(`${paid}`);
+  });
+  const { url } = await world.listen(agent);
+  // The engine ends a task that waits, and its end is signed when it is sent.
+  const client = await world.client(url);
+  const states = (task: Task) => toolCalls(task).map(({ tool, state }) => `${tool} ${state}`);
+
+  const asked = taskOf(await client.sendAndWait('go'));
+  expect([states(asked), toolApprovals(asked).length]).toEqual([['pay requested'], 1]);
+  const done = taskOf(await client.sendAndWait({ message: answerApprovals(asked, 'approve') }));
+  expect([done.status.state, states(done)]).toEqual(['TASK_STATE_COMPLETED', ['pay succeeded']]);
+
+  const waits = taskOf(await client.sendAndWait('go'));
+  expect(states(await client.cancelTask(waits.id))).toEqual(['pay canceled']);
+
+  for await (const event of client.sendStreamingMessage('hold')) {
+    const [told] = toolEventsOf(event);
+    if (told?.call.tool !== 'hold' || told.call.state !== 'running') continue;
+    const task = await client.cancelTask(told.taskId ?? '');
+    expect([task.status.state, states(task)]).toEqual(['TASK_STATE_CANCELED', ['pay canceled', 'hold canceled']]);
+    expect(JSON.stringify(task.artifacts)).toContain('"state":"canceled"');
+  }
 });

@@ -1,10 +1,10 @@
-// An agent whose tools write a journal. Usage: killed-server.mjs DATABASE_URL JOURNAL PORT
+// An agent whose tools write a journal. Usage: killed-server.mjs DATABASE_URL JOURNAL PORT [once]
 import { appendFileSync } from 'node:fs';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema, runTools, ToolRegistry } from 'parley-a2a/tools';
 
-const [, , database, journal, port = '0'] = process.argv;
+const [, , database, journal, port = '0', once] = process.argv;
 const text = jsonSchema({ type: 'string' });
 
 /** Writes that it runs, and ends only in a process that did not begin with an empty journal. */
@@ -18,6 +18,8 @@ const stuck = (name, idempotent) =>
       return port === '0' ? new Promise(() => {}) : `${name} of ${input}`;
     },
   });
+/** Never ends, in no process. */
+const endless = defineTool({ name: 'endless', input: text, idempotent: true, run: () => new Promise(() => {}) });
 const quick = defineTool({
   name: 'quick',
   input: text,
@@ -28,9 +30,9 @@ const quick = defineTool({
 });
 const paid = defineTool({ ...quick, name: 'paid', needsApproval: true });
 
-const tools = new ToolRegistry([quick, paid, stuck('repeatable', true), stuck('charge', false)]);
+const tools = new ToolRegistry([quick, paid, endless, stuck('repeatable', true), stuck('charge', false)]);
 const agent = {
-  resumable: true,
+  resumable: once === undefined,
   execute: (context, events) =>
     runTools(context, events, tools, async (run) => {
       const found = [await run.call('quick', 'one')];

@@ -1,6 +1,6 @@
 import { connect, type Task } from 'parley-a2a';
 import { answerApprovals, toolApprovals, toolCalls } from 'parley-a2a/tools';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { KilledServer } from './killed-server.js';
 
 let server: KilledServer;
@@ -48,3 +48,36 @@ it('a finished call is not run again after SIGKILL, nor a running one that is no
   expect([...(await server.runs())].sort()).toEqual([...before, 'quick 1.2', 'repeatable 1.2'].sort());
   await server.kill();
 }, 90_000);
+
+it.each([
+  ['whose turn runs again', []],
+  ['that cannot go on', ['once']],
+] as const)('no call of a task %s is open after SIGKILL and CancelTask', { timeout: 60_000 }, async (_, further) => {
+  const killed = await KilledServer.of('killed-server.mjs', further);
+  onTestFinished(() => killed.remove());
+  const url = await killed.start();
+  const client = await connect(url);
+  const started = await client.sendMessage({ message: 'charge endless', configuration: { returnImmediately: true } });
+  const waits = await client.sendAndWait('paid');
+  if (!('task' in started && 'task' in waits)) throw new Error('no task');
+  const states = (task: Task) =>
+    toolCalls(task)
+      .map((call) => `${call.tool} ${call.state}`)
+      .sort();
+  const running = ['charge running', 'endless running', 'quick succeeded'];
+  await vi.waitFor(async () => expect(states(await client.getTask(started.task.id))).toEqual(running), {
+    timeout: 15_000,
+  });
+  await killed.kill();
+
+  const again = await connect(await killed.start(new URL(url).port));
+  // The turn may have ended already, since its agent cannot go on.
+  await again.cancelTask(started.task.id).catch(() => {});
+  const [charge, ...others] = states(await again.getTask(started.task.id));
+  expect(others).toEqual(['endless canceled', 'quick succeeded']);
+  // The turn that runs again may have found out already that this call was interrupted.
+  expect(['charge canceled', 'charge failed']).toContain(charge);
+  const closed = await again.cancelTask(waits.task.id);
+  expect([states(closed), toolApprovals(closed)]).toEqual([['paid canceled', 'quick succeeded'], []]);
+  await killed.kill();
+});

@@ -43,7 +43,8 @@ const slow = defineTool({
     return text;
   },
 });
-const tools = new ToolRegistry([order, room, stock, slow]);
+const hold = defineTool({ name: 'hold', input: z.string(), run: () => new Promise<never>(() => {}) });
+const tools = new ToolRegistry([order, room, stock, slow, hold]);
 
 /** Tells the conversation of the context, the oldest entry first. */
 async function remember(context: RequestContext, events: EventQueue): Promise<void> {
@@ -65,7 +66,7 @@ async function measure(context: RequestContext, events: EventQueue): Promise<voi
   await events.complete(`${bytes} bytes`);
 }
 
-/** The first word of a message decides: `remember`, `measure`, `buy`, `stay`, `count` or `call` with the url. */
+/** The first word of a message decides: the name of a branch below, or `call` with the url. */
 export const kitAgent = toolAgent(tools, async (run, { context, events }) => {
   const [verb, subject = ''] = run.text.split(' ');
   if (verb === 'remember') return remember(context, events);
@@ -76,6 +77,11 @@ export const kitAgent = toolAgent(tools, async (run, { context, events }) => {
   }
   if (verb === 'stay') return events.complete(String(await run.call(room, { city: subject })));
   if (verb === 'count') return events.complete(`${await run.call(slow, subject)}`);
+  if (verb === 'hold') return events.complete(`${await run.call(hold, subject)}`);
+  if (verb === 'wonder') {
+    const ordered = await run.call(order, { title: subject }).catch(() => undefined);
+    return ordered === undefined ? events.inputRequired('In which color?') : events.complete(JSON.stringify(ordered));
+  }
   if (verb !== 'call') return events.complete('nothing to do');
   const answer = await context.callAgent(subject, 'streaming', { into: events });
   await events.complete('task' in answer ? answer.task.status.state : 'no task');

@@ -6,6 +6,7 @@ import {
   answerQuestion,
   toolApprovals,
   toolCalls,
+  toolEventsOf,
   toolQuestions,
 } from '../../../packages/parley/src/exports/tools.js';
 import type { Part } from '../../../packages/parley/src/model/part.js';
@@ -121,6 +122,28 @@ export const KIT_SCENARIOS: readonly MatrixScenario[] = [
     name: 'a form of a tool, declined',
     differs: true,
     play: (cell) => answered(cell, 'stay Oslo', [(task) => ({ message: answerQuestion(task, { action: 'decline' }) })]),
+  },
+  {
+    name: 'a question of the agent that asks for an approval, too',
+    differs: true,
+    play: (cell) => answered(cell, 'wonder Dune', [(task) => ({ message: answerApprovals(task, 'approve') })]),
+  },
+  {
+    name: 'calls of tools whose task is canceled',
+    differs: true,
+    async play(cell) {
+      const client = await cell.client(KIT_PATH);
+      const canceled = [await client.cancelTask((await taskOf(client, 'buy Dune')).id)];
+      for await (const event of client.sendStreamingMessage('hold on')) {
+        const [told] = toolEventsOf(event);
+        if (told?.call.state === 'running') canceled.push(await client.cancelTask(told.taskId ?? ''));
+      }
+      return canceled.map((task) => {
+        const calls = toolCalls(task);
+        if (calls.at(-1)?.state !== 'canceled') throw new Error('A call has not ended');
+        return { task, approvals: toolApprovals(task), calls };
+      });
+    },
   },
   {
     name: 'the stream of a call of a tool',

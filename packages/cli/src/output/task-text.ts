@@ -1,7 +1,8 @@
-import { isInterrupted, type Message, type Task, type TaskState } from 'parley-a2a';
+import { type Artifact, isInterrupted, isTerminal, type Message, type Task, type TaskState } from 'parley-a2a';
 import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 import { writeParts } from './part-text.js';
+import { withCallEnds } from './tool-text.js';
 
 /** Returns a state without its prefix. */
 export function shortState(state: TaskState): string {
@@ -33,10 +34,15 @@ export function writeTask(output: Output, task: Task, resume?: string): void {
     const named = name === undefined || name === '' ? artifactId : name;
     output.field(LABELS.artifact, output.verbose && named !== artifactId ? `${named} (${artifactId})` : named);
     if (output.verbose) output.field(LABELS.description, artifact.description);
-    writeParts(output, artifact.parts);
+    writeArtifactParts(output, artifact, task);
   }
   if (output.verbose) for (const message of task.history ?? []) writeHistory(output, message);
   output.field(LABELS.resume, resume);
+}
+
+/** Shows the parts of an artifact. Verbose output shows them as the agent has written them. */
+export function writeArtifactParts(output: Output, { parts }: Artifact, { status }: Task): void {
+  writeParts(output, isTerminal(status.state) && !output.verbose ? withCallEnds(parts) : parts);
 }
 
 /** Shows a message that is the whole answer. */

@@ -16,6 +16,8 @@ interface ShownCall {
 }
 
 const MOST_SHOWN = 120;
+/** The states of a call that has not ended. */
+const OPEN: readonly string[] = ['requested', 'approved', 'running'];
 
 /** True if data only records a change of a call, or lists calls that wait. Verbose output shows it as data. */
 export function isToolData(part: Part): part is DataPart {
@@ -36,6 +38,13 @@ export function writeToolCalls(output: Output, parts: readonly DataPart[]): void
     const pieces = [`${tool}${input === undefined ? '' : ` ${shortJson(input)}`}`, `${state} (${id})`];
     output.field(LABELS.tool, `${pieces.join(' · ')}${outcome === undefined ? '' : `: ${outcome}`}`);
   }
+}
+
+/** The parts of an artifact of a task that has ended. Calls without an end of their own were canceled by it. */
+export function withCallEnds(parts: readonly Part[]): readonly Part[] {
+  const calls = new Map(parts.flatMap((part) => callIn(part) ?? []).map((call) => [call.id, call]));
+  const open = [...calls.values()].filter(({ state }) => OPEN.includes(state));
+  return [...parts, ...open.map(({ id, tool }) => ({ data: { toolCall: { id, tool, state: 'canceled' } } }))];
 }
 
 function callIn(part: Part): ShownCall | undefined {

@@ -9,6 +9,9 @@ import type { Authorization, AuthorizationRequest } from './authorization.js';
 import type { ConversationEntry, ConversationOptions } from './conversation.js';
 import type { TurnFiles } from './turn-files.js';
 
+/** The message of the reason of `RequestContext.signal` if a caller has canceled the task. */
+export const TASK_CANCELED = 'The task was canceled';
+
 /** The context of a turn, for its agent. */
 export interface RequestContext {
   /** The message that started the turn, with its task and context id. */

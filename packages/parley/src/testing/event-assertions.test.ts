@@ -257,6 +257,7 @@ describe('each assertion', () => {
     artifactUpdate: { ...ids, artifact: { artifactId: 'tool-calls', parts: [{ data: call(state, over) }] }, append },
   });
   const failed = { failure: { reason: 'threw', message: 'no' } };
+  const canceled = status('TASK_STATE_CANCELED', 2);
   const began = record('running', { run: 1, messageIds: ['m'] }, false);
   const asked = (state: string, over: object = {}): StreamResponse => ({
     task: {
@@ -279,6 +280,7 @@ describe('each assertion', () => {
       'a call of an earlier turn',
       [asked('approved'), record('running'), record('succeeded', { output: 1 }), completed],
     ],
+    ['a call that a cancel has ended', [created(), working, began, record('canceled', failed), canceled]],
   ])('holds for tools: %s', (_name, events) => {
     all(events);
   });

@@ -3,12 +3,13 @@ import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
 /** The states that may follow each state. A run may begin again whose process died, or that asked a question. */
 const NEXT: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
-  requested: ['approved', 'running', 'failed', 'refused'],
-  approved: ['requested', 'running', 'succeeded', 'failed', 'refused'],
-  running: ['requested', 'running', 'succeeded', 'failed'],
+  requested: ['approved', 'running', 'failed', 'refused', 'canceled'],
+  approved: ['requested', 'running', 'succeeded', 'failed', 'refused', 'canceled'],
+  running: ['requested', 'running', 'succeeded', 'failed', 'canceled'],
   succeeded: [],
   failed: [],
   refused: [],
+  canceled: [],
 };
 
 /** The first states of a call that its task records: it may record a short run at its end only. */
@@ -22,7 +23,7 @@ export interface ToolLifecycleOptions {
   /** The only tool, or the id of the only call, to look at. Default: all calls. */
   readonly only?: string;
   /** The final state of every call. Default: any. */
-  readonly ends?: 'succeeded' | 'failed' | 'refused';
+  readonly ends?: 'succeeded' | 'failed' | 'refused' | 'canceled';
   /** True: a call may still wait or run at the end. Default: every call ends. */
   readonly mayBeOpen?: boolean;
 }
@@ -75,7 +76,7 @@ function checkStep(before: ToolCall | undefined, { call, taskId }: ToolEvent, ev
   if (call.state === 'succeeded' && call.output === undefined) {
     throw failure({ eventIndex, expected: `a result of ${actual}`, actual: 'none' });
   }
-  const hasFailed = call.state === 'failed' || call.state === 'refused';
+  const hasFailed = call.state === 'failed' || call.state === 'refused' || call.state === 'canceled';
   if (hasFailed !== (call.failure !== undefined)) {
     throw failure({
       eventIndex,

@@ -1,6 +1,7 @@
 import type { Message } from '../model/message.js';
 import type { ToolCall, ToolFailure } from './tool.js';
-import { decisionsIn, namesDecisions, type ToolDecision } from './tool-approvals.js';
+import { approvalsIn, decisionsIn, namesDecisions, type ToolDecision } from './tool-approvals.js';
+import { questionsIn } from './tool-questions.js';
 import type { CallChange, RecordedCall } from './tool-records.js';
 
 /** The effect of a message on the calls that wait for an approval. */
@@ -19,16 +20,29 @@ export function waitingCalls<Call extends ToolCall>(calls: Iterable<Call>): read
   return [...calls].filter(({ state, expiresAt }) => state === 'requested' && expiresAt !== undefined);
 }
 
-/** Decides about waiting calls by a message that arrives at `now`. */
+/** The ids of the calls that a question asks about. */
+export function askedIn(question: Pick<Message, 'role' | 'parts'> | undefined): ReadonlySet<string> {
+  if (question?.role !== 'ROLE_AGENT') return new Set();
+  const { parts } = question;
+  return new Set([...approvalsIn(parts), ...questionsIn(parts)].map(({ callId }) => callId));
+}
+
+/** The calls that a message may decide about. */
+export interface UndecidedCalls {
+  readonly waiting: readonly RecordedCall[];
+  /** The calls of the question that the message answers. It decides no other call. */
+  readonly asked: ReadonlySet<string>;
+  /** The time at which the message arrives. */
+  readonly now: number;
+}
+
+/** Decides about waiting calls by a message. */
 export function decidedCalls(
   { messageId, parts }: Pick<Message, 'messageId' | 'parts'>,
-  waiting: readonly RecordedCall[],
-  now: number,
+  { waiting, asked, now }: UndecidedCalls,
 ): DecidedCalls {
-  const decisions = decisionsIn(
-    parts,
-    waiting.map(({ id }) => id),
-  );
+  const ids = waiting.map(({ id }) => id).filter((id) => asked.has(id));
+  const decisions = decisionsIn(parts, ids);
   if (decisions.size === 0 && waiting.length > 0 && namesDecisions(parts)) return { changes: [], kind: 'stray' };
   const changes = waiting.flatMap(({ id, tool, messageIds, expiresAt }): CallChange[] => {
     const answer = decisions.get(id);

@@ -3,19 +3,24 @@ import type { Message } from '../model/message.js';
 import { ignoreRejection } from '../runtime/settled.js';
 import { type EventQueue, MORE_FOLLOWS } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
-import { type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
+import { askedIn, type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
+import { guardTurn, type OpenQuestionContent } from './guarded-events.js';
 import { ApprovalNeededError, type ToolCall, type ToolListener, type ToolQuestion } from './tool.js';
-import { isLarger, type ToolLimits } from './tool-execution.js';
-import { answersIn } from './tool-questions.js';
+import { approvalQuestion, type ToolApproval, UNDECIDED } from './tool-approvals.js';
+import { abortedCall, isLarger, type ToolLimits } from './tool-execution.js';
+import { answersIn, questionMessage, type WaitingQuestion } from './tool-questions.js';
 import {
   type CallChange,
+  canceledChange,
   changedCall,
   firstCall,
+  isFinished,
   type OwnCall,
   openQuestion,
   ownRecordPart,
   type RecordedCall,
   recordedCalls,
+  recordPart,
   TOOLS_ARTIFACT,
   toldCall,
 } from './tool-records.js';
@@ -43,6 +48,8 @@ export class RunCalls {
   #hasArtifact: boolean;
   /** True if the task records a call of this run. */
   #isBegun: boolean;
+  #isGuarded = false;
+  #isOver = false;
   /** The number of the run in its task. */
   readonly number: number;
   /** Calls of the task before this turn. */
@@ -74,6 +81,12 @@ export class RunCalls {
     this.#isBegun = firstId !== undefined;
     this.message = history.find(({ messageId }) => messageId === firstId) ?? message;
     this.#messageIds = [this.message.messageId];
+    if (!this.#isGuarded && this.#open.length > 0) this.#guard();
+  }
+
+  /** True once the run has asked its question, or has closed its calls. It makes no more calls. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** A call of the task. */
@@ -91,8 +104,12 @@ export class RunCalls {
     return { run: this.number, input };
   }
 
-  /** Records a change. Its arguments and its result are objects that no other code has. */
+  /**
+   * Records a change. Its arguments and its result are objects that no other code has. Rejects with a ToolError
+   * `aborted` if the run is over.
+   */
   record(change: CallChange): Promise<void> {
+    if (this.#isOver) return ignoreRejection(Promise.reject(abortedCall(change.tool)));
     const known = this.#calls.get(change.id);
     // Only the first call of a run tells the message that began it.
     const isFirst = known === undefined && !this.#isBegun;
@@ -100,19 +117,72 @@ export class RunCalls {
     this.#isBegun = true;
     const call = known === undefined ? firstCall(told) : changedCall(known, told);
     if (call === undefined) throw new Error(`The call ${change.id} cannot become ${change.state}`);
-    this.#calls.set(call.id, call);
-    const { events, context, onEvent } = this.#options;
-    const { taskId, contextId } = context;
-    onEvent?.({ taskId, contextId, call: toldCall(call) });
+    this.#set(call);
+    const { events } = this.#options;
     const part = ownRecordPart(told);
     if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part);
     this.#hasArtifact = true;
     return events.artifact(part, { ...TOOLS_ARTIFACT, ...MORE_FOLLOWS }).then(() => {});
   }
 
-  /** Records that a call waits for an approval. `first`: its first change, if it has none yet. */
-  waitForApproval(call: Pick<ToolCall, 'id' | 'tool'>, first: FirstChange): void {
-    ignoreRejection(this.record({ ...call, state: 'requested', ...first, expiresAt: this.#expiry() }));
+  /** Ends all calls of the task that have not ended. It is about to end without them. */
+  close(): void {
+    this.#isOver = true;
+    const changes = this.#open.map(canceledChange);
+    if (changes.length === 0) return;
+    for (const change of changes) {
+      const call = this.#calls.get(change.id);
+      if (call !== undefined) this.#set({ ...call, ...change });
+    }
+    const parts = changes.map((change) => recordPart(change));
+    ignoreRejection(this.#options.events.append(TOOLS_ARTIFACT.artifactId, parts));
+  }
+
+  /** The question for all calls that wait. Undefined if none does. */
+  question(): OpenQuestionContent | undefined {
+    const approvals: ToolApproval[] = [];
+    const questions: WaitingQuestion[] = [];
+    for (const call of waitingCalls(this.own())) {
+      const { id: callId, tool, input = null, expiresAt = '' } = call;
+      const question = openQuestion(call);
+      if (question === undefined) approvals.push({ callId, tool, input, expiresAt });
+      else questions.push({ callId, tool, ...question, expiresAt });
+    }
+    const asked = approvals.length > 0 ? [approvalQuestion(approvals, this.isStray ? UNDECIDED : undefined)] : [];
+    const messages = questions.length > 0 ? [...asked, questionMessage(questions, this.faults)] : asked;
+    const [first] = messages;
+    return first && { ...first, parts: messages.flatMap(({ parts }) => parts) };
+  }
+
+  get #open(): readonly OwnCall[] {
+    return [...this.#calls.values()].filter((call) => !isFinished(call));
+  }
+
+  #set(call: OwnCall): void {
+    this.#calls.set(call.id, call);
+    const { context, onEvent } = this.#options;
+    const { taskId, contextId } = context;
+    onEvent?.({ taskId, contextId, call: toldCall(call) });
+    if (!this.#isGuarded && !isFinished(call)) this.#guard();
+  }
+
+  /** From its first open call on, no end and no question of the turn leaves a call behind. */
+  #guard(): void {
+    this.#isGuarded = true;
+    guardTurn(this.#options, {
+      close: () => this.close(),
+      question: () => {
+        this.#isOver = true;
+        return this.question();
+      },
+    });
+  }
+
+  /** Records that a call waits for an approval. */
+  waitForApproval(call: Pick<ToolCall, 'id' | 'tool'>, first: FirstChange): ApprovalNeededError {
+    const waiting: CallChange = { ...call, state: 'requested', ...first, expiresAt: this.#expiry() };
+    ignoreRejection(this.record(waiting));
+    return new ApprovalNeededError(toldCall(waiting));
   }
 
   /** Records the question of a call. The call runs again on the answer. */
@@ -134,19 +204,25 @@ export class RunCalls {
 
   /** Records the answers of the message to the waiting calls of a run. `other`: the message begins a new run. */
   #decide(message: Message, calls: readonly RecordedCall[]): Decided {
+    const { clock, history } = this.#options.context;
+    const asked = askedIn(history.at(-1));
     const waiting = waitingCalls(calls);
-    const approvals = waiting.filter((call) => openQuestion(call) === undefined);
-    const isAsked = approvals.length < waiting.length;
-    const faults = isAsked ? this.#answer(message, waiting) : NO_FAULTS;
-    const { changes, kind } = decidedCalls(message, approvals, this.#options.context.clock.now());
+    const questions = waiting.filter((call) => asked.has(call.id) && openQuestion(call) !== undefined);
+    const faults = questions.length > 0 ? this.#answer(message, questions, asked.size === 1) : NO_FAULTS;
+    const approvals = waiting.filter((call) => !questions.includes(call));
+    const { changes, kind } = decidedCalls(message, { waiting: approvals, asked, now: clock.now() });
     // While a tool waits for an answer, every message goes to its question.
-    if (isAsked && kind !== 'answer') return { kind: 'answer', faults };
+    if (questions.length > 0 && kind !== 'answer') return { kind: 'answer', faults };
     for (const change of changes) ignoreRejection(this.record(change));
     return { kind, faults };
   }
 
   /** Records the answers of the message to questions of calls. Questions without an answer are asked again. */
-  #answer({ messageId, parts }: Message, waiting: readonly RecordedCall[]): ReadonlyMap<string, string> {
+  #answer(
+    { messageId, parts }: Message,
+    waiting: readonly RecordedCall[],
+    mayBePlain: boolean,
+  ): ReadonlyMap<string, string> {
     const { context, limits } = this.#options;
     const faults = new Map<string, string>();
     const questions = new Map(
@@ -155,7 +231,7 @@ export class RunCalls {
         return question === undefined ? [] : [[call.id, question] as const];
       }),
     );
-    for (const [id, read] of answersIn(parts, questions, waiting.length === 1)) {
+    for (const [id, read] of answersIn(parts, questions, mayBePlain)) {
       const call = waiting.find((one) => one.id === id);
       const question = questions.get(id);
       if (call === undefined || question === undefined) continue;

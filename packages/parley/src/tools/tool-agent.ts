@@ -8,8 +8,9 @@ import { ToolRun, type ToolRunOptions } from './tool-run.js';
 
 /**
  * Runs the body of an agent with tools whose calls are recorded in its task. If a call needs an approval, the task asks
- * its owner, and the turn ends. The body runs again on the answer, and must make the same calls, or `resume` them. A
- * body must not end the task while calls wait. A `ToolError` that it throws fails the task with its message.
+ * its owner, and the turn ends. The body runs again on the answer, and must make the same calls, or `resume` them. If
+ * the body ends the task, calls that have not ended are canceled. If it asks a question of its own, the same message
+ * asks for the waiting approvals. A `ToolError` that the body throws fails the task with its message.
  */
 export async function runTools(
   context: RequestContext,
@@ -24,7 +25,11 @@ export async function runTools(
   } catch (error) {
     // The engine ends a turn that was told to stop.
     if (error instanceof ToolError) return context.signal.aborted ? undefined : await events.fail(error.message);
-    if (!(error instanceof ApprovalNeededError)) throw error;
+    if (!(error instanceof ApprovalNeededError)) {
+      // The engine fails the task. Another attempt may go on after any other abort.
+      if (!context.signal.aborted) run.close();
+      throw error;
+    }
   }
   await run.ask();
 }

@@ -100,7 +100,7 @@ export interface ToolResult {
 export function runTool(execution: ToolExecution): ToolResult | Promise<ToolResult> {
   const { tool, input, context, mostBytes } = execution;
   try {
-    if (context.signal.aborted) throw aborted(tool);
+    if (context.signal.aborted) throw abortedCall(tool.name);
     const run = new RunContext(context);
     const result = tool.run(input, run);
     if (isPromise(result) || tool.output !== undefined) return checkedOutput(execution, run, result);
@@ -137,7 +137,7 @@ async function awaited(
     ended.reject(error);
     run.abort(error);
   };
-  const abort = () => end(aborted(tool));
+  const abort = () => end(abortedCall(tool.name));
   context.signal.addEventListener('abort', abort, { once: true });
   const stopTimeout = clock.after(tool.timeoutMs, () => {
     end(new ToolError(`${tool.name} took longer than ${tool.timeoutMs} ms.`, 'timeout'));
@@ -200,7 +200,8 @@ class RunContext implements ToolContext {
   }
 }
 
-function aborted({ name }: Tool): ToolError {
+/** The failure of a call that was told to stop, or whose run is over. */
+export function abortedCall(name: string): ToolError {
   return new ToolError(`The call of ${name} was aborted.`, 'aborted');
 }
 

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import type { Part } from '../model/part.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
+import { isTerminal } from '../model/task-state.js';
 import { controlPart, OwnPart } from '../server/own-part.js';
 import {
   type AskedQuestion,
@@ -52,13 +53,14 @@ const NEXT: Readonly<Record<ToolCallState | 'none', readonly ToolCallState[]>> =
   // A short run of an idempotent tool is recorded at its end only. The AI SDK tells no beginning of a run, and asks for
   // an approval after it has told the call.
   none: ['requested', 'running', 'succeeded', 'failed'],
-  requested: ['requested', 'approved', 'running', 'succeeded', 'failed', 'refused'],
+  requested: ['requested', 'approved', 'running', 'succeeded', 'failed', 'refused', 'canceled'],
   // A run that asks a question waits again.
-  approved: ['requested', 'running', 'succeeded', 'failed', 'refused'],
-  running: ['requested', 'running', 'succeeded', 'failed'],
+  approved: ['requested', 'running', 'succeeded', 'failed', 'refused', 'canceled'],
+  running: ['requested', 'running', 'succeeded', 'failed', 'canceled'],
   succeeded: [],
   failed: [],
   refused: [],
+  canceled: [],
 };
 
 /** A call of a run that knows its message. */
@@ -88,6 +90,15 @@ export function changedCall<Call extends OwnCall>(call: Call, change: CallChange
 /** True if the call changes no more. */
 export function isFinished({ state }: Pick<ToolCall, 'state'>): boolean {
   return NEXT[state].length === 0;
+}
+
+/** The end of a call whose task has ended before. A call that only waited for its approval has not run. */
+export function canceledChange({ id, tool, state, expiresAt, asked }: CallChange): CallChange {
+  const hasNotRun = state === 'requested' && expiresAt !== undefined && asked === undefined;
+  const message = hasNotRun
+    ? `The task ended before ${tool} ran.`
+    : `The task ended before the call of ${tool} did. Its effect is not known.`;
+  return { id, tool, state: 'canceled', failure: { reason: 'aborted', message } };
 }
 
 /** True if a call has this tool and these arguments. */
@@ -152,9 +163,15 @@ export function recordedCalls(task: Pick<Task, 'artifacts'> | undefined): Map<st
   return calls;
 }
 
-/** The calls of tools that a task records, in order, each in its last state. */
-export function toolCalls(task: Pick<Task, 'artifacts'>): readonly ToolCall[] {
-  return [...recordedCalls(task).values()].map(publicCall);
+/**
+ * The calls of tools that a task records, in order, each in its last state. If no turn ran when the task ended, nothing
+ * recorded the end of its open calls: they are `canceled` as well.
+ */
+export function toolCalls(task: Pick<Task, 'artifacts'> & Partial<Pick<Task, 'status'>>): readonly ToolCall[] {
+  const isOver = task.status !== undefined && isTerminal(task.status.state);
+  return Array.from(recordedCalls(task).values(), (call) =>
+    publicCall(isOver && !isFinished(call) ? { ...call, ...canceledChange(call) } : call),
+  );
 }
 
 /**

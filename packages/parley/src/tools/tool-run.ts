@@ -20,8 +20,8 @@ import {
   type ToolListener,
   type ToolQuestion,
 } from './tool.js';
-import { approvalQuestion, type ToolApproval, UNDECIDED } from './tool-approvals.js';
 import {
+  abortedCall,
   checkedInput,
   DEFAULT_TOOL_LIMITS,
   interruptedText,
@@ -32,8 +32,7 @@ import {
   type ToolLimits,
   type ToolResult,
 } from './tool-execution.js';
-import { questionMessage, type WaitingQuestion } from './tool-questions.js';
-import { isFinished, isSameCall, isSameJson, openQuestion, outcomeOf, toldCall } from './tool-records.js';
+import { isFinished, isSameCall, isSameJson, outcomeOf, toldCall } from './tool-records.js';
 import type { ToolRegistry } from './tool-registry.js';
 import { untrustedSchema } from './untrusted-schema.js';
 
@@ -158,19 +157,13 @@ export class ToolRun {
   /** Asks the owner of the task for all waiting approvals and answers. Ends the turn. */
   async ask(): Promise<void> {
     await this.settled();
-    const approvals: ToolApproval[] = [];
-    const questions: WaitingQuestion[] = [];
-    for (const call of waitingCalls(this.#calls.own())) {
-      const { id: callId, tool, input = null, expiresAt = '' } = call;
-      const question = openQuestion(call);
-      if (question === undefined) approvals.push({ callId, tool, input, expiresAt });
-      else questions.push({ callId, tool, ...question, expiresAt });
-    }
-    const asked = approvals.length > 0 ? [approvalQuestion(approvals, this.isStray ? UNDECIDED : undefined)] : [];
-    const messages = questions.length > 0 ? [...asked, questionMessage(questions, this.#calls.faults)] : asked;
-    const [first] = messages;
-    if (first === undefined) return;
-    await this.#sources.events.inputRequired({ ...first, parts: messages.flatMap(({ parts }) => parts) });
+    // The guard of the queue adds the questions.
+    if (!this.#calls.isOver && this.waiting.length > 0) await this.#sources.events.inputRequired();
+  }
+
+  /** Cancels the calls that have not ended: the task ends without them. */
+  close(): void {
+    this.#calls.close();
   }
 
   /** The answers of earlier runs of a call to the same questions of a new run. Each counts once. */
@@ -199,6 +192,7 @@ export class ToolRun {
       const known = this.#calls.get(id);
       if (known !== undefined && !isSameCall(known, name, read.input)) throw conflict(id);
       if (known !== undefined && isFinished(known)) return Promise.resolve(cloneJson(outcomeOf(known)));
+      if (this.#calls.isOver) throw abortedCall(name);
       if (known === undefined && ++this.#begun > this.#limits.callsPerTask) {
         throw new ToolError(`The task has ${this.#limits.callsPerTask} calls already.`, 'limit');
       }
@@ -245,7 +239,7 @@ export class ToolRun {
     if (!isKnown) {
       const first = this.#calls.first(input);
       if (!tool.needsApproval || !(await asks(tool, run.value, run.callContext))) return this.#run(run, first);
-      this.#calls.waitForApproval({ id, tool: name }, first);
+      throw this.#calls.waitForApproval({ id, tool: name }, first);
     }
     const call = this.#calls.get(id);
     if (call?.state === 'requested') throw new ApprovalNeededError(toldCall(call));
@@ -257,7 +251,7 @@ export class ToolRun {
 
   async #failed({ id, name }: BegunCall, read: ReadInput, error: unknown): Promise<never> {
     // The next attempt of the turn decides about calls that were under way.
-    if (!(error instanceof ToolError) || this.#sources.context.signal.aborted) throw error;
+    if (!(error instanceof ToolError) || this.#sources.context.signal.aborted || this.#calls.isOver) throw error;
     const { reason, message } = error;
     // Arguments that are no JSON, or too large, are not recorded.
     const input = read.input === undefined ? {} : { input: read.input };
@@ -272,6 +266,10 @@ export class ToolRun {
       return new Promise<void>((resolve) => void this.#places.push(resolve)).then(() => this.#run(checked, first));
     }
     const { tool, callContext } = checked;
+    if (this.#calls.isOver) {
+      this.#places.shift()?.();
+      throw abortedCall(tool.name);
+    }
     this.#running += 1;
     const left = (result: ToolResult) => {
       this.#running -= 1;

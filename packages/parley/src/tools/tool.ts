@@ -101,10 +101,21 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly types?: { readonly input: Input; readonly output: Output };
 }
 
-/** The states of a call. The last three are final. */
-export const TOOL_CALL_STATES = ['requested', 'approved', 'running', 'succeeded', 'failed', 'refused'] as const;
+/** The states of a call. The last four are final. */
+export const TOOL_CALL_STATES = [
+  'requested',
+  'approved',
+  'running',
+  'succeeded',
+  'failed',
+  'refused',
+  'canceled',
+] as const;
 
-/** `requested` waits for an approval, for an answer or for its run. `approved` also is a call with a new answer. */
+/**
+ * `requested` waits for an approval, for an answer or for its run. `approved` also is a call with a new answer.
+ * `canceled`: the task ended before the call did.
+ */
 export type ToolCallState = (typeof TOOL_CALL_STATES)[number];
 
 /** Reasons of calls that have no result. */
@@ -141,7 +152,7 @@ export interface ToolCall {
   readonly input?: JsonValue;
   /** The result of a call that succeeded. */
   readonly output?: JsonValue;
-  /** Present if the call failed or was refused. */
+  /** Present if the call failed, was refused or was canceled. */
   readonly failure?: ToolFailure;
   /** Present while the call waits for an approval or an answer. An ISO time. */
   readonly expiresAt?: string;

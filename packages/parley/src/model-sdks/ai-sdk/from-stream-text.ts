@@ -55,10 +55,16 @@ export async function fromStreamText(result: StreamedText, turn: TimedTurn): Pro
   const { signal } = turn.context;
   const answer = new StreamedAnswer(turn);
   await answer.begin();
-  for await (const part of modelParts(untilAborted(result.fullStream, signal), signal)) {
-    if (signal.aborted) return;
-    await answer.take(part);
-    if (answer.fault !== undefined) return turn.events.fail(answer.fault);
+  try {
+    for await (const part of modelParts(untilAborted(result.fullStream, signal), signal)) {
+      if (signal.aborted) return;
+      await answer.take(part);
+      if (answer.fault !== undefined) return turn.events.fail(answer.fault);
+    }
+  } catch (error) {
+    // The engine fails the task. After an abort, another attempt may go on with the calls.
+    if (!signal.aborted) answer.closeCalls();
+    throw error;
   }
   // An incomplete answer must not end the task. The engine does, with the reason of the abort.
   if (!signal.aborted) await answer.end();
@@ -134,6 +140,11 @@ class StreamedAnswer {
   /** The reason to fail the task before the model ends. */
   get fault(): string | undefined {
     return this.#tools.fault;
+  }
+
+  /** Cancels the calls that have not ended: the task ends without them. */
+  closeCalls(): void {
+    this.#tools.close();
   }
 
   async begin(): Promise<void> {

@@ -42,7 +42,8 @@ type Turn =
  * @throws RangeError for a bound that is no positive integer.
  */
 export async function toModelMessages(
-  context: Pick<RequestContext, 'conversation' | 'message' | 'task' | 'clock'> & Partial<Pick<RequestContext, 'files'>>,
+  context: Pick<RequestContext, 'conversation' | 'message' | 'task' | 'history' | 'clock'> &
+    Partial<Pick<RequestContext, 'files'>>,
   { urls, fileBytes, run, ...bounds }: ModelMessagesOptions = {},
 ): Promise<ModelMessage[]> {
   const entries = await context.conversation(bounds);

@@ -100,7 +100,7 @@ function outcomeOf(
   // The types of JSON of both packages differ in `readonly` only.
   if (state === 'succeeded') return { type: 'json', value: output as never };
   const message = isObject(failure) && typeof failure.message === 'string' ? failure.message : undefined;
-  if (state === 'failed') return { type: 'error-text', value: message ?? 'The tool failed.' };
+  if (state === 'failed' || state === 'canceled') return { type: 'error-text', value: message ?? 'The tool failed.' };
   return state === 'refused'
     ? { type: 'execution-denied', ...(message !== undefined && { reason: message }) }
     : undefined;

@@ -2,7 +2,7 @@ import type { TextStreamPart, ToolSet } from 'ai';
 import { isObject, type JsonObject } from '../../model/json.js';
 import { jsonFault } from '../../model/json-fault.js';
 import type { RequestContext } from '../../server/request-context.js';
-import { decidedCalls, refusalOf, waitingCalls } from '../../tools/approval-decisions.js';
+import { askedIn, decidedCalls, refusalOf, waitingCalls } from '../../tools/approval-decisions.js';
 import type { ToolApproval } from '../../tools/tool-approvals.js';
 import { DEFAULT_TOOL_LIMITS } from '../../tools/tool-execution.js';
 import { type CallChange, nextCall, type RecordedCall, recordedCalls } from '../../tools/tool-records.js';
@@ -11,7 +11,7 @@ import { type CallChange, nextCall, type RecordedCall, recordedCalls } from '../
 export type ApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-approval-request' }>;
 
 /** The context that says which calls wait, and which message answers. */
-export type AnsweredContext = Pick<RequestContext, 'message' | 'task' | 'clock'>;
+export type AnsweredContext = Pick<RequestContext, 'message' | 'task' | 'history' | 'clock'>;
 
 /** The calls of a task at the start of a turn, with the answers of its message. */
 export interface AnsweredCalls {
@@ -43,11 +43,12 @@ export function resumedCalls({ task }: AnsweredContext): Omit<AnsweredCalls, 'ki
   return { calls, changes: [], run: Math.max(1, ...[...calls.values()].map(({ run }) => run)) };
 }
 
-function decide({ message, task, clock }: AnsweredContext): AnsweredCalls {
+function decide({ message, task, history, clock }: AnsweredContext): AnsweredCalls {
   const calls = recordedCalls(task);
   const last = Math.max(0, ...[...calls.values()].map(({ run }) => run));
   const ofLast = [...calls.values()].filter(({ run }) => run === last);
-  const { changes, kind } = decidedCalls(message, waitingCalls(ofLast), clock.now());
+  const undecided = { waiting: waitingCalls(ofLast), asked: askedIn(history.at(-1)), now: clock.now() };
+  const { changes, kind } = decidedCalls(message, undecided);
   // A new prompt ends the run. Calls that were approved beside others that waited do not run any more.
   const left = kind === 'other' ? ofLast.filter(({ state }) => state === 'approved') : [];
   const all = [...changes, ...left.map(supersededChange)];

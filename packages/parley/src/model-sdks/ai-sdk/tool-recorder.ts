@@ -1,12 +1,16 @@
 import type { JsonObject } from '../../model/json.js';
+import { ignoreRejection } from '../../runtime/settled.js';
 import { type EventQueue, MORE_FOLLOWS } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';
 import { refusalOf } from '../../tools/approval-decisions.js';
+import { guardTurn } from '../../tools/guarded-events.js';
 import type { ToolFailureReason } from '../../tools/tool.js';
 import type { ToolApproval } from '../../tools/tool-approvals.js';
 import { DEFAULT_TOOL_LIMITS, interruptedText } from '../../tools/tool-execution.js';
 import {
   type CallChange,
+  canceledChange,
+  isFinished,
   nextCall,
   type RecordedCall,
   recordPart,
@@ -52,6 +56,8 @@ export class ToolRecorder {
   readonly #number: number;
   readonly #approvals: ToolApproval[] = [];
   readonly #changes: readonly CallChange[];
+  /** The calls of which this recorder has recorded a change. */
+  readonly #changed = new Set<string>();
   #hasArtifact: boolean;
   #made = 0;
   #fault: string | undefined;
@@ -159,6 +165,17 @@ export class ToolRecorder {
     await this.#record({ ...call, state: isRefused ? 'refused' : 'failed', failure: { reason, message } });
   }
 
+  /** Cancels the recorded calls that have not ended. */
+  close(): void {
+    const calls = [...this.#changed].flatMap((id) => this.#calls.get(id) ?? []);
+    const changes = calls.filter((call) => !isFinished(call)).map(canceledChange);
+    if (changes.length === 0) return;
+    for (const [at, change] of changes.entries())
+      this.#calls.set(change.id, { ...calls[at], ...change } as RecordedCall);
+    const parts = changes.map((change) => recordPart(change));
+    ignoreRejection(this.#turn.events.append(TOOLS_ARTIFACT.artifactId, parts));
+  }
+
   #first(id: string, tool: string): CallChange {
     return { id, tool, state: 'requested', run: this.#number, messageIds: [this.#turn.context.message.messageId] };
   }
@@ -179,6 +196,9 @@ export class ToolRecorder {
 
   async #append(change: CallChange, metadata?: JsonObject): Promise<void> {
     const { events } = this.#turn;
+    // The recorder asks for its approvals itself.
+    if (this.#changed.size === 0) guardTurn(this.#turn, { close: () => this.close(), question: () => undefined });
+    this.#changed.add(change.id);
     const part = recordPart(change, metadata);
     if (this.#hasArtifact) await events.append(TOOLS_ARTIFACT.artifactId, part);
     else await events.artifact(part, { ...TOOLS_ARTIFACT, ...MORE_FOLLOWS });

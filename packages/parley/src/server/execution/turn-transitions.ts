@@ -1,3 +1,4 @@
+import { TASK_CANCELED } from '../request-context.js';
 import type {
   AgentEventInput,
   LiveState,
@@ -179,7 +180,7 @@ function agentWorks(at: At, before: Effects, opening: Effects) {
 function stopping(live: LiveState, before: Effects) {
   const callCancel: TurnEffect = { do: 'call cancel of agent' };
   return {
-    cancel: to('canceling', ...before, start('grace'), abort('The task was canceled'), callCancel),
+    cancel: to('canceling', ...before, start('grace'), abort(TASK_CANCELED), callCancel),
     'hand over': quit(live, 'handing over', CLOSING, FLUSH),
     replaced: to(live),
     ...losing(live),
