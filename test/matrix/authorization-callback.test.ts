@@ -143,6 +143,11 @@ describe('the callback for authorizations (Spec §7.6)', () => {
     [400, 'a credential that is no string', (state) => [CALLBACK, posted({ state, code: 1 })]],
     [400, 'a list', () => [CALLBACK, posted([])]],
     [400, 'JSON that is none', () => [CALLBACK, { method: 'POST', headers: json, body: '{' }]],
+    [
+      415,
+      'a compressed body',
+      (state) => [CALLBACK, { ...posted({ state, code: '1' }), headers: { ...json, 'content-encoding': 'gzip' } }],
+    ],
     [413, 'a large body', (state) => [CALLBACK, posted({ state, code: 'x'.repeat(70_000) })]],
     [405, 'another method', (state) => [`${CALLBACK}?state=${state}&code=1`, { method: 'PUT' }]],
     [405, 'a look at the head', (state) => [`${CALLBACK}?state=${state}&code=1`, { method: 'HEAD' }]],

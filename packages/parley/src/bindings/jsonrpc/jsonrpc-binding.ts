@@ -15,6 +15,7 @@ import {
 import type { BindingContext } from '../http/binding-context.js';
 import { CallRecord } from '../http/call-record.js';
 import { hasHabit } from '../http/client-habits.js';
+import { ContentCodingError } from '../http/content-coding.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
 import { EVENT_STREAM_TYPE, essence, JSON_TYPE, names } from '../http/media-type.js';
@@ -131,7 +132,7 @@ class JsonRpcCall implements AnswerForm {
 
   #failed(error: A2AError): ExchangeResponse {
     const { endpoint, dialect, request } = this.#options;
-    const status = dialect.httpStatus(error.code);
+    const status = error instanceof ContentCodingError ? 415 : dialect.httpStatus(error.code);
     const headers = failureHeaders(error, endpoint, 'POST');
     const call = this.#record;
     if (status === 200 && this.#streams && readsOnlyStreams(request, this.#codec)) {
