@@ -37,7 +37,10 @@ export function jsonRpcBinding(
   return JsonRpcCall.answering({ endpoint, codecs, dialect, offer });
 }
 
-/** The answer to a request that the gate of its host refuses. Its body is not read, so its id is not known. */
+/**
+ * The answer to a request that the gate of its host refuses. Its body is not read, so its id is not known. HTTP refuses
+ * it, before JSON-RPC has a call: a credential that cannot be checked now is 503.
+ */
 export function refusedJsonRpc(
   { request, error, challenges }: RefusedRequest,
   dialect: Pick<JsonRpcDialect, 'httpStatus' | 'errorData'> = SPECIFIED,
@@ -47,7 +50,7 @@ export function refusedJsonRpc(
   const isObject = readsObjectData(request, undefined);
   const body = errorResponse('null', error, { data: dialect.errorData?.(error, undefined), isObject });
   return {
-    status: dialect.httpStatus(error.code),
+    status: error.code === 'UNAVAILABLE' ? 503 : dialect.httpStatus(error.code),
     headers: { ...JSON_HEADERS, ...refusalHeaders(error, challenges) },
     body,
     call,
