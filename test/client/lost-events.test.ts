@@ -1,8 +1,9 @@
-import { type ClientBinding, connect } from 'parley-a2a';
+import { connect } from 'parley-a2a';
 import { capnwebBinding, capnwebTransport } from 'parley-a2a/capnweb';
 import { grpcBinding, grpcTransport } from 'parley-a2a/grpc';
 import { createA2AHost } from 'parley-a2a/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ClientBinding } from '../../packages/parley/src/client/client-transport.js';
 
 const CHUNKS = 12;
 const WHOLE = Array.from({ length: CHUNKS }, (_, at) => String(at)).join(' ');
