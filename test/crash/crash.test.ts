@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isInterrupted, isTerminal } from '../../packages/parley/src/model/task-state.js';
 import type { Scope } from '../../packages/parley/src/store/task-key.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
@@ -14,6 +14,8 @@ import { generator } from './generator.js';
 import { Load, type Said } from './said.js';
 
 const kills = process.env.TEST_LONG ? 100 : 10;
+/** A server is killed when its clients have seen up to so many events. */
+const MOST_EVENTS = 100;
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const scope: Scope = { agent: '/', tenant: '', owner: null };
 /** The library as it is built: only that can start the store's threads. */
@@ -92,7 +94,8 @@ describe('a server killed in the middle of its work', () => {
     for (let round = 0; round < kills; round += 1) {
       const load = new Load(await start(), random);
       const running = load.run(16);
-      await new Promise((resolve) => setTimeout(resolve, 30 + random() * 400));
+      const wanted = random() * MOST_EVENTS;
+      await vi.waitFor(() => expect(load.eventCount).toBeGreaterThanOrEqual(wanted), { timeout: 60_000, interval: 5 });
       if (child) await killed(child);
       load.stop();
       await running;

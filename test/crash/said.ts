@@ -27,6 +27,11 @@ export class Load {
     this.#random = random;
   }
 
+  /** Events that its clients have seen. */
+  get eventCount(): number {
+    return [...this.said.events.values()].reduce((sum, seen) => sum + seen.size, 0);
+  }
+
   /** Runs `clients` clients at once; resolves when every one has lost its server or was stopped. */
   async run(clients: number): Promise<void> {
     await Promise.all(Array.from({ length: clients }, () => this.#client()));

@@ -1,7 +1,9 @@
-import type { Part } from 'parley-a2a';
+import type { Part, Task } from 'parley-a2a';
+import type { OutgoingMessage } from 'parley-a2a/client';
 import { agentSchemas } from 'parley-a2a/schemas';
 import { ENCRYPTION_EXTENSION, verifySigned } from 'parley-a2a/signing';
 import { MemoryStorage } from 'parley-a2a/storage';
+import { answerApprovals, answerQuestion, defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { AUDIENCE, executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';
@@ -92,5 +94,58 @@ describe('an agent with schemas', () => {
         violations: [{ field: 'message.parts[0].metadata', description: expect.stringContaining('encrypted') }],
       },
     });
+  });
+
+  const nights = { type: 'object', properties: { nights: { type: 'integer' } }, required: ['nights'] };
+  const any = jsonSchema<unknown>({});
+  const tools = [
+    defineTool({ name: 'pay', input: any, needsApproval: true, run: () => 'paid' }),
+    defineTool({
+      name: 'room',
+      input: any,
+      run: (_, { ask }) => ask?.({ message: 'Nights?', schema: nights }) as never,
+    }),
+  ];
+  const asking = (name: string) =>
+    toolAgent(new ToolRegistry(tools), async (run, { events }) => {
+      await run.call(name, {});
+      await events.artifact({ data: { price: 1 } });
+      await events.complete();
+    });
+
+  it.each<[string, string, (task: Task) => OutgoingMessage]>([
+    ['an approval', 'pay', (task) => answerApprovals(task, 'approve')],
+    ['a named answer', 'room', (task) => answerQuestion(task, { action: 'accept', content: { nights: 2 } })],
+    ['a plain answer', 'room', ({ id }) => ({ taskId: id, parts: [{ data: { nights: 2 } }] })],
+  ])('takes the answer to its encrypted question: %s', async (_, name, answer) => {
+    for (const required of [true, false]) {
+      const schemas = agentSchemas({ input: ORDER, output: ANSWER });
+      const encryption = { keys: [agentKey.own], required };
+      const { url } = await world.listen(asking(name), { encryption }, { schemas, storage });
+      const client = await clientOf(url);
+      const asked = taskOf(await client.sendMessage(sent({ text: 'Go' })));
+      expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+      const done = taskOf(await client.sendMessage({ message: answer(asked) }));
+      expect([done.status.state, done.artifacts?.at(-1)?.parts]).toEqual([
+        'TASK_STATE_COMPLETED',
+        [{ data: { price: 1 } }],
+      ]);
+    }
+  });
+
+  it('refuses encrypted parts in the form of an answer to no question, or in another form', async () => {
+    const schemas = agentSchemas({ input: ORDER, output: ANSWER });
+    const { url } = await world.listen(asking('pay'), { encryption: { keys: [agentKey.own] } }, { schemas, storage });
+    const client = await clientOf(url);
+    const decision = { toolApproval: { callId: '1.1', decision: 'approve' } };
+    const refused = { code: 'INVALID_PARAMS', message: expect.stringContaining('message.parts[') };
+    await expect(client.sendMessage(sent({ data: decision }))).rejects.toMatchObject(refused);
+    const { id: taskId } = taskOf(await client.sendMessage(sent({ text: 'Go' })));
+    for (const data of [
+      { ...decision, evil: 1 },
+      { toolApproval: { ...decision.toolApproval, callId: '9.9' } },
+      { toolAnswer: { callId: '1.1', content: { evil: 1 } } },
+    ])
+      await expect(client.sendMessage({ message: { taskId, parts: [{ data }] } })).rejects.toMatchObject(refused);
   });
 });

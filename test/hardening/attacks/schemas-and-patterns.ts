@@ -3,6 +3,8 @@ import type { Attack } from './attack.js';
 const PATTERNS = 'test/schemas/patterns.test.ts';
 const SCHEMAS = 'test/schemas/schemas.test.ts';
 const WRONG = 'test/schemas/wrong-schemas.test.ts';
+const CONTROL = 'test/schemas/control-parts.test.ts';
+const SEALED = 'test/message-signing/schemas.test.ts';
 const LINEAR = 'packages/parley/src/schemas/linear-pattern.test.ts';
 
 export const SCHEMAS_AND_PATTERNS: readonly Attack[] = [
@@ -86,5 +88,25 @@ export const SCHEMAS_AND_PATTERNS: readonly Attack[] = [
     attack: 'the schema false in any place, which another reader takes for no schema at all',
     file: WRONG,
     test: 'true and false are schemas',
+  },
+  {
+    attack: 'a part that its metadata mark as one of the toolkit, so that no schema checks it',
+    file: CONTROL,
+    test: 'metadata that look like a mark',
+  },
+  {
+    attack: 'a decision about a call with members of its own, which reach the agent unchecked',
+    file: CONTROL,
+    test: 'a decision with more members',
+  },
+  {
+    attack: 'a question with the mark of the toolkit from another agent, which makes any answer pass',
+    file: CONTROL,
+    test: 'through an agent that passes on the question of another one',
+  },
+  {
+    attack: 'an encrypted part in the form of an answer, which the check cannot read',
+    file: SEALED,
+    test: 'refuses encrypted parts in the form of an answer to no question, or in another form',
   },
 ];

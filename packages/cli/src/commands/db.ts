@@ -1,5 +1,5 @@
 import type { Invocation } from '../command-line/invocation.js';
-import { databaseOf, isPostgres, openDatabase, pathOf } from '../database/open-database.js';
+import { databaseOf, isPostgres, isShared, openDatabase, pathOf } from '../database/open-database.js';
 import { usageError } from '../failure/cli-error.js';
 
 const BATCH = 500;
@@ -11,6 +11,7 @@ export async function status(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;
   const url = databaseOf(settings);
   if (isPostgres(url)) return postgresDatabaseStatus(url, invocation);
+  if (isShared(url)) return redisDatabaseStatus(url, invocation);
   const { sqliteStatus } = await import('parley-a2a/sqlite');
   const found = sqliteStatus(await pathOf(settings));
   if (output.json) {
@@ -46,6 +47,20 @@ async function postgresDatabaseStatus(url: string, { output }: Invocation): Prom
   const oldest =
     found.oldestLeaseMs === undefined ? '' : `, the oldest for ${Math.round(found.oldestLeaseMs / 1000)} s`;
   output.field('Ended leases', `${found.endedLeases}${oldest}`);
+  return 0;
+}
+
+async function redisDatabaseStatus(url: string, { output }: Invocation): Promise<number> {
+  const { redisStatus } = await import('parley-a2a/redis');
+  const found = await redisStatus({ url });
+  if (output.json) {
+    output.document(found);
+    return 0;
+  }
+  output.field('Database', found.database);
+  output.field('Schema', found.schema === 0 ? 'none: a server makes it' : versioned(found));
+  output.field('Size', `${sized(found.bytes)} of memory`);
+  showStates(found.tasks, output);
   return 0;
 }
 

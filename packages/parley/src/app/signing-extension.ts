@@ -92,6 +92,7 @@ export class SigningExtension implements HostExtension {
           opens:
             encryption &&
             ((message, signers) => encryption.opener.check(message, { signers, required: encryption.required })),
+          reads: encryption && ((stored) => encryption.opener.message(stored)),
         }),
       executor: (executor, logger) =>
         signingAgent(executor, {

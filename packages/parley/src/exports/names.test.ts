@@ -198,7 +198,7 @@ const NAMES = {
   pino: ['pinoLogger'],
   postgres: ['PostgresStorage', 'migratePostgres', 'openPostgresStorage', 'postgresStatus'],
   'push-receiver': ['OptionsError', 'PushReceiver'],
-  redis: ['RedisStorage', 'openRedisStorage'],
+  redis: ['RedisStorage', 'openRedisStorage', 'redisStatus'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   s3: ['OptionsError', 's3FileStore'],
   schema: ['violationsOf'],

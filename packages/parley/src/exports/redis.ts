@@ -1,4 +1,5 @@
 import type { RedisOptions } from '../store/redis/redis-options.js';
+import { type RedisStatus, redisStatusOf } from '../store/redis/redis-status.js';
 import { RedisStorage } from '../store/redis/redis-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { steadyLogger } from '../telemetry/steady-logger.js';
@@ -6,6 +7,7 @@ import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
 export type { RedisOptions, RedisTlsOptions } from '../store/redis/redis-options.js';
+export type { RedisStatus } from '../store/redis/redis-status.js';
 export { RedisStorage } from '../store/redis/redis-storage.js';
 
 /** Options of a storage in Redis or Valkey. */
@@ -16,8 +18,17 @@ export interface OpenRedisOptions extends Omit<RedisOptions, 'clock' | 'ids' | '
 
 /**
  * Opens a storage in Redis or Valkey, for any number of processes.
- * @throws OptionsError, or StorageError if the servers cannot be reached or may lose tasks by eviction.
+ * @throws OptionsError, or StorageError if the servers cannot be reached, may lose tasks by eviction, or if a newer
+ * version wrote the storage.
  */
 export function openRedisStorage({ logger = stderrLogger, ...options }: OpenRedisOptions): Promise<RedisStorage> {
   return RedisStorage.open({ ...options, logger: steadyLogger(logger), clock: systemClock, ids: systemIds });
+}
+
+/**
+ * Looks at a storage, also while servers use it. Changes nothing.
+ * @throws OptionsError, or StorageError if the servers cannot be used.
+ */
+export function redisStatus({ logger = stderrLogger, ...options }: OpenRedisOptions): Promise<RedisStatus> {
+  return redisStatusOf({ ...options, logger, clock: systemClock, ids: systemIds });
 }

@@ -7,7 +7,7 @@ import type { GetTaskRequest } from '../model/task-requests.js';
 import { BY_VERB } from '../operations/operations.js';
 import { mappedHandler } from '../server/mapped-handler.js';
 import { openedLater } from '../server/opened-later.js';
-import { readableMessage } from '../server/readable-message.js';
+import { readableMessage, readableQuestion } from '../server/readable-message.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
 import { answeringParts } from '../tools/open-questions.js';
@@ -64,9 +64,9 @@ async function answersOf(
     () => undefined,
   );
   const question = task?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? task.status.message : undefined;
-  return question !== undefined && isMarkedQuestion(question)
-    ? answeringParts(readableMessage(message).parts, question.parts)
-    : NO_PARTS;
+  if (question === undefined || !isMarkedQuestion(question)) return NO_PARTS;
+  const { parts } = await readableQuestion(question, { message });
+  return answeringParts(readableMessage(message).parts, parts);
 }
 
 function checkedRequest(

@@ -11,3 +11,21 @@ export function tellReadable(message: Message, plain: Message): void {
 export function readableMessage(message: Message): Message {
   return READABLE.get(message) ?? message;
 }
+
+/** Reads a message of the agent that the storage has encrypted. */
+export type StoredMessageReader = (stored: Message) => Promise<Message>;
+
+const READERS = new WeakMap<Message, StoredMessageReader>();
+
+/** Registers the reader of the question that a message answers. The agent encrypts its questions for itself too. */
+export function tellReader(message: Message, read: StoredMessageReader): void {
+  READERS.set(message, read);
+}
+
+/** The plain form of a stored question that a message answers. */
+export async function readableQuestion(
+  question: Message,
+  { message }: { readonly message: Message },
+): Promise<Message> {
+  return (await READERS.get(message)?.(question)) ?? question;
+}

@@ -7,7 +7,7 @@ import { BY_VERB } from '../operations/operations.js';
 import type { Clock } from '../runtime/clock.js';
 import { mappedHandler } from '../server/mapped-handler.js';
 import { openedLater } from '../server/opened-later.js';
-import { tellReadable } from '../server/readable-message.js';
+import { type StoredMessageReader, tellReadable, tellReader } from '../server/readable-message.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
 import { checkAnswerKey } from './answer-key-rule.js';
@@ -32,6 +32,8 @@ export interface IntakeRules {
   readonly clock: Clock;
   /** The message with plain parts. Throws if its encrypted parts cannot be read. Absent: none is encrypted. */
   readonly opens?: ((message: Message, signers: readonly VerifiedSigner[]) => Promise<Message>) | undefined;
+  /** The plain form of a message that the agent has encrypted for itself too. Absent: it encrypts none. */
+  readonly reads?: StoredMessageReader | undefined;
   /** The callers whose keys for answers count. */
   readonly answerKeys: AnswerKeyRule;
 }
@@ -69,6 +71,7 @@ async function taken(
     await checkAnswerKey(request, { verified, context, handler, rule: rules.answerKeys });
     const kept = withSigners(signers.length === 0 ? message : restoredMessage(message), signers);
     if (open !== undefined && open !== message) tellReadable(kept, { ...kept, parts: restoredMessage(open).parts });
+    if (rules.reads !== undefined) tellReader(kept, rules.reads);
     return { ...request, message: kept };
   } catch (error) {
     if (error instanceof UntrustedContentError)

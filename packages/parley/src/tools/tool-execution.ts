@@ -67,6 +67,11 @@ function inputIn({ name }: Tool, result: Validated<unknown>): unknown {
   throw new ToolError(`The arguments of ${name} are not valid. ${result.faults.join('; ')}`, 'invalid_input');
 }
 
+/** The end of a call whose process died in its run, if the tool is not idempotent. */
+export function interruptedText(tool: string): string {
+  return `${tool} was interrupted, and must not run again. Its effect is not known.`;
+}
+
 /** One run of a tool. */
 export interface ToolExecution {
   readonly tool: Tool;

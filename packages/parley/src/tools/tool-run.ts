@@ -24,6 +24,7 @@ import { approvalQuestion, type ToolApproval, UNDECIDED } from './tool-approvals
 import {
   checkedInput,
   DEFAULT_TOOL_LIMITS,
+  interruptedText,
   isLarger,
   isPromise,
   jsonInput,
@@ -249,7 +250,7 @@ export class ToolRun {
     const call = this.#calls.get(id);
     if (call?.state === 'requested') throw new ApprovalNeededError(toldCall(call));
     if (call?.state === 'running' && !tool.idempotent) {
-      throw new ToolError(`${name} was interrupted, and must not run again. Its effect is not known.`, 'interrupted');
+      throw new ToolError(interruptedText(name), 'interrupted');
     }
     return this.#run(run, undefined);
   }

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../server/request-context.js';
 import { refusalOf } from '../../tools/approval-decisions.js';
 import type { ToolFailureReason } from '../../tools/tool.js';
 import type { ToolApproval } from '../../tools/tool-approvals.js';
-import { DEFAULT_TOOL_LIMITS } from '../../tools/tool-execution.js';
+import { DEFAULT_TOOL_LIMITS, interruptedText } from '../../tools/tool-execution.js';
 import {
   type CallChange,
   nextCall,
@@ -95,10 +95,15 @@ export class ToolRecorder {
     for (const { id, tool, state, expiresAt } of ofLast) {
       const result = seen.get(id);
       const isAsked = state === 'requested' && expiresAt !== undefined;
-      const message = `The call of ${tool} was interrupted. Its effect is not known.`;
       if (result !== undefined) await this.end({ toolCallId: id, toolName: tool }, result);
       else if (isAsked) await this.#apply({ id, tool, state: 'refused', failure: refusalOf(undefined) });
-      else await this.#apply({ id, tool, state: 'failed', failure: { reason: 'interrupted', message } });
+      else
+        await this.#apply({
+          id,
+          tool,
+          state: 'failed',
+          failure: { reason: 'interrupted', message: interruptedText(tool) },
+        });
     }
     const ended = ofLast.flatMap(({ id }) => this.#calls.get(id) ?? []);
     return new Map(ended.filter(({ id, state }) => !seen.has(id) && state !== 'refused').map((one) => [one.id, one]));

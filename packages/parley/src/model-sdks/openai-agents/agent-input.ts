@@ -1,13 +1,17 @@
 import type { AgentInputItem } from '@openai/agents';
 import type { Part } from '../../model/part.js';
+import type { ConversationEntry } from '../../server/conversation.js';
 import { readableConversation, readableFiles } from '../../server/readable-files.js';
 import type { RequestContext } from '../../server/request-context.js';
 
 type UserContent = Exclude<Extract<AgentInputItem, { role: 'user' }>['content'], string>[number];
 
 /** The conversation of a context as items for the model. Artifacts and messages of the agent are its texts. */
-export async function conversationItems(context: RequestContext, fileBytes?: number): Promise<AgentInputItem[]> {
-  const entries = await context.conversation();
+export async function conversationItems(
+  context: RequestContext,
+  entries: readonly ConversationEntry[],
+  fileBytes?: number,
+): Promise<AgentInputItem[]> {
   const readable = await readableConversation(context, entries, fileBytes);
   return entries.flatMap(({ role, parts, text }): AgentInputItem[] => {
     if (role === 'user') return [itemOf(parts.map(readable))];

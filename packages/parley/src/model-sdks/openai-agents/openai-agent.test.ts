@@ -1,4 +1,13 @@
-import { Agent, MemorySession, Runner, setTraceProcessors, setTracingDisabled, tool } from '@openai/agents';
+import {
+  Agent,
+  MemorySession,
+  Runner,
+  setTraceProcessors,
+  setTracingDisabled,
+  shellTool,
+  ToolGuardrailFunctionOutputFactory,
+  tool,
+} from '@openai/agents';
 import {
   assistantMessage,
   functionCall,
@@ -303,6 +312,81 @@ describe('a tool that needs an approval', () => {
       'TASK_STATE_FAILED',
       expect.stringContaining('too large'),
     ]);
+  });
+});
+
+describe('the agent of a conversation after a hand-off', () => {
+  const conversation = async (over: Partial<OpenAIAgentOptions> = {}, outputType?: z.ZodObject) => {
+    const said = outputType === undefined ? says : () => says('{"answer":"yes"}');
+    const expert = new Agent({
+      name: 'Expert',
+      model: scripted(said('I know'), said('Still I'), calls('transfer_to_Desk', {}, 'call-2')),
+      ...(outputType !== undefined && { outputType }),
+    });
+    const desk = new Agent({
+      name: 'Desk',
+      handoffs: [expert],
+      model: scripted([...says('One moment'), ...calls('transfer_to_Expert', {})], says('Back'), says('Desk')),
+    });
+    Object.assign(expert, { handoffs: [desk] });
+    const { send } = await served({ agent: desk, ...over });
+    const tasks: Task[] = [await send()];
+    const contextId = tasks[0]?.contextId ?? '';
+    while (tasks.length < 4) tasks.push(await send({ contextId }));
+    return tasks;
+  };
+
+  it.each<[string, Partial<OpenAIAgentOptions>]>([
+    ['the conversation of the context', {}],
+    ['a session', { session: () => new MemorySession() }],
+    ['an input of the application', { input: () => 'Hello' }],
+  ])('is the last one, until it hands back: with %s', async (_, over) => {
+    const tasks = await conversation(over);
+    expect(tasks.map(({ artifacts = [] }) => artifacts.at(-1)?.metadata)).toEqual(
+      ['Expert', 'Expert', 'Desk', 'Desk'].map((agent) => ({ agent })),
+    );
+    expect(tasks.map(answerOf)).toEqual([['One moment\n\nI know'], ['Still I'], ['Back'], ['Desk']]);
+  });
+
+  it('is the last one also if it answers with data', async () => {
+    const [, second] = await conversation({}, z.object({ answer: z.string() }));
+    expect(second?.artifacts).toMatchObject([{ parts: [{ data: { answer: 'yes' } }], metadata: { agent: 'Expert' } }]);
+  });
+
+  it('is the first one if the last one is gone, and an agent alone is not named', async () => {
+    const storage = new MemoryStorage({ clock: systemClock });
+    const expert = new Agent({ name: 'Expert', model: scripted(says('I know')) });
+    const asks = scripted(calls('transfer_to_Expert', {}));
+    const before = await served({ agent: new Agent({ name: 'Desk', handoffs: [expert], model: asks }) }, storage);
+    const { contextId = '' } = await before.send();
+    const after = await served({ agent: new Agent({ name: 'Desk', model: scripted(says('Me')) }) }, storage);
+    const next = await after.send({ contextId });
+    expect([answerOf(next), next.artifacts?.[0]?.metadata]).toEqual([['Me'], undefined]);
+  });
+});
+
+describe('a run that goes on after a crash', () => {
+  it('needs tools whose calls can be recorded, or that are idempotent', () => {
+    const run = { run: async () => ({ output: [] }) };
+    const agent = new Agent({ name: 'A', model: scripted(), tools: [shellTool({ shell: run })] });
+    expect(() => openAIAgent({ agent, resumable: true })).toThrow('no call of shell is known after a crash');
+    expect(openAIAgent({ agent, resumable: true, idempotent: (name) => name === 'shell' })).toBeDefined();
+    expect(openAIAgent({ agent })).toBeDefined();
+  });
+
+  it('calls no tool that a guardrail of the application refuses, and keeps its guardrails', async () => {
+    const ran: string[] = [];
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays',
+      parameters: z.object({}),
+      execute: () => void ran.push('pay'),
+      inputGuardrails: [{ name: 'no', run: async () => ToolGuardrailFunctionOutputFactory.rejectContent('not now') }],
+    });
+    const model = scripted(calls('pay', {}), says('Then not'));
+    const { send } = await served({ agent: new Agent({ name: 'A', tools: [pay], model }), resumable: true });
+    expect(answerOf(await send())).toEqual(['Then not']);
+    expect([ran, JSON.stringify(model.lastCall?.request.input).includes('not now')]).toEqual([[], true]);
   });
 });
 

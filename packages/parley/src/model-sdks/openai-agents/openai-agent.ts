@@ -10,6 +10,7 @@ import {
   type Session,
   type StreamedRunResult,
   UserError,
+  user,
 } from '@openai/agents';
 import { OptionsError } from '../../errors/options-error.js';
 import type { JsonObject } from '../../model/json.js';
@@ -22,6 +23,8 @@ import { DEFAULT_TOOL_LIMITS } from '../../tools/tool-execution.js';
 import { TOOLS_CARD_EXTENSION } from '../../tools/tool-records.js';
 import { conversationItems, messageItem } from './agent-input.js';
 import { answersIn, approvalOf, callIdOf, reusedId } from './approval-question.js';
+import { guardTools, itemsOf, type MadeCall, outputOf, recordCalls } from './recorded-calls.js';
+import { agentMetadata, lastAgentIn, type RunAgents, runAgents } from './run-agents.js';
 import { RunAnswer } from './run-answer.js';
 import { RunCheckpoints } from './run-checkpoints.js';
 import { runFailureOf } from './run-failure.js';
@@ -44,7 +47,7 @@ export interface OpenAIAgentOptions {
   readonly fileBytes?: number;
   /** The memory of the conversation. Default: none, the model gets `context.conversation()`. */
   readonly session?: (context: RequestContext) => Session | Promise<Session>;
-  /** The context of the run for tools and guardrails, such as the user. */
+  /** The context of the run for tools and guardrails, such as the user or the turn. Each turn makes it anew. */
   readonly runContext?: (context: RequestContext) => unknown;
   /** The most calls of the model in a turn. Default: that of the SDK. */
   readonly maxTurns?: number;
@@ -63,11 +66,15 @@ export interface OpenAIAgentOptions {
   readonly approvalMs?: number;
   /**
    * True if a run goes on after the last step that ended, if its process dies. A step is one call of the model with the
-   * tools that it calls. The tools of the step that was under way run again. Default: false, the task is FAILED.
+   * tools that it calls. Calls of the step that was under way do not run again, unless their tool is `idempotent`. The
+   * model gets their results, or is told that they were interrupted. Default: false, the task is FAILED.
    */
   readonly resumable?: boolean;
+  /** Decides by name if a second run of a tool does no harm. Such calls run again after a crash. Default: none. */
+  readonly idempotent?: (tool: string) => boolean;
 }
 
+const NONE = () => false;
 const MAX_STATE_CHARS = 262_144;
 const LOST = 'The agent no longer knows this question. Start a new task.';
 const TOO_LARGE = 'The agent cannot wait for an approval: the state of its run is too large.';
@@ -88,13 +95,15 @@ export function openAIAgent(options: OpenAIAgentOptions): AgentExecutor {
     throw new OptionsError('openAIAgent', [problem]);
   }
   const states = new SealedRunStates(options.secretKeys);
+  const agents = runAgents(options.agent);
+  if (options.resumable === true) guardTools(agents, options.idempotent ?? NONE);
   return {
     resumable: options.resumable ?? false,
     extensions: [TOOLS_CARD_EXTENSION],
     async execute(context, events) {
       await events.working();
       try {
-        await new AgentTurn({ options, runner, states, context, events }).run();
+        await new AgentTurn({ options, agents, runner, states, context, events }).run();
       } catch (error) {
         // The engine ends the task, with the reason of the abort.
         if (context.signal.aborted) return;
@@ -111,15 +120,23 @@ type AnyRunResult = StreamedRunResult<unknown, AnyOpenAIAgent>;
 
 interface AgentTurnOptions {
   readonly options: OpenAIAgentOptions;
+  readonly agents: RunAgents;
   readonly runner: Runner;
   readonly states: SealedRunStates;
   readonly context: RequestContext;
   readonly events: EventQueue;
 }
 
+/** The agent that begins a run, and the one that answers now. */
+interface Speakers {
+  readonly first: AnyOpenAIAgent;
+  readonly current: AnyOpenAIAgent;
+}
+
 /** One turn of an agent. */
 class AgentTurn {
   readonly #options: OpenAIAgentOptions;
+  readonly #agents: RunAgents;
   readonly #runner: Runner;
   readonly #states: SealedRunStates;
   readonly #context: RequestContext;
@@ -127,8 +144,9 @@ class AgentTurn {
   readonly #answer: RunAnswer;
   readonly #checkpoints: RunCheckpoints;
 
-  constructor({ options, runner, states, context, events }: AgentTurnOptions) {
+  constructor({ options, agents, runner, states, context, events }: AgentTurnOptions) {
     this.#options = options;
+    this.#agents = agents;
     this.#runner = runner;
     this.#states = states;
     this.#context = context;
@@ -144,16 +162,33 @@ class AgentTurn {
   async run(): Promise<void> {
     const kept = await this.#checkpoints.restore();
     if (kept.kind === 'too large') return this.#events.fail(TOO_LARGE_TO_RESUME);
-    if (kept.kind === 'kept') return this.#go(await this.#stateOf(kept.state));
+    if (kept.kind === 'kept') {
+      const state = await this.#stateOf(kept.state);
+      if (kept.calls.length > 0) state.addInput(itemsOf(kept.calls));
+      return this.#go(state);
+    }
     const question = this.#context.history.at(-1);
-    if (!this.#states.isIn(question)) return this.#go(await this.#input());
+    if (!this.#states.isIn(question)) return this.#begin(kept.calls);
     const text = await this.#states.open(question, this.#context);
     if (text === undefined) return this.#events.fail(LOST);
-    await this.#decide(await this.#stateOf(text), question);
+    await this.#decide(await this.#stateOf(text), question, kept.calls);
   }
 
-  /** Goes on with a run that waits for approvals. */
-  async #decide(state: AnyRunState, question: Message): Promise<void> {
+  /** Begins a run with the agent that gave the last answer of the context. `calls`: those of an earlier attempt. */
+  async #begin(calls: readonly MadeCall[]): Promise<void> {
+    const { agent, input, session, fileBytes } = this.#options;
+    const hasOwnInput = input !== undefined || session !== undefined;
+    const entries = hasOwnInput && this.#agents.size === 1 ? [] : await this.#context.conversation();
+    let items: string | AgentInputItem[];
+    if (input !== undefined) items = await input(this.#context);
+    else if (session !== undefined) items = [await this.#messageItem()];
+    else items = await conversationItems(this.#context, entries, fileBytes);
+    if (calls.length > 0) items = [...(typeof items === 'string' ? [user(items)] : items), ...itemsOf(calls)];
+    await this.#go(items, lastAgentIn(entries, this.#agents) ?? agent);
+  }
+
+  /** Goes on with a run that waits for approvals. `made`: the calls that an earlier attempt has made on this answer. */
+  async #decide(state: AnyRunState, question: Message, made: readonly MadeCall[]): Promise<void> {
     const { message } = this.#context;
     const pending = state.getInterruptions();
     const { byId, isPrompt } = answersIn(message, question, this.#context.clock.now());
@@ -161,7 +196,10 @@ class AgentTurn {
     if (isUnclear) return this.#ask(state, pending, UNDECIDED);
     for (const item of pending) {
       const answer = byId.get(callIdOf(item));
-      if (answer?.approved === true) state.approve(item);
+      const call = made.find(({ callId }) => callId === callIdOf(item));
+      // A refusal is a result without a run.
+      if (call !== undefined) state.reject(item, { message: outputOf(call) });
+      else if (answer?.approved === true) state.approve(item);
       else if (answer !== undefined) state.reject(item, { message: answer.message });
     }
     await this.#go(state);
@@ -171,34 +209,40 @@ class AgentTurn {
     return messageItem(this.#context, this.#options.fileBytes);
   }
 
-  async #input(): Promise<string | AgentInputItem[]> {
-    const { input, session, fileBytes } = this.#options;
-    if (input !== undefined) return input(this.#context);
-    if (session !== undefined) return [await this.#messageItem()];
-    return conversationItems(this.#context, fileBytes);
-  }
-
   #stateOf(text: string): Promise<AnyRunState> {
     const { agent, runContext } = this.#options;
     if (runContext === undefined) return RunState.fromString(agent, text);
     return RunState.fromStringWithContext(agent, text, new RunContext(runContext(this.#context)));
   }
 
-  async #go(input: string | AgentInputItem[] | AnyRunState): Promise<void> {
-    const { agent, maxTurns, session, runContext } = this.#options;
+  async #go(input: string | AgentInputItem[] | AnyRunState, agent = this.#options.agent): Promise<void> {
+    const { maxTurns, session, runContext, resumable = false, idempotent = NONE } = this.#options;
     const { signal } = this.#context;
     let state = input instanceof RunState ? input : undefined;
+    // A state has its context already.
+    const context = state?._context ?? new RunContext(runContext?.(this.#context));
+    if (resumable) {
+      const checkpoints = this.#checkpoints;
+      recordCalls(context, this.#agents, {
+        isIdempotent: idempotent,
+        begin: (call) => checkpoints.begin(call),
+        end: (callId, output) => checkpoints.end(callId, output),
+      });
+    }
     const result: AnyRunResult = await this.#runner.run(agent, input, {
       stream: true,
       signal,
-      ...(this.#options.resumable === true && { callModelInputFilter: this.#savingFilter(() => state) }),
+      ...(resumable && { callModelInputFilter: this.#savingFilter(() => state) }),
       ...(maxTurns !== undefined && { maxTurns }),
       ...(session !== undefined && { session: await session(this.#context) }),
-      // A state has its context already.
-      ...(runContext !== undefined && !(input instanceof RunState) && { context: runContext(this.#context) }),
+      ...(state === undefined && { context }),
     });
     state = result.state;
-    for await (const event of result) await this.#show(event, result.currentAgent ?? agent);
+    for await (const event of result) {
+      const current = result.currentAgent ?? agent;
+      if (this.#agents.size > 1) this.#answer.agent = current.name;
+      await this.#show(event, { first: agent, current });
+    }
     await result.completed;
     if (signal.aborted) return;
     await this.#answer.release();
@@ -214,7 +258,7 @@ class AgentTurn {
     const own = this.#runner.config.callModelInputFilter;
     const filter: CallModelInputFilter = async (args) => {
       const state = stateOf();
-      if (state !== undefined) await this.#checkpoints.save(state);
+      if (state !== undefined) await this.#checkpoints.save(textOf(state));
       return own === undefined ? args.modelData : own(args);
     };
     filter.preserveInputIdentity = own === undefined || own.preserveInputIdentity === true;
@@ -222,11 +266,11 @@ class AgentTurn {
   }
 
   /** Shows an event. `current` is the agent that answers now: hand-offs change it. */
-  #show(event: RunStreamEvent, current: AnyOpenAIAgent): Promise<void> | undefined {
+  #show(event: RunStreamEvent, { first, current }: Speakers): Promise<void> | undefined {
     switch (event.type) {
       case 'raw_model_stream_event':
         if (event.data.type !== 'output_text_delta' || current.outputType !== 'text') return undefined;
-        return this.#answer.write(event.data.delta, this.#mayBeWithheld(current));
+        return this.#answer.write(event.data.delta, this.#mayBeWithheld({ first, current }));
       case 'agent_updated_stream_event':
         return undefined;
       case 'run_item_stream_event':
@@ -254,15 +298,15 @@ class AgentTurn {
   }
 
   /** Guardrails of the input may run beside the model, and those of the output run after it. */
-  #mayBeWithheld(current: AnyOpenAIAgent): boolean {
+  #mayBeWithheld({ first, current }: Speakers): boolean {
     const { inputGuardrails = [], outputGuardrails = [] } = this.#runner.config;
-    const inputs = [...inputGuardrails, ...this.#options.agent.inputGuardrails];
+    const inputs = [...inputGuardrails, ...first.inputGuardrails];
     const outputs = [...outputGuardrails, ...current.outputGuardrails];
     return outputs.length > 0 || inputs.some(({ runInParallel }) => runInParallel !== false);
   }
 
   async #ask(state: AnyRunState, items: readonly RunToolApprovalItem[], note?: string): Promise<void> {
-    const text = state.toString();
+    const text = textOf(state);
     if (text.length > this.#maxStateChars) return this.#events.fail(TOO_LARGE);
     const { approvalMs = DEFAULT_TOOL_LIMITS.approvalMs } = this.#options;
     const expiresAt = new Date(this.#context.clock.now() + approvalMs).toISOString();
@@ -273,15 +317,32 @@ class AgentTurn {
     await this.#events.inputRequired({ parts, extensions, metadata });
   }
 
-  async #complete({ finalOutput, state }: AnyRunResult): Promise<void> {
+  async #complete({ finalOutput, state, lastAgent }: AnyRunResult): Promise<void> {
     if (typeof finalOutput === 'string') {
       // A model that does not stream has no deltas.
       if (!this.#answer.hasText) await this.#answer.write(finalOutput, false);
     } else if (finalOutput !== undefined) {
-      await this.#events.artifact({ data: finalOutput }, { name: 'response' });
+      const isNamed = this.#agents.size > 1 && lastAgent !== undefined;
+      const about = isNamed ? { metadata: agentMetadata(lastAgent.name) } : {};
+      await this.#events.artifact({ data: finalOutput }, { name: 'response', ...about });
     }
     const { inputTokens, outputTokens, totalTokens } = state.usage;
     await this.#events.complete(undefined, { metadata: { usage: { inputTokens, outputTokens, totalTokens } } });
+  }
+}
+
+/**
+ * The state of a run as text, without the context of the application. That may be any value, such as the turn with its
+ * methods. Each turn makes it anew.
+ */
+function textOf(state: AnyRunState): string {
+  const { _context: run } = state;
+  const { context } = run;
+  run.context = {};
+  try {
+    return state.toString();
+  } finally {
+    run.context = context;
   }
 }
 

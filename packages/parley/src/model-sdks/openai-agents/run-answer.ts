@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import { type EventQueue, MORE_FOLLOWS } from '../../server/event-queue.js';
+import { agentMetadata } from './run-agents.js';
 
 const BETWEEN = '\n\n';
 
@@ -11,6 +12,9 @@ export class RunAnswer {
   #isPublished = false;
   #isBetween = false;
   #held = '';
+  #agent: string | undefined;
+  /** The agent that the artifact names. */
+  #toldAgent: string | undefined;
 
   constructor(events: EventQueue, artifactId: string) {
     this.#events = events;
@@ -23,15 +27,17 @@ export class RunAnswer {
 
   /** The text so far, for `restore` in another process. */
   get state(): JsonObject {
-    return { published: this.#published, held: this.#held, isBetween: this.#isBetween };
+    const agent = this.#agent === undefined ? {} : { agent: this.#agent };
+    return { published: this.#published, held: this.#held, isBetween: this.#isBetween, ...agent };
   }
 
   /** Goes on from a state. Text that an earlier attempt has written after it disappears from the artifact. */
   async restore(state: JsonValue | undefined, wasPublished: boolean): Promise<void> {
-    const { published = '', held = '', isBetween = false } = isObject(state) ? state : {};
+    const { published = '', held = '', isBetween = false, agent } = isObject(state) ? state : {};
     this.#published = String(published);
     this.#held = String(held);
     this.#isBetween = isBetween === true;
+    this.#agent = typeof agent === 'string' ? agent : undefined;
     this.#isPublished = wasPublished;
     if (wasPublished) await this.#replace();
   }
@@ -44,6 +50,11 @@ export class RunAnswer {
     // Text that follows held text must not overtake it.
     if (isHeld || this.#held !== '') this.#held += text;
     else await this.#publish(text);
+  }
+
+  /** The agent that writes from now on. The artifact names the last one. */
+  set agent(name: string) {
+    this.#agent = name;
   }
 
   /** A message has ended. The next one begins after an empty line. */
@@ -60,12 +71,20 @@ export class RunAnswer {
 
   async #publish(text: string): Promise<void> {
     this.#published += text;
-    if (this.#isPublished) return this.#events.append(this.artifactId, text);
+    if (this.#isPublished) return this.#events.append(this.artifactId, text, this.#agentChange());
     this.#isPublished = true;
     await this.#replace();
   }
 
   async #replace(): Promise<void> {
-    await this.#events.artifact(this.#published, { artifactId: this.artifactId, name: 'response', ...MORE_FOLLOWS });
+    const about = { artifactId: this.artifactId, name: 'response', ...MORE_FOLLOWS };
+    this.#toldAgent = undefined;
+    await this.#events.artifact(this.#published, { ...about, ...this.#agentChange() });
+  }
+
+  #agentChange(): { readonly metadata?: JsonObject } {
+    if (this.#agent === this.#toldAgent || this.#agent === undefined) return {};
+    this.#toldAgent = this.#agent;
+    return { metadata: agentMetadata(this.#agent) };
   }
 }

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import type { OwnerQuery } from '../owner-query.js';
 import { isOwnedBy, ownerQueryText } from '../owner-query.js';
 import type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../owner-storage.js';
@@ -6,11 +5,8 @@ import type { Scope } from '../task-key.js';
 import type { Wakeups } from '../wakeups.js';
 import type { OpenCalls } from './open-calls.js';
 import type { RedisCalls } from './redis-calls.js';
-import type { RedisClient } from './redis-clients.js';
 import { KEY, taskKeyOf } from './redis-keys.js';
-
-/** Runs commands that are no scripts. */
-export type RunCommands = <T>(commands: (client: RedisClient) => Promise<T>) => Promise<T>;
+import { type RunCommands, walkKeys } from './redis-walk.js';
 
 /** The parts of a storage that the data of its users need. */
 export interface RedisOwnersOptions {
@@ -45,9 +41,10 @@ export class RedisOwners implements OwnerStorage {
   }
 
   scopes(owner: OwnerQuery): Promise<readonly Scope[]> {
-    return this.#options.open.run(async () => {
+    const { open, run, prefix } = this.#options;
+    return open.run(async () => {
       const found = new Map<string, Scope>();
-      for await (const keys of this.#walk()) {
+      for await (const { keys } of walkKeys(run, prefix, '{p*}*')) {
         for (const key of keys) {
           const scope = scopeIn(key);
           if (scope !== undefined && isOwnedBy(owner, scope)) found.set(JSON.stringify(scope), scope);
@@ -115,7 +112,7 @@ export class RedisOwners implements OwnerStorage {
     const { calls, run } = this.#options;
     const { base, scope: text } = calls.keys.ofScope(scope);
     let tasks = 0;
-    for await (const keys of this.#walk(base)) {
+    for await (const { keys } of walkKeys(run, base)) {
       for (const key of keys) {
         const found = scopeIn(key);
         if (found === undefined || JSON.stringify([found.agent, found.tenant, found.owner]) !== text) continue;
@@ -141,28 +138,6 @@ export class RedisOwners implements OwnerStorage {
       if (members.length > 0) yield members;
     } while (cursor !== '0');
   }
-
-  /** All keys of a partition, or of the storage. A walk may name a key twice. */
-  async *#walk(base?: string): AsyncGenerator<readonly string[]> {
-    const { prefix, run } = this.#options;
-    const match = base === undefined ? `${escaped(prefix)}{p*}*` : `${escaped(base)}*`;
-    const servers = await run(
-      async (client): Promise<readonly Redis[]> => ('nodes' in client ? client.nodes('master') : [client]),
-    );
-    for (const server of servers) {
-      let cursor = '0';
-      do {
-        const [next, keys] = await run(() => server.scan(cursor, 'MATCH', match, 'COUNT', SCANNED));
-        cursor = next;
-        if (keys.length > 0) yield keys;
-      } while (cursor !== '0');
-    }
-  }
-}
-
-/** A text of a pattern that matches itself only. */
-function escaped(text: string): string {
-  return text.replace(/[*?[\]\\^-]/g, '\\$&');
 }
 
 /** The scope that a key is named after; `undefined` for a key without one. */

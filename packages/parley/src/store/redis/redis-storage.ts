@@ -44,15 +44,16 @@ import { KeptKeys } from './kept-keys.js';
 import { OpenCalls } from './open-calls.js';
 import { ReadyWork } from './ready-work.js';
 import { RedisCalls, type ScriptRunner } from './redis-calls.js';
-import { RedisConnection } from './redis-connection.js';
 import { RedisDeliveries } from './redis-deliveries.js';
 import { type RedisOptions, redisSettings } from './redis-options.js';
-import { RedisOwners, type RunCommands } from './redis-owners.js';
+import { RedisOwners } from './redis-owners.js';
 import { RedisProcesses } from './redis-processes.js';
 import { RedisPush } from './redis-push.js';
 import { RedisRateCounters } from './redis-rate-counters.js';
 import { RedisRetention } from './redis-retention.js';
+import { openChecked } from './redis-schema.js';
 import { type PlacedWakeups, RedisWakeups } from './redis-wakeups.js';
+import type { RunCommands } from './redis-walk.js';
 import { ScriptPipeline } from './script-pipeline.js';
 import { StoredTasks } from './stored-tasks.js';
 import { RedisTaskLists } from './task-lists.js';
@@ -139,11 +140,11 @@ export class RedisStorage implements TaskStorage {
 
   /**
    * Connects to the servers.
-   * @throws OptionsError, or StorageError if the servers cannot be used.
+   * @throws OptionsError, or StorageError if the servers cannot be used or a newer version wrote the storage.
    */
   static async open(options: RedisOptions): Promise<RedisStorage> {
     const settings = redisSettings(options);
-    const connection = await RedisConnection.open(settings);
+    const connection = await openChecked(settings);
     const { prefix, clock, logger } = settings;
     return new RedisStorage({
       runner: new ScriptPipeline(connection, clock),

@@ -10,16 +10,16 @@ import type {
   TransferTarget,
 } from '../task-transfer.js';
 import { RedisCalls } from './redis-calls.js';
-import { RedisConnection } from './redis-connection.js';
+import type { RedisConnection } from './redis-connection.js';
 import { KEY } from './redis-keys.js';
 import { type RedisOptions, redisSettings } from './redis-options.js';
 import { RedisProcesses } from './redis-processes.js';
+import { openChecked } from './redis-schema.js';
+import { walkKeys } from './redis-walk.js';
 import { HEAD_FIELDS, headOf } from './task-texts.js';
 
 /** A server beats every few seconds. One that was silent for so long has ended. */
 const SILENCE_MS = 20_000;
-/** Keys that one command looks at. */
-const SCANNED = 1_000;
 
 /** Redis as the target of a copy. Each task is written by itself, because it has a partition of its own. */
 export class RedisTransfer implements TransferTarget {
@@ -36,7 +36,7 @@ export class RedisTransfer implements TransferTarget {
    * @throws StorageError if the servers cannot be used, or a server has used the storage in the last seconds.
    */
   static async open(options: RedisOptions): Promise<RedisTransfer> {
-    const connection = await RedisConnection.open(redisSettings(options));
+    const connection = await openChecked(redisSettings(options));
     const transfer = new RedisTransfer(connection);
     const processes = new RedisProcesses(transfer.#calls);
     const [now, nodes] = await Promise.all([processes.now(), processes.nodes()]);
@@ -120,21 +120,15 @@ export class RedisTransfer implements TransferTarget {
 
   /** Goes through the keys of one kind on all servers. */
   async #each(kind: string, look: (server: Redis, keys: readonly string[]) => Promise<void>): Promise<void> {
-    const match = `${this.#connection.settings.prefix.replace(/[*?[\]\\^-]/g, '\\$&')}{p*}${kind}*`;
-    await this.#connection.call(async (client) => {
-      for (const server of 'nodes' in client ? client.nodes('master') : [client]) {
-        // A walk may name a key twice.
-        const seen = new Set<string>();
-        let cursor = '0';
-        do {
-          const [next, keys] = await server.scan(cursor, 'MATCH', match, 'COUNT', SCANNED);
-          cursor = next;
-          const fresh = keys.filter((key) => !seen.has(key));
-          for (const key of fresh) seen.add(key);
-          if (fresh.length > 0) await look(server, fresh);
-        } while (cursor !== '0');
-      }
-    });
+    const connection = this.#connection;
+    // A walk may name a key twice.
+    const seen = new Set<string>();
+    const walk = walkKeys((commands) => connection.call(commands), connection.settings.prefix, `{p*}${kind}*`);
+    for await (const { server, keys } of walk) {
+      const fresh = keys.filter((key) => !seen.has(key));
+      for (const key of fresh) seen.add(key);
+      if (fresh.length > 0) await connection.call(() => look(server, fresh));
+    }
   }
 }
 

@@ -1,0 +1,35 @@
+import type { Redis } from 'ioredis';
+import type { RedisClient } from './redis-clients.js';
+
+/** Runs commands that are no scripts. */
+export type RunCommands = <T>(commands: (client: RedisClient) => Promise<T>) => Promise<T>;
+
+/** Keys of one server. */
+export interface WalkedKeys {
+  readonly server: Redis;
+  readonly keys: readonly string[];
+}
+
+/** Keys that one command looks at. */
+const SCANNED = 1_000;
+
+/**
+ * Walks through the keys of all servers that begin with a text. Behind it `pattern` follows. A walk may name a key
+ * twice.
+ */
+export async function* walkKeys(run: RunCommands, beginning: string, pattern = '*'): AsyncGenerator<WalkedKeys> {
+  const match = `${beginning.replace(/[*?[\]\\^-]/g, '\\$&')}${pattern}`;
+  for (const server of await serversOf(run)) {
+    let cursor = '0';
+    do {
+      const [next, keys] = await run(() => server.scan(cursor, 'MATCH', match, 'COUNT', SCANNED));
+      cursor = next;
+      if (keys.length > 0) yield { server, keys };
+    } while (cursor !== '0');
+  }
+}
+
+/** The servers that take writes. */
+export function serversOf(run: RunCommands): Promise<readonly Redis[]> {
+  return run(async (client): Promise<readonly Redis[]> => ('nodes' in client ? client.nodes('master') : [client]));
+}

@@ -1,0 +1,64 @@
+import { readdirSync } from 'node:fs';
+import { type Client, connect, createA2AServer } from 'parley-a2a';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { CapturingLogger } from '../support/engine.js';
+import { ADAPTERS, type Adapter } from './extensions-by-adapter/adapters.js';
+import { CALLEE, EXTENSION_OF, type Extension, extensions } from './extensions-by-adapter/extensions.js';
+
+let calleeUrl = '';
+const callee = createA2AServer({ agent: CALLEE });
+beforeAll(async () => {
+  calleeUrl = (await callee.listen(0)).url;
+});
+afterAll(() => callee.close({ graceMs: 0 }));
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const rows = extensions(() => calleeUrl);
+
+describe.each(Object.keys(rows) as Extension[])('%s', (extension) => {
+  const row = rows[extension];
+
+  it.each(Object.keys(ADAPTERS) as Adapter[])('with an agent on %s', async (adapter) => {
+    const { agent, decision } = ADAPTERS[adapter];
+    let ran = 0;
+    const run: typeof row.work.run = (context) => {
+      ran += 1;
+      return row.work.run(context);
+    };
+    const logger = new CapturingLogger();
+    const options = await row.options?.();
+    const server = createA2AServer({ ...options, agent: agent({ ...row.work, run }), logger });
+    closers.push(() => server.close({ graceMs: 0 }));
+    const { url } = await server.listen(0);
+    const client: Client = await (row.connect ?? connect)(url);
+    closers.push(() => client.close());
+    const errors = () => logger.lines.filter(({ level }) => level === 'error');
+    await row.play({
+      client,
+      decision,
+      runs: () => ran,
+      send: async (message) => {
+        const answer = await client.sendAndWait(typeof message === 'string' ? message : { message });
+        if (!('task' in answer)) throw new Error('no task');
+        expect(errors()).toEqual([]);
+        return answer.task;
+      },
+    });
+    expect(errors()).toEqual([]);
+  });
+});
+
+it('each adapter of the library has a row', () => {
+  const folders = readdirSync(new URL('../../packages/parley/src/model-sdks', import.meta.url));
+  const names = folders.map((folder) => folder.replaceAll('-', ' '));
+  const known = Object.keys(ADAPTERS).map((adapter) => adapter.toLowerCase());
+  expect([...names, 'plain handler'].sort()).toEqual(known.sort());
+});
+
+it('each extension that brings a member of the context has a row', () => {
+  const named = Object.values(EXTENSION_OF).flatMap((extension) => extension ?? []);
+  expect(named.filter((extension) => !(extension in rows))).toEqual([]);
+});
