@@ -83,7 +83,7 @@ describe('an upload with a content coding', () => {
     ['that breaks off', gzipSync(text).subarray(0, -9), {}, /is no gzip/],
     [
       'with a wrong checksum',
-      Buffer.from(gzipSync(text)).map((byte, at, all) => (at < all.length - 8 || at >= all.length - 4 ? byte : ~byte)),
+      Buffer.concat([gzipSync(text).subarray(0, -8), Buffer.alloc(4), gzipSync(text).subarray(-4)]),
       {},
       /is no gzip/,
     ],
