@@ -236,6 +236,23 @@ describe('an agent on streamText', () => {
     expect(textOf(task)).toBe('Half');
   });
 
+  it.each<[string, readonly ModelPart[]]>([
+    ['within its text', text(['Half']).slice(0, 2)],
+    ['after its text', text(['Half'])],
+    ['before its first part', []],
+  ])('a stream that ends %s, without a reason, does not complete the task', async (_, parts) => {
+    const { sent } = await served([step(parts)]);
+    const task = await sent('hi');
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(textOf({ ...task, artifacts: [] })).not.toBe('');
+    expect(textOf(task)).toBe(parts.length > 0 ? 'Half' : textOf({ ...task, artifacts: [] }));
+  });
+
+  it('completes an answer whose model stops for a reason of its own', async () => {
+    const { sent } = await served([step(text(['Whole']), finish('other'))]);
+    expect((await sent('hi')).status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
   it('completes a cut off answer if its author says so, and says it', async () => {
     const { sent } = await served([step(text(['Half']), finish('length'))], { shows: { cutOff: 'completed' } });
     const task = await sent('hi');

@@ -147,6 +147,7 @@ describe('a batch', () => {
   it.each([
     ['of a type that any page may send', { 'content-type': 'text/plain' }, ping, 415],
     ['without a type', {}, Buffer.from(ping), 415],
+    ['with a content coding', { ...TYPE, 'content-encoding': 'gzip' }, ping, 415],
     ['with too many frames', TYPE, Array.from({ length: 300 }, () => ping).join('\n'), 400],
     ['that is too large', TYPE, 'x'.repeat(200_000), 413],
     ['that is not JSON', TYPE, '{', 400],

@@ -59,12 +59,14 @@ describe('an agent of 0.3 alone', () => {
 });
 
 it.each([
-  ['of 0.3 alone', OLD],
-  ['of both versions', {}],
-])('a webhook of plain arguments gets the bodies of 0.3: an agent %s', async (_, versions) => {
+  ['of 0.3 alone', OLD, 'pushNotificationConfig'],
+  ['of both versions', {}, 'pushNotificationConfig'],
+  ['of 0.3 alone', OLD, 'pushNotification'],
+  ['of both versions', {}, 'pushNotification'],
+])('a webhook of plain arguments gets the bodies of 0.3: an agent %s, %s', async (_, versions, member) => {
   await using hook = await Webhook.open();
   const { plain } = await service({ ...versions, push: { allow: ['127.0.0.0/8'], firstDelayMs: 10 } } as never);
-  await plain.sendMessage(message('hi'), { pushNotificationConfig: { url: hook.url, token: 't' } });
+  await plain.sendMessage(message('hi'), { [member]: { url: hook.url, token: 't' } });
   const { body } = await hook.call(/completed/);
   expect(JSON.parse(body)).toMatchObject({ kind: 'task', status: { state: 'completed' } });
 });

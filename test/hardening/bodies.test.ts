@@ -155,11 +155,14 @@ describe.each(BINDINGS)('over %s', (binding) => {
     for (const coding of ['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip', 'x']) {
       const answer = await send(binding, gzipSync(whole), { 'content-encoding': coding });
       expect(readError(answer)).toMatchObject({
+        status: 415,
         reason: 'CONTENT_TYPE_NOT_SUPPORTED',
         message: expect.stringContaining('compressed'),
       });
+      expect(answer.headers.get('accept-encoding')).toBe('identity');
     }
-    expect((await send(binding, whole, { 'content-encoding': 'identity' })).text).toContain('COMPLETED');
+    for (const coding of ['identity', 'Identity', 'identity, identity'])
+      expect((await send(binding, whole, { 'content-encoding': coding })).text).toContain('COMPLETED');
   });
 
   it.each([

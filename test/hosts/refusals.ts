@@ -26,6 +26,8 @@ export function testRefusals(stage: Stage, { dropsRepeats = false }: Pick<Host, 
         200,
         'CONTENT_TYPE_NOT_SUPPORTED',
       ],
+      ['a compressed body', { body: '{}', headers: { 'content-encoding': 'gzip' } }, 415, ''],
+      ['a body in an unknown coding', { body: '{}', headers: { 'content-encoding': 'x-odd' } }, 415, ''],
       ['a form', { body: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 200, ''],
       ['an odd media type', { body: '{}', headers: { 'content-type': 'odd' } }, 200, ''],
     ];

@@ -180,7 +180,7 @@ describe('a client in the process of its agent', () => {
     expect((await failureOf(forged.listTasks())).code).toBe('UNAUTHENTICATED');
     const headers = await connect(inProcess(server, { user: { id: 'app|bob' } }), { headers: { 'x-user': 'ann' } });
     expect((await headers.listTasks()).totalSize).toBe(0);
-    await expect(connect(inProcess(server, { user: { id: '' } }))).rejects.toThrow('user: needs an id');
+    await expect(connect(inProcess(server, { user: { id: '' } }))).rejects.toThrow('user.id: must be a text');
   });
 
   it('ends its streams when the credential of the named user ends', async () => {

@@ -241,6 +241,8 @@ describe('the description of a base server', () => {
     for (const [at, tag] of Object.entries(groups)) expect(paths[at]?.get?.tags, at).toEqual([tag]);
     for (const at of ['/communicate', '/delegate']) expect(paths[at]?.post?.tags, at).toEqual(['Core']);
     for (const at of ['/cache/invalidate', '/cache/warmup']) expect(paths[at]?.post?.tags, at).toEqual(['Cache']);
+    for (const at of ['/discover', '/agent.json', '/health', '/info', '/cache/stats'])
+      expect(Object.keys(paths[at]?.get?.responses ?? {}), at).toEqual(['200', '500']);
     expect(paths['/cache/stats']?.get?.tags).toEqual(['Cache']);
     expect(await new Validator().validate({ ...(await read(path, server)) })).toMatchObject({ valid: true });
   });

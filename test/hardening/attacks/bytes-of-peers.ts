@@ -97,4 +97,14 @@ export const BYTES_OF_PEERS: readonly Attack[] = [
     file: 'test/files/attacks.test.ts',
     test: 'a file in chunks of one byte costs as much as a message in such chunks',
   },
+  {
+    attack: 'an upload in gzip that is a bomb: 200 KiB become 200 MiB',
+    file: 'test/files/encoded-uploads.test.ts',
+    test: 'costs no memory beyond the limit, if it is a bomb',
+  },
+  {
+    attack: 'an upload of empty gzip members, which are read without end and store nothing',
+    file: 'test/files/encoded-uploads.test.ts',
+    test: 'has the limit of a file before and after it is decoded',
+  },
 ];

@@ -26,7 +26,7 @@ export async function answerCallback(agent: ServedAgent, request: ExchangeReques
   } catch (error) {
     if (!(error instanceof A2AError)) throw error;
     call.code = error.code;
-    return answer(httpStatus(error.code), `${error.message}\n`, call);
+    return answer(httpStatus(error), `${error.message}\n`, call);
   }
   const taskId = await agent.authorize(received.state, received.reply);
   call.taskId = taskId;

@@ -1,4 +1,4 @@
-import type { Authenticator } from '../auth/authenticator.js';
+import { type Authenticator, answerFault, isStorable } from '../auth/authenticator.js';
 import type { User } from '../auth/user.js';
 import { DirectRequest } from '../bindings/direct/direct-request.js';
 import { IN_PROCESS_BINDING, type InProcessPlace, type InProcessWay } from '../bindings/in-process/in-process-agent.js';
@@ -27,14 +27,15 @@ export interface InProcessWayOptions {
 /**
  * The way of a client to an agent of its process. The values of a call are those of 1.0: there is no wire with an older
  * form.
- * @throws OptionsError for a path without an agent, and for a user without an id.
+ * @throws OptionsError for a path without an agent, and for a user with a wrong member.
  */
 export function inProcessWay({ subject, host, place, streams }: InProcessWayOptions): InProcessWay {
   const { user } = place;
   const mount = mountAt(subject, host?.mounts ?? [], place.path);
   if (host === undefined || mount === undefined) throw new OptionsError(subject, ['the host has no agents yet']);
-  if (user !== undefined && (typeof user.id !== 'string' || user.id === '')) {
-    throw new OptionsError(subject, ['user: needs an id, such as that of userId("service", "planner")']);
+  if (user !== undefined) {
+    const fault = answerFault({ user }) ?? (isStorable(user) ? undefined : 'id: must be well-formed Unicode');
+    if (fault !== undefined) throw new OptionsError(subject, [`user.${fault}`]);
   }
   const { path } = mount;
   const base = host.baseUrl(new DirectRequest({ path, header: () => undefined, signal: new AbortController().signal }));

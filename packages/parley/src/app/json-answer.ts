@@ -54,5 +54,5 @@ export function errorAnswer({ status, message, details, headers = {} }: ErrorAns
 /** The answer to a request that the gate refuses outside of the bindings. */
 export function refusedPlain({ error, challenges }: RefusedRequest): ExchangeResponse {
   const headers = refusalHeaders(error, challenges);
-  return errorAnswer({ status: httpStatus(error.code), message: error.message, headers });
+  return errorAnswer({ status: httpStatus(error), message: error.message, headers });
 }

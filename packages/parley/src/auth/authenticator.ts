@@ -100,13 +100,21 @@ export function openingHeaders(credentials: Credentials): HeaderReader {
 /** The answer for a request without credentials. */
 export const ANONYMOUS: Authentication = Object.freeze({ kind: 'anonymous' });
 
+/** An answer that names a user. */
+export type KnownUser = Extract<Authentication, { readonly kind: 'user' }>;
+
 /**
  * The user whom an answer admits; `undefined` for an anonymous caller, if the authenticator is optional.
- * @throws UnauthenticatedError for a missing or wrong credential.
+ * @throws UnauthenticatedError for a missing or wrong credential, and for one whose id storages cannot keep.
  * @throws PermissionDeniedError if the credential lacks a scope.
+ * @throws TypeError naming a wrong member of the answer.
  */
 export function admittedUser(authenticator: Authenticator, found: Authentication): User | undefined {
-  if (found.kind === 'user') return checked(found.user);
+  if (found.kind === 'user') {
+    checkAnswer(found);
+    if (!isStorable(found.user)) throw new UnauthenticatedError(authenticator.challenges);
+    return found.user;
+  }
   if (found.kind === 'anonymous') {
     if (authenticator.optional === true) return undefined;
     throw new UnauthenticatedError(authenticator.challenges);
@@ -119,17 +127,34 @@ export function admittedUser(authenticator: Authenticator, found: Authentication
 }
 
 /** Storages keep text as UTF-8, which has no lone surrogates: two ids that differ only there would become one. */
-function checked(user: User): User {
-  const { id, expiresAt } = user;
-  const isId = typeof id === 'string' && id !== '' && id.isWellFormed();
-  const isEnd = expiresAt === undefined || (typeof expiresAt === 'number' && !Number.isNaN(expiresAt));
-  const { tenants, scopes, permissions, schemes } = user;
-  if (isId && isEnd && isList(tenants) && isList(scopes) && isList(permissions) && isList(schemes)) return user;
-  const wrong = 'An authenticator gave a wrong id, expiresAt or list. Make ids with userId()';
-  throw new TypeError(wrong);
+export function isStorable({ id }: User): boolean {
+  return id.isWellFormed();
 }
 
-/** A text in the place of a list would include each of its parts. */
-function isList(value: unknown): boolean {
-  return value === undefined || Array.isArray(value);
+/** @throws TypeError naming the first wrong member of an answer. */
+export function checkAnswer(answer: KnownUser): void {
+  const fault = answerFault(answer);
+  if (fault !== undefined) throw new TypeError(`An authenticator gave a wrong ${fault}`);
+}
+
+const LISTS = ['scopes', 'schemes', 'permissions', 'tenants'] as const;
+const A_TIME = 'must be a number of ms since the epoch';
+
+/**
+ * The first wrong member of an answer, and what it must be; `undefined` if there is none. Code without types may give
+ * anything, and an end of another form would never come.
+ */
+export function answerFault({ user, askAgainAt }: Pick<KnownUser, 'user' | 'askAgainAt'>): string | undefined {
+  const { id, expiresAt } = user;
+  if (typeof id !== 'string' || id === '') return 'id: must be a text, such as that of userId("service", "planner")';
+  if (!isTime(expiresAt)) return `expiresAt: ${A_TIME}`;
+  for (const name of LISTS) {
+    // A text in the place of a list would include each of its parts.
+    if (user[name] !== undefined && !Array.isArray(user[name])) return `${name}: must be a list of texts`;
+  }
+  return isTime(askAgainAt) ? undefined : `askAgainAt: ${A_TIME}`;
+}
+
+function isTime(value: unknown): boolean {
+  return value === undefined || (typeof value === 'number' && !Number.isNaN(value));
 }

@@ -5,12 +5,18 @@ import type { SecurityRequirement, SecurityScheme } from '../model/security-sche
 import { checkOptions } from '../options/check-options.js';
 import { closed, flag } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
-import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from './authenticator.js';
+import {
+  ANONYMOUS,
+  type Authentication,
+  type Authenticator,
+  type Credentials,
+  checkAnswer,
+  type KnownUser,
+} from './authenticator.js';
 import { requirementsOf } from './requirements.js';
 import { areOneCaller, type User } from './user.js';
 
 type Refused = Extract<Authentication, { readonly kind: 'refused' }>;
-type Known = Extract<Authentication, { readonly kind: 'user' }>;
 
 /** The answers of the members of a combination, as far as they are there. */
 interface Answers {
@@ -72,6 +78,7 @@ export function allOf(...given: readonly Authenticator[] | readonly [...Authenti
       if (errors.length > 0) throw errors[0];
       const known = found.filter((one) => one.kind === 'user');
       if (known.length === 0) return ANONYMOUS;
+      known.forEach(checkAnswer);
       const absent = members.filter((_, at) => found[at]?.kind === 'anonymous' && !isOptional(at));
       const isOne = differentUsers || areOneCaller(known.map(({ user }) => user.id));
       if (!isOne) return { kind: 'refused', reason: 'the credentials name different users' };
@@ -222,17 +229,17 @@ function together(
 }
 
 /** Joins users. Equal users give the same answer again, so that their revocation has one signal. */
-function joinedUsers(): (known: readonly Known[]) => Known {
-  const last = new WeakMap<User, { readonly known: readonly Known[]; readonly answer: Known }>();
+function joinedUsers(): (known: readonly KnownUser[]) => KnownUser {
+  const last = new WeakMap<User, { readonly known: readonly KnownUser[]; readonly answer: KnownUser }>();
   return (known) => {
-    const [first, ...others] = known as readonly [Known, ...Known[]];
+    const [first, ...others] = known as readonly [KnownUser, ...KnownUser[]];
     if (others.length === 0) return first;
     const before = last.get(first.user);
     const isSame = before?.known.length === known.length && before.known.every((one, at) => isEqual(one, known[at]));
     if (before !== undefined && isSame) return before.answer;
     const times = known.flatMap(({ askAgainAt }) => askAgainAt ?? []);
     const signals = known.flatMap(({ revoked }) => revoked ?? []);
-    const answer: Known = {
+    const answer: KnownUser = {
       kind: 'user',
       user: joinedUser(
         first.user,
@@ -248,7 +255,7 @@ function joinedUsers(): (known: readonly Known[]) => Known {
 }
 
 /** True if two answers say the same. Their user alone may be the same with another page, end or revocation. */
-function isEqual(one: Known, other: Known | undefined): boolean {
+function isEqual(one: KnownUser, other: KnownUser | undefined): boolean {
   return (
     one.user === other?.user &&
     one.askAgainAt === other.askAgainAt &&

@@ -17,6 +17,7 @@ export type {
   TaskListFilter,
 } from '../bindings/capnweb/plain-types.js';
 export type { SessionLimits } from '../bindings/capnweb/session-limits.js';
+export type { ArtifactEvent, StatusEvent } from '../codec/v0_3/wire-types.js';
 export type { Listed } from '../model/bound-interface.js';
 
 /**

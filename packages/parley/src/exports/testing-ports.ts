@@ -20,9 +20,12 @@ export interface EventCollectorOptions {
   readonly clock?: Pick<Clock, 'after'>;
 }
 
-/** Reads a stream from its start to its end, and keeps the events. */
+/**
+ * Reads a stream from its start to its end, and keeps the events. Without a stream, give `take` to code that calls a
+ * function with each event.
+ */
 export class EventCollector extends StreamCollector {
-  constructor(source: AsyncIterable<StreamResponse>, { clock = callerClock }: EventCollectorOptions = {}) {
+  constructor(source?: AsyncIterable<StreamResponse>, { clock = callerClock }: EventCollectorOptions = {}) {
     super(source, clock);
   }
 }

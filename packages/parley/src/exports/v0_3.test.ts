@@ -28,6 +28,14 @@ it('the types are those that other implementations of 0.3 have', () => {
   expect(counts.every((count) => count === 0)).toBe(true);
 });
 
+it('the types have what a card of ours tells to clients of Cap’n Web and of files', () => {
+  const capabilities: v0_3.AgentCapabilities = { bidirectional: true, taskManagement: true, fileTransfer: true };
+  const authentication: v0_3.AgentCard['authentication'] = [{ type: 'bearer', parameters: { scheme: 'token' } }];
+  const states: (event: v0_3.StatusEvent | v0_3.ArtifactEvent) => v0_3.TaskState | undefined = (event) =>
+    event.type === 'status' ? event.status.state : undefined;
+  expect([capabilities, authentication, states]).toHaveLength(3);
+});
+
 it('what a server answers in 0.3 has these forms, states and numbers', async () => {
   const server = createA2AServer({ agent: (prompt) => prompt, versions: ['0.3'], logger: silentLogger });
   const { url } = await server.listen(0);

@@ -36,7 +36,7 @@ describe('an agent whose answer is the result of streamText', () => {
       text: 'Hello',
       logged: [],
     });
-    expect(await sent(async () => model(HELLO))).toMatchObject({ state: 'COMPLETED', text: 'Hel' });
+    expect(await sent(async () => model(HELLO, finish))).toMatchObject({ state: 'COMPLETED', text: 'Hel' });
   });
 
   it.each<[string, StreamPart, string]>([
@@ -52,6 +52,18 @@ describe('an agent whose answer is the result of streamText', () => {
     const { state, text, logged } = await sent(() => model(HELLO, part));
     expect([state, text]).toEqual(['FAILED', 'Hel']);
     expect(logged).toEqual([expect.stringContaining(reason)]);
+  });
+
+  it.each<[string, readonly StreamPart[]]>([
+    ['without a finish', []],
+    ['with a step that the AI SDK has ended', [{ type: 'finish-step', finishReason: 'other' }, { type: 'finish' }]],
+    ['after a step that has ended', [{ type: 'finish-step', finishReason: 'tool-calls' }]],
+  ])('fails where the stream ends %s', async (_, parts) => {
+    expect(await sent(() => model(HELLO, ...parts))).toEqual({
+      state: 'FAILED',
+      text: 'Hel',
+      logged: ['Error: The stream of the model ended without a finish'],
+    });
   });
 
   it('leaves a canceled task CANCELED, not COMPLETED with half an answer', async () => {

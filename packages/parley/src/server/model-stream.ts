@@ -16,12 +16,17 @@ export function isModelStream(value: unknown): value is ModelStream {
 /**
  * The parts of a model's answer. They end early if the agent was told to stop.
  * @throws the error of the model. The `textStream` of the AI SDK drops that error and only ends.
+ * @throws Error for a stream that ends without the model's own end: its answer may be half of one.
  */
 export async function* modelParts<Part extends StreamedPart>(
   parts: AsyncIterable<Part>,
   signal: AbortSignal,
 ): AsyncGenerator<Part> {
+  let isStepMadeUp = false;
+  let hasFinished = false;
   for await (const part of parts) {
+    if (part.type === 'finish-step') isStepMadeUp = isMadeUp(part);
+    else if (part.type === 'finish') hasFinished = !isStepMadeUp;
     if (part.type === 'error') {
       throw 'error' in part ? part.error : new Error('The model failed');
     } else if (part.type === 'abort') {
@@ -29,6 +34,18 @@ export async function* modelParts<Part extends StreamedPart>(
       throw new Error(`The call of the model was aborted${'reason' in part ? `: ${String(part.reason)}` : ''}`);
     } else yield part;
   }
+  if (!hasFinished && !signal.aborted) throw new Error('The stream of the model ended without a finish');
+}
+
+/**
+ * True if a model ended its step without a finish. The AI SDK makes one up: it has neither a reason of the model nor a
+ * number of tokens.
+ */
+function isMadeUp(step: object): boolean {
+  const { finishReason, rawFinishReason, usage } = step as Record<string, unknown>;
+  const { inputTokens, outputTokens } = (usage ?? {}) as Record<string, unknown>;
+  const isNamed = rawFinishReason !== undefined || (finishReason !== 'other' && finishReason !== 'unknown');
+  return !isNamed && inputTokens === undefined && outputTokens === undefined;
 }
 
 /**

@@ -12,9 +12,8 @@ import type { IdSource } from '../runtime/id-source.js';
 import type { StoredPushConfig } from '../store/push-storage.js';
 import type { Scope } from '../store/task-key.js';
 import type { TaskStorage } from '../store/task-storage.js';
+import { DEFAULT_PAGE_SIZE } from '../task/task-list.js';
 import type { PushRegistration } from './push-registration.js';
-
-const DEFAULT_PAGE_SIZE = 50;
 
 /** Ports of the push configurations of an agent. */
 export interface PushConfigurationsOptions {

@@ -1,10 +1,8 @@
 import type { ListTasksRequest, ListTasksResponse } from '../model/task-requests.js';
 import type { Scope } from '../store/task-key.js';
 import type { TaskStorage } from '../store/task-storage.js';
-import { TaskList } from '../task/task-list.js';
+import { DEFAULT_PAGE_SIZE, TaskList } from '../task/task-list.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
-
-const DEFAULT_PAGE_SIZE = 50;
 
 /** One page of the tasks of a scope, newest status first (Spec §3.1.4). */
 export async function listTasks(

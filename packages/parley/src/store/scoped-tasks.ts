@@ -10,6 +10,7 @@ import { HandedTask } from '../task/handed-task.js';
 import { LogRecord } from '../task/log-record.js';
 import { ShapedTask } from '../task/shaped-task.js';
 import { statusTime } from '../task/status-time.js';
+import { DEFAULT_PAGE_SIZE } from '../task/task-list.js';
 import { type TaskExtent, trimTask } from '../task/trim-task.js';
 import type { Scope } from './task-key.js';
 import type { AppendOutcome, StoredTask, TaskPage, TaskStorage } from './task-storage.js';
@@ -139,7 +140,7 @@ export class ScopedTasks {
   }
 
   async list(filter: TaskFilter = {}): Promise<TaskList> {
-    const { contextId, states, createdAfter, createdBefore, limit = 50, offset = 0 } = filter;
+    const { contextId, states, createdAfter, createdBefore, limit = DEFAULT_PAGE_SIZE, offset = 0 } = filter;
     const page: TaskPage = await this.#storage.tasks({
       scope: this.#scope,
       ...(contextId !== undefined && { contextId }),

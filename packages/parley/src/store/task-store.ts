@@ -6,7 +6,7 @@ export interface TaskStoreFilter {
   readonly contextId?: string;
   /** Tasks in any of these states. */
   readonly states?: readonly TaskState[];
-  /** The longest list; default 100. */
+  /** The longest list. The server always names it. */
   readonly limit?: number;
   /** The number of tasks to skip; default 0. */
   readonly offset?: number;

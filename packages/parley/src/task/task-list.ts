@@ -4,6 +4,9 @@ import { HandedTask } from './handed-task.js';
 import { type TaskTexts, taskText } from './shaped-task.js';
 import { trimTask } from './trim-task.js';
 
+/** The length of a list for which the caller names none (Spec §3.1.4). */
+export const DEFAULT_PAGE_SIZE = 50;
+
 /** A page of tasks. `texts`: the JSON of the same tasks, if the storage has it. */
 export interface ListedPage {
   readonly tasks: readonly { readonly task: Task }[];

@@ -26,6 +26,22 @@ describe('a collector of events', () => {
     expect(collector.text).toBe('ab');
   });
 
+  it('takes events as a callback', async () => {
+    const collector = new EventCollector();
+    const final = collector.waitForFinal();
+    const events = [status('TASK_STATE_WORKING'), text('a'), status('TASK_STATE_COMPLETED')];
+    events.forEach(collector.take);
+    expect(await final).toEqual(status('TASK_STATE_COMPLETED'));
+    const end = collector.waitForEnd();
+    collector.end();
+    expect(await end).toEqual(events);
+    expect(() => collector.take(text('b'))).toThrow('has ended');
+    const failed = new EventCollector();
+    const waiting = failed.waitForFinal();
+    failed.end(new Error('broken'));
+    await expect(waiting).rejects.toThrow('broken');
+  });
+
   it.each(['TASK_STATE_COMPLETED', 'TASK_STATE_INPUT_REQUIRED'] as const)('waits for %s', async (state) => {
     const collector = new EventCollector(stream([status('TASK_STATE_WORKING'), status(state)], new Promise(() => {})));
     expect(await collector.waitForFinal()).toEqual(status(state));

@@ -10,19 +10,33 @@ export interface CollectorWaitOptions {
   readonly timeoutMs?: number;
 }
 
-/** Reads a stream from its start to its end, and keeps the events. */
+/** Reads a stream from its start to its end, or takes events as a callback, and keeps the events. */
 export class StreamCollector {
   readonly #clock: Pick<Clock, 'after'>;
   readonly #events: StreamResponse[] = [];
   readonly #looks = new Set<() => void>();
-  readonly #source: AsyncIterator<StreamResponse>;
+  readonly #source: AsyncIterator<StreamResponse> | undefined;
   #hasEnded = false;
   #error: unknown;
 
-  constructor(source: AsyncIterable<StreamResponse>, clock: Pick<Clock, 'after'>) {
+  constructor(source: AsyncIterable<StreamResponse> | undefined, clock: Pick<Clock, 'after'>) {
     this.#clock = clock;
-    this.#source = source[Symbol.asyncIterator]();
-    void this.#read();
+    this.#source = source?.[Symbol.asyncIterator]();
+    if (this.#source !== undefined) void this.#read(this.#source);
+  }
+
+  /** Takes one event. Give it to code that calls a function with each event, such as the handler of a receiver. */
+  readonly take = (event: StreamResponse): void => {
+    if (this.#hasEnded) throw new Error('The collector has ended, and takes no more events');
+    this.#events.push(event);
+    this.#look();
+  };
+
+  /** Ends a collector without a stream. `error`: the error of its waits. */
+  end(error?: unknown): void {
+    this.#error = error;
+    this.#hasEnded = true;
+    this.#look();
   }
 
   /** The events so far. */
@@ -138,20 +152,16 @@ export class StreamCollector {
 
   /** Leaves the stream. */
   async stop(): Promise<void> {
-    await this.#source.return?.();
+    await this.#source?.return?.();
   }
 
-  async #read(): Promise<void> {
+  async #read(source: AsyncIterator<StreamResponse>): Promise<void> {
     try {
-      for (let next = await this.#source.next(); next.done !== true; next = await this.#source.next()) {
-        this.#events.push(next.value);
-        this.#look();
-      }
+      for (let next = await source.next(); next.done !== true; next = await source.next()) this.take(next.value);
+      this.end();
     } catch (error) {
-      this.#error = error;
+      this.end(error);
     }
-    this.#hasEnded = true;
-    this.#look();
   }
 
   #look(): void {

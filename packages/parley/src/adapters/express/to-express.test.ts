@@ -206,6 +206,9 @@ describe('a body', () => {
       400,
       { error: { message: 'The encoding of the request body is not supported' } },
     ]);
+    expect((await send(url, '{}', { 'content-encoding': 'gzip' })).json).toMatchObject({
+      error: { code: 400, message: expect.stringContaining('The request body cannot be decompressed') },
+    });
     expect((await send(url, gzipSync('{"a":1}'), { 'content-encoding': 'gzip' })).json).toMatchObject({
       body: '{"a":1}',
     });

@@ -55,7 +55,10 @@ function parsedBody(request: Request): Body | undefined {
 /** The bytes that a body parser has kept as they came, or its refusal; `undefined` if it has made something else. */
 function parsedChunks(request: Request, body: Body): (() => AsyncIterable<Uint8Array>) | undefined {
   const { body: parsed } = request as { body?: unknown };
-  const isEmpty = request.headers['content-length'] === '0';
+  const { 'content-length': length, 'content-encoding': coding } = request.headers;
+  const isEmpty = length === '0';
+  // The parser has decoded them.
+  if (!isEmpty && coding !== undefined && !/^identity$/i.test(coding)) return undefined;
   if (parsed !== undefined && !isEmpty && !(parsed instanceof Uint8Array)) return undefined;
   return async function* () {
     yield await body(Number.POSITIVE_INFINITY);
@@ -70,9 +73,13 @@ function asJson(value: unknown): string {
   }
 }
 
+/** Codes of `node:zlib` for bytes that are not in their coding: gzip and deflate, Brotli, Zstandard. */
+const UNDECODED = /^(?:Z_|ERR__|ZSTD_)/;
+
 /** The body that a body parser has refused; `undefined` for other errors. */
 function refusedBody(error: unknown): Body | undefined {
-  const { type, body, limit } = error as { type?: unknown; body?: unknown; limit?: unknown };
+  const { type, body, limit, code } = error as Readonly<Record<'type' | 'body' | 'limit' | 'code', unknown>>;
+  if (typeof code === 'string' && UNDECODED.test(code)) return unreadable('The request body cannot be decompressed');
   switch (type) {
     case 'entity.too.large':
       return async () => {

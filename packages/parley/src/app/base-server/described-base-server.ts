@@ -36,8 +36,12 @@ export function describedBaseServer(endpoint: BindingContext, isMeasured: boolea
       schema: Schema,
       others: Readonly<Record<string, DescribedAnswer>> = {},
     ): PathItem => ({
-      get: operation({ name, tag, summary }, { 200: jsonOf('What is asked for', schema), ...others }),
+      get: operation(
+        { name, tag, summary },
+        { 200: jsonOf('What is asked for', schema), 500: jsonOf('The server failed', failure), ...others },
+      ),
     });
+    const failure = errorBodySchema(components);
     const lists = {
       defaultInputModes: TEXTS,
       defaultOutputModes: TEXTS,
@@ -87,7 +91,7 @@ export function describedBaseServer(endpoint: BindingContext, isMeasured: boolea
         '/health': get(
           { name: 'health', summary: 'Read the health of the agent' },
           { ...components.add('HealthResponse', health) },
-          { 500: jsonOf('It does not', unhealthy) },
+          { 500: jsonOf('The agent or its storage fails', unhealthy) },
         ),
         '/info': get({ name: 'info', tag: MONITORING, summary: 'Read what the server is' }, info),
         '/cache/stats': get({ name: 'cacheStats', tag: CACHE, summary: 'Read the figures of the cache' }, stats),

@@ -4,6 +4,7 @@ import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING, CAPNWEB_NAME } from '../../bind
 import type { ServedSession } from '../../bindings/capnweb/serve-session.js';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from '../../bindings/capnweb/session-limits.js';
 import { tellLimit } from '../../bindings/http/answer-call.js';
+import { codingHeaders, refusedCoding } from '../../bindings/http/content-coding.js';
 import { httpStatus } from '../../bindings/http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { essence } from '../../bindings/http/media-type.js';
@@ -262,6 +263,8 @@ class Endpoint {
     const options = this.#sessionOptions(request);
     const { bodies } = this.#context(request);
     try {
+      const refused = refusedCoding(request);
+      if (refused !== undefined) throw refused;
       const body = await request.body(options.requests.bodyBytes, bodies?.meter(request));
       const text = await serveBatch(new TextDecoder().decode(body), options);
       return { status: 200, headers: { 'content-type': BATCH_TYPE }, body: text };
@@ -269,7 +272,12 @@ class Endpoint {
       const error = toA2AError(thrown, options.logger, { operation: 'batch', limits: limits.batchFrames });
       tellLimit(error, this.#context(request), request);
       const details = errorDetails(error, error.code);
-      return errorAnswer({ status: httpStatus(error.code), message: error.message, details });
+      return errorAnswer({
+        status: httpStatus(error),
+        message: error.message,
+        details,
+        headers: codingHeaders(error),
+      });
     } finally {
       bodies?.release(request);
     }

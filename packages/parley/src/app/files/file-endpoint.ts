@@ -2,9 +2,12 @@ import { isFromOtherSite } from '../../auth/cross-site.js';
 import { requireSkill } from '../../auth/requirements.js';
 import { tellLimit } from '../../bindings/http/answer-call.js';
 import type { BindingContext } from '../../bindings/http/binding-context.js';
+import { ContentCodingError, codingHeaders, contentCoding, refusedCoding } from '../../bindings/http/content-coding.js';
 import { httpStatus } from '../../bindings/http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse, FileAccess } from '../../bindings/http/exchange.js';
 import { errorDetails, retryHeaders, toA2AError } from '../../bindings/http/wire-error.js';
+import type { DeclaredFile } from '../../files/arriving-file.js';
+import { newDigester } from '../../files/digester.js';
 import { fileTooLarge } from '../../files/file-errors.js';
 import type { FileScope, StoredFile } from '../../files/file-store.js';
 import { RefusedTypeError } from '../../files/media-type-rules.js';
@@ -16,7 +19,7 @@ import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import { otherMethod } from '../middleware/method-filter.js';
 import { declaredFile, fileDescription } from './declared-file.js';
 import { decideRange, digestField, entityTag, fileHeaders } from './file-headers.js';
-import type { FileKeeper } from './file-keeper.js';
+import type { FileKeeper, GivenFile } from './file-keeper.js';
 import { fileUrl, tenantIn } from './file-places.js';
 import { NO_CHUNKS, takePlace, untilEnd } from './open-transfer.js';
 import type { ResumableUploads } from './resumable-uploads.js';
@@ -95,10 +98,10 @@ export class FileEndpoint {
     const error = toA2AError(thrown, this.#options.host.logger, about);
     tellLimit(error, this.#context(request), request);
     return errorAnswer({
-      status: thrown instanceof SlowUploadError ? 408 : httpStatus(error.code),
+      status: thrown instanceof SlowUploadError ? 408 : httpStatus(error),
       message: error.message,
       details: errorDetails(error, error.code),
-      headers: retryHeaders(error),
+      headers: { ...retryHeaders(error), ...codingHeaders(error) },
     });
   }
 
@@ -118,14 +121,18 @@ export class FileEndpoint {
       if (id !== undefined) access.fileId = id;
       return answer;
     }
+    const isGzip = await takesGzip(request);
     const declared = declaredFile(request);
     if (declared.size !== undefined && declared.size > keeper.rules.maxBytes) {
       throw fileTooLarge(keeper.rules.maxBytes);
     }
-    const source = this.#arriving(request);
-    if (source === undefined) return READ_BEFORE;
+    const arriving = this.#arriving(request);
+    if (arriving === undefined) return READ_BEFORE;
     return this.#placed(request, async () => {
-      const file = await keeper.keep(scope, { declared, source });
+      const given = isGzip
+        ? await gunzipped(declared, arriving, keeper.rules.maxBytes)
+        : { declared, source: arriving };
+      const file = await keeper.keep(scope, given);
       access.fileId = file.id;
       access.bytes = file.size;
       const url = this.#urlOf(request, scope, file.id);
@@ -143,6 +150,9 @@ export class FileEndpoint {
       return otherMethod(request.method, { methods, message: 'Files do not change' });
     }
     if (request.method === 'PATCH') {
+      // An offset counts decoded bytes, so a part in gzip could not go on.
+      const refused = refusedCoding(request);
+      if (refused !== undefined) throw refused;
       const scope = await this.#writingScope(request);
       if ('status' in scope) return scope;
       access.tenant = scope.tenant;
@@ -268,6 +278,29 @@ export class FileEndpoint {
     const { host } = this.#options;
     return origin === URL.parse(host.baseUrl(request))?.origin || host.allowsOrigin(origin);
   }
+}
+
+/**
+ * True for a body in gzip, and false for one as it is.
+ * @throws ContentCodingError for any other coding.
+ */
+async function takesGzip(request: ExchangeRequest): Promise<boolean> {
+  const coding = contentCoding(request);
+  if (coding === '') return false;
+  const { decodesGzip } = await import('../../files/gunzipped-chunks.js');
+  if (!decodesGzip()) throw new ContentCodingError('the file must not be compressed', 'identity');
+  if (coding !== 'gzip') throw new ContentCodingError('the file must be in gzip or as it is', 'gzip, identity');
+  return true;
+}
+
+/** The file of a body in gzip. Length and digest in its headers are those of the body. */
+async function gunzipped(
+  { size: _, digest, ...declared }: DeclaredFile,
+  source: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<GivenFile> {
+  const { gunzippedChunks } = await import('../../files/gunzipped-chunks.js');
+  return { declared, source: gunzippedChunks({ source, maxBytes, digest, digester: await newDigester() }) };
 }
 
 /** A file, and the head of the answer with it. */

@@ -1,12 +1,9 @@
-import type { Authentication, Credentials } from '../../auth/authenticator.js';
+import { answerFault, type Credentials, type KnownUser } from '../../auth/authenticator.js';
 import type { User } from '../../auth/user.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { CredentialEnds } from './credential-ends.js';
 import type { Access } from './gate.js';
-
-/** The answer of an authenticator that knows the user. */
-export type KnownUser = Extract<Authentication, { readonly kind: 'user' }>;
 
 /** The ports of a gate that asks again. */
 export interface AskingPorts {
@@ -59,7 +56,8 @@ export function askAgain({ access, credentials, found, ends, clock }: AskedCall,
     try {
       const answer = await access.authenticator.authenticate(credentials);
       if (isOver) return;
-      if (answer.kind !== 'user' || !isStill(found.user, answer.user)) return end();
+      if (answer.kind !== 'user' || answerFault(answer) !== undefined) return end();
+      if (!isStill(found.user, answer.user)) return end();
       known = answer;
       knownAt = clock.now();
     } catch (error) {

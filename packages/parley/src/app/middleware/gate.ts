@@ -1,15 +1,22 @@
-import { type Authentication, type Authenticator, admittedUser } from '../../auth/authenticator.js';
+import {
+  type Authentication,
+  type Authenticator,
+  admittedUser,
+  isStorable,
+  type KnownUser,
+} from '../../auth/authenticator.js';
 import { PresentedCredentials } from '../../auth/presented-credentials.js';
 import type { User } from '../../auth/user.js';
 import { type LimitPorts, type RefusedRequest, tellLimit } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { toA2AError } from '../../bindings/http/wire-error.js';
+import { A2AError } from '../../errors/a2a-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../../errors/standard-errors.js';
 import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { varying } from './answer-headers.js';
-import type { AskingPorts, KnownUser } from './ask-again.js';
+import type { AskingPorts } from './ask-again.js';
 import type { CredentialEnds } from './credential-ends.js';
 import { READ_METHODS } from './method-filter.js';
 
@@ -57,7 +64,7 @@ export function gated(next: Exchange, options: GateOptions): Exchange {
       if (found.kind === 'user') watchEnd(arrival, found, options);
       return undefined;
     } catch (thrown) {
-      const reason = reasonOf(found, credentials);
+      const reason = thrown instanceof A2AError ? reasonOf(found, credentials) : undefined;
       if (reason !== undefined) logger.info('credential refused', { requestId: request.requestId, reason });
       return refuse(arrival, thrown);
     }
@@ -154,6 +161,7 @@ function reasonOf(found: Authentication, { repeated, isCrossSite }: PresentedCre
   if (repeated !== undefined) return `${repeated} came twice`;
   if (found.kind === 'anonymous') return undefined;
   if (found.kind === 'refused') return found.reason;
+  if (!isStorable(found.user)) return 'the id is not well-formed Unicode';
   return isCrossSite ? 'a page of another site' : 'expired or revoked';
 }
 

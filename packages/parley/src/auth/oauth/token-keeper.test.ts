@@ -121,6 +121,18 @@ describe('tokens that are kept', () => {
     expect(await next).toBe('t1');
   });
 
+  it.each<[string, object]>([
+    ['expiresAt', { accessToken: 't1', renewAt: 0, expiresAt: '2020-01-01T00:00:00Z' }],
+    ['expiresAt', { accessToken: 't1', renewAt: 0, expiresAt: null }],
+    ['renewAt', { accessToken: 't1', renewAt: '2020-01-01T00:00:00Z' }],
+    ['accessToken', { accessToken: 5 }],
+    ['refreshToken', { accessToken: 't1', refreshToken: 5 }],
+  ])('from a store with a wrong %s are refused, and the error names it: %j', async (member, stored) => {
+    const { requests, keeper } = keeperWorld({ load: async () => stored as Tokens, save: async () => {} });
+    await expect(keeper.current(undefined)).rejects.toThrow(`load() of the token store gave a wrong ${member}`);
+    expect(requests).toHaveLength(0);
+  });
+
   it('that cannot be renewed do until they expire, and are asked for again meanwhile', async () => {
     const { clock, requests, keeper, given } = keeperWorld();
     const first = keeper.current(undefined);

@@ -1,3 +1,4 @@
+import { CredentialsError } from '../../errors/credentials-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import { SharedWork } from '../credentials/shared-work.js';
 import type { TokenStore, Tokens } from './tokens.js';
@@ -64,6 +65,7 @@ export class TokenKeeper {
   async #renewed(signal: AbortSignal): Promise<Tokens> {
     const { store, key } = this.#options;
     const stored = await store?.load(key);
+    if (stored !== undefined) checkStored(stored);
     // Another process may have renewed them.
     const isNew = stored !== undefined && stored.accessToken !== this.#tokens?.accessToken;
     const had = isNew ? stored : this.#tokens;
@@ -83,4 +85,21 @@ export class TokenKeeper {
       return { ...had, renewAt: clock.now() + AGAIN_MS };
     }
   }
+}
+
+/** An end of another form would never come. */
+function checkStored({ accessToken, renewAt, expiresAt, refreshToken }: Tokens): void {
+  const wrong = Object.entries({
+    accessToken: typeof accessToken === 'string',
+    renewAt: isTime(renewAt),
+    expiresAt: isTime(expiresAt),
+    refreshToken: refreshToken === undefined || typeof refreshToken === 'string',
+  }).find(([, isRight]) => !isRight);
+  if (wrong === undefined) return;
+  const form = wrong[0].endsWith('At') ? 'a number of ms since the epoch' : 'a text';
+  throw new CredentialsError('missing', `load() of the token store gave a wrong ${wrong[0]}: must be ${form}`);
+}
+
+function isTime(value: unknown): boolean {
+  return value === undefined || (typeof value === 'number' && !Number.isNaN(value));
 }

@@ -5,11 +5,11 @@ import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import { type Logger, silentLogger } from '../../telemetry/logger.js';
-import type { Authentication, Authenticator, Credentials } from '../authenticator.js';
+import type { Authentication, Authenticator, Credentials, KnownUser } from '../authenticator.js';
 import { isSameText } from '../same-text.js';
 import { type ApiKey, apiKeyProblems } from './api-key.js';
 import { type KeyPlace, keyPlaceSchema, type PlacedKeys, placedKeys } from './key-places.js';
-import { type HashedKey, KeyTable, type KnownUser, sharedKeyProblems } from './key-table.js';
+import { type HashedKey, KeyTable, sharedKeyProblems } from './key-table.js';
 import { ReloadedList } from './reloaded-list.js';
 
 /** Returns the valid keys. Called again for changes; the same array stands for the same keys. */

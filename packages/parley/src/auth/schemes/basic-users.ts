@@ -14,13 +14,18 @@ import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import { type Logger, silentLogger } from '../../telemetry/logger.js';
-import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../authenticator.js';
+import {
+  ANONYMOUS,
+  type Authentication,
+  type Authenticator,
+  type Credentials,
+  type KnownUser,
+} from '../authenticator.js';
 import { isAttachedCrossSite } from '../cross-site.js';
 import { type CredentialOwner, ownerProblems } from './api-key.js';
 import { type BasicCredentials, readBasicCredentials } from './basic-credentials.js';
 import { ownerAsUser } from './credential-users.js';
 import { FairPlaces } from './fair-places.js';
-import type { KnownUser } from './key-table.js';
 import {
   DEFAULT_ITERATIONS,
   derivedHash,

@@ -8,6 +8,7 @@ import {
   type Authentication,
   type Authenticator,
   type Credentials,
+  type KnownUser,
   openingHeaders,
 } from '../authenticator.js';
 import type { ClientCertificate } from '../client-certificate.js';
@@ -20,7 +21,6 @@ import {
   forwardedCertificate,
   forwardedSchema,
 } from './forwarded-certificate.js';
-import type { KnownUser } from './key-table.js';
 import { credentialList } from './reloaded-list.js';
 
 /** The members of a certificate that a rule asks for. All given ones must match. */

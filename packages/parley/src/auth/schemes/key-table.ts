@@ -1,4 +1,4 @@
-import type { Authentication } from '../authenticator.js';
+import type { KnownUser } from '../authenticator.js';
 import { isSameText } from '../same-text.js';
 import type { User } from '../user.js';
 import type { CredentialOwner } from './api-key.js';
@@ -10,9 +10,6 @@ export interface HashedKey {
   readonly sha256: string;
   readonly owner: CredentialOwner;
 }
-
-/** A user as the answer of an authenticator. */
-export type KnownUser = Extract<Authentication, { readonly kind: 'user' }>;
 
 interface Entry {
   readonly sha256: string;

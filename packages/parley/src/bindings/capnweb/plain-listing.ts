@@ -2,6 +2,7 @@ import { readTaskState } from '../../codec/v0_3/task.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
+import { DEFAULT_PAGE_SIZE } from '../../task/task-list.js';
 import { invalid, members } from './server-session.js';
 
 /** One page of tasks with the shapes of 0.3. */
@@ -24,7 +25,6 @@ export interface PlainList {
 }
 
 const PAGE_SIZE = 100;
-const DEFAULT_LIMIT = 50;
 const MOST_LIMIT = 1000;
 /** The most tasks that one list looks at. */
 const MOST_TASKS = 5000;
@@ -49,7 +49,7 @@ export function readFilter(given: unknown): PlainFilter {
     filter === undefined || filter === null ? {} : members(filter, 'filter');
   return {
     contextId,
-    limit: whole(limit, 'limit', DEFAULT_LIMIT, MOST_LIMIT),
+    limit: whole(limit, 'limit', DEFAULT_PAGE_SIZE, MOST_LIMIT),
     offset: whole(offset, 'offset', 0, MOST_TASKS),
     states: readStates(states),
     createdAfter: readTime(createdAfter, 'filter.createdAfter'),

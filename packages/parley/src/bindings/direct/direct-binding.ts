@@ -108,7 +108,7 @@ export function refusedDirectly(binding: string): (refused: RefusedRequest) => E
 }
 
 function directError(error: A2AError, rest: Pick<ExchangeResponse, 'headers' | 'call'>): ExchangeResponse {
-  return { status: httpStatus(error.code), direct: { kind: 'error', error }, ...rest };
+  return { status: httpStatus(error), direct: { kind: 'error', error }, ...rest };
 }
 
 /** Errors by the status of a middleware that knows no binding. */

@@ -1,7 +1,7 @@
 import type { WireCodec } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import { isLegacy } from '../../operations/versions.js';
-import { ERROR_STATUS, errorNumber } from '../http/error-numbers.js';
+import { errorNumber, errorStatus } from '../http/error-numbers.js';
 import { eventFrame } from '../http/sse-stream.js';
 import { errorDetails, errorWords } from '../http/wire-error.js';
 
@@ -10,7 +10,7 @@ import { errorDetails, errorWords } from '../http/wire-error.js';
  * clients of that time look for number and message at the top.
  */
 export function errorBody(error: A2AError, codec: WireCodec | undefined): string {
-  const { http, name } = ERROR_STATUS[error.code] ?? ERROR_STATUS.INTERNAL_ERROR;
+  const { http, name } = errorStatus(error);
   const { reason, message } = errorWords(error, codec);
   const details = errorDetails(error, reason);
   return JSON.stringify(

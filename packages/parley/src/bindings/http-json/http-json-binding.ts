@@ -56,7 +56,7 @@ export function httpJsonRefusals({ codecs, basePath, versionWhenAbsent }: Refusa
       'content-type': answerType(request, spoken?.version ?? ''),
       ...refusalHeaders(error, challenges),
     };
-    return { status: httpStatus(error.code), headers, body: errorBody(error, spoken), call };
+    return { status: httpStatus(error), headers, body: errorBody(error, spoken), call };
   };
 }
 
@@ -116,7 +116,7 @@ async function answer({ endpoint, offer, routing, request }: HttpJsonCallOptions
       'content-type': answerType(request, spoken?.version ?? ''),
       ...failureHeaders(error, endpoint, allow),
     };
-    return { status: httpStatus(error.code), headers, body: errorBody(error, spoken), call: record };
+    return { status: httpStatus(error), headers, body: errorBody(error, spoken), call: record };
   }
 }
 

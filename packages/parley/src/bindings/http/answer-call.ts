@@ -22,6 +22,7 @@ import type { BindingContext } from './binding-context.js';
 import { httpCallContext, withExtensions } from './call-context.js';
 import type { CallRecord } from './call-record.js';
 import { hasHabit } from './client-habits.js';
+import { codingHeaders } from './content-coding.js';
 import { untilCredentialEnds } from './ended-credential.js';
 import type { ExchangeRequest, ExchangeResponse } from './exchange.js';
 import { limitRequest } from './limit-request.js';
@@ -233,7 +234,7 @@ export function failureHeaders(
   { challenges }: BindingContext,
   allow?: string,
 ): Readonly<Record<string, string>> {
-  const refusal = refusalHeaders(error, challenges);
+  const refusal = { ...refusalHeaders(error, challenges), ...codingHeaders(error) };
   return error.code === 'METHOD_NOT_ALLOWED' && allow !== undefined ? { ...refusal, allow } : refusal;
 }
 

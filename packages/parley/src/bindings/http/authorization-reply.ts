@@ -1,3 +1,4 @@
+import { hasRepeatedMember } from '../../auth/tokens/repeated-members.js';
 import { givenTwice, InvalidParamsError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 import type { AuthorizationReply } from '../../server/authorization.js';
@@ -15,17 +16,20 @@ export interface ReceivedReply {
 /** Tokens and codes of providers are shorter. */
 const LIMITS = { ...DEFAULT_REQUEST_LIMITS, bodyBytes: 65_536, jsonDepth: 4 };
 const MOST_PARAMETERS = 32;
+/** Nothing of a reply counts if one of these comes without a value. */
+const DECIDING = ['state', 'code', 'error'];
 /** The characters of an error code (RFC 6749 §4.1.2.1). */
 const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /**
  * Reads the request that an authorization server, a page or a program sends to a callback. It has the query of a
- * redirect, or a form or JSON in its body. A parameter `error` is a refusal (RFC 6749 §4.1.2).
+ * redirect, or a form or JSON in its body. A parameter `error` is a refusal (RFC 6749 §4.1.2). Other parameters without
+ * a value are dropped (RFC 6749 §3.1).
  * @throws InvalidParamsError for a state, a credential or a form that is missing or wrong; A2AError as `readText` does.
  */
 export async function readReply(request: ExchangeRequest): Promise<ReceivedReply> {
   const { state, error, error_description: _, ...parameters } = await parametersOf(request);
-  if (state === undefined || state === '') throw wrong('state', 'is missing');
+  if (state === undefined) throw wrong('state', 'is missing');
   if (error !== undefined) {
     return { state, reply: { kind: 'denied', reason: ERROR_CODE.test(error) ? error : 'access_denied' } };
   }
@@ -40,6 +44,7 @@ async function parametersOf(request: ExchangeRequest): Promise<Readonly<Record<s
   if (essence(request.header('content-type')) !== JSON_TYPE) return unique([...new URLSearchParams(text)]);
   const body = parseJson(text, LIMITS);
   if (!isObject(body)) throw wrong('body', 'must be an object');
+  if (hasRepeatedMember(text)) throw wrong('body', 'must not have a member twice');
   return unique(
     Object.entries(body).map(([name, value]) => {
       if (typeof value !== 'string') throw wrong(name, 'must be a string');
@@ -56,7 +61,8 @@ function unique(entries: readonly (readonly [string, string])[]): Readonly<Recor
     if (found.has(name)) throw givenTwice(name);
     found.set(name, value);
   }
-  return Object.fromEntries(found);
+  for (const name of DECIDING) if (found.get(name) === '') throw wrong(name, 'must not be empty');
+  return Object.fromEntries([...found].filter(([, value]) => value !== ''));
 }
 
 function wrong(field: string, description: string): InvalidParamsError {

@@ -1,4 +1,5 @@
-import type { ErrorCode } from '../../errors/a2a-error.js';
+import type { A2AError, ErrorCode } from '../../errors/a2a-error.js';
+import { ContentCodingError } from './content-coding.js';
 
 /** The number of every error (Spec §5.4, §9.5): the code of JSON-RPC, and before 1.0 that of HTTP+JSON, too. */
 export const ERROR_NUMBERS: { readonly [Code in ErrorCode]: number } = {
@@ -76,7 +77,15 @@ export const ERROR_STATUS: { readonly [Code in ErrorCode]: ErrorStatus } = {
   INTERNAL_ERROR: { http: 500, name: 'INTERNAL' },
 };
 
+const UNSUPPORTED_CODING: ErrorStatus = { http: 415, name: 'INVALID_ARGUMENT' };
+
+/** The status of an error answer. */
+export function errorStatus(error: A2AError): ErrorStatus {
+  if (error instanceof ContentCodingError) return UNSUPPORTED_CODING;
+  return ERROR_STATUS[error.code] ?? ERROR_STATUS.INTERNAL_ERROR;
+}
+
 /** The HTTP status of an error answer. */
-export function httpStatus(code: ErrorCode): number {
-  return (ERROR_STATUS[code] ?? ERROR_STATUS.INTERNAL_ERROR).http;
+export function httpStatus(error: A2AError): number {
+  return errorStatus(error).http;
 }

@@ -1,26 +1,24 @@
 import { A2AError } from '../../errors/a2a-error.js';
-import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
 import { tooDeep, tooManyItems } from '../../errors/standard-errors.js';
 import { ENVELOPE_LEVELS } from '../../model/json-fault.js';
 import { passedBound } from '../../model/json-scan.js';
 import type { BindingContext, RequestLimits } from './binding-context.js';
+import { refusedCoding } from './content-coding.js';
 import type { ExchangeRequest } from './exchange.js';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads the body as text.
- * @throws A2AError PAYLOAD_TOO_LARGE, PARSE_ERROR (not UTF-8), INVALID_REQUEST (cut off), CONTENT_TYPE_NOT_SUPPORTED
- * (compressed), RESOURCE_EXHAUSTED (too many large ones in progress).
+ * @throws A2AError PAYLOAD_TOO_LARGE, PARSE_ERROR (not UTF-8), INVALID_REQUEST (cut off), RESOURCE_EXHAUSTED
+ * (too many large ones in progress); ContentCodingError (compressed).
  */
 export function readText(
   request: ExchangeRequest,
   { limits, bodies }: Pick<BindingContext, 'limits' | 'bodies'>,
 ): Promise<string> {
-  const coding = request.header('content-encoding');
-  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    return Promise.reject(new ContentTypeNotSupportedError('the request body must not be compressed'));
-  }
+  const refused = refusedCoding(request);
+  if (refused !== undefined) return Promise.reject(refused);
   return request.body(limits.bodyBytes, bodies?.meter(request)).then(textOf, unreadable);
 }
 

@@ -15,6 +15,7 @@ import {
 import type { BindingContext } from '../http/binding-context.js';
 import { CallRecord } from '../http/call-record.js';
 import { hasHabit } from '../http/client-habits.js';
+import { ContentCodingError } from '../http/content-coding.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
 import { EVENT_STREAM_TYPE, essence, JSON_TYPE, names } from '../http/media-type.js';
@@ -36,7 +37,10 @@ export function jsonRpcBinding(
   return JsonRpcCall.answering({ endpoint, codecs, dialect, offer });
 }
 
-/** The answer to a request that the gate of its host refuses. Its body is not read, so its id is not known. */
+/**
+ * The answer to a request that the gate of its host refuses. Its body is not read, so its id is not known. HTTP refuses
+ * it, before JSON-RPC has a call: a credential that cannot be checked now is 503.
+ */
 export function refusedJsonRpc(
   { request, error, challenges }: RefusedRequest,
   dialect: Pick<JsonRpcDialect, 'httpStatus' | 'errorData'> = SPECIFIED,
@@ -46,7 +50,7 @@ export function refusedJsonRpc(
   const isObject = readsObjectData(request, undefined);
   const body = errorResponse('null', error, { data: dialect.errorData?.(error, undefined), isObject });
   return {
-    status: dialect.httpStatus(error.code),
+    status: error.code === 'UNAVAILABLE' ? 503 : dialect.httpStatus(error.code),
     headers: { ...JSON_HEADERS, ...refusalHeaders(error, challenges) },
     body,
     call,
@@ -131,7 +135,7 @@ class JsonRpcCall implements AnswerForm {
 
   #failed(error: A2AError): ExchangeResponse {
     const { endpoint, dialect, request } = this.#options;
-    const status = dialect.httpStatus(error.code);
+    const status = error instanceof ContentCodingError ? 415 : dialect.httpStatus(error.code);
     const headers = failureHeaders(error, endpoint, 'POST');
     const call = this.#record;
     if (status === 200 && this.#streams && readsOnlyStreams(request, this.#codec)) {

@@ -7,12 +7,17 @@ import { majorMinor } from '../../operations/versions.js';
 import { readVersion } from '../card-form.js';
 import type { Members } from './members-reader.js';
 import { writeSecurity, writeSecurityScheme } from './security-scheme.js';
+import type { AgentCapabilities } from './wire-types.js';
 
 /** The transport of interfaces with the methods for plain arguments. */
 const CAPNWEB_TRANSPORT = 'CAPNWEB';
 
 /** The members of a card that clients of Cap'n Web read. They tell what is served, whether the card lists it or not. */
-const CAPNWEB_CAPABILITIES = { bidirectional: true, taskManagement: true, fileTransfer: true };
+const CAPNWEB_CAPABILITIES = {
+  bidirectional: true,
+  taskManagement: true,
+  fileTransfer: true,
+} as const satisfies AgentCapabilities;
 
 /**
  * Writes a card for clients of a version before 1.0, with the addresses of that version. `protocolVersion` has its

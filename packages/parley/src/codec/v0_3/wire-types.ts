@@ -183,6 +183,12 @@ export interface AgentCapabilities {
   readonly streaming?: boolean;
   readonly pushNotifications?: boolean;
   readonly stateTransitionHistory?: boolean;
+  /** The agent takes files beside the protocol. */
+  readonly fileTransfer?: boolean;
+  /** The agent calls functions of its client, over Cap'n Web. */
+  readonly bidirectional?: boolean;
+  /** Tasks can be listed and watched over Cap'n Web. */
+  readonly taskManagement?: boolean;
   readonly extensions?: readonly AgentExtension[];
 }
 
@@ -221,6 +227,13 @@ export interface AgentCard {
   readonly documentationUrl?: string;
   readonly iconUrl?: string;
   readonly supportsAuthenticatedExtendedCard?: boolean;
+  /** The security schemes by the types that `authenticate` of Cap'n Web takes. */
+  readonly authentication?: readonly {
+    readonly type: 'bearer' | 'apikey' | 'oauth2' | 'mtls' | 'custom';
+    readonly description?: string;
+    /** The name of the scheme. */
+    readonly parameters?: { readonly scheme: string };
+  }[];
   /** Security schemes in the form of OpenAPI 3. */
   readonly securitySchemes?: { readonly [name: string]: object };
   readonly security?: readonly { readonly [scheme: string]: readonly string[] }[];

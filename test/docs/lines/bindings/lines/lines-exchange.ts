@@ -59,7 +59,7 @@ async function readCall(
 
 function answerOf({ answer, headers }: DirectReply, operation: OperationName, codec: WireCodec): ExchangeResponse {
   if (answer.kind === 'error') {
-    return { status: httpStatus(answer.error.code), headers, body: errorLine(answer.error) };
+    return { status: httpStatus(answer.error), headers, body: errorLine(answer.error) };
   }
   if (answer.kind === 'response') {
     const body = `ok ${codec.encode(operation as UnaryOperationName, answer.response as never)}\n`;
