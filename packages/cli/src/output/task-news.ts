@@ -101,7 +101,9 @@ export class TaskNews {
 
   /** True for a message that was not asked about before. An agent may give one id to several texts. */
   #isNews({ messageId, parts }: Message): boolean {
-    const digest = createHash('sha256').update(JSON.stringify([messageId, parts])).digest('base64');
+    const digest = createHash('sha256')
+      .update(JSON.stringify([messageId, parts]))
+      .digest('base64');
     if (this.#messages.has(digest)) return false;
     this.#messages.add(digest);
     return true;
