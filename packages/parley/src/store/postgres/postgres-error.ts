@@ -48,6 +48,20 @@ const REASONS: Readonly<Record<string, string>> = {
   XX002: 'an index on the disk of the server is damaged: REINDEX it',
 };
 
+/** Errors of pgbouncer, which gives the same code to many of them. */
+const OF_POOLER: readonly (readonly [message: RegExp, reason: string])[] = [
+  [
+    /unsupported startup parameter/,
+    'a pooler refuses the settings of a connection: add pooled=transaction to the url, or for listenUrl name the server',
+  ],
+  [
+    /prepared statement .* (?:already exists|does not exist)/,
+    'a pooler mixes the statements of its clients: add pooled=transaction to the url',
+  ],
+  [/no more connections allowed/, 'the pooler takes no more clients: lower poolSize, or raise its max_client_conn'],
+  [/query_wait_timeout/, 'the pooler had no free connection: lower poolSize, or raise its default_pool_size'],
+];
+
 const BY_SYSTEM: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens there',
   ENOTFOUND: 'its host name is unknown',
@@ -73,7 +87,7 @@ export function postgresError(error: unknown, subject: string, sending: SendingS
     const isOutage = OUTAGES.test(sqlState);
     // An error of the server rolls the statement back. A fatal one may come after the commit.
     const written = sending === 'sent' && severity !== 'ERROR' ? 'unknown' : 'no';
-    const reason = REASONS[sqlState];
+    const reason = OF_POOLER.find(([pattern]) => pattern.test(message))?.[1] ?? REASONS[sqlState];
     const text = reason === undefined ? `${message} (${sqlState})` : `${reason} (${message})`;
     return new PostgresError(`PostgreSQL at ${subject}: ${text}`, {
       cause: error,
