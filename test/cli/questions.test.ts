@@ -15,7 +15,7 @@ const book = defineTool({
   input: jsonSchema({ type: 'object' }),
   run: async (_input, { ask }) => {
     const { $schema: _, ...schema } = z.toJSONSchema(order);
-    return ask({ message: QUESTION, schema: schema as never });
+    return ask?.({ message: QUESTION, schema: schema as never });
   },
 });
 const tools = toolAgent(new ToolRegistry([book]), async (run, { events }) => {

@@ -25,8 +25,7 @@ describe.each([
   ['testing.md', 3, '1 2 3 '],
   ['agents.md', 10, Array.from({ length: 10 }, (_, at) => `step ${at + 1}`).join('\n')],
 ])('the counter of %s', (document, steps, whole) => {
-  const points = [1, 2, steps];
-  it.concurrent.each(points)(
+  it.concurrent.each([2, steps])(
     'counts right if its process is killed after event %i',
     { timeout: 60_000 },
     async (at) => {

@@ -19,8 +19,8 @@ export class PgbouncerServer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when it accepts connections for the databases of the server at a port. `more`: lines of its settings, which
-   * count more than those here.
+   * Resolves when it accepts connections for the databases of the server at a port. `more`: further lines of its
+   * settings, which take the place of those here.
    */
   static async start(serverPort: number, more: readonly string[] = []): Promise<PgbouncerServer> {
     const folder = await mkdtemp(join(tmpdir(), 'parley-pgbouncer-'));

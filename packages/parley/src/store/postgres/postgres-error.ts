@@ -29,9 +29,13 @@ export type SendingState = 'not-sent' | 'sent';
 
 const READ_ONLY = '25006';
 
+const MIXED = 'a pooler mixes the prepared statements of its clients: add pooled=transaction to the url';
+
 /** By the code of the server: the reason, and the remedy. */
 const REASONS: Readonly<Record<string, string>> = {
   [READ_ONLY]: 'the database is read-only: connect to the primary server, or end its read-only mode',
+  '26000': MIXED,
+  '42P05': MIXED,
   '28000': 'the server refuses this user: check the user of the url and pg_hba.conf',
   '28P01': 'the server refuses the password of this user',
   '3D000': 'there is no such database: create it',
@@ -53,10 +57,6 @@ const OF_POOLER: readonly (readonly [message: RegExp, reason: string])[] = [
   [
     /unsupported startup parameter/,
     'a pooler refuses the settings of a connection: add pooled=transaction to the url, or for listenUrl name the server',
-  ],
-  [
-    /prepared statement .* (?:already exists|does not exist)/,
-    'a pooler mixes the statements of its clients: add pooled=transaction to the url',
   ],
   [/no more connections allowed/, 'the pooler takes no more clients: lower poolSize, or raise its max_client_conn'],
   [/query_wait_timeout/, 'the pooler had no free connection: lower poolSize, or raise its default_pool_size'],
