@@ -32,8 +32,10 @@ export default defineConfig({
       'test/s3/**',
     ],
     setupFiles: [new URL('test/support/watch-outputs.ts', import.meta.url).pathname],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Limits for a machine that is busy: a test that holds does not wait for them.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
     pool: 'forks',
     // Much of the time is waiting for servers and timers: two files at once also where there are two cores.
     maxWorkers: 2,

@@ -13,7 +13,7 @@ const limitOf = (env) => (env.TEST_LONG === undefined ? LIMIT_MS : LONG_LIMIT_MS
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 
-/** Runs test files with vitest, by default all of them, and counts the tests in its report. */
+/** Runs test files with vitest, by default all of them, counts the tests in its report, and says which failed. */
 export async function runVitest(files = [], env = {}, node = ownNode) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-vitest-'));
   const report = join(folder, 'report.json');
@@ -24,14 +24,17 @@ export async function runVitest(files = [], env = {}, node = ownNode) {
       env: { ...plain, ...env },
       limitMs: limitOf(env),
     });
-    return countReport(report, code);
+    const counts = countReport(report, code);
+    for (const line of counts.failures) process.stdout.write(`${line}\n`);
+    return counts;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 function countReport(report, code) {
-  if (!existsSync(report)) return { passed: 0, failed: 1, slowest: [] };
+  if (!existsSync(report))
+    return { passed: 0, failed: 1, slowest: [], failures: ['FAILED vitest: it wrote no report'] };
   const {
     numPassedTests: passed,
     numFailedTests,
@@ -47,7 +50,23 @@ function countReport(report, code) {
   if (skipped > 0) process.stdout.write(`${skipped} tests were skipped\n`);
   const failed = numFailedTests + broken;
   // Vitest fails also for errors outside of all tests.
-  return { passed, failed: failed === 0 && code !== 0 ? 1 : failed, slowest: slowestFiles(testResults) };
+  return {
+    passed,
+    failed: failed === 0 && code !== 0 ? 1 : failed,
+    slowest: slowestFiles(testResults),
+    failures: failuresOf(testResults),
+  };
+}
+
+/** A line for each test that failed, and for each file that did not load: file, name of the test, first error. */
+export function failuresOf(testResults) {
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((test) => test.status === 'failed');
+    const line = (title, error = '') =>
+      `FAILED ${relative(root, name)}${title}: ${error.split('\n', 1)[0].slice(0, 200)}`;
+    if (failed.length === 0) return status === 'failed' ? [line('', message)] : [];
+    return failed.map(({ fullName, failureMessages }) => line(` > ${fullName}`, failureMessages[0]));
+  });
 }
 
 /** The ten test files that took longest, slowest first, each with its seconds. */
@@ -104,8 +123,9 @@ export async function runOther(script, env = {}) {
   process.stdout.write(output);
   const line = output.trimEnd().split('\n').at(-1) ?? '';
   const found = /^(\d+) passed, (\d+) failed$/.exec(line.trim());
-  if (found === null) return { passed: 0, failed: 1 };
-  const counts = { passed: Number(found[1]), failed: Number(found[2]) };
+  const failures = output.split('\n').filter((text) => text.startsWith('FAILED '));
+  if (found === null) return { passed: 0, failed: 1, failures: [...failures, `FAILED ${script}: it broke off`] };
+  const counts = { passed: Number(found[1]), failed: Number(found[2]), failures };
   return counts.failed === 0 && code !== 0 ? { ...counts, failed: 1 } : counts;
 }
 

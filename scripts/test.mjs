@@ -1,5 +1,6 @@
-// `npm test`: runs all checks, on a clean clone too. It lists the ten slowest test files and the seconds of all suites.
-// The last line is `N passed, N failed`. With `--long`, tests with a long form run it: they read TEST_LONG.
+// `npm test`: runs all checks, on a clean clone too. It lists the ten slowest test files, the seconds of all suites and
+// the tests that failed. The last line is `N passed, N failed`. With `--long`, tests with a long form run it: they read
+// TEST_LONG.
 import { build } from './build.mjs';
 import { check } from './check.mjs';
 import { ensureInstalled } from './installation.mjs';
@@ -28,6 +29,7 @@ await main(async () => {
   process.stdout.write(`${slowestLines(tests.slowest, suites)}\n`);
   const warning = slowRunLine((performance.now() - began) / 1_000, env);
   if (warning !== '') process.stdout.write(`${warning}\n`);
+  for (const { failures = [] } of results) for (const line of failures) process.stdout.write(`${line}\n`);
   process.stdout.write(`${countLine(counts)}\n`);
   return counts.failed === 0 ? 0 : 1;
 });

@@ -255,6 +255,7 @@ describe('conventions', () => {
     ['export enum E { A }', 'an enum'],
     ['export default 1;', 'a default export'],
     ['export default function f() {}', 'a default export'],
+    ['vi.waitFor(done);', 'a wait of one second: a busy machine needs more'],
     ['// @ts-ignore', 'a suppressed type error'],
     [`// ${'TO'}DO: later`, 'something left to do'],
     [`/* ${'FIX'}ME */`, 'something left to do'],

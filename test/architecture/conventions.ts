@@ -50,9 +50,14 @@ function syntaxProblem(node: ts.Node): string | undefined {
   if (ts.isNonNullExpression(node)) return 'a non-null assertion';
   if (ts.isEnumDeclaration(node)) return 'an enum';
   if (ts.isExportAssignment(node)) return 'a default export';
+  if (isShortWait(node)) return 'a wait of one second: a busy machine needs more';
   const isDefault =
     ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword);
   return isDefault === true ? 'a default export' : undefined;
+}
+
+function isShortWait(node: ts.Node): boolean {
+  return ts.isCallExpression(node) && /^vi\.wait(?:For|Until)$/.test(node.expression.getText()) && !node.arguments[1];
 }
 
 // Joined from pieces, or this file would violate its own rule.

@@ -218,7 +218,7 @@ describe('the task of a stream', () => {
     const entrance = open();
     const { take, over, states } = collector();
     const task = await entrance.sendMessageStreaming(message('hi'), {}, take);
-    await vi.waitFor(() => expect(states()).toContain('input-required'));
+    await vi.waitFor(() => expect(states()).toContain('input-required'), 15_000);
     expect(await task.isFinalState()).toBe(false);
     const { id: taskId, contextId } = await task.getTask(0);
     await entrance.sendMessage(message('go', { taskId, contextId }));
@@ -230,10 +230,10 @@ describe('the task of a stream', () => {
     const { open } = await servedFace({ agent: waiting as never });
     const entrance = open();
     const task = await entrance.sendMessageStreaming(message('hi'));
-    await vi.waitFor(async () => expect((await task.getTask()).status.state).toBe('input-required'));
+    await vi.waitFor(async () => expect((await task.getTask()).status.state).toBe('input-required'), 15_000);
     const late = collector();
     await task.subscribe(late.take);
-    await vi.waitFor(() => expect(late.states()).toEqual(['input-required']));
+    await vi.waitFor(() => expect(late.states()).toEqual(['input-required']), 15_000);
     const { id } = await task.getTask();
     await entrance.cancelTask(id);
     await late.over;
@@ -267,7 +267,7 @@ describe('the task of a stream', () => {
     await Promise.all([one.over, two.over]);
     expect(one.states().sort()).toEqual(['artifact', 'completed']);
     expect(two.states()).toEqual(['completed']);
-    await vi.waitFor(() => expect(lines.join('\n')).toMatch(/"state":"completed"/));
+    await vi.waitFor(() => expect(lines.join('\n')).toMatch(/"state":"completed"/), 15_000);
     for (const wrong of [{}, 'x', undefined, { onStatusUpdate: 1 }])
       expect(await refusal(task.subscribe(wrong))).toMatchObject({ reason: 'INVALID_PARAMS' });
   });
@@ -288,8 +288,8 @@ describe('the task of a stream', () => {
       stuck.take(event);
       return new Promise(() => {});
     });
-    await vi.waitFor(() => expect(good.states()).toContain('input-required'));
-    await vi.waitFor(() => expect(stuck.events).toHaveLength(1));
+    await vi.waitFor(() => expect(good.states()).toContain('input-required'), 15_000);
+    await vi.waitFor(() => expect(stuck.events).toHaveLength(1), 15_000);
     const { id: taskId } = await task.getTask();
     await entrance.sendMessage(message('go', { taskId }));
     await good.over;
@@ -301,12 +301,12 @@ describe('the task of a stream', () => {
     const { open } = await servedFace({ agent: waiting as never });
     const entrance = open();
     const task = await entrance.sendMessageStreaming(message('hi'));
-    await vi.waitFor(async () => expect((await task.getTask()).status.state).toBe('input-required'));
+    await vi.waitFor(async () => expect((await task.getTask()).status.state).toBe('input-required'), 15_000);
     const [a, b, c, d] = [collector(), collector(), collector(), collector()];
     const first = await task.subscribe(a.take);
     await task.subscribe({ id: 'b', onStatusUpdate: b.take });
     await task.subscribe(c.take);
-    await vi.waitFor(() => expect([a, b, c].map(({ events }) => events.length)).toEqual([1, 1, 1]));
+    await vi.waitFor(() => expect([a, b, c].map(({ events }) => events.length)).toEqual([1, 1, 1]), 15_000);
     expect(await refusal(task.unsubscribeCallback(a.take))).toMatchObject({ reason: 'INVALID_PARAMS' });
     await task.unsubscribeCallback(first);
     await task.unsubscribeCallback({ id: 'b' });
@@ -322,7 +322,7 @@ describe('the task of a stream', () => {
     const entrance = open();
     const { take, states } = collector();
     const task = await entrance.sendMessageStreaming(message('hi'), {}, take);
-    await vi.waitFor(() => expect(states()).toContain('input-required'));
+    await vi.waitFor(() => expect(states()).toContain('input-required'), 15_000);
     const { id } = await task.getTask();
     await task.dispose();
     expect(await refusal(task.getTask())).toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });

@@ -147,7 +147,7 @@ describe('a watch', () => {
       },
       { after: 0 },
     );
-    await vi.waitFor(() => expect(running).toBe(1));
+    await vi.waitFor(() => expect(running).toBe(1), 15_000);
     proxy.reset();
     await vi.waitFor(() => expect(connections).toBe(2), 10_000);
     steps.step(taskId, 1);
@@ -186,7 +186,7 @@ describe('a watch', () => {
     const watch = agent.task(taskId).watch(() => {
       batches += 1;
     });
-    await vi.waitFor(() => expect(batches).toBe(1));
+    await vi.waitFor(() => expect(batches).toBe(1), 15_000);
     watch.close();
     await watch.ended;
     steps.step(taskId, 1);

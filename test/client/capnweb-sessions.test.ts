@@ -154,7 +154,7 @@ describe.each(Object.entries(platforms))('sessions over %s', (_, connect) => {
     await expect(transport.call(getTask('a'))).rejects.toBeInstanceOf(UnauthenticatedError);
     isRefused = false;
     expect(await transport.call(getTask('a'))).toEqual(task('a'));
-    await vi.waitFor(() => expect(peer.sockets.size).toBe(1));
+    await vi.waitFor(() => expect(peer.sockets.size).toBe(1), 15_000);
   });
 
   it('an aborted call is given up, and the others of its session go on', async () => {
@@ -166,10 +166,10 @@ describe.each(Object.entries(platforms))('sessions over %s', (_, connect) => {
     const controller = new AbortController();
     const slow = transport.call({ ...getTask('slow'), signal: controller.signal });
     const other = transport.call(getTask('other'));
-    await vi.waitFor(() => expect(peer.frames.join()).toContain('other'));
+    await vi.waitFor(() => expect(peer.frames.join()).toContain('other'), 15_000);
     controller.abort(new Error('enough'));
     await expect(slow).rejects.toThrow('enough');
-    await vi.waitFor(() => expect(peer.frames.join()).toContain('release'));
+    await vi.waitFor(() => expect(peer.frames.join()).toContain('release'), 15_000);
     held.resolve(task('other'));
     expect(await other).toEqual(task('other'));
     expect(peer.connections).toBe(1);
@@ -179,7 +179,7 @@ describe.each(Object.entries(platforms))('sessions over %s', (_, connect) => {
     const peer = await peerOf({ methods: { getTask: () => new Promise(() => {}) } });
     const call = transportTo(peer.url).call(getTask('a'));
     const outcome = call.catch((error: unknown) => error);
-    await vi.waitFor(() => expect(peer.frames.join()).toContain('getTask'));
+    await vi.waitFor(() => expect(peer.frames.join()).toContain('getTask'), 15_000);
     await clock.advance(61_000);
     expect(await outcome).toMatchObject({ name: 'ConnectionError', sent: true });
   });
@@ -189,7 +189,7 @@ describe.each(Object.entries(platforms))('sessions over %s', (_, connect) => {
     const { url } = peer;
     const transport = transportTo(url);
     const lost = transport.call(getTask('a')).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(peer.frames.join()).toContain('getTask'));
+    await vi.waitFor(() => expect(peer.frames.join()).toContain('getTask'), 15_000);
     for (const socket of peer.sockets) socket.terminate();
     expect(await lost).toMatchObject({ name: 'ConnectionError', code: 'UNAVAILABLE', sent: true });
     await peer[Symbol.asyncDispose]();
@@ -228,7 +228,7 @@ describe.each(Object.entries(platforms))('sessions over %s', (_, connect) => {
     await transport.call(as('pl4nted-s3cret-1'));
     await transport.call(as('pl4nted-s3cret-2'));
     expect(peer.hellos.map(({ credential }) => credential?.value)).toEqual(['pl4nted-s3cret-1', 'pl4nted-s3cret-2']);
-    await vi.waitFor(() => expect(peer.sockets.size).toBe(1));
+    await vi.waitFor(() => expect(peer.sockets.size).toBe(1), 15_000);
   });
 
   it('an idle session closes, and a later call opens a new one', async () => {
@@ -240,7 +240,7 @@ describe.each(Object.entries(platforms))('sessions over %s', (_, connect) => {
     await clock.advance(9_000);
     expect(peer.sockets.size).toBe(1);
     await clock.advance(2_000);
-    await vi.waitFor(() => expect(peer.sockets.size).toBe(0));
+    await vi.waitFor(() => expect(peer.sockets.size).toBe(0), 15_000);
     await transport.call(getTask('a'));
     expect(peer.connections).toBe(2);
   });
@@ -297,7 +297,7 @@ describe.each(Object.entries(platforms))('sessions over %s', (_, connect) => {
       const waiting = events.next();
       await events.return?.();
       expect((await waiting).done).toBe(true);
-      await vi.waitFor(() => expect(closed).toBe(1));
+      await vi.waitFor(() => expect(closed).toBe(1), 15_000);
       expect(await transport.call(getTask('a'))).toEqual(task('a'));
       expect(peer.connections).toBe(1);
     });
@@ -377,7 +377,7 @@ describe.each(Object.entries(platforms))('sessions over %s', (_, connect) => {
     const peer = await peerOf({ methods: { getTask: () => new Promise(() => {}) } });
     const call = transportTo(peer.url, undefined, 1_000).call(getTask('a'));
     const outcome = call.catch((error: unknown) => error);
-    await vi.waitFor(() => expect(peer.frames.join()).toContain('getTask'));
+    await vi.waitFor(() => expect(peer.frames.join()).toContain('getTask'), 15_000);
     for (const socket of peer.sockets) socket.pause();
     await clock.advance(3_001);
     expect(await outcome).toMatchObject({ name: 'ConnectionError', sent: true });

@@ -94,7 +94,7 @@ describe('streams over Cap’n Web', () => {
     const read = (async () => {
       for await (const event of stream) states.push('statusUpdate' in event ? event.statusUpdate.status.state : 'task');
     })();
-    await vi.waitFor(() => expect(states).toContain('TASK_STATE_WORKING'));
+    await vi.waitFor(() => expect(states).toContain('TASK_STATE_WORKING'), 15_000);
     proxy.isFrozen = true;
     await vi.waitFor(() => expect(stream.breaks).toBeGreaterThan(0), 10_000);
     proxy.isFrozen = false;
@@ -120,7 +120,7 @@ describe('streams over Cap’n Web', () => {
     const read = (async () => {
       for await (const event of stream) states.push('statusUpdate' in event ? event.statusUpdate.status.state : 'task');
     })();
-    await vi.waitFor(() => expect(states).toContain('TASK_STATE_WORKING'));
+    await vi.waitFor(() => expect(states).toContain('TASK_STATE_WORKING'), 15_000);
     // The turn is interrupted, and the next process tells its outcome.
     await first.server.close({ graceMs: 0 });
     const second = createA2AServer({ agent, storage, health: false, bindings: [capnwebBinding()] });

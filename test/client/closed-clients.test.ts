@@ -73,7 +73,7 @@ describe.each(WAYS)('a closed client of %s', (name, options) => {
     const end = (async () => {
       for await (const _ of stream);
     })().catch((error: unknown) => error);
-    await vi.waitFor(() => expect(name === 'in-process' || stream.state !== undefined).toBe(true));
+    await vi.waitFor(() => expect(name === 'in-process' || stream.state !== undefined).toBe(true), 15_000);
     client.close();
     expect(await end).toMatchObject({ name: 'ConnectionError', isFinal: true });
   });
@@ -90,7 +90,7 @@ describe('a watch', () => {
     await answer;
     const seen: number[] = [];
     const watch = task.watch((events) => void seen.push(...events.map(({ seq }) => seq ?? 0)), { after: 0 });
-    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(1));
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(1), 15_000);
     if (how === 'close') agent.close();
     else agent[Symbol.dispose]();
     await watch.ended;

@@ -118,7 +118,7 @@ describe('a call over gRPC', () => {
       credentials: {
         credentials: async () => {
           const began = performance.now();
-          await vi.waitUntil(() => performance.now() - began > 60);
+          await vi.waitUntil(() => performance.now() - began > 60, 15_000);
           return { headers: {} };
         },
       },

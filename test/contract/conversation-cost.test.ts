@@ -87,7 +87,8 @@ describe(`a conversation of ${TURNS} turns on SQLite`, () => {
     // Other work can only add to a time: the least of the rounds is the cost.
     const [fewMs, manyMs] = [Math.min(...rounds.map((pair) => pair[0])), Math.min(...rounds.map((pair) => pair[1]))];
     process.stdout.write(`${manyMs.toFixed(2)} ms, ${fewMs.toFixed(2)} ms among 50\n`);
-    expect(manyMs / fewMs, JSON.stringify(rounds)).toBeLessThan(1.5);
+    // A read of all 30,000 would take 100 times as long.
+    expect(manyMs / fewMs, JSON.stringify(rounds)).toBeLessThan(3);
     expect(manyMs, JSON.stringify(rounds)).toBeLessThan(MOST_MS);
   });
 });

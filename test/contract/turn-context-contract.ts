@@ -178,7 +178,7 @@ export function turnContextContract(name: string, open: OpenStorage, { concurren
         const second = await start();
         await vi.waitFor(async () => {
           expect((await second.getTask({ id }, call())).status.state).toMatch(/COMPLETED|FAILED/);
-        });
+        }, 15_000);
         await second.close();
         expect(seen).toEqual(entry.sees);
         expect(outage.failures.size).toBeGreaterThan(0);

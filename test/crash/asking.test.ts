@@ -99,7 +99,7 @@ it('tasks that wait for input and for an authorization survive SIGKILL, and go o
     expect(status.state).toBe('TASK_STATE_COMPLETED');
     expect(status.message?.parts[0]?.text).toBe(`got a credential of ${SECRET.length} characters`);
     expect(history?.filter(({ role }) => role === 'ROLE_USER')).toHaveLength(1);
-  });
+  }, 15_000);
   expect((await fetch(`${link}&code=${SECRET}`)).status).toBe(404);
   await kill();
   for (const name of await readdir(folder)) {

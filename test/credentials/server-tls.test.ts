@@ -166,7 +166,7 @@ describe('certificates of clients', () => {
       expect(answer.text).toContain('hello mtls|ada');
       reused.push(answer.socket.isSessionReused());
       expect(reused).toContain(true);
-    });
+    }, 15_000);
     const stranger = new Agent({ keepAlive: false, maxCachedSessions: 10, ca: authority.ca });
     onTestFinished(() => stranger.destroy());
     for (let at = 0; at < 3; at++) expect((await send(url, { agent: stranger })).status).toBe(401);

@@ -205,7 +205,7 @@ describe('a signal that several credentials have together', () => {
       collect();
       // The last ones are released when others come.
       expect(watched.filter((one) => one.deref() !== undefined).length).toBeLessThan(1_100);
-    });
+    }, 15_000);
   });
 
   it('ends the calls that run, however many others have come and gone', () => {

@@ -121,9 +121,10 @@ describe('the open streams', () => {
       if (round % 2 === 0) await connection.until(/data: /);
       if (round % 4 < 2) connection.socket.resetAndDestroy();
       else connection.socket.destroy();
-      if (round % 8 === 7) await vi.waitFor(async () => expect(await figure('a2a_server_streams_open')).toBe(0));
+      if (round % 8 === 7)
+        await vi.waitFor(async () => expect(await figure('a2a_server_streams_open')).toBe(0), 15_000);
     }
-    await vi.waitFor(async () => expect(await figure('a2a_server_streams_open')).toBe(0));
+    await vi.waitFor(async () => expect(await figure('a2a_server_streams_open')).toBe(0), 15_000);
     expect((await post('SendStreamingMessage', from('192.0.2.1'))).headers.get('content-type')).toBe(
       'text/event-stream',
     );
@@ -153,7 +154,7 @@ describe('the running turns', () => {
     expect(await legacy.json()).toHaveProperty('error.code');
     expect(await (await post('SendMessage', from('192.0.2.2'))).json()).toHaveProperty('result');
     release();
-    await vi.waitFor(async () => expect(await (await send()).json()).toHaveProperty('result'));
+    await vi.waitFor(async () => expect(await (await send()).json()).toHaveProperty('result'), 15_000);
     expect(await figure('a2a_server_limits_reached_total\\{limit="turns"\\}')).toBeGreaterThanOrEqual(2);
   });
 

@@ -77,7 +77,7 @@ describe('the callback for authorizations (Spec §7.6)', () => {
     expect([answer.status, await answer.text()]).toEqual([200, 'The answer has arrived. You can close this page.\n']);
     expect(answer.headers.get('cache-control')).toContain('no-store');
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
-    await vi.waitFor(async () => expect(await stateOfTask()).toBe('COMPLETED'));
+    await vi.waitFor(async () => expect(await stateOfTask()).toBe('COMPLETED'), 15_000);
     expect(got).toEqual([{ code: SECRET, iss: 'i' }]);
     expect((await ask(...made(state))).status).toBe(404);
     expect(records.filter(({ binding }) => binding === 'CALLBACK')).toMatchObject([
@@ -93,7 +93,7 @@ describe('the callback for authorizations (Spec §7.6)', () => {
   it('takes a refusal', async () => {
     const { server, ask, state, stateOfTask } = await waiting();
     expect((await ask(`${CALLBACK}?state=${state}&error=access_denied&error_description=no`)).status).toBe(200);
-    await vi.waitFor(async () => expect(await stateOfTask()).toBe('FAILED'));
+    await vi.waitFor(async () => expect(await stateOfTask()).toBe('FAILED'), 15_000);
     await server.close();
   });
 
@@ -110,7 +110,7 @@ describe('the callback for authorizations (Spec §7.6)', () => {
       expect(await answer.text()).toBe('This link is unknown, has expired, or was used before.\n');
     }
     const won = replies[statuses.indexOf(200)] ?? '';
-    await vi.waitFor(async () => expect(await stateOfTask()).toBe(won === rival ? end : 'COMPLETED'));
+    await vi.waitFor(async () => expect(await stateOfTask()).toBe(won === rival ? end : 'COMPLETED'), 15_000);
     expect(got).toEqual(won.startsWith('code=') ? [{ code: won.slice('code='.length) }] : []);
     await server.close();
   });
@@ -135,7 +135,7 @@ describe('the callback for authorizations (Spec §7.6)', () => {
     expect(answer.status).toBe(status);
     expect(await stateOfTask()).toBe('AUTH_REQUIRED');
     expect((await ask(`${CALLBACK}?state=${state}&code=${SECRET}`)).status).toBe(200);
-    await vi.waitFor(async () => expect(await stateOfTask()).toBe('COMPLETED'));
+    await vi.waitFor(async () => expect(await stateOfTask()).toBe('COMPLETED'), 15_000);
     expect(got).toEqual([{ code: SECRET }]);
     await server.close();
   });

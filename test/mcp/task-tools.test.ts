@@ -28,11 +28,11 @@ describe('tools of an MCP server that run only as tasks', () => {
     const run = await opened({ timeoutMs: 500 });
     const stop = new AbortController();
     const call = run('hang', stop.signal);
-    await vi.waitFor(async () => expect(await run('states')).toBe('working'));
+    await vi.waitFor(async () => expect(await run('states')).toBe('working'), 15_000);
     stop.abort();
     await expect(call).rejects.toThrow();
-    await vi.waitFor(async () => expect(await run('states')).toBe('cancelled'));
+    await vi.waitFor(async () => expect(await run('states')).toBe('cancelled'), 15_000);
     await expect(run('hang')).rejects.toMatchObject({ reason: 'timeout' });
-    await vi.waitFor(async () => expect(await run('states')).toBe('cancelled,cancelled'));
+    await vi.waitFor(async () => expect(await run('states')).toBe('cancelled,cancelled'), 15_000);
   });
 });

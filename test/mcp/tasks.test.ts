@@ -86,12 +86,12 @@ describe.each([
     await began;
     expect(task).toMatchObject({ status: 'working', ttl: 86_400_000 });
     expect(await stateOf(client, task.taskId)).toBe('working');
-    await vi.waitFor(() => expect(seen).toContain('Holding'));
+    await vi.waitFor(() => expect(seen).toContain('Holding'), 15_000);
     const result = resultOf(client, task.taskId);
     agent.release();
     expect((await result).structuredContent).toMatchObject({ taskId: task.taskId, text: 'Released' });
     expect(await stateOf(client, task.taskId)).toBe('completed');
-    await vi.waitFor(() => expect(states).toContain('completed'));
+    await vi.waitFor(() => expect(states).toContain('completed'), 15_000);
     expect((await resultOf(client, task.taskId)).structuredContent).toMatchObject({ text: 'Released' });
     const { tasks } = await client.experimental.tasks.listTasks();
     expect(tasks.find(({ taskId }) => taskId === task.taskId)?.status).toBe('completed');
@@ -117,7 +117,7 @@ describe.each([
       { action: 'accept', content: { answer: 'Ada' } },
     ]);
     const { taskId } = await taskOf(asked.client, 'ask');
-    await vi.waitFor(async () => expect(await stateOf(asked.client, taskId)).toBe('input_required'));
+    await vi.waitFor(async () => expect(await stateOf(asked.client, taskId)).toBe('input_required'), 15_000);
     expect((await resultOf(asked.client, taskId)).structuredContent).toMatchObject({ taskId, text: 'Hello, Ada' });
     expect(await stateOf(asked.client, taskId)).toBe('completed');
   });
@@ -125,18 +125,18 @@ describe.each([
   it('take the answer as a call if the client cannot ask', async () => {
     const { client } = tools;
     const { taskId } = await taskOf(client, 'ask');
-    await vi.waitFor(async () => expect(await stateOf(client, taskId)).toBe('input_required'));
+    await vi.waitFor(async () => expect(await stateOf(client, taskId)).toBe('input_required'), 15_000);
     expect(JSON.stringify((await resultOf(client, taskId)).content)).toContain('What is your name?');
     const again = await taskOf(client, 'Ada', { taskId });
     expect(again.taskId).toBe(taskId);
-    await vi.waitFor(async () => expect(await stateOf(client, taskId)).toBe('completed'));
+    await vi.waitFor(async () => expect(await stateOf(client, taskId)).toBe('completed'), 15_000);
     expect((await resultOf(client, taskId)).structuredContent).toMatchObject({ text: 'Hello, Ada' });
   });
 
   it('tell failures, and keep an answer without a task', async () => {
     const { client } = tools;
     const failed = await taskOf(client, 'fail');
-    await vi.waitFor(async () => expect(await stateOf(client, failed.taskId)).toBe('failed'));
+    await vi.waitFor(async () => expect(await stateOf(client, failed.taskId)).toBe('failed'), 15_000);
     expect(await resultOf(client, failed.taskId)).toMatchObject({ isError: true });
     const direct = await taskOf(client, 'message');
     expect(direct.status).toBe('completed');
@@ -170,7 +170,7 @@ describe.each([
     const { taskId } = await taskOf(own.client, 'go');
     await vi.waitFor(async () => {
       expect((await own.client.experimental.tasks.getTask(taskId)).statusMessage).toBe('attempt 1');
-    });
+    }, 15_000);
     await first.kill();
     expect(await own.client.experimental.tasks.getTask(taskId)).toMatchObject({
       status: 'working',
@@ -215,7 +215,7 @@ describe('the tasks of a session', () => {
   it('have a greatest number: ended ones give way, running ones do not', async () => {
     const { client } = await session({ tasks: 2 });
     const ended = await taskOf(client, 'hello');
-    await vi.waitFor(async () => expect(await stateOf(client, ended.taskId)).toBe('completed'));
+    await vi.waitFor(async () => expect(await stateOf(client, ended.taskId)).toBe('completed'), 15_000);
     const [first, second] = [await taskOf(client, 'hold'), await taskOf(client, 'hold')];
     await expect(stateOf(client, ended.taskId)).rejects.toThrow('Task not found');
     await expect(taskOf(client, 'hold')).rejects.toThrow('Too many tasks; a session has at most 2.');

@@ -127,7 +127,7 @@ describe.each(Object.keys(BACKENDS))('replicas on %s', (backend) => {
         both.send(`steps 200 50`, {}, { agent: at % 2 === 0 ? '/' : '/other', returnImmediately: true }),
       ),
     );
-    await vi.waitFor(() => expect(both.runs('steps 200 50')).toBe(6));
+    await vi.waitFor(() => expect(both.runs('steps 200 50')).toBe(6), 15_000);
     both.signal('SIGTERM');
     await both.ended();
     // The agent under /other cannot resume, and is ended by its own replica.

@@ -9,12 +9,13 @@ interface Slow {
 
 const scripts = (await import(suites)) as {
   slowestFiles(results: readonly object[]): readonly Slow[];
+  failuresOf(results: readonly object[]): readonly string[];
   slowestLines(files: readonly Slow[], suites?: readonly Slow[]): string;
   slowRunLine(seconds: number, env?: Readonly<Record<string, string>>): string;
   otherSuites(): readonly string[];
   lanesOf(scripts: readonly string[]): { lanes: readonly (readonly string[])[]; alone: readonly string[] };
 };
-const { slowestFiles, slowestLines, slowRunLine, otherSuites, lanesOf } = scripts;
+const { slowestFiles, failuresOf, slowestLines, slowRunLine, otherSuites, lanesOf } = scripts;
 
 it('npm test lists the ten slowest test files, the slowest first', () => {
   const root = new URL('../../', import.meta.url).pathname;
@@ -28,6 +29,27 @@ it('npm test lists the ten slowest test files, the slowest first', () => {
   expect(slowestLines(slowest).split('\n').slice(0, 2)).toEqual([
     'The slowest test files:',
     '    16.5 s  test/7.test.ts',
+  ]);
+});
+
+it('npm test names each failed test and each file that did not load', () => {
+  const root = new URL('../../', import.meta.url).pathname;
+  const results = [
+    { name: `${root}a.test.ts`, status: 'passed', assertionResults: [{ status: 'passed', fullName: 'x' }] },
+    { name: `${root}b.test.ts`, status: 'failed', message: 'No such module\nat b', assertionResults: [] },
+    {
+      name: `${root}c.test.ts`,
+      status: 'failed',
+      message: '',
+      assertionResults: [
+        { status: 'passed', fullName: 'y' },
+        { status: 'failed', fullName: 'c is read', failureMessages: ['AssertionError: 1\n    at c'] },
+      ],
+    },
+  ];
+  expect(failuresOf(results)).toEqual([
+    'FAILED b.test.ts: No such module',
+    'FAILED c.test.ts > c is read: AssertionError: 1',
   ]);
 });
 

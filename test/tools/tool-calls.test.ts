@@ -413,7 +413,7 @@ describe('events of calls', () => {
     const answer = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
     if (!('task' in answer)) throw new Error('no task');
     const { id } = answer.task;
-    await vi.waitFor(async () => expect(toolCalls(await client.getTask(id))).toHaveLength(2));
+    await vi.waitFor(async () => expect(toolCalls(await client.getTask(id))).toHaveLength(2), 15_000);
     const seen: ToolEvent[] = [];
     // Without `after` a late watch begins with the task.
     const late = agent.task(id).watch((events) => {

@@ -216,7 +216,7 @@ it('tasks are kept as long as it is told', async () => {
   const { fetch, close } = handler({ retention: { taskRetentionMs: 1, everyMs: 1 } });
   const sent = await (await fetch(post('/', call('SendMessage', { message })))).json();
   const { id } = (sent as { result: { task: { id: string } } }).result.task;
-  await vi.waitUntil(async () => (await fetch(get(`/a2a/rest/tasks/${id}`))).status === 404);
+  await vi.waitUntil(async () => (await fetch(get(`/a2a/rest/tasks/${id}`))).status === 404, 15_000);
   await close();
 });
 

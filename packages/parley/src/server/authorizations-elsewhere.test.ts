@@ -94,7 +94,7 @@ describe('an authorization that arrives at another process than the one that wai
     const stream = new Seen(other.handler.subscribeToTask({ id }, ada));
     expect(await other.handler.authorize(state, granted)).toBe(id);
     await until(other.handler, id, 'COMPLETED');
-    await vi.waitFor(() => expect(stream.ended).toBe(true));
+    await vi.waitFor(() => expect(stream.ended).toBe(true), 15_000);
     expect([replicas.seen, replicas.runs]).toEqual([[SECRET], 1]);
     expect(stream.shown.slice(1)).toEqual(['WORKING', 'COMPLETED']);
   });

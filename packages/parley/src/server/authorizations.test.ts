@@ -57,14 +57,14 @@ async function asked(handler: ReturnType<typeof running>) {
 const stateOf = async (handler: ReturnType<typeof running>, id: string) =>
   (await handler.getTask({ id }, ada)).status.state;
 const until = (handler: ReturnType<typeof running>, id: string, state: string) =>
-  vi.waitFor(async () => expect(await stateOf(handler, id)).toBe(`TASK_STATE_${state}`));
+  vi.waitFor(async () => expect(await stateOf(handler, id)).toBe(`TASK_STATE_${state}`), 15_000);
 
 describe('an authorization in the middle of a task (Spec §7.6)', () => {
   it('arrives out of band, and the stream of the message goes on over it', async () => {
     const { execute, seen } = asking();
     const handler = running(execute);
     const stream = new Seen(handler.sendStreamingMessage({ message: message() }, ada));
-    await vi.waitFor(() => expect(stream.shown.at(-1)).toBe('AUTH_REQUIRED'));
+    await vi.waitFor(() => expect(stream.shown.at(-1)).toBe('AUTH_REQUIRED'), 15_000);
     const event = stream.items.at(-1)?.event;
     const parts = event && 'statusUpdate' in event ? event.statusUpdate.status.message?.parts : [];
     expect(textOf(parts)).toContain('Please allow me');
@@ -73,7 +73,7 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
     const state = link.searchParams.get('state') ?? '';
     expect(state).toMatch(/^[\da-f]{64}$/);
     expect(await handler.authorize(state, granted)).toBeDefined();
-    await vi.waitFor(() => expect(stream.ended).toBe(true));
+    await vi.waitFor(() => expect(stream.ended).toBe(true), 15_000);
     expect(stream.shown).toEqual(['task SUBMITTED', 'WORKING', 'AUTH_REQUIRED', 'WORKING', 'COMPLETED']);
     expect(seen).toEqual([['hi', 'ada', { code: SECRET }]]);
     expect(JSON.stringify(stream.items)).not.toContain(SECRET);
@@ -224,7 +224,7 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
       const next = linkOf(status.message?.parts).searchParams.get('state') ?? '';
       expect(next).not.toBe(state);
       expect(await last.authorize(next, granted)).toBe(task.id);
-    });
+    }, 15_000);
     await until(last, task.id, 'COMPLETED');
     expect(seen).toHaveLength(1);
     await last.close();

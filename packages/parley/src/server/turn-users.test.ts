@@ -48,7 +48,7 @@ describe('the user of a turn', () => {
     const second = await files.open(clock, { path });
     const other = engine(executor, { storage: second, clock });
     await other.handler.start();
-    await vi.waitFor(() => expect(seen).toHaveLength(2));
+    await vi.waitFor(() => expect(seen).toHaveLength(2), 15_000);
     expect(seen).toEqual([KEPT, KEPT]);
     await other.handler.close();
     await second.close();

@@ -111,7 +111,7 @@ describe('an audit file', () => {
     writeFileSync(join(folder, `${files}`), 'a file in the place of the folder');
     await expect(log.write(record('one'))).rejects.toThrow();
     rmSync(join(folder, `${files}`));
-    await vi.waitFor(() => log.write(record('two')));
+    await vi.waitFor(() => log.write(record('two')), 15_000);
     await log.close();
     expect(idsIn(path)).toEqual(['two']);
     await expect(log.write(record('three'))).rejects.toThrow('is closed');

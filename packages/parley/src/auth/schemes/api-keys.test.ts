@@ -292,14 +292,14 @@ describe('a source of keys', () => {
 
     current = () => Promise.reject(new Error('cannot be read'));
     await clock.advance(1_000);
-    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    await vi.waitFor(() => expect(errors).toHaveLength(1), 15_000);
     expect(keys.authenticate(request({ 'x-api-key': 'first' }))).toMatchObject({ kind: 'user' });
 
     current = async () => [{ key: 'second', subject: 'ada' }];
     await clock.advance(1_000);
     await vi.waitFor(() => {
       expect(keys.authenticate(request({ 'x-api-key': 'first' }))).toMatchObject({ kind: 'refused' });
-    });
+    }, 15_000);
     expect(keys.authenticate(request({ 'x-api-key': 'second' }))).toMatchObject({ kind: 'user' });
   });
 

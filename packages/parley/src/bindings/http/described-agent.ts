@@ -92,7 +92,7 @@ export const LAST_EVENT_ID: Parameter = {
   in: 'header',
   description:
     'The id of the last received event: the stream resumes after it. Otherwise it begins with a snapshot of the task.',
-  schema: { type: 'string', examples: ['3'] },
+  schema: { type: 'string', pattern: '^[^,]*$', examples: ['3'] },
 };
 
 /** The header that names the activated extensions. */

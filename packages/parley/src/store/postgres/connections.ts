@@ -6,7 +6,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { OutageLog } from '../outage-log.js';
 import { Outage } from './outage.js';
 import { isConflict, isReadOnly, PostgresError, postgresError, type SendingState } from './postgres-error.js';
-import type { PostgresPlan } from './postgres-options.js';
+import { type PostgresPlan, transactionPauseMs } from './postgres-options.js';
 
 /** One statement with its values. */
 export interface Statement {
@@ -216,7 +216,8 @@ export class PostgresConnections implements Session {
     const { isPooled, statementTimeoutMs: usual } = this.plan;
     if (!isPooled && statementTimeoutMs === undefined) return 'BEGIN';
     const ms = statementTimeoutMs ?? usual;
-    return `BEGIN; SET LOCAL statement_timeout = ${ms}; SET LOCAL idle_in_transaction_session_timeout = ${ms}`;
+    const pauseMs = transactionPauseMs(ms);
+    return `BEGIN; SET LOCAL statement_timeout = ${ms}; SET LOCAL idle_in_transaction_session_timeout = ${pauseMs}`;
   }
 
   /** A connection for one use. It is replaced if it ended or did not answer. */

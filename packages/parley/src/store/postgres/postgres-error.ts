@@ -36,6 +36,7 @@ const REASONS: Readonly<Record<string, string>> = {
   [READ_ONLY]: 'the database is read-only: connect to the primary server, or end its read-only mode',
   '26000': MIXED,
   '42P05': MIXED,
+  '25P03': 'the process paused within a transaction, and the server ended it',
   '28000': 'the server refuses this user: check the user of the url and pg_hba.conf',
   '28P01': 'the server refuses the password of this user',
   '3D000': 'there is no such database: create it',
@@ -74,7 +75,7 @@ const BY_SYSTEM: Readonly<Record<string, string>> = {
 };
 
 /** Classes of codes that speak of the server, not of a statement: connections, resources, operators, the system. */
-const OUTAGES = /^(?:08|25006|28|3D|53|57P|58)/;
+const OUTAGES = /^(?:08|25006|25P03|28|3D|53|57P|58)/;
 /** The transaction met another one. It was rolled back and can run again. */
 const CONFLICTS = /^40(?:001|P01)$/;
 

@@ -187,6 +187,14 @@ function given(options: PostgresOptions): Settings {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
+/** A process that is frozen within a transaction holds its rows so long, in ms. Others shall take its turns over. */
+const TRANSACTION_PAUSE_MS = 1_000;
+
+/** The longest pause within a transaction, in ms. */
+export function transactionPauseMs(statementTimeoutMs: number): number {
+  return Math.min(statementTimeoutMs, TRANSACTION_PAUSE_MS);
+}
+
 interface ConnectionSettings extends Pick<PostgresPlan, 'connectTimeoutMs' | 'statementTimeoutMs' | 'isPooled'> {
   readonly tls: PostgresTls | undefined;
   /** Absent: the connection writes nothing. */
@@ -219,7 +227,7 @@ function connectionOf(given: URL, settings: ConnectionSettings): PoolConfig {
     // A transaction pooler refuses settings at the start of a connection. There each transaction sets its own.
     ...(!isPooled && {
       statement_timeout: statementTimeoutMs,
-      idle_in_transaction_session_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: transactionPauseMs(statementTimeoutMs),
       ...(options !== '' && { options }),
     }),
   };
