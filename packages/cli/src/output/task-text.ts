@@ -8,7 +8,7 @@ export function shortState(state: TaskState): string {
   return state.replace('TASK_STATE_', '');
 }
 
-/** The step that a status of an agent on a model SDK names in its metadata: a node, a call of a tool, or a hand-off. */
+/** The step in the metadata of a status, as agents on model SDKs name it: a node, a call of a tool, or a hand-off. */
 export function stepIn({ node, tool, state, handoff }: JsonObject = {}): string | undefined {
   if (typeof node === 'string') return node;
   if (typeof tool === 'string' && typeof state === 'string') return `${tool} · ${state}`;
