@@ -13,6 +13,8 @@ export interface ParleyOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly cwd?: string;
+  /** Writes stdout and stderr into one pipe, read as stdout. */
+  readonly joined?: boolean;
 }
 
 /** Output and exit code of a command. */
@@ -42,9 +44,11 @@ export class RunningParley implements AsyncDisposable {
   #over = false;
   readonly #told = new EventEmitter();
 
-  constructor(args: readonly string[], { env = {}, input, cwd = home.path }: ParleyOptions = {}) {
+  constructor(args: readonly string[], { env = {}, input, cwd = home.path, joined = false }: ParleyOptions = {}) {
     const { PATH = '' } = process.env;
-    this.process = spawn(process.execPath, [PARLEY, ...args], {
+    const shell = joined ? ['sh', '-c', 'exec "$0" "$@" 2>&1'] : [];
+    const [command = '', ...words] = [...shell, process.execPath, PARLEY, ...args];
+    this.process = spawn(command, words, {
       cwd,
       env: { PATH, HOME: home.path, NO_COLOR: '1', ...env },
       stdio: 'pipe',

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Task } from 'parley-a2a';
@@ -23,6 +24,13 @@ export class RestartedServer {
     this.#child = child;
     for await (const line of createInterface({ input: child.stdout })) return `${line}/a2a/rest`;
     throw new Error('the server did not start');
+  }
+
+  /** Resolves when its process has ended by itself. */
+  async died(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    await once(child, 'exit');
   }
 
   async kill(): Promise<void> {

@@ -46,7 +46,7 @@ import { MemoryRequest } from '../support/exchange-request.js';
 type Reading = (text: string) => unknown;
 
 const quiet = { write: () => true };
-const output = new Output({ stdout: quiet, stderr: quiet, colors: false }, { verbose: true });
+const output = new Output({ stdout: quiet, stderr: quiet, place: 'apart', colors: false }, { verbose: true });
 const limits = { bodyBytes: 10_000_000, jsonDepth: 100, jsonItems: 100_000, parts: 1000, idLength: 1024 };
 const header = (name: string, text: string) => new MemoryRequest({ headers: { [name]: text } });
 const answered = (name: string, text: string) => {

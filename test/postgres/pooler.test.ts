@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPostgresStorage } from '../../packages/parley/src/exports/postgres.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
@@ -50,5 +51,63 @@ describe('behind a transaction pooler', () => {
     const states = statesOf(two.subscribeToTask(sent.task.id));
     await two.cancelTask({ id: sent.task.id });
     expect((await states).at(-1)).toBe('TASK_STATE_CANCELED');
+  });
+});
+
+const IGNORED = 'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,options';
+
+describe('a pooler that a url does not name', () => {
+  /** Opens a storage through a pooler with these settings. Returns the error, and what the log says until `ends`. */
+  async function opened(more: readonly string[], options: (url: string) => object = () => ({})) {
+    await using strict = await PgbouncerServer.start(server.port, more);
+    const logged: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const note = (text: string) => {
+      logged.push(text);
+      resolve();
+    };
+    const logger = { ...silentLogger, warn: note, error: note };
+    const plain = strict.urlOf(new URL(await server.newDatabase()).pathname.slice(1), '');
+    try {
+      const storage = await openPostgresStorage({ url: plain, logger, ...options(plain) });
+      await promise;
+      await storage.close();
+    } catch (error) {
+      return { error: String(error), logged };
+    }
+    return { error: undefined, logged };
+  }
+
+  it.each([
+    ['refuses settings', []],
+    ['refuses settings, with sessions', ['pool_mode = session']],
+    ['drops settings', [IGNORED]],
+    ['drops settings, with sessions', [IGNORED, 'pool_mode = session']],
+  ])('that %s is an error with the option to set', async (_what, more) => {
+    const { error } = await opened(more);
+    expect(error).toMatch(/^StorageError: PostgreSQL at \S+: a pooler .*: add pooled=transaction to the url/);
+  });
+
+  it.each([
+    ['refuses settings', []],
+    ['drops settings', [IGNORED]],
+  ])('and that %s on the way of wake-ups is a warning with the option', async (_what, more) => {
+    const { error, logged } = await opened(more, (url) => ({ listenUrl: url, pooled: 'transaction' }));
+    expect(error).toBeUndefined();
+    expect(logged[0]).toMatch(/^wake-ups of other processes do not arrive.*a pooler .*listenUrl/);
+  });
+
+  it('that has too few places says which options count', async () => {
+    const settings = ['max_client_conn = 2', 'default_pool_size = 1', 'query_wait_timeout = 1'];
+    await using small = await PgbouncerServer.start(server.port, settings);
+    const fresh = small.urlOf(new URL(await server.newDatabase()).pathname.slice(1), '');
+    const [holder, waiter] = [new pg.Client(fresh), new pg.Client(fresh)];
+    const open = () => openPostgresStorage({ url: fresh, pooled: 'transaction', logger: silentLogger });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await expect(open()).rejects.toThrow('lower poolSize, or raise its default_pool_size');
+    await waiter.connect();
+    await expect(open()).rejects.toThrow('lower poolSize, or raise its max_client_conn');
+    await Promise.all([holder.end(), waiter.end()]);
   });
 });

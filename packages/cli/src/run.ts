@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import type { CommandLine } from './command-line/parse.js';
 import { flagsOf, parseCommandLine } from './command-line/parse.js';
 import { LOADERS } from './loaders.js';
@@ -18,6 +19,7 @@ async function run(argv: readonly string[]): Promise<number> {
   const sinks: OutputSinks = {
     stdout: process.stdout,
     stderr: process.stderr,
+    place: placeOfStdout(),
     colors: colored(process.stderr, env),
     styled: colored(process.stdout, env),
   };
@@ -75,6 +77,17 @@ function formatIn(argv: readonly string[]): OutputFormat {
   const joined = argv.join(' ');
   const found = /(?:^| )(?:-o ?|--output[ =])(jsonl?)(?: |$)/.exec(joined)?.[1] ?? process.env.A2ACLI_OUTPUT;
   return found === 'json' || found === 'jsonl' ? found : 'text';
+}
+
+function placeOfStdout(): OutputSinks['place'] {
+  try {
+    const [stdout, stderr] = [fstatSync(1), fstatSync(2)];
+    if (stdout.ino === stderr.ino && stdout.dev === stderr.dev) return 'joined';
+    return stdout.isFIFO() ? 'piped' : 'apart';
+  } catch {
+    // A stream may be closed.
+    return 'apart';
+  }
 }
 
 function colored({ isTTY }: OutputSinks['stdout'], env: NodeJS.ProcessEnv): boolean {

@@ -18,8 +18,11 @@ export class PgbouncerServer implements AsyncDisposable {
     this.#process = child;
   }
 
-  /** Resolves when it accepts connections for the databases of the server at a port. */
-  static async start(serverPort: number): Promise<PgbouncerServer> {
+  /**
+   * Resolves when it accepts connections for the databases of the server at a port. `more`: further lines of its
+   * settings, which take the place of those here.
+   */
+  static async start(serverPort: number, more: readonly string[] = []): Promise<PgbouncerServer> {
     const folder = await mkdtemp(join(tmpdir(), 'parley-pgbouncer-'));
     await chmod(folder, 0o755);
     const port = await freePort();
@@ -37,6 +40,7 @@ export class PgbouncerServer implements AsyncDisposable {
       'max_client_conn = 500',
       // After an outage of the server it connects again at once.
       'server_login_retry = 0.2',
+      ...more,
     ];
     await writeFile(config, settings.join('\n'));
     // It refuses to run as root.
@@ -53,8 +57,8 @@ export class PgbouncerServer implements AsyncDisposable {
   }
 
   /** The url of a database of the server, through the pooler. */
-  urlOf(database: string): string {
-    return `postgres://postgres@127.0.0.1:${this.port}/${database}?pooled=transaction`;
+  urlOf(database: string, query = '?pooled=transaction'): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/${database}${query}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

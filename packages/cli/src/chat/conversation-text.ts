@@ -44,8 +44,10 @@ export class ConversationText {
 
   #message({ parts }: Message): void {
     this.end();
-    this.#parts(parts);
-    this.end();
+    for (const part of parts) {
+      this.#parts([part]);
+      this.end();
+    }
   }
 
   #artifact(artifactId: string, parts: readonly Part[]): void {

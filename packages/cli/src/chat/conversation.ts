@@ -6,9 +6,9 @@ import type { Failure } from '../failure/failure.js';
 import { writeFailure } from '../failure/report.js';
 import { filePart, type GivenPart } from '../message/message-parts.js';
 import { sentRequest } from '../message/send-request.js';
+import { TaskNews } from '../output/task-news.js';
 import { INTERRUPTED } from '../task/waiting.js';
 import { CONVERSATION_HELP, conversationCommand, messageOf } from './conversation-commands.js';
-import { ConversationNews } from './conversation-news.js';
 import { Turn } from './turn.js';
 
 /** Errors after which the next message begins a new task. */
@@ -22,7 +22,7 @@ export class Conversation {
   readonly #invocation: Invocation;
   readonly #agent: CalledAgent;
   readonly #isPerson = process.stdin.isTTY === true;
-  readonly #news = new ConversationNews();
+  readonly #news = new TaskNews();
   readonly #lines: Interface;
   readonly #waiting: string[] = [];
   #wake: (() => void) | undefined;

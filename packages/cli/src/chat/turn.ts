@@ -2,10 +2,10 @@ import type { Part, StreamResponse } from 'parley-a2a';
 import type { CalledAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { StreamText } from '../output/stream-text.js';
+import type { TaskNews } from '../output/task-news.js';
 import { warnOfState, writeSummary } from '../output/task-text.js';
 import { stopsStream } from '../task/authorization.js';
 import { pollOptions, showProgress, streams } from '../task/waiting.js';
-import type { ConversationNews } from './conversation-news.js';
 import { ConversationText } from './conversation-text.js';
 
 const CANCEL_LIMIT_MS = 10_000;
@@ -14,11 +14,11 @@ const CANCEL_LIMIT_MS = 10_000;
 export class Turn {
   readonly #invocation: Invocation;
   readonly #agent: CalledAgent;
-  readonly #news: ConversationNews;
+  readonly #news: TaskNews;
   readonly #stop = new AbortController();
   #canceling: Promise<void> | undefined;
 
-  constructor(invocation: Invocation, agent: CalledAgent, news: ConversationNews) {
+  constructor(invocation: Invocation, agent: CalledAgent, news: TaskNews) {
     this.#invocation = invocation;
     this.#agent = agent;
     this.#news = news;
@@ -98,6 +98,7 @@ export class Turn {
     const timeoutMs = this.#invocation.settings.duration('timeout');
     const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
     const signal = AbortSignal.any([this.#stop.signal, ...limits]);
+    await this.#news.begin(thread.taskId, (id) => client.getTask(id, { signal }));
     if (!streams(client)) {
       const options = { signal, ...pollOptions(this.#invocation) };
       // With `returnImmediately`, the agent may still show the task as it was before the reply. So the client waits.

@@ -5,8 +5,8 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
-import { writeParts } from '../output/part-text.js';
-import { writeMessage, writeSummary, writeTask } from '../output/task-text.js';
+import { writeArtifactParts, writeParts } from '../output/part-text.js';
+import { stepIn, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
 import { portOf, started } from '../serve/listening.js';
 import { shellWord } from '../task/shell-word.js';
 
@@ -60,13 +60,14 @@ function writeNotification(output: Output, notification: StreamResponse): void {
   if ('task' in notification) writeTask(output, notification.task);
   else if ('message' in notification) writeMessage(output, notification.message);
   else if ('statusUpdate' in notification) {
-    const { taskId, contextId, status } = notification.statusUpdate;
+    const { taskId, contextId, status, metadata } = notification.statusUpdate;
     writeSummary(output, { taskId, contextId, state: status.state });
+    output.field(LABELS.step, stepIn(metadata));
     writeParts(output, status.message?.parts ?? [], LABELS.message);
   } else {
     const { taskId, contextId, artifact } = notification.artifactUpdate;
     writeSummary(output, { taskId, contextId, state: undefined });
     output.field(LABELS.artifact, artifact.name || artifact.artifactId);
-    writeParts(output, artifact.parts);
+    writeArtifactParts(output, artifact.parts);
   }
 }

@@ -4,8 +4,8 @@ import { type CalledAgent, withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { sendRequest, sentRequest } from '../message/send-request.js';
-import { ArtifactNews } from '../output/artifact-news.js';
 import { StreamText } from '../output/stream-text.js';
+import { TaskNews } from '../output/task-news.js';
 import { warnOfState, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
 import { afterAuthorization, followAuthorization, stopsStream } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
@@ -45,7 +45,7 @@ async function returnAtOnce(
 async function sendAndWait(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { client, thread } = agent;
   return waiting(invocation, thread, async ({ signal }) => {
-    const { taskId } = request.message as { readonly taskId?: string };
+    const taskId = taskIdOf(request);
     if (taskId !== undefined) return continued(invocation, agent, { request, taskId, signal });
     const first = await client.sendMessage(immediate(request), { signal });
     thread.learn(first);
@@ -88,14 +88,15 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
   }
   return waiting(invocation, thread, async ({ signal }) => {
     const text = new StreamText(output);
-    const artifacts = new ArtifactNews();
+    const taskNews = new TaskNews();
+    await taskNews.begin(taskIdOf(request), (id) => client.getTask(id, { signal }));
     const saved = savesFileParts(invocation);
     let last: StreamResponse | undefined;
     const show = (event: StreamResponse) => {
       thread.learn(event);
       last = event;
       if (output.json) output.line(event);
-      const news = artifacts.of(event);
+      const news = taskNews.of(event);
       if (!output.json) text.write(news);
       saved.takeEvent(news);
     };
@@ -122,13 +123,14 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
 async function lookInstead(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { output } = invocation;
   const { client, thread } = agent;
-  const isFollowUp = 'taskId' in (request.message as object);
   return waiting(invocation, thread, async ({ signal }) => {
-    const first = await (isFollowUp
+    const taskNews = new TaskNews();
+    await taskNews.begin(taskIdOf(request), (id) => client.getTask(id, { signal }));
+    const first = await (taskIdOf(request) !== undefined
       ? client.sendAndWait(request, { signal, ...pollOptions(invocation) })
       : client.sendMessage(immediate(request), { signal }));
     thread.learn(first);
-    if (!('task' in first)) return finish(invocation, thread, first, true);
+    if (!('task' in first)) return finish(invocation, thread, first, taskNews);
     let { task } = first;
     if (!thread.isOver) {
       if (output.json) output.line(first);
@@ -137,30 +139,36 @@ async function lookInstead(invocation: Invocation, agent: CalledAgent, request: 
       thread.learnTask(task);
     }
     task = await afterAuthorization(invocation, agent, { task, signal });
-    return finish(invocation, thread, { task }, true);
+    return finish(invocation, thread, { task }, taskNews);
   });
 }
 
+/** Shows the answer. `taskNews`: as with `--stream`, without former turns in text. */
 function finish(
   invocation: Invocation,
   thread: CalledAgent['thread'],
   answer: SendMessageResponse,
-  asLine = false,
+  taskNews?: TaskNews,
 ): number {
   const { output } = invocation;
   output.endProgress();
   const saved = savesFileParts(invocation);
-  if ('task' in answer) saved.takeTask(answer.task);
+  const task = 'task' in answer ? (taskNews?.ofTask(answer.task) ?? answer.task) : undefined;
+  if (task !== undefined) saved.takeTask(task);
   if (output.json) {
-    if (asLine) output.line(answer);
+    if (taskNews !== undefined) output.line(answer);
     else output.document(answer);
     return 0;
   }
-  if ('task' in answer) writeTask(output, answer.task, thread.resume);
-  else writeMessage(output, answer.message, thread.resume);
+  if (task !== undefined) writeTask(output, task, thread.resume);
+  else if ('message' in answer) writeMessage(output, answer.message, thread.resume);
   saved.tell();
   warnOfState(output, thread);
   return 0;
+}
+
+function taskIdOf({ message }: Request): string | undefined {
+  return (message as { readonly taskId?: string }).taskId;
 }
 
 function immediate(request: Request): Request {

@@ -5,7 +5,8 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
-import { shortState, writeArtifactParts, writeSummary } from '../output/task-text.js';
+import { writeArtifactParts } from '../output/part-text.js';
+import { artifactParts, shortState, writeSummary } from '../output/task-text.js';
 import type { Settings } from '../settings/settings.js';
 import { shellWord } from '../task/shell-word.js';
 
@@ -81,7 +82,7 @@ function writePage(invocation: Invocation, { tasks, nextPageToken, totalSize }: 
       output.field(LABELS.time, task.status.timestamp);
       for (const artifact of task.artifacts ?? []) {
         output.field(LABELS.artifact, artifact.name ?? artifact.artifactId);
-        writeArtifactParts(output, artifact, task);
+        writeArtifactParts(output, artifactParts(output, artifact, task));
       }
       output.raw('\n');
     }

@@ -2,8 +2,8 @@ import type { StreamResponse } from 'parley-a2a';
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError } from '../failure/cli-error.js';
-import { ArtifactNews } from '../output/artifact-news.js';
 import { StreamText } from '../output/stream-text.js';
+import { TaskNews } from '../output/task-news.js';
 import { warnOfState, writeSummary, writeTask } from '../output/task-text.js';
 import { awaitsAuthorization, followAuthorization } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
@@ -22,13 +22,13 @@ export function run(invocation: Invocation): Promise<number> {
         if (!streams(client))
           throw new CliError('UnsupportedOperationError', 'the agent does not stream', { hint: thread.follow });
         const text = new StreamText(output);
-        const artifacts = new ArtifactNews();
+        const taskNews = new TaskNews();
         const saved = savesFileParts(invocation);
         const show = (event: StreamResponse) => {
           thread.learn(event);
           if (!live) return;
           if (output.json) output.line(event);
-          const news = artifacts.of(event);
+          const news = taskNews.of(event);
           if (!output.json) text.write(news);
           saved.takeEvent(news);
         };

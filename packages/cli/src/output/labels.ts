@@ -4,6 +4,7 @@ export const LABELS = {
   tasks: 'Tasks',
   context: 'Context',
   state: 'State',
+  step: 'Step',
   message: 'Message',
   artifact: 'Artifact',
   description: 'Description',

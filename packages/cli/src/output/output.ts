@@ -15,6 +15,11 @@ export interface TextSink {
 export interface OutputSinks {
   readonly stdout: TextSink;
   readonly stderr: TextSink;
+  /**
+   * The place of stdout beside stderr. `joined`: both are one terminal, pipe or file. `piped`: the reader of the pipe
+   * may show the text on the terminal of stderr, as `tee` does.
+   */
+  readonly place: 'joined' | 'piped' | 'apart';
   /** True if stderr may be coloured. */
   readonly colors: boolean;
   /** True if stdout is a terminal that may be coloured. */
@@ -43,7 +48,7 @@ export class Output {
   #drawn = false;
   /** Last values of labels that are not repeated. */
   readonly #shown = new Map<string, string>();
-  /** True if the cursor of the terminal is behind text of stdout. */
+  /** True if stderr would continue a line of stdout. */
   #isMidLine = false;
   /** The end of the last text in pieces. */
   #end = '';
@@ -169,14 +174,20 @@ export class Output {
   #write(text: string): void {
     if (text === '') return;
     this.endProgress();
-    this.#isMidLine = this.#sinks.stdout.isTTY === true && !text.endsWith('\n');
+    this.#isMidLine = this.#sinks.place !== 'apart' && !text.endsWith('\n');
     this.#sinks.stdout.write(this.#withoutHidden(text));
   }
 
   #tell(text: string): void {
     this.endProgress();
-    if (this.#isMidLine && this.watched) this.#write('\n');
+    if (this.#isMidLine) this.#beginLine();
     this.#sinks.stderr.write(this.#withoutHidden(text));
+  }
+
+  #beginLine(): void {
+    if (this.#sinks.place === 'joined') this.#write(this.styled ? '\x1b[0m\n' : '\n');
+    else if (this.watched) this.#sinks.stderr.write('\n');
+    this.#isMidLine = false;
   }
 
   #withoutHidden(text: string): string {

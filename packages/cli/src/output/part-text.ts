@@ -4,16 +4,17 @@ import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 import { isToolData, writeToolCalls } from './tool-text.js';
 
-/**
- * Shows parts: texts and data as blocks, files by name, media type and size, calls of tools as lines. Chunks of a
- * streamed text become one block, except parts with metadata in verbose output.
- */
-export function writeParts(output: Output, parts: readonly Part[], textLabel: string = LABELS.text): void {
+/** Shows the parts of an artifact. Chunks of a text become one block, except parts with metadata in verbose output. */
+export function writeArtifactParts(output: Output, parts: readonly Part[]): void {
   const showsMetadata = output.verbose && parts.some(({ metadata }) => metadata !== undefined);
+  writeParts(output, showsMetadata ? parts : joinedParts(parts), LABELS.text);
+}
+
+/** Shows parts: texts and data as blocks, files by name, media type and size, calls of tools as lines. */
+export function writeParts(output: Output, parts: readonly Part[], textLabel: string): void {
   const calls = output.verbose ? [] : parts.filter(isToolData);
   if (calls.length > 0) writeToolCalls(output, calls);
-  const rest = calls.length > 0 ? parts.filter((part) => !isToolData(part)) : parts;
-  for (const part of showsMetadata ? rest : joinedParts(rest)) {
+  for (const part of calls.length > 0 ? parts.filter((part) => !isToolData(part)) : parts) {
     if ('text' in part) output.block(textLabel, part.text);
     else if ('data' in part) output.block(LABELS.data, JSON.stringify(part.data, undefined, 2));
     else output.field(LABELS.file, fileLine(part));

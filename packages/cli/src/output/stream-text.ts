@@ -1,10 +1,10 @@
-import type { Part, StreamResponse } from 'parley-a2a';
+import type { Artifact, Part, StreamResponse, Task, TaskStatusUpdateEvent } from 'parley-a2a';
 import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 import { writeParts } from './part-text.js';
-import { shortState, writeMessage, writeTask } from './task-text.js';
+import { shortState, stepIn, writeArtifactHead, writeMessage, writeTask } from './task-text.js';
 
-/** Shows the events of a stream as they arrive. Chunks of one text continue one block. */
+/** Shows the news of a stream as they arrive. Chunks of one text continue one block. */
 export class StreamText {
   readonly #output: Output;
   /** The artifact whose text is being written. */
@@ -12,29 +12,22 @@ export class StreamText {
   #artifact: string | undefined;
   /** Names of artifacts by id, because later chunks need not repeat the name. */
   readonly #names = new Map<string, string>();
+  #taskId: string | undefined;
+  #state: string | undefined;
 
   constructor(output: Output) {
     this.#output = output;
   }
 
   write(event: StreamResponse): void {
-    if ('artifactUpdate' in event) {
-      const { artifact, append } = event.artifactUpdate;
-      this.#chunk(artifact.artifactId, artifact.name, artifact.parts, append === true);
-      return;
-    }
-    this.end();
-    this.#artifact = undefined;
-    if ('task' in event) {
-      for (const { artifactId, name = '' } of event.task.artifacts ?? []) {
-        if (name !== '') this.#names.set(artifactId, name);
-      }
-      writeTask(this.#output, event.task);
-    } else if ('message' in event) writeMessage(this.#output, event.message);
-    else {
-      this.#output.field(LABELS.state, shortState(event.statusUpdate.status.state));
-      const said = event.statusUpdate.status.message;
-      if (said !== undefined) writeParts(this.#output, said.parts, LABELS.message);
+    if ('artifactUpdate' in event) this.#chunk(event.artifactUpdate.artifact, event.artifactUpdate.append === true);
+    else if ('task' in event) this.#task(event.task);
+    else if ('message' in event) {
+      this.#interrupt();
+      writeMessage(this.#output, event.message);
+    } else {
+      this.#interrupt();
+      this.#status(event.statusUpdate);
     }
   }
 
@@ -44,23 +37,66 @@ export class StreamText {
     this.#open = undefined;
   }
 
-  #chunk(id: string, name: string | undefined, parts: readonly Part[], append: boolean): void {
-    if (name !== undefined && name !== '') this.#names.set(id, name);
-    if (parts.length === 0) return;
+  /** Ends the current block for other lines. The next chunk then begins with the name of its artifact. */
+  #interrupt(): void {
+    this.end();
+    this.#artifact = undefined;
+  }
+
+  /** A snapshot after a reconnection has only what was missed, so its text goes on where the stream broke. */
+  #task({ artifacts = [], ...task }: Task): void {
+    const { id, status } = task;
+    const isFirst = this.#taskId !== id;
+    if (isFirst) {
+      this.#interrupt();
+      writeTask(this.#output, task);
+      this.#taskId = id;
+      this.#state = status.state;
+    }
+    for (const artifact of artifacts) this.#chunk(artifact, true);
+    if (isFirst || (status.state === this.#state && status.message === undefined)) return;
+    this.#interrupt();
+    this.#status({ status });
+  }
+
+  /** A step within the same state is a line of its own, without the state. */
+  #status({ status: { state, message }, metadata }: Pick<TaskStatusUpdateEvent, 'status' | 'metadata'>): void {
+    const step = stepIn(metadata);
+    if (step === undefined || state !== this.#state) this.#output.field(LABELS.state, shortState(state));
+    this.#output.field(LABELS.step, step);
+    this.#state = state;
+    if (message !== undefined) writeParts(this.#output, message.parts, LABELS.message);
+  }
+
+  #chunk(artifact: Artifact, append: boolean): void {
+    const { artifactId: id, parts } = artifact;
+    const known = this.#names.get(id);
+    const name = artifact.name || known;
+    this.#names.set(id, name ?? '');
+    if (parts.length === 0 && known !== undefined) return;
     if (this.#artifact !== id || !append) {
       this.end();
-      this.#output.field(LABELS.artifact, this.#names.get(id) ?? id);
+      if (known === undefined) writeArtifactHead(this.#output, artifact);
+      else this.#output.field(LABELS.artifact, name || id);
       this.#artifact = id;
     }
+    let others: Part[] = [];
+    const flush = () => {
+      if (others.length === 0) return;
+      this.end();
+      writeParts(this.#output, others, LABELS.text);
+      others = [];
+    };
     for (const part of parts) {
       if (!('text' in part)) {
-        this.end();
-        writeParts(this.#output, [part]);
+        others.push(part);
         continue;
       }
+      flush();
       if (this.#open === undefined) this.#output.raw(`${LABELS.text}:\n`);
       this.#open = id;
       this.#output.raw(part.text);
     }
+    flush();
   }
 }

@@ -1,12 +1,30 @@
-import { type Artifact, isInterrupted, isTerminal, type Message, type Task, type TaskState } from 'parley-a2a';
+import {
+  type Artifact,
+  isInterrupted,
+  isTerminal,
+  type JsonObject,
+  type Message,
+  type Part,
+  type Task,
+  type TaskState,
+} from 'parley-a2a';
 import { LABELS } from './labels.js';
 import type { Output } from './output.js';
-import { writeParts } from './part-text.js';
+import { writeArtifactParts, writeParts } from './part-text.js';
 import { withCallEnds } from './tool-text.js';
 
 /** Returns a state without its prefix. */
 export function shortState(state: TaskState): string {
   return state.replace('TASK_STATE_', '');
+}
+
+/** The step in the metadata of a status, as agents on model SDKs name it: a node, a call of a tool, or a hand-off. */
+export function stepIn({ node, tool, state, handoff }: JsonObject = {}): string | undefined {
+  if (typeof node === 'string') return node;
+  if (typeof tool === 'string' && typeof state === 'string') return `${tool} · ${state}`;
+  if (typeof handoff !== 'object' || handoff === null || Array.isArray(handoff)) return undefined;
+  const { from, to } = handoff as JsonObject;
+  return typeof from === 'string' && typeof to === 'string' ? `${from} → ${to}` : undefined;
 }
 
 /** The ids and the state of a task. */
@@ -30,19 +48,23 @@ export function writeTask(output: Output, task: Task, resume?: string): void {
   if (output.verbose && task.metadata !== undefined) output.field(LABELS.metadata, JSON.stringify(task.metadata));
   if (task.status.message !== undefined) writeParts(output, task.status.message.parts, LABELS.message);
   for (const artifact of task.artifacts ?? []) {
-    const { artifactId, name } = artifact;
-    const named = name === undefined || name === '' ? artifactId : name;
-    output.field(LABELS.artifact, output.verbose && named !== artifactId ? `${named} (${artifactId})` : named);
-    if (output.verbose) output.field(LABELS.description, artifact.description);
-    writeArtifactParts(output, artifact, task);
+    writeArtifactHead(output, artifact);
+    writeArtifactParts(output, artifactParts(output, artifact, task));
   }
   if (output.verbose) for (const message of task.history ?? []) writeHistory(output, message);
   output.field(LABELS.resume, resume);
 }
 
-/** Shows the parts of an artifact. Verbose output shows them as the agent has written them. */
-export function writeArtifactParts(output: Output, { parts }: Artifact, { status }: Task): void {
-  writeParts(output, isTerminal(status.state) && !output.verbose ? withCallEnds(parts) : parts);
+/** The parts of an artifact as they are shown: after the end of its task no call is open. Verbose output shows all. */
+export function artifactParts(output: Output, { parts }: Artifact, { status }: Task): readonly Part[] {
+  return isTerminal(status.state) && !output.verbose ? withCallEnds(parts) : parts;
+}
+
+/** Writes the lines before the content of an artifact. */
+export function writeArtifactHead(output: Output, { artifactId, name, description }: Omit<Artifact, 'parts'>): void {
+  const named = name === undefined || name === '' ? artifactId : name;
+  output.field(LABELS.artifact, output.verbose && named !== artifactId ? `${named} (${artifactId})` : named);
+  if (output.verbose) output.field(LABELS.description, description);
 }
 
 /** Shows a message that is the whole answer. */
@@ -70,5 +92,5 @@ export function warnOfState(output: Output, { state, follow }: FollowedTask): vo
 
 function writeHistory(output: Output, message: Message): void {
   output.field(LABELS.history, `${message.role === 'ROLE_USER' ? 'user' : 'agent'} ${message.messageId}`);
-  writeParts(output, message.parts);
+  writeParts(output, message.parts, LABELS.text);
 }

@@ -143,6 +143,7 @@ export function savesFileParts({ settings, output }: Invocation): FilePartSaving
     takeTask: (task) => task.artifacts?.forEach(take),
     takeEvent: (event) => {
       if ('artifactUpdate' in event) take(event.artifactUpdate.artifact);
+      if ('task' in event) event.task.artifacts?.forEach(take);
     },
     tell: () => tellSaved(output, saved.files),
   };

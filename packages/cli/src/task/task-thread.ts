@@ -1,4 +1,5 @@
 import { isInterrupted, isTerminal, type StreamResponse, type Task, type TaskState, type TaskStatus } from 'parley-a2a';
+import { stepIn } from '../output/task-text.js';
 import { shellWord } from './shell-word.js';
 
 /** Facts about the task of a command, to find back to it after any failure. */
@@ -8,7 +9,7 @@ export class TaskThread {
   taskId: string | undefined;
   contextId: string | undefined;
   state: TaskState | undefined;
-  /** The last status text of the agent, on one line. */
+  /** The last status text of the agent, or the name of its last step, on one line. */
   said: string | undefined;
 
   constructor(agentFlags: string, taskId?: string) {
@@ -26,6 +27,7 @@ export class TaskThread {
       this.taskId = event.statusUpdate.taskId;
       this.contextId = event.statusUpdate.contextId;
       this.#learnStatus(event.statusUpdate.status);
+      this.said = stepIn(event.statusUpdate.metadata) ?? this.said;
     } else if ('artifactUpdate' in event) {
       this.taskId = event.artifactUpdate.taskId;
       this.contextId = event.artifactUpdate.contextId;

@@ -24,6 +24,7 @@ interface Choice {
 
 type Field = readonly [name: string, schema: JsonObject];
 
+const MOST_NAMES = 10;
 const YES = /^(?:y|yes|approve|approved)[.!]?$/i;
 const NO = /^(?:n|no|refuse|refused|decline|declined)(?:,?\s+(?:thanks|thank you))?[.!]?$/i;
 const NO_BECAUSE = /^(?:no|refuse|refused|decline|declined)[,;:!](?=\s)/i;
@@ -71,12 +72,19 @@ export function readText(text: string, rules: AnswerRules): AnswerReading {
   if (canDecline && isNo(text) && !(only !== undefined && listsWord(only, text))) return { kind: 'declined' };
   const typed = parsed(text);
   if (only === undefined) {
-    const how = canDecline ? 'answer with a JSON object of the fields, or with no' : 'answer with a JSON object';
-    return isObject(typed) ? firstFit(rules, [typed as JsonObject]) : { kind: 'unfit', fault: how };
+    return isObject(typed) ? firstFit(rules, [typed as JsonObject]) : { kind: 'unfit', fault: formFault(rules) };
   }
   const plain = plainValues(only, text).flatMap((value) => formsOf(schema, value));
   // The fault of a form names its fields.
   return firstFit(rules, isObject(typed) ? [typed as JsonObject, ...plain] : [...plain]);
+}
+
+/** Names the fields of a form to the sender of another answer. */
+export function formFault({ schema, canDecline }: AnswerRules): string {
+  const names = (fieldsOf(schema) ?? []).map(([name]) => name);
+  const more = names.length > MOST_NAMES ? ' and others' : '';
+  const fields = names.length === 0 ? '' : ` of ${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+  return `answer with a JSON object${fields}${canDecline ? ', or with no' : ''}`;
 }
 
 /** A text as the value of a field. A text that fits no reading stays a text. */

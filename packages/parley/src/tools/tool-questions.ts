@@ -8,6 +8,7 @@ import {
   answerLines,
   choicesOf,
   fieldsOf,
+  formFault,
   isNo,
   isYes,
   readAnswer,
@@ -126,7 +127,7 @@ function plainAnswer(parts: readonly Part[], question: ToolQuestion): ReadAnswer
     case 'value':
       return isObject(reading.value)
         ? { answer: { action: 'accept', content: reading.value as JsonObject } }
-        : { fault: 'answer with a JSON object of the fields, or with no' };
+        : { fault: formFault({ schema, canDecline: true }) };
   }
 }
 

@@ -20,19 +20,19 @@ export interface InterruptAnswers {
 
 /**
  * The questions of interrupts, for INPUT_REQUIRED: for each a text, and a data part `{ interruptId, value }` with the
- * `responseSchema` of the interrupt, if it has one.
+ * `responseSchema` of the interrupt, if it has one. `note`: why they are asked again, above the first text.
  */
 export function questionParts(interrupts: readonly OpenInterrupt[], note?: string): readonly Part[] {
-  const questions = interrupts.flatMap(({ id, value, response_schema }): Part[] => {
+  return interrupts.flatMap(({ id, value, response_schema }, at): Part[] => {
     const json = jsonOf(value);
     const responseSchema = response_schema === undefined ? undefined : jsonOf(response_schema);
     const form = isObject(responseSchema) ? formLines({ schema: responseSchema, canDecline: false }) : [];
+    const before = note === undefined || at > 0 ? [] : [note, ''];
     return [
-      { text: [typeof json === 'string' ? json : JSON.stringify(json), ...form].join('\n') },
+      { text: [...before, typeof json === 'string' ? json : JSON.stringify(json), ...form].join('\n') },
       controlPart({ data: { interruptId: id, value: json, ...(responseSchema !== undefined && { responseSchema }) } }),
     ];
   });
-  return note === undefined ? questions : [{ text: note }, ...questions];
 }
 
 const NOTHING: JsonObject = {};

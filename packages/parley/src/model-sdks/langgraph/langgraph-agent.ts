@@ -136,8 +136,8 @@ class GraphTurn {
     const config = { configurable: { thread_id: thread } };
     const start = await this.#start(config);
     if (start.kind === 'overtaken') return this.#events.fail(OVERTAKEN);
-    if (start.kind === 'unclear')
-      return this.#ask(config, start.fault === undefined ? UNCLEAR : `${INVALID} ${start.fault}`);
+    const refusal = 'fault' in start && start.fault !== undefined ? `${INVALID} ${start.fault}` : undefined;
+    if (start.kind === 'unclear') return this.#ask(config, refusal ?? UNCLEAR);
     try {
       await this.#go(start, config);
     } catch (error) {
@@ -146,7 +146,7 @@ class GraphTurn {
     }
     if (this.#context.signal.aborted) return;
     const questions = openInterrupts(await graph.getState(config));
-    if (questions.length > 0) return this.#events.inputRequired(questionParts(questions));
+    if (questions.length > 0) return this.#events.inputRequired(questionParts(questions, refusal));
     await this.#complete();
   }
 

@@ -8,8 +8,8 @@ import { isAt, type ThreadPosition } from './thread-position.js';
 export type TurnStart =
   /** The message is new input. */
   | { readonly kind: 'input' }
-  /** The message answers interrupts. */
-  | { readonly kind: 'answer'; readonly answers: InterruptAnswers['values'] }
+  /** The message answers interrupts. `fault`: why another of its answers does not fit. */
+  | { readonly kind: 'answer'; readonly answers: InterruptAnswers['values']; readonly fault: string | undefined }
   /** The thread goes on from its last checkpoint. */
   | { readonly kind: 'continue' }
   /** The message has no answer to any question. `fault`: why an answer does not fit. */
@@ -38,5 +38,5 @@ export function turnStart({ message, question, open, position, saved }: TurnFact
   if (waiting.length === 0) return { kind: 'overtaken' };
   if (waiting.every(({ id }) => isPause(id))) return { kind: 'continue' };
   const { values, fault } = answersIn(message, waiting);
-  return Object.keys(values).length > 0 ? { kind: 'answer', answers: values } : { kind: 'unclear', fault };
+  return Object.keys(values).length > 0 ? { kind: 'answer', answers: values, fault } : { kind: 'unclear', fault };
 }

@@ -1,6 +1,7 @@
 import type { Client, PoolConfig } from 'pg';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { TIMEOUT_MS } from './check-server.js';
 import type { PgLibrary } from './connections.js';
 import { postgresError, readOnlyError } from './postgres-error.js';
 import type { PostgresPlan } from './postgres-options.js';
@@ -18,9 +19,14 @@ export interface ListenConnectionOptions {
 
 /** The server has to answer once in this time. A dead connection looks the same as one without wake-ups. */
 const HEARTBEAT_MS = 5_000;
-const READ_ONLY = "SELECT current_setting('transaction_read_only') AS read_only";
+const SETTINGS = `SELECT current_setting('transaction_read_only') AS read_only, ${TIMEOUT_MS} AS timeout_ms`;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
+
+interface Settings {
+  readonly read_only?: string;
+  readonly timeout_ms?: number;
+}
 
 /** One connection that listens on one channel while the process lives. It is replaced when it ends or falls silent. */
 export class ListenConnection {
@@ -81,18 +87,23 @@ export class ListenConnection {
     });
   }
 
-  /** Asks if the server takes writes. After a failover an old primary does not, and gets no wake-ups. */
+  /**
+   * Asks if the server takes writes. After a failover an old primary does not, and gets no wake-ups. Behind a pooler
+   * that drops the settings of connections, none may arrive either.
+   */
   async #beat(client: Client): Promise<void> {
-    const [row] = await this.#ask(client, READ_ONLY);
+    const [row] = await this.#ask(client, SETTINGS);
     if (row?.read_only === 'on') throw readOnlyError();
+    if (row?.timeout_ms !== undefined && row.timeout_ms !== this.#options.plan.statementTimeoutMs)
+      throw new Error('a pooler drops the settings of its connections: listenUrl must name the server itself');
   }
 
   /** Runs a statement. Ends the connection if no answer comes in time. */
-  async #ask(client: Client, text: string): Promise<readonly { readonly read_only?: string }[]> {
+  async #ask(client: Client, text: string): Promise<readonly Settings[]> {
     const { clock, plan } = this.#options;
     const stop = clock.after(plan.connectTimeoutMs, () => cut(client));
     try {
-      return (await client.query<{ readonly read_only?: string }>(text)).rows;
+      return (await client.query<Settings>(text)).rows;
     } finally {
       stop();
     }

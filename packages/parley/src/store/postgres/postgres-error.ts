@@ -29,9 +29,13 @@ export type SendingState = 'not-sent' | 'sent';
 
 const READ_ONLY = '25006';
 
+const MIXED = 'a pooler mixes the prepared statements of its clients: add pooled=transaction to the url';
+
 /** By the code of the server: the reason, and the remedy. */
 const REASONS: Readonly<Record<string, string>> = {
   [READ_ONLY]: 'the database is read-only: connect to the primary server, or end its read-only mode',
+  '26000': MIXED,
+  '42P05': MIXED,
   '25P03': 'the process paused within a transaction, and the server ended it',
   '28000': 'the server refuses this user: check the user of the url and pg_hba.conf',
   '28P01': 'the server refuses the password of this user',
@@ -48,6 +52,16 @@ const REASONS: Readonly<Record<string, string>> = {
   XX001: 'a row on the disk of the server is damaged: look into its log',
   XX002: 'an index on the disk of the server is damaged: REINDEX it',
 };
+
+/** Errors of pgbouncer, which gives the same code to many of them. */
+const OF_POOLER: readonly (readonly [message: RegExp, reason: string])[] = [
+  [
+    /unsupported startup parameter/,
+    'a pooler refuses the settings of a connection: add pooled=transaction to the url, or for listenUrl name the server',
+  ],
+  [/no more connections allowed/, 'the pooler takes no more clients: lower poolSize, or raise its max_client_conn'],
+  [/query_wait_timeout/, 'the pooler had no free connection: lower poolSize, or raise its default_pool_size'],
+];
 
 const BY_SYSTEM: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens there',
@@ -74,7 +88,7 @@ export function postgresError(error: unknown, subject: string, sending: SendingS
     const isOutage = OUTAGES.test(sqlState);
     // An error of the server rolls the statement back. A fatal one may come after the commit.
     const written = sending === 'sent' && severity !== 'ERROR' ? 'unknown' : 'no';
-    const reason = REASONS[sqlState];
+    const reason = OF_POOLER.find(([pattern]) => pattern.test(message))?.[1] ?? REASONS[sqlState];
     const text = reason === undefined ? `${message} (${sqlState})` : `${reason} (${message})`;
     return new PostgresError(`PostgreSQL at ${subject}: ${text}`, {
       cause: error,
