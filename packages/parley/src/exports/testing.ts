@@ -1,3 +1,4 @@
+import type { PlainCredential } from '../bindings/capnweb/plain-types.js';
 import type { Artifact } from '../model/artifact.js';
 import type { Message } from '../model/message.js';
 import type { Part, RawPart, TextPart, UrlPart } from '../model/part.js';
@@ -96,9 +97,22 @@ export function createTestArtifact(overrides: Partial<Artifact> = {}, options: T
   return artifactOf(overrides, options);
 }
 
-/** Credentials for the webhook of a push configuration. */
-export function createTestAuthCredentials(overrides?: Partial<AuthenticationInfo>): AuthenticationInfo {
-  return authCredentials(overrides);
+/** What a login of each type has at least. */
+const LOGINS: { readonly [Type in PlainCredential['type']]: PlainCredential } = {
+  bearer: { type: 'bearer', token: 'test-token' },
+  apikey: { type: 'apikey', apiKey: 'test-key' },
+  oauth2: { type: 'oauth2', token: 'test-token' },
+  mtls: { type: 'mtls' },
+  custom: { type: 'custom', token: 'test-token' },
+};
+
+/** Credentials for the webhook of a push configuration; with `type`, those of a login over Cap'n Web. */
+export function createTestAuthCredentials(overrides?: Partial<AuthenticationInfo>): AuthenticationInfo;
+export function createTestAuthCredentials(login: PlainCredential): PlainCredential;
+export function createTestAuthCredentials(
+  given: Partial<AuthenticationInfo> | PlainCredential = {},
+): AuthenticationInfo | PlainCredential {
+  return 'type' in given ? { ...LOGINS[given.type], ...given } : authCredentials(given);
 }
 
 /** Waits for `ms` of real time. */

@@ -31,6 +31,11 @@ describe('the shapes for tests', () => {
     expect(violationsOf(type, value)).toEqual([]);
   });
 
+  it('are logins, too', () => {
+    expect(createTestAuthCredentials({ type: 'bearer' })).toEqual({ type: 'bearer', token: 'test-token' });
+    expect(createTestAuthCredentials({ type: 'apikey', apiKey: 'k' })).toEqual({ type: 'apikey', apiKey: 'k' });
+  });
+
   it('take overrides', () => {
     expect(createTestMessage({ role: 'ROLE_AGENT', messageId: 'm' })).toMatchObject({
       role: 'ROLE_AGENT',
