@@ -2,7 +2,7 @@ import type { Part } from '../model/part.js';
 import { SETTLED } from '../runtime/settled.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { type EventQueue, MORE_FOLLOWS } from './event-queue.js';
-import { isModelStream, type ModelStream, modelText } from './model-stream.js';
+import type { ModelStream } from './model-stream.js';
 import type { RequestContext } from './request-context.js';
 
 /** An answer to a prompt: a text, parts, or nothing. */
@@ -33,7 +33,7 @@ export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
     async execute(context, events) {
       events.working();
       const result = await run(context.text, context);
-      const answer = isModelStream(result) ? modelText(result, context.signal) : result;
+      const answer = isModelStream(result) ? await modelText(result, context) : result;
       if (isAsyncIterable(answer)) {
         // An incomplete answer must not complete the task. The engine ends the task, with the reason of the abort.
         if (!(await stream(answer, context, events))) return;
@@ -90,4 +90,15 @@ function isAsyncIterable(value: Answer | AsyncIterable<string | Part>): value is
 
 function isEmptyList(value: Answer): boolean {
   return Array.isArray(value) && value.length === 0;
+}
+
+/** True for the result of `streamText`, false for the other answers of an agent. */
+function isModelStream(value: unknown): value is ModelStream {
+  return typeof value === 'object' && value !== null && 'fullStream' in value;
+}
+
+/** Loads the reader of such a result with the first one. */
+async function modelText(result: ModelStream, { signal }: RequestContext): Promise<AsyncIterable<string>> {
+  const code = await import('./model-stream.js');
+  return code.modelText(result, signal);
 }

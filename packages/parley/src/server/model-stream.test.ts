@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { call, engine, ids, message, Seen, send, short, textOf } from '../../../../test/support/engine.js';
 import { agent } from './agent.js';
 import type { ModelStream } from './model-stream.js';
+
+// An agent loads this code with its first stream, which takes real time.
+beforeAll(async () => void (await import('./model-stream.js')));
 
 type StreamPart = { readonly type: string; readonly [member: string]: unknown };
 

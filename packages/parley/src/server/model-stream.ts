@@ -8,11 +8,6 @@ export interface StreamedPart {
   readonly type: string;
 }
 
-/** True for the result of `streamText`, false for the other answers of an agent. */
-export function isModelStream(value: unknown): value is ModelStream {
-  return typeof value === 'object' && value !== null && 'fullStream' in value;
-}
-
 /**
  * The parts of a model's answer. They end early if the agent was told to stop.
  * @throws the error of the model. The `textStream` of the AI SDK drops that error and only ends.
