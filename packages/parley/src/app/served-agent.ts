@@ -25,7 +25,7 @@ import type { AgentExecutor } from '../server/agent-executor.js';
 import type { AuthorizationReply, SecretSealer } from '../server/authorization.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
 import type { EngineNode } from '../server/execution/engine-node.js';
-import { interceptedHandler } from '../server/intercepted-handler.js';
+import { interceptedHandler, newTaskIds } from '../server/intercepted-handler.js';
 import { isolation } from '../server/isolation.js';
 import { mappedHandler } from '../server/mapped-handler.js';
 import type { PushRegistration } from '../server/push-registration.js';
@@ -247,10 +247,10 @@ export class ServedAgent {
     const handler = this.#capabilities.extendedAgentCard
       ? withExtendedCard(this.#handler, (card) => ({ ...card, supportedInterfaces }))
       : this.#handler;
+    const around = [newTaskIds(this.#ports.ids), ...interceptors];
     // A custom handler decides itself what it gives to interceptors.
-    const around = this.#engine ? [...interceptors, isolation] : interceptors;
-    const called = interceptors.length === 0 ? handler : interceptedHandler(handler, around);
-    if (this.#engine === undefined) return validatedHandler(called);
+    if (this.#engine === undefined) return validatedHandler(interceptedHandler(handler, around));
+    const called = interceptors.length === 0 ? handler : interceptedHandler(handler, [...around, isolation]);
     // All else comes out of the engine, which has checked what agents publish.
     return this.#capabilities.extendedAgentCard
       ? validatedHandler(called, OPERATION_NAMES.filter(answersCard))

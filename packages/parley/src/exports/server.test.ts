@@ -9,6 +9,7 @@ import {
   BaseRequestHandler,
   createAgentHandler,
   MemoryStorage,
+  type ServerCallContext,
   systemClock,
 } from './server.js';
 
@@ -41,6 +42,32 @@ describe('an agent behind fetch', () => {
       expect(response.status).toBe(200);
       expect(await response.json()).toMatchObject({ id: 7, result: { task: completed } });
     }
+  });
+
+  it('tells interceptors the ids of a new task and its context', async () => {
+    const seen: unknown[] = [];
+    const { fetch } = handler({
+      interceptors: [
+        ({ context, ...rest }, next) => {
+          seen.push(context.newTask);
+          return next({ context, ...rest });
+        },
+      ],
+    });
+    const send = async (over: object = {}) => {
+      const body = call('SendMessage', { message: { ...message, messageId: crypto.randomUUID(), ...over } });
+      const { result } = (await (await fetch(post('/', body))).json()) as {
+        result?: { task: { id: string; contextId: string } };
+      };
+      return result?.task;
+    };
+    const first = await send();
+    expect(seen).toEqual([{ taskId: first?.id, contextId: first?.contextId }]);
+    const second = await send({ contextId: first?.contextId });
+    expect(second?.contextId).toBe(first?.contextId);
+    expect(seen.at(-1)).toEqual({ taskId: second?.id, contextId: first?.contextId });
+    await send({ taskId: first?.id });
+    expect(seen.at(-1)).toBeUndefined();
   });
 
   it('answers HTTP+JSON at its interface', async () => {
@@ -164,16 +191,19 @@ describe('an agent behind fetch', () => {
   });
 
   it('may be a request handler of the application', async () => {
+    const newTasks: unknown[] = [];
     class Fixed extends BaseRequestHandler {
-      override sendMessage = async () => ({
-        message: { messageId: 'r', role: 'ROLE_AGENT' as const, parts: [{ text: 'fixed' }] },
-      });
+      override sendMessage = async (_: unknown, { newTask }: ServerCallContext) => {
+        newTasks.push(newTask);
+        return { message: { messageId: 'r', role: 'ROLE_AGENT' as const, parts: [{ text: 'fixed' }] } };
+      };
       override getTask = () => Promise.reject(new Error('none'));
       override cancelTask = () => Promise.reject(new Error('none'));
     }
     const { fetch, agentCard } = createAgentHandler({ handler: new Fixed(), url: URL_BASE });
     const response = await fetch(post('/', call('SendMessage', { message })));
     expect(await response.json()).toMatchObject({ result: { message: { parts: [{ text: 'fixed' }] } } });
+    expect(newTasks).toEqual([{ taskId: expect.any(String), contextId: expect.any(String) }]);
     expect(agentCard.capabilities.extensions).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { type CallOutcome, type InterceptedCall, type Interceptor, intercepted } from '../operations/interceptor.js';
 import { OPERATION_NAMES, type OperationName } from '../operations/operations.js';
+import type { IdSource } from '../runtime/id-source.js';
 import type { StreamItem } from '../task/stream-item.js';
 import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
@@ -9,6 +10,16 @@ import type { ServerCallContext } from './server-call-context.js';
  * replaces the event leaves the JSON out.
  */
 export type ServerInterceptor = Interceptor<ServerCallContext, StreamItem>;
+
+/** Gives the ids of a new task to the interceptors and the handler behind it. */
+export function newTaskIds(ids: IdSource): ServerInterceptor {
+  return (call, next) => {
+    const message = 'message' in call.request ? call.request.message : undefined;
+    if (message === undefined || message.taskId) return next(call);
+    const newTask = { taskId: ids.ordered(), contextId: message.contextId || ids.ordered() };
+    return next({ ...call, context: { ...call.context, newTask } });
+  };
+}
 
 /** A handler with interceptors around each of its operations; the first of them is the outermost. */
 export function interceptedHandler(

@@ -10,6 +10,11 @@ export interface ServerCallContext {
   readonly taskId?: string;
   /** The context that the request names. */
   readonly contextId?: string;
+  /**
+   * The ids for the task that a message starts. Interceptors and a custom handler have them before the task is there.
+   * Not used if the message is a repeat, or has a direct reply. Absent for calls that start no task.
+   */
+  readonly newTask?: { readonly taskId: string; readonly contextId: string };
   /** The protocol version of the call, `Major.Minor`. */
   readonly version: string;
   /**

@@ -123,9 +123,10 @@ export class MessageIntake {
     const { takenIn, caller: callerKey } = context;
     const envelope = { scope, message, caller, key, callerKey, takenIn, pushConfig };
     if (message.taskId) return { ...envelope, taskId: message.taskId, task: undefined };
-    const taskId = ids.ordered();
+    const { newTask } = context;
+    const taskId = newTask?.taskId ?? ids.ordered();
     // Ordered ids, like those of tasks: stores keep indexes by them.
-    const contextId = message.contextId || ids.ordered();
+    const contextId = message.contextId || (newTask?.contextId ?? ids.ordered());
     const task = {
       id: taskId,
       contextId,
