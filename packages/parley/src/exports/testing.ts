@@ -97,7 +97,7 @@ export function createTestArtifact(overrides: Partial<Artifact> = {}, options: T
   return artifactOf(overrides, options);
 }
 
-/** What a login of each type has at least. */
+/** The members that a login of each type has at least. */
 const LOGINS: { readonly [Type in PlainCredential['type']]: PlainCredential } = {
   bearer: { type: 'bearer', token: 'test-token' },
   apikey: { type: 'apikey', apiKey: 'test-key' },
