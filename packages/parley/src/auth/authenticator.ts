@@ -146,7 +146,7 @@ const A_TIME = 'must be a number of ms since the epoch';
  */
 export function answerFault({ user, askAgainAt }: Pick<KnownUser, 'user' | 'askAgainAt'>): string | undefined {
   const { id, expiresAt } = user;
-  if (typeof id !== 'string' || id === '') return 'id: must be a text, such as that of userId("service", "planner")';
+  if (typeof id !== 'string' || id === '') return 'id: must be a text. Make ids with userId()';
   if (!isTime(expiresAt)) return `expiresAt: ${A_TIME}`;
   for (const name of LISTS) {
     // A text in the place of a list would include each of its parts.
