@@ -19,7 +19,7 @@ const END_MS = 30_000;
 /** Memory of a stored task in a server with tasks in memory. */
 const TASK_BYTES = 150_000;
 const TIMES = { headersMs: 2_000, requestMs: 2_000, keepAliveMs: 1_000 };
-const ALLOWED = [200, 204, 400, 404, 405, 408, 413, 421, 429, 431, 501, 505];
+const ALLOWED = [200, 204, 400, 404, 405, 408, 413, 415, 421, 429, 431, 501, 505];
 /** Ends the connection of an input that is whole; part of a body or of a head otherwise. */
 const LAST = requestBytes('GET', `${BASE}/tasks/last`, undefined, { connection: 'close' });
 
