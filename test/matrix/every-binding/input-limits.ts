@@ -73,12 +73,11 @@ async function mirrored(client: Client, own: Said, { lists }: { readonly lists: 
   const events = await eventsOf(client.sendStreamingMessage({ message }));
   const answer = await client.sendMessage({ message });
   const task = 'task' in answer ? await client.getTask(answer.task.id) : undefined;
-  return {
-    events,
-    answer,
-    task,
-    ...(lists && { listed: await client.listTasks({ contextId, includeArtifacts: true }) }),
-  };
+  const read = { events, answer, task };
+  if (!lists) return read;
+  const listed = await client.listTasks({ contextId, includeArtifacts: true });
+  // The estimate of a database's time may go back by milliseconds, and the order of a list with it.
+  return { ...read, listed: { ...listed, tasks: listed.tasks.toSorted((a, b) => b.id.localeCompare(a.id)) } };
 }
 
 const MIRROR: AgentPath = '/mirror';
