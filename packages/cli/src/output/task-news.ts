@@ -36,7 +36,7 @@ export class TaskNews {
   of(event: StreamResponse): StreamResponse {
     if ('task' in event) return { task: this.ofTask(event.task) };
     if ('artifactUpdate' in event) return this.#ofUpdate(event);
-    if ('message' in event || event.statusUpdate.status.message === undefined) return event;
+    if ('message' in event) return event;
     const { statusUpdate } = event;
     const { message, ...status } = statusUpdate.status;
     return message === undefined || this.#isNews(message) ? event : { statusUpdate: { ...statusUpdate, status } };
@@ -48,10 +48,10 @@ export class TaskNews {
     const { message, ...status } = task.status;
     const artifacts = (task.artifacts ?? []).flatMap((artifact) => {
       const key = keyOf(task.id, artifact);
-      const isKnown = this.#artifacts.has(key);
-      const parts = this.#unseen(task.id, artifact);
+      const shown = this.#artifacts.get(key);
+      const parts = unseen(artifact.parts, shown);
       this.#keep(key, artifact.parts);
-      return isKnown && parts.length === 0 ? [] : [{ ...artifact, parts }];
+      return shown !== undefined && parts.length === 0 ? [] : [{ ...artifact, parts }];
     });
     const history = task.history?.filter((one) => this.#isNews(one));
     return {
@@ -70,24 +70,10 @@ export class TaskNews {
       this.#keep(key, artifact.parts, shown);
       return event;
     }
-    const parts = this.#unseen(taskId, artifact);
+    const parts = unseen(artifact.parts, shown);
     this.#keep(key, artifact.parts);
     if (shown === undefined || parts === artifact.parts) return event;
     return { artifactUpdate: { ...event.artifactUpdate, artifact: { ...artifact, parts }, append: true } };
-  }
-
-  /** The parts after those that were shown, or all parts if the artifact does not begin with these. */
-  #unseen(taskId: string, artifact: Artifact): readonly Part[] {
-    const { parts } = artifact;
-    const shown = this.#artifacts.get(keyOf(taskId, artifact));
-    if (shown === undefined || !beginsWith(textOf(parts), shown)) return parts;
-    let { length, others } = shown;
-    return parts.flatMap((part): readonly Part[] => {
-      if (!('text' in part)) return others-- > 0 ? [] : [part];
-      const rest = part.text.slice(length);
-      length = Math.max(0, length - part.text.length);
-      return rest === '' ? [] : [{ ...part, text: rest }];
-    });
   }
 
   #keep(key: string, parts: readonly Part[], { hash, length, others }: Shown = NOTHING): void {
@@ -108,6 +94,18 @@ export class TaskNews {
     this.#messages.add(digest);
     return true;
   }
+}
+
+/** The parts after those that were shown, or all parts if they do not begin with these. */
+function unseen(parts: readonly Part[], shown: Shown | undefined): readonly Part[] {
+  if (shown === undefined || !beginsWith(textOf(parts), shown)) return parts;
+  let { length, others } = shown;
+  return parts.flatMap((part): readonly Part[] => {
+    if (!('text' in part)) return others-- > 0 ? [] : [part];
+    const rest = part.text.slice(length);
+    length = Math.max(0, length - part.text.length);
+    return rest === '' ? [] : [{ ...part, text: rest }];
+  });
 }
 
 function beginsWith(text: string, { hash, length }: Shown): boolean {

@@ -155,6 +155,7 @@ export function answerFault({ user, askAgainAt }: Pick<KnownUser, 'user' | 'askA
   return isTime(askAgainAt) ? undefined : `askAgainAt: ${A_TIME}`;
 }
 
-function isTime(value: unknown): boolean {
+/** True for a time as credentials have it, in ms since the epoch, or none. A value of another form would never come. */
+export function isTime(value: unknown): boolean {
   return value === undefined || (typeof value === 'number' && !Number.isNaN(value));
 }

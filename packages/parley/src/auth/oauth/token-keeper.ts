@@ -1,5 +1,6 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
 import type { Clock } from '../../runtime/clock.js';
+import { isTime } from '../authenticator.js';
 import { SharedWork } from '../credentials/shared-work.js';
 import type { TokenStore, Tokens } from './tokens.js';
 
@@ -87,7 +88,6 @@ export class TokenKeeper {
   }
 }
 
-/** An end of another form would never come. */
 function checkStored({ accessToken, renewAt, expiresAt, refreshToken }: Tokens): void {
   const wrong = Object.entries({
     accessToken: typeof accessToken === 'string',
@@ -98,8 +98,4 @@ function checkStored({ accessToken, renewAt, expiresAt, refreshToken }: Tokens):
   if (wrong === undefined) return;
   const form = wrong[0].endsWith('At') ? 'a number of ms since the epoch' : 'a text';
   throw new CredentialsError('missing', `load() of the token store gave a wrong ${wrong[0]}: must be ${form}`);
-}
-
-function isTime(value: unknown): boolean {
-  return value === undefined || (typeof value === 'number' && !Number.isNaN(value));
 }
