@@ -20,9 +20,11 @@ const LIMITS = { maxBytes: 1024 * MIB, ownerBytes: 4096 * MIB };
 let prefixes = 0;
 const newPrefix = () => `p${++prefixes}/`;
 
+// This server tells 2010 as the time at which each upload in parts began. So a sweep would take those of this moment.
+const UPLOADS_STAY_MS = 50 * 365 * 24 * 3_600_000;
 const opened = async (clock: ManualClock) => ({
   store: new S3FileStore(
-    { ...server.options(newPrefix()), partBytes: 5 * MIB },
+    { ...server.options(newPrefix()), partBytes: 5 * MIB, restMs: UPLOADS_STAY_MS },
     { clock, fetch: send, ids: systemIds },
   ),
 });
