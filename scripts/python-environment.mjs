@@ -1,4 +1,5 @@
 // Python for suites. Each list of packages gets its own virtual environment under .cache/, created once.
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,8 +8,6 @@ import { root, run } from './processes.mjs';
 /** Minor versions of Python 3: the oldest one that suites run on, and the newest one that is looked for by name. */
 const LEAST = 10;
 const NEWEST = 15;
-/** Between two looks at the lock of another process. */
-const LOOK_MS = 500;
 
 /**
  * The interpreter of an environment with the packages of a requirements file. If there is none, prints why the suite is
@@ -36,37 +35,18 @@ export async function pythonWith(requirements, leftOut, { least = LEAST } = {}) 
   return undefined;
 }
 
-/** Does work that no other process does at the same time. Suites with the same packages share an environment. */
+/**
+ * Does work that no other process does at the same time: suites with the same packages share an environment. A program
+ * holds the lock, and ends with this process. Without `flock` there is no lock.
+ */
 async function alone(lock, work) {
   mkdirSync(dirname(lock), { recursive: true });
-  while (!hasLock(lock)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  const holder = spawn('flock', [lock, 'sh', '-c', 'echo; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  await new Promise((resolve) => holder.once('error', resolve).stdout.once('data', resolve));
   try {
     return await work();
   } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-/** Takes a lock, unless a process that lives has it. */
-function hasLock(lock) {
-  try {
-    writeFileSync(lock, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if (error.code !== 'EEXIST') throw error;
-    if (!isAlive(lock)) rmSync(lock, { force: true });
-    return false;
-  }
-}
-
-function isAlive(lock) {
-  try {
-    // An empty lock was taken at this moment.
-    const owner = Number(readFileSync(lock, 'utf8'));
-    if (owner > 0) process.kill(owner, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
+    holder.stdin?.end();
   }
 }
 

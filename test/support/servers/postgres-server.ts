@@ -7,15 +7,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { makeAuthority } from '../../credentials/certificates.js';
-import { freePort } from '../../interop/example-server.js';
+import { onFreePort } from './on-free-port.js';
 
 const run = promisify(execFile);
 
 /** Debian keeps the programs of each version of PostgreSQL in a folder of its own. */
 const VERSIONS = '/usr/lib/postgresql';
 const USER = 'postgres';
-/** Ports that a start tries. */
-const ATTEMPTS = 3;
 
 function dataIn(folder: string): string {
   return join(folder, 'data');
@@ -48,16 +46,7 @@ export class PostgresServer implements AsyncDisposable {
     const flags = ['-A', 'trust', '-U', USER, '-E', 'UTF8', '-N'];
     const [program, args] = asServerUser('initdb', ['-D', dataIn(folder), ...flags]);
     await run(program, args);
-    for (let attempt = 1; ; attempt += 1) {
-      const server = new PostgresServer(await freePort(), folder, settings);
-      try {
-        await server.startAgain();
-        return server;
-      } catch (error) {
-        // Another program may have taken the port meanwhile.
-        if (attempt === ATTEMPTS) throw error;
-      }
-    }
+    return onFreePort((port) => new PostgresServer(port, folder, settings));
   }
 
   /** The url of the database that is always there. */

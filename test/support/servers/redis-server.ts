@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../interop/example-server.js';
-
-/** Ports that a start tries. */
-const ATTEMPTS = 3;
+import { onFreePort } from './on-free-port.js';
 
 /** A real redis-server on a port of its own, that can be killed, frozen and started again. */
 export class RedisServer implements AsyncDisposable {
@@ -24,16 +21,7 @@ export class RedisServer implements AsyncDisposable {
   /** Resolves when it accepts connections. `settings` as on its command line. */
   static async start(...settings: string[]): Promise<RedisServer> {
     const folder = await mkdtemp(join(tmpdir(), 'parley-redis-'));
-    for (let attempt = 1; ; attempt += 1) {
-      const server = new RedisServer(await freePort(), folder, settings);
-      try {
-        await server.startAgain();
-        return server;
-      } catch (error) {
-        // Another program may have taken the port meanwhile.
-        if (attempt === ATTEMPTS) throw error;
-      }
-    }
+    return onFreePort((port) => new RedisServer(port, folder, settings));
   }
 
   get url(): string {
