@@ -211,6 +211,11 @@ const REFUSED: readonly (readonly [string, (world: World) => Promise<Outcome>, s
       ),
     'Last-Event-ID',
   ],
+  [
+    'JSON-RPC: Last-Event-ID of a call without a stream',
+    (w) => send(w, 'POST /a2a/jsonrpc', [...V1, 'last-event-id: 1,2'], rpc('ListTasks', {})),
+    'Last-Event-ID',
+  ],
   // 0.3 and 0.2.5
   [
     '0.3: a member in a query',

@@ -1,7 +1,7 @@
 import type { User } from '../../auth/user.js';
 import { givenTwice } from '../../errors/standard-errors.js';
 import { activeExtensions, parseExtensions, requireExtensions } from '../../operations/extensions.js';
-import { OPERATIONS, type OperationName } from '../../operations/operations.js';
+import type { OperationName } from '../../operations/operations.js';
 import type { RequestAddress } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
@@ -77,9 +77,7 @@ export function httpCallContext({
   if (address.contextId !== undefined) context.contextId = address.contextId;
   const traceparent = request.header('traceparent');
   if (traceparent !== undefined) context.traceparent = traceparent;
-  const lastEventId = OPERATIONS[operation].streaming
-    ? givenOnce('Last-Event-ID', request.header('last-event-id'))
-    : undefined;
+  const lastEventId = givenOnce('Last-Event-ID', request.header('last-event-id'));
   if (lastEventId !== undefined) context.lastEventId = lastEventId;
   if (bodies?.holds(request)) {
     const takenIn = () => bodies.release(request);
