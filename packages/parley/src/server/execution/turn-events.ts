@@ -88,7 +88,7 @@ export class TurnEvents implements EventQueue {
     if (this.#sink.refused) return this.#sink.refused;
     try {
       const isText = typeof content === 'string';
-      return ignoreRejection(this.#sink.accept({ message: this.#message(content) }, isText, isText));
+      return ignoreRejection(this.#sink.accept({ message: this.#message(content) }, isText, isText && content.isWellFormed()));
     } catch (error) {
       return this.#refuse(error);
     }
@@ -115,7 +115,8 @@ export class TurnEvents implements EventQueue {
       const metadata = info?.metadata;
       const update = metadata === undefined ? { taskId, contextId, status } : { taskId, contextId, status, metadata };
       const isPlain = metadata === undefined && (content === undefined || typeof content === 'string');
-      return ignoreRejection(this.#sink.accept({ statusUpdate: update }, isPlain, isPlain));
+      const isValid = isPlain && (content === undefined || content.isWellFormed());
+      return ignoreRejection(this.#sink.accept({ statusUpdate: update }, isPlain, isValid));
     } catch (error) {
       return this.#refuse(error);
     }
@@ -143,7 +144,7 @@ export class TurnEvents implements EventQueue {
         ? { taskId, contextId, artifact, append }
         : { taskId, contextId, artifact };
       if (lastChunk !== undefined) update.lastChunk = lastChunk;
-      const isOwn = typeof content === 'string' || content instanceof OwnPart;
+      const isOwn = typeof content === 'string' ? content.isWellFormed() : content instanceof OwnPart;
       const isValid = isOwn && isPlain && isTyped(artifactId, lastChunk);
       return ignoreRejection(this.#sink.accept({ artifactUpdate: update }, true, isValid));
     } catch (error) {
@@ -205,7 +206,7 @@ export class TurnEvents implements EventQueue {
 
 /** Agents without types may give anything as an id or as a mark. */
 function isTyped(artifactId: unknown, lastChunk: unknown): boolean {
-  if (typeof artifactId !== 'string' || artifactId === '') return false;
+  if (typeof artifactId !== 'string' || artifactId === '' || !artifactId.isWellFormed()) return false;
   return lastChunk === undefined || typeof lastChunk === 'boolean';
 }
 
