@@ -10,7 +10,6 @@ import type { Claim, HeldTurn } from '../../store/held-turn.js';
 import type { Remembered } from '../../store/idempotency-keys.js';
 import { type Scope, type TaskKey, taskKeyText } from '../../store/task-key.js';
 import type { StoredTask } from '../../store/task-storage.js';
-import type { LogRecord } from '../../task/log-record.js';
 import {
   type Authorization,
   AuthorizationError,
@@ -18,38 +17,27 @@ import {
   type AuthorizationRequest,
 } from '../authorization.js';
 import { type Question, questionChangeOf } from '../question-change.js';
-import type { RequestContext } from '../request-context.js';
+import { statusEvent } from './agent-event.js';
 import { EarlierReplies, type KeptReply, keptReply, keptText, textHash } from './earlier-replies.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
-import type { TurnPatience } from './turn-patience.js';
+import type { Turn } from './turn.js';
+import type { TurnContext } from './turn-context.js';
 
 /** A turn whose task waits for an authorization. */
 export interface WaitingTurn {
   readonly scope: Scope;
   readonly taskId: string;
-  readonly whenLeft: Promise<void>;
+  readonly whenEnded: Promise<void>;
   readonly held: HeldTurn | undefined;
   /** Ends the turn, if it still waits. */
   yieldToMessage(): boolean;
 }
 
-/** A turn whose agent asks for an authorization. */
+/** A turn whose agent asks for an authorization, and the context of its agent. */
 export interface AskingTurn {
-  readonly turn: WaitingTurn;
-  readonly context: RequestContext;
-  readonly patience: Pick<TurnPatience, 'ask'>;
-  readonly message: Message;
-  readonly caller: CallerContext;
-  /** Publishes AUTH_REQUIRED with this question, or WORKING without one. */
-  publish(question: Question | undefined): Promise<void>;
-}
-
-/** The sources of the replies for a turn that runs again. */
-interface RepliesOptions {
-  /** The records of earlier attempts. */
-  readonly records: () => Promise<readonly LogRecord[]>;
-  readonly patience: AskingTurn['patience'];
+  readonly turn: Turn;
+  readonly context: TurnContext;
 }
 
 /** A request for authorization as the storage keeps it, under the hash of its state. */
@@ -106,6 +94,8 @@ export class Authorizations {
   readonly #waiting = new Map<string, Waiting>();
   /** Replies for agents that are yet to run again, by turn or by question. */
   readonly #replies = new Map<string, KeptReply>();
+  /** Replies that earlier attempts of a turn have got. */
+  readonly #earlier = new WeakMap<Turn, EarlierReplies>();
 
   constructor(context: EngineContext, turns: RunningTurns) {
     this.#context = context;
@@ -113,11 +103,24 @@ export class Authorizations {
   }
 
   /**
-   * Asks the caller, and waits for the answer. Rejects with the reason of the turn's signal when the turn is over.
+   * The authorization that an agent asks for. A turn that runs again gets the reply that an earlier attempt has got.
+   * Otherwise asks the caller, and waits for the answer. Rejects with the reason of the turn's signal when the turn is
+   * over.
    * @throws AuthorizationError
    */
-  async ask(asking: AskingTurn, request: AuthorizationRequest): Promise<Authorization> {
-    const { signal } = asking.context;
+  async request(asking: AskingTurn, request: AuthorizationRequest): Promise<Authorization> {
+    const { turn, context } = asking;
+    if (context.claim === undefined || context.attempt === 1) return this.#ask(asking, request);
+    const earlier = this.#earlier.get(turn) ?? this.#repliesFor(context.claim, context);
+    this.#earlier.set(turn, earlier);
+    const reply = await earlier.take(request);
+    if (reply?.kind === 'denied') throw new AuthorizationError('denied');
+    return reply === undefined ? this.#ask(asking, request) : { parameters: reply.parameters };
+  }
+
+  async #ask(asking: AskingTurn, request: AuthorizationRequest): Promise<Authorization> {
+    const { turn, context } = asking;
+    const { signal } = context;
     const { clock, ids, limits, callbackUrl } = this.#context;
     const state = `${ids.random()}${ids.random()}`.replaceAll('-', '');
     const expiresInMs = request.expiresInMs ?? limits.authorizationMs;
@@ -132,22 +135,31 @@ export class Authorizations {
     signal.throwIfAborted();
     const answer = Promise.withResolvers<Authorization>();
     ignoreRejection(answer.promise);
-    const forget = this.#await({ questionId, turn: asking.turn, agent: { recipient, answer }, runAgain: undefined });
+    const forget = this.#await({ questionId, turn, agent: { recipient, answer }, runAgain: undefined });
     const stopTimer = clock.after(expiresInMs, () => answer.reject(new AuthorizationError('expired')));
     const stop = () => answer.reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     try {
       const question = { messageId: questionId, parts: partsOf(request, link, expiresAt) };
-      const change = questionChangeOf(asking.context);
-      await (change === undefined ? asking.publish(question) : change(question, asking.publish));
+      const publish = (changed: Question) => this.#publish(turn, changed);
+      const change = questionChangeOf(context);
+      await (change === undefined ? publish(question) : change(question, publish));
       const authorization = await answer.promise;
-      await asking.publish(undefined);
+      await turn.accept(statusEvent(turn, 'TASK_STATE_WORKING'), true);
       return authorization;
     } finally {
       stopTimer();
       signal.removeEventListener('abort', stop);
       forget();
     }
+  }
+
+  async #publish(turn: Turn, question: Question): Promise<void> {
+    const { taskId, contextId } = turn;
+    const message: Message = { ...question, role: 'ROLE_AGENT', taskId, contextId };
+    const published = turn.accept(statusEvent(turn, 'TASK_STATE_AUTH_REQUIRED', message), true);
+    if (this.#turns.closing) turn.yieldToShutdown();
+    return published;
   }
 
   /** True if the agent of a task waits in this process. */
@@ -169,7 +181,7 @@ export class Authorizations {
         runAgain();
       },
     });
-    void turn.whenLeft.then(forget);
+    void turn.whenEnded.then(forget);
     this.look(keyOf(turn));
   }
 
@@ -199,7 +211,7 @@ export class Authorizations {
   }
 
   /** The replies for the agent of a turn that runs again. */
-  repliesFor({ scope, task, turn, caller }: Claim, { records, patience }: RepliesOptions): EarlierReplies {
+  #repliesFor({ scope, task, turn, caller }: Claim, context: TurnContext): EarlierReplies {
     const key = { scope, id: task.id };
     const taken = (place: string): KeptReply | undefined => {
       const reply = this.#replies.get(place);
@@ -211,10 +223,12 @@ export class Authorizations {
       return keptReply(await this.#context.secrets.open(sealed, secretPlace(key)));
     };
     return new EarlierReplies({
-      records,
+      records: () => context.previousEvents(),
       started: async () => taken(placeOf(key, turn)) ?? opened(caller.sealedReply),
       answer: async (questionId) => {
-        const known = await patience.ask(() => this.#context.storage.keys.recall(scope, usedKey({ questionId })));
+        const known = await context.patience.ask(() =>
+          this.#context.storage.keys.recall(scope, usedKey({ questionId })),
+        );
         return taken(questionId) ?? opened(known && sealedIn(known));
       },
     });
@@ -318,8 +332,8 @@ export class Authorizations {
   /** Runs the agent again if the process that was to take the reply has ended. */
   async #follow(received: Received): Promise<void> {
     const { asked } = received;
-    const { clock, lease, limits } = this.#context;
-    const end = clock.monotonic() + FOLLOWED_LEASES * lease.leaseMs;
+    const { clock, node, limits } = this.#context;
+    const end = clock.monotonic() + FOLLOWED_LEASES * node.lease.leaseMs;
     while (clock.monotonic() < end && !this.#turns.closing) {
       await new Promise<void>((resolve) => void clock.after(limits.lookMs, resolve));
       try {
@@ -357,7 +371,7 @@ export class Authorizations {
         message,
         caller: { ...caller, resumes, ...(sealedReply !== undefined && { sealedReply }) },
         task: { id: taskId },
-        claim: this.#context.lease,
+        claim: this.#context.node.lease,
         idempotency: { key: usedAs, digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true },
         waitingLimit: limits.waitingMessages,
       });
@@ -385,9 +399,10 @@ export class Authorizations {
     }: Pick<Asked, 'questionId' | 'publicKey' | 'asks'> & { readonly asking: AskingTurn; readonly ttlMs: number },
   ): Promise<void> {
     const { keys } = this.#context.storage;
-    const { turn, message, caller, patience } = asking;
-    const { messageId } = message;
-    const { scope, taskId } = turn;
+    const { turn, context } = asking;
+    const { scope, taskId, caller } = turn;
+    const { messageId } = turn.message;
+    const { patience } = context;
     const { resumes } = caller;
     const begunIn = resumes === undefined || resumes === true ? (turn.held?.turn ?? 1) : resumes.turn;
     const asked = {
@@ -395,7 +410,7 @@ export class Authorizations {
       messageId,
       ...question,
       turn: begunIn,
-      attempt: asking.context.attempt,
+      attempt: context.attempt,
       caller: caller as unknown as JsonValue,
     };
     const { tenant, owner } = scope;

@@ -23,7 +23,7 @@ import type { Acceptance, AcceptOutcome } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
-import { acceptedSurely, type Draft, OvertakenDraftError } from './draft.js';
+import { acceptedSurely, type Draft, type Opening, OvertakenDraftError } from './draft.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
 import { timestampAt } from './timestamp.js';
@@ -56,15 +56,15 @@ export interface Envelope {
 export type Submission =
   | { readonly kind: 'reply'; readonly message: Message }
   /**
-   * `claim` is present if this process runs the turn. `start` begins it. `isNext`: this process runs it as soon as the
-   * turn before it has left.
+   * `claim` is present if this process runs the turn. `start` begins it, if it has not begun yet. `isNext`: this process
+   * runs it as soon as the turn before it has left.
    */
   | {
       readonly kind: 'turn';
       readonly turn: number;
       readonly claim: Claim | undefined;
       readonly isNext: boolean;
-      readonly start: () => void;
+      readonly start?: () => void;
     }
   | { readonly kind: 'repeat'; readonly taskId: string; readonly turn: number };
 
@@ -119,7 +119,9 @@ export class MessageIntake {
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
     const caller = callerContext(request, context, limits.listItems);
     const key = this.#idempotency.keyOf(scope, request.message);
-    const message = withShortLists(request.message, limits.listItems);
+    const { referenceTaskIds, extensions } = request.message;
+    const hasLists = referenceTaskIds !== undefined || extensions !== undefined;
+    const message = hasLists ? withShortLists(request.message, limits.listItems) : request.message;
     const { takenIn, caller: callerKey } = context;
     const envelope = { scope, message, caller, key, callerKey, takenIn, pushConfig };
     if (message.taskId) return { ...envelope, taskId: message.taskId, task: undefined };
@@ -176,7 +178,7 @@ export class MessageIntake {
         try {
           envelope.takenIn?.();
           const submission = this.#accepted(envelope, outcome, arrival.sentAt);
-          if (late && submission.kind === 'turn') submission.start();
+          if (late && submission.kind === 'turn') submission.start?.();
           resolve(submission);
         } catch (error) {
           reject(error);
@@ -202,7 +204,7 @@ export class MessageIntake {
   }
 
   #acceptance({ scope, message, caller, taskId, task, key, pushConfig }: Envelope): Acceptance {
-    const { lease, limits } = this.#context;
+    const { node, limits } = this.#context;
     return {
       scope,
       message,
@@ -210,7 +212,7 @@ export class MessageIntake {
       task: task
         ? { create: task, isContextNew: !message.contextId }
         : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
-      claim: lease,
+      claim: node.lease,
       ...(pushConfig && this.#push && { pushConfig, pushConfigLimit: this.#push.limit }),
       ...(key && { idempotency: key }),
       waitingLimit: limits.waitingMessages,
@@ -227,7 +229,7 @@ export class MessageIntake {
         const running = claim ? undefined : this.#turns.of(key);
         const isNext = running?.yieldToMessage() === true;
         if (!claim && !running) void this.#tellElsewhere(key);
-        return { kind: 'turn', turn, claim, isNext, start: () => admitted && this.#turns.start(admitted) };
+        return { kind: 'turn', turn, claim, isNext, ...(admitted && { start: () => this.#turns.start(admitted) }) };
       }
       case 'repeated':
         this.#idempotency.check(outcome.first, envelope.key);
@@ -302,7 +304,7 @@ export class MessageIntake {
       overdue(error);
     };
     for (;;) {
-      const { lease } = this.#context;
+      const { lease } = this.#context.node;
       const reserved = { scope, key, lease };
       const first = storage.shared ? await this.#reserve(reserved) : await storage.keys.recall(scope, key.key);
       if (first) {
@@ -379,17 +381,22 @@ export class MessageIntake {
     const { scope, message, caller, callerKey, key, pushConfig } = envelope;
     const full = turnPlaces.full(callerKey);
     if (full !== undefined) throw tooManyTurns(full, turnPlaces.limits);
-    const kept = {
+    const opening = Promise.withResolvers<Opening>();
+    this.#turns.draft({
+      scope,
+      message,
+      caller,
+      callerKey,
+      task,
+      opening,
       ...(pushConfig && { pushConfig }),
       ...(key && { idempotency: key }),
       ...(reservation && { reservation }),
       ...(overdue && { overdue }),
-    };
-    const turn = this.#turns.draft({ scope, message, caller, callerKey, task, ...kept });
-    const opening = await turn.opening;
-    if (opening === undefined) throw new TypeError('A draft has an opening');
-    if ('reply' in opening) return { kind: 'reply', message: opening.reply };
-    return { kind: 'turn', turn: opening.claim.turn, claim: opening.claim, isNext: false, start: () => {} };
+    });
+    const opened = await opening.promise;
+    if ('reply' in opened) return { kind: 'reply', message: opened.reply };
+    return { kind: 'turn', turn: opened.claim.turn, claim: opened.claim, isNext: false };
   }
 }
 
@@ -413,8 +420,8 @@ function callerContext(
   };
   const known = user && knownOf(user);
   if (known) caller.user = known;
-  const modes = shortList('configuration.acceptedOutputModes', configuration?.acceptedOutputModes, listItems);
-  if (modes) caller.acceptedOutputModes = modes;
+  const modes = configuration?.acceptedOutputModes;
+  if (modes) caller.acceptedOutputModes = shortList('configuration.acceptedOutputModes', modes, listItems);
   if (metadata) caller.requestMetadata = metadata;
   if (traceparent) caller.traceparent = traceparent;
   return caller;
@@ -432,18 +439,19 @@ function knownOf({ name, schemes, scopes, permissions, metadata }: User): Caller
 /** The message, with each reference and extension once. */
 function withShortLists(message: Message, most: number): Message {
   const { referenceTaskIds, extensions } = message;
-  const tasks = shortList('message.referenceTaskIds', referenceTaskIds, most);
-  const uris = shortList('message.extensions', extensions, most);
-  if (tasks === referenceTaskIds && uris === extensions) return message;
-  return { ...message, ...(tasks && { referenceTaskIds: tasks }), ...(uris && { extensions: uris }) };
+  return {
+    ...message,
+    ...(referenceTaskIds && { referenceTaskIds: shortList('message.referenceTaskIds', referenceTaskIds, most) }),
+    ...(extensions && { extensions: shortList('message.extensions', extensions, most) }),
+  };
 }
 
 /**
  * The list without repetitions; the same list if there are none.
  * @throws InvalidParamsError if more than `most` are left: each may cost as much as a task.
  */
-function shortList(field: string, list: readonly string[] | undefined, most: number): readonly string[] | undefined {
-  if (list === undefined || list.length < 2) return list;
+function shortList(field: string, list: readonly string[], most: number): readonly string[] {
+  if (list.length < 2) return list;
   const different = new Set(list);
   if (different.size > most) {
     throw new InvalidParamsError(
