@@ -175,6 +175,7 @@ function openStream(call: PreparedCall<WireCodec>, form: AnswerForm): Promise<Ss
     },
     clock,
     heartbeatMs,
+    afterPromises: request.afterPromises,
     closed,
     onCredentialEnd: request.onCredentialEnd,
     record,

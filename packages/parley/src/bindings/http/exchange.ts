@@ -29,6 +29,11 @@ export interface ExchangeRequest {
   readonly chunks?: (() => AsyncIterable<Uint8Array>) | undefined;
   /** Aborted when the peer disconnects before the answer is complete. Made at its first use. */
   readonly signal: AbortSignal;
+  /**
+   * Runs a task once all promises that are settled now have run. Frames of a stream that are there by then go out
+   * together. Absent: the host knows no such moment.
+   */
+  readonly afterPromises?: ((task: () => void) => void) | undefined;
   /** The address of the peer, if the host knows it. */
   readonly peer?: string | undefined;
   /** Scheme, address and port at which the request arrived, if the host knows them; never taken from the request. */
