@@ -60,8 +60,6 @@ export interface ExchangeRequest {
   addedHeaders?: Readonly<Record<string, string>> | undefined;
   /** The id of the request in the log, once it has one. */
   requestId?: string | undefined;
-  /** The path of the called agent, if `path` is that of a method. Only `directWay` sets it. */
-  agentPath?: string | undefined;
   /** The call, if the binding has messages of its own. Absent: the call is in the body. */
   readonly call?: DirectCall | undefined;
 }
