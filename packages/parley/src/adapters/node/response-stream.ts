@@ -22,12 +22,12 @@ export class ResponseStream {
   #unblock: (() => void) | undefined;
 
   constructor(options: ResponseStreamOptions) {
-    const { response } = options;
+    const { response, clock } = options;
     this.#options = options;
     this.#frames = options.frames[Symbol.asyncIterator]();
     response.once('close', this.#onClose).on('drain', this.#onDrain);
     // The head goes with the first frame, if that comes soon.
-    setImmediate(() => {
+    clock.soon(() => {
       if (!this.#begun && !this.#over) response.flushHeaders();
     });
     void this.#pump();
