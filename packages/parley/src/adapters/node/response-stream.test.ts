@@ -50,9 +50,16 @@ function stream(body: AsyncIterable<string>, headers = '') {
   return served(async () => ({ status: 200, headers: { 'x-kind': 'stream' }, body }), get('/', headers));
 }
 
+/** A clock whose time stands still, in the event loop as it is. */
+class LoopClock extends ManualClock {
+  override soon(task: () => void): void {
+    setImmediate(task);
+  }
+}
+
 /** A server with a clock, and a connection to it that has sent these requests. */
 async function served(exchange: Exchange, requests: string) {
-  const clock = new ManualClock();
+  const clock = new LoopClock();
   const server = new HttpServer({ exchange, clock, logger: silentLogger, stallMs: 30_000 });
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const connection = await RawConnection.open(port, requests);
