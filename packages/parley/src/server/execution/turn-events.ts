@@ -88,7 +88,9 @@ export class TurnEvents implements EventQueue {
     if (this.#sink.refused) return this.#sink.refused;
     try {
       const isText = typeof content === 'string';
-      return ignoreRejection(this.#sink.accept({ message: this.#message(content) }, isText, isText && content.isWellFormed()));
+      return ignoreRejection(
+        this.#sink.accept({ message: this.#message(content) }, isText, isText && content.isWellFormed()),
+      );
     } catch (error) {
       return this.#refuse(error);
     }
