@@ -3,7 +3,7 @@ import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { IdSource } from '../../runtime/id-source.js';
-import { ignoreRejection } from '../../runtime/settled.js';
+import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent, StatusInfo } from '../event-queue.js';
 import { OwnPart } from '../own-part.js';
 
@@ -77,7 +77,9 @@ export class TurnEvents implements EventQueue {
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
     if (this.#sink.refused) return this.#sink.refused;
     const artifactId = this.#idOf(info);
-    return ignoreRejection(this.#artifact(artifactId, content, info, false).then(() => artifactId));
+    const taken = this.#artifact(artifactId, content, info, false);
+    // There is nearly always room: then no second promise is needed.
+    return taken === SETTLED ? Promise.resolve(artifactId) : ignoreRejection(taken.then(() => artifactId));
   }
 
   append(artifactId: string, content: ArtifactContent, info?: Omit<ArtifactInfo, 'artifactId'>): Promise<void> {

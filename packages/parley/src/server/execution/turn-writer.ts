@@ -147,13 +147,12 @@ export class TurnWriter {
     this.#isScheduled = true;
     this.#context.clock.soon(() => {
       this.#isScheduled = false;
-      void this.#commit();
+      this.#commit();
     });
   }
 
-  /** Sends one commit until the storage answers. */
-  async #commit(): Promise<void> {
-    const log = this.log;
+  #commit(): void {
+    const { log } = this;
     if (log === undefined || this.#isSending) return;
     const { bytes } = log.pending;
     const commit = log.take(this.#isFinished);
@@ -162,25 +161,33 @@ export class TurnWriter {
     this.#sentBytes = bytes;
     this.#flushOfSent = this.#flushOfNext;
     this.#flushOfNext = undefined;
+    this.#send(commit, 1);
     if (!this.#isFull()) this.#makeRoom();
-    for (let attempt = 1; this.log !== undefined; attempt += 1) {
-      let outcome: AppendOutcome;
-      try {
-        outcome = await (commit ? this.#context.storage.append(commit) : this.#release());
-      } catch (error) {
-        await this.#pause(error, attempt);
-        continue;
-      }
-      return this.#answered(commit, outcome);
-    }
   }
 
-  async #pause(error: unknown, attempt: number): Promise<void> {
+  #send(commit: Append | undefined, attempt: number): void {
+    let sent: Promise<AppendOutcome>;
+    // A storage of an author's own may throw at once.
+    try {
+      sent = commit ? this.#context.storage.append(commit) : this.#release();
+    } catch (error) {
+      sent = Promise.reject(error);
+    }
+    sent.then(
+      (outcome) => this.#answered(commit, outcome),
+      (error: unknown) => this.#failed(commit, error, attempt),
+    );
+  }
+
+  /** Sends the same commit again: the storage may have it already. */
+  #failed(commit: Append | undefined, error: unknown, attempt: number): void {
     if (this.log === undefined) return;
     const { clock, logger } = this.#context;
     const waitMs = retryMs(attempt);
     logger[failureLevel(error)]('commit failed, trying again', { taskId: this.#turn.taskId, attempt, waitMs, error });
-    await new Promise<void>((resolve) => void clock.after(waitMs, resolve));
+    clock.after(waitMs, () => {
+      if (this.log !== undefined) this.#send(commit, attempt + 1);
+    });
   }
 
   /** The last commit of a turn that has no more records. */
