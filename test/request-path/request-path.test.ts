@@ -22,7 +22,7 @@ interface Station {
   readonly call: string;
 }
 
-/** The functions of the library on the stack, the outermost first: those that the agent has called, if there are any. */
+/** The functions of the library on the stack, the outermost first. If the agent has called some, these alone. */
 function stationsNow(): readonly Station[] {
   const all = (new Error('here').stack ?? '').split('\n');
   const agent = all.findIndex((line) => line.includes('agentOfTest'));
@@ -73,12 +73,12 @@ function isOf(file: string, call = ''): (stations: readonly Station[]) => boolea
 }
 
 /** Notes the stack of each call of a method. */
-// biome-ignore lint/suspicious/noExplicitAny: methods of any kind
-function watch(owner: any, method: string, port: string, from?: (stations: readonly Station[]) => boolean): void {
-  const original = owner[method];
-  vi.spyOn(owner, method).mockImplementation(function (this: unknown, ...args: unknown[]) {
+function watch(owner: object, method: string, port: string, from?: (stations: readonly Station[]) => boolean): void {
+  const methods = owner as Record<string, (...args: unknown[]) => unknown>;
+  const original = methods[method];
+  vi.spyOn(methods, method).mockImplementation(function (this: unknown, ...args) {
     ports.note(port, from);
-    return original.apply(this, args);
+    return original?.apply(this, args);
   });
 }
 

@@ -76,6 +76,7 @@ export function named({ key, configId, config }: DeliveryClaim) {
   return { taskId: key.id, config: configId, host: hostOf(config.url) };
 }
 
+/** The host of the url of a webhook. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.host ?? '';
 }

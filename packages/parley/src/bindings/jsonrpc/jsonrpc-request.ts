@@ -12,8 +12,8 @@ export interface JsonRpcRequest {
 }
 
 /**
- * The id of a request as JSON, for the answer; `null` if it is not readable. Its length has a limit, because every event
- * of a stream repeats it.
+ * The id of a request as JSON, for the answer; `null` if it is not readable. Its length has a limit, because every
+ * event of a stream repeats it.
  * @throws A2AError INVALID_REQUEST for more than `limit` characters.
  */
 export function idOf(value: unknown, text: string, limit: number): string {
