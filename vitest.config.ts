@@ -2,6 +2,54 @@ import { defineConfig } from 'vitest/config';
 
 const source = (path: string) => new URL(`packages/parley/src/exports/${path}.ts`, import.meta.url).pathname;
 
+/** Suites with a `run.mjs` of their own, which starts these tests. */
+const WITH_RUNNER = [
+  'test/hosts/**',
+  'test/cache/**',
+  'test/client-peers/**',
+  'test/traversal/**',
+  'test/manifests/**',
+  'test/balancers/**',
+  'test/postgres/**',
+  'test/redis/**',
+  'test/chaos/runs/**',
+  'test/replicas/**',
+  'test/s3/**',
+];
+const IGNORED = ['**/node_modules/**', '**/dist/**', ...WITH_RUNNER];
+
+/**
+ * Tests that share a process with those of other files, which saves the start of one for each. A test puts back the
+ * globals that it changes; modules are loaded again for each file.
+ */
+const SHARING = [
+  'packages/**/*.test.ts',
+  'examples/**/*.test.ts',
+  ...[
+    'address-guard',
+    'agent-calls',
+    'ai-sdk',
+    'client',
+    'credentials',
+    'gate',
+    'matrix',
+    'mcp',
+    'message-signing',
+    'push',
+    'push-receiver',
+    'schemas',
+    'signing',
+    'vectors',
+  ].map((folder) => `test/${folder}/**/*.test.ts`),
+];
+
+/** Tests among them that judge memory, or times of a storage. */
+const JUDGING = [
+  'packages/parley/src/server/dropped-streams.test.ts',
+  'test/gate/credential-ends.test.ts',
+  'test/matrix/{dropped-streams,owner-times}.test.ts',
+];
+
 export default defineConfig({
   resolve: {
     // Tests run the sources, not what was built last.
@@ -15,22 +63,6 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['packages/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-    exclude: [
-      '**/node_modules/**',
-      '**/dist/**',
-      'test/hosts/**',
-      'test/cache/**',
-      'test/client-peers/**',
-      'test/traversal/**',
-      'test/manifests/**',
-      'test/balancers/**',
-      'test/postgres/**',
-      'test/redis/**',
-      'test/chaos/runs/**',
-      'test/replicas/**',
-      'test/s3/**',
-    ],
     setupFiles: [new URL('test/support/watch-outputs.ts', import.meta.url).pathname],
     // Limits for a machine that is busy: a test that holds does not wait for them.
     testTimeout: 60_000,
@@ -39,5 +71,21 @@ export default defineConfig({
     pool: 'forks',
     // Much of the time is waiting for servers and timers: two files at once also where there are two cores.
     maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...IGNORED, ...SHARING] } },
+      { extends: true, test: { name: 'judging', include: JUDGING } },
+      {
+        extends: true,
+        test: {
+          name: 'sharing',
+          include: SHARING,
+          exclude: [...IGNORED, ...JUDGING],
+          isolate: false,
+          // After the others: their long files begin first.
+          sequence: { groupOrder: 1 },
+          setupFiles: ['test/support/fresh-modules.ts'],
+        },
+      },
+    ],
   },
 });

@@ -28,6 +28,8 @@ function environment(extra) {
  */
 export function run(command, args, { quiet = false, env = {}, limitMs } = {}) {
   return new Promise((resolve, reject) => {
+    // Nothing begins after a signal.
+    if (endedBy !== undefined) return;
     const stdio = quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
     const child = spawn(command, args, { cwd: root, stdio, env: environment(env), detached: limitMs !== undefined });
     if (limitMs !== undefined) limitTime(child, limitMs);
@@ -43,30 +45,40 @@ export function run(command, args, { quiet = false, env = {}, limitMs } = {}) {
   });
 }
 
-/** A process in its own group gets no signal from the terminal, so this one passes them on. */
+/** Processes with a group of their own. They get no signal from the terminal, so this process passes them on. */
+const groups = new Set();
+/** The signal that ends this process, as soon as no group is left. */
+let endedBy;
+
+function signalGroup(child, signal) {
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal);
+  }
+}
+
+function endGroups(signal) {
+  // At the second signal, groups that hang are killed.
+  for (const child of groups) signalGroup(child, endedBy === undefined ? signal : 'SIGKILL');
+  endedBy = signal;
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
 function limitTime(child, limitMs) {
-  const end = (signal) => {
-    try {
-      process.kill(-child.pid, signal);
-    } catch {
-      child.kill(signal);
-    }
-  };
   const timer = setTimeout(() => {
     process.stdout.write(`Ended after ${Math.round(limitMs / 60_000)} min: it hangs\n`);
-    end('SIGKILL');
+    signalGroup(child, 'SIGKILL');
   }, limitMs);
-  const handlers = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => {
-    const handler = () => {
-      end(signal);
-      child.once('close', () => process.exit(128 + constants.signals[signal]));
-    };
-    process.on(signal, handler);
-    return () => process.off(signal, handler);
-  });
+  if (groups.size === 0) for (const signal of SIGNALS) process.on(signal, endGroups);
+  groups.add(child);
   child.once('close', () => {
     clearTimeout(timer);
-    for (const forget of handlers) forget();
+    groups.delete(child);
+    if (groups.size > 0) return;
+    for (const signal of SIGNALS) process.off(signal, endGroups);
+    if (endedBy !== undefined) process.exit(128 + constants.signals[endedBy]);
   });
 }
 

@@ -7,8 +7,8 @@ import { ownNode, root, run, runOwn } from './processes.mjs';
 /** A test with an endless loop cannot be ended by its own time limit. */
 const LIMIT_MS = 30 * 60_000;
 const LONG_LIMIT_MS = 4 * 3_600_000;
-/** The time in which `npm test` should end, the bound of CI. */
-const WHOLE_RUN_SECONDS = 35 * 60;
+/** The time in which `npm test` should end. */
+const WHOLE_RUN_SECONDS = 25 * 60;
 const limitOf = (env) => (env.TEST_LONG === undefined ? LIMIT_MS : LONG_LIMIT_MS);
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -88,11 +88,11 @@ export function slowestLines(files, suites = []) {
   ].join('\n');
 }
 
-/** A warning if the whole run took longer than CI allows; empty if not. The long form has no bound. */
+/** A warning if the whole run took longer than its bound; empty if not. The long form has no bound. */
 export function slowRunLine(seconds, env = {}) {
   if (env.TEST_LONG !== undefined || seconds <= WHOLE_RUN_SECONDS) return '';
   const [took, bound] = [seconds, WHOLE_RUN_SECONDS].map((all) => Math.ceil(all / 60));
-  return `warning: the run took ${took} minutes, more than the ${bound} of CI. Make the slowest suites faster`;
+  return `warning: the run took ${took} minutes, more than its bound of ${bound}. Make the slowest suites faster`;
 }
 
 /** Suites without vitest: `test/<name>/run.mjs`, whose last line is `N passed, N failed`. */
@@ -101,20 +101,54 @@ export function otherSuites() {
   return folders.map(({ name }) => `test/${name}/run.mjs`).filter((script) => existsSync(join(root, script)));
 }
 
+/** Suites that take minutes, the longest first. They begin before the others, so that none of them ends last. */
+const LONG_SUITES = ['package', 'oldest-node', 's3', 'frameworks', 'hosts', 'openapi'].map(runnerOf);
+
+function runnerOf(suite) {
+  return `test/${suite}/run.mjs`;
+}
+
 /**
- * Suites in lanes: lanes run beside each other, and the suites of a lane one after the other. Those that start
- * databases are one lane, because they measure waits and takeovers. Two lanes share the others. The soak judges memory
- * and times of a machine that is its own, so it comes last and alone.
+ * The order of suites. Those that start databases are first: they measure waits and takeovers, so that only one of them
+ * runs at a time. The soak judges memory and times of a machine that is its own, so it comes last and alone.
  */
-export function lanesOf(scripts) {
-  const alone = scripts.filter((script) => script === 'test/soak/run.mjs');
-  const shared = scripts.filter((script) => !alone.includes(script));
-  const others = shared.filter((script) => !startsDatabase(script));
-  return { lanes: [shared.filter(startsDatabase), others, others], alone };
+export function orderOf(scripts) {
+  const rank = (script) => (startsDatabase(script) ? -1 : LONG_SUITES.indexOf(script) + 1 || LONG_SUITES.length + 1);
+  const alone = scripts.filter((script) => script === runnerOf('soak'));
+  const beside = scripts.filter((script) => !alone.includes(script)).sort((one, other) => rank(one) - rank(other));
+  return { beside: beside.map((script) => ({ script, isDatabase: startsDatabase(script) })), alone };
 }
 
 function startsDatabase(script) {
   return /debianPackage: '(?:postgresql|redis-server)'/.test(readFileSync(join(root, script), 'utf8'));
+}
+
+/**
+ * Runs jobs beside each other, in their order. A job takes one place or as many as it has workers. A job of a database
+ * waits for another one, and lets those behind it begin.
+ */
+export async function runJobs(jobs, places) {
+  const waiting = [...jobs];
+  const running = new Map();
+  while (waiting.length > 0 || running.size > 0) {
+    for (let job = nextJob(waiting, [...running.keys()], places); job !== undefined; ) {
+      waiting.splice(waiting.indexOf(job), 1);
+      const started = job;
+      running.set(
+        started,
+        started.run().finally(() => running.delete(started)),
+      );
+      job = nextJob(waiting, [...running.keys()], places);
+    }
+    await Promise.race(running.values());
+  }
+}
+
+/** The first job that may begin beside those that run. */
+export function nextJob(waiting, running, places) {
+  const free = places - running.reduce((taken, { workers = 1 }) => taken + workers, 0);
+  const hasDatabase = running.some(({ isDatabase }) => isDatabase);
+  return waiting.find(({ workers = 1, isDatabase }) => workers <= free && !(isDatabase && hasDatabase));
 }
 
 /** Runs such a suite. A suite that breaks off has failed. A suite that counts nothing says why it was left out. */

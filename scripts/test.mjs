@@ -5,7 +5,25 @@ import { build } from './build.mjs';
 import { check } from './check.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { main } from './processes.mjs';
-import { countLine, lanesOf, otherSuites, runOther, runVitest, slowestLines, slowRunLine, sum } from './suites.mjs';
+import {
+  countLine,
+  orderOf,
+  otherSuites,
+  runJobs,
+  runOther,
+  runVitest,
+  slowestLines,
+  slowRunLine,
+  sum,
+} from './suites.mjs';
+
+/**
+ * Places for suites that run beside each other. They wait much of their time, so that there is one more than cores on a
+ * machine with two. More would disturb tests that judge times.
+ */
+const PLACES = 3;
+/** Test files that vitest runs at once: `maxWorkers` in vitest.config.ts. */
+const VITEST_WORKERS = 2;
 
 await main(async () => {
   const env = process.argv.includes('--long') ? { TEST_LONG: '1' } : {};
@@ -13,20 +31,25 @@ await main(async () => {
   await ensureInstalled();
   await build();
   const results = [];
-  results.push(await told('checks', check()));
-  const tests = await told('tests', runVitest([], env));
-  results.push(tests);
   const suites = [];
-  const { lanes, alone } = lanesOf(otherSuites());
-  const runLane = async (scripts) => {
-    for (let script = scripts.shift(); script !== undefined; script = scripts.shift())
-      suites.push({ file: script, ...(await told(script, runOther(script, env))) });
+  let slowest = [];
+  const runTests = async () => {
+    const tests = await told('tests', runVitest([], env));
+    slowest = tests.slowest;
+    results.push(tests);
   };
-  await Promise.all(lanes.map(runLane));
-  await runLane(alone);
-  results.push(...suites);
+  const runSuite = async (script) => {
+    const counts = await told(script, runOther(script, env));
+    suites.push({ file: script, ...counts });
+    results.push(counts);
+  };
+  const { beside, alone } = orderOf(otherSuites());
+  const suiteJobs = beside.map(({ script, isDatabase }) => ({ isDatabase, run: () => runSuite(script) }));
+  const checkJob = { run: async () => results.push(await told('checks', check())) };
+  await runJobs([{ workers: VITEST_WORKERS, run: runTests }, checkJob, ...suiteJobs], PLACES);
+  for (const script of alone) await runSuite(script);
   const counts = sum(results);
-  process.stdout.write(`${slowestLines(tests.slowest, suites)}\n`);
+  process.stdout.write(`${slowestLines(slowest, suites)}\n`);
   const warning = slowRunLine((performance.now() - began) / 1_000, env);
   if (warning !== '') process.stdout.write(`${warning}\n`);
   for (const { failures = [] } of results) for (const line of failures) process.stdout.write(`${line}\n`);

@@ -37,7 +37,7 @@ export function syntaxViolations(tree: SourceTree): Violation[] {
   return tree.files
     .filter(({ path }) => !path.endsWith('.generated.ts'))
     .flatMap((file) => [
-      ...Array.from(nodesOf(file)).flatMap((node) => {
+      ...nodesOf(file).flatMap((node) => {
         const problem = syntaxProblem(node);
         return problem === undefined ? [] : [{ file: file.path, line: lineOf(file, node), problem }];
       }),
@@ -57,7 +57,9 @@ function syntaxProblem(node: ts.Node): string | undefined {
 }
 
 function isShortWait(node: ts.Node): boolean {
-  return ts.isCallExpression(node) && /^vi\.wait(?:For|Until)$/.test(node.expression.getText()) && !node.arguments[1];
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
+  const { name } = node.expression;
+  return /^wait(?:For|Until)$/.test(name.text) && node.expression.getText() === `vi.${name.text}` && !node.arguments[1];
 }
 
 // Joined from pieces, or this file would violate its own rule.
@@ -123,7 +125,7 @@ const WEAKENED = new Set(['skip', 'only', 'todo', 'fails']);
 export function testViolations(tree: SourceTree): Violation[] {
   return tree.files.flatMap((file) =>
     isTest(file.path)
-      ? Array.from(nodesOf(file)).flatMap((node) => {
+      ? nodesOf(file).flatMap((node) => {
           const call = weakCall(node);
           return call === undefined
             ? []

@@ -13,7 +13,7 @@ const OF_CALLS = /^(?:app|bindings|server|adapters|agent-calls)\//;
  */
 function lastingFunctions(tree: SourceTree): string[] {
   return tree.shipped.flatMap((file) =>
-    Array.from(nodesOf(file)).flatMap((node) => {
+    nodesOf(file).flatMap((node) => {
       const isAssignment = ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.EqualsToken;
       if (!isAssignment || !ts.isPropertyAccessExpression(node.left)) return [];
       if (!ts.isArrowFunction(node.right) && !ts.isFunctionExpression(node.right)) return [];

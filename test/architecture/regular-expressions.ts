@@ -7,7 +7,7 @@ const MAKES_EXPRESSIONS = 'schemas/pattern-parser.ts';
 /** Regular expressions of shipped code whose time grows faster than the length of the text. */
 export function expressionViolations(tree: SourceTree): Violation[] {
   return tree.shipped.flatMap((file) =>
-    Array.from(nodesOf(file)).flatMap((node) => {
+    nodesOf(file).flatMap((node) => {
       const problem = expressionProblem(node, file.path);
       return problem === undefined ? [] : [{ file: file.path, line: lineOf(file, node), problem }];
     }),

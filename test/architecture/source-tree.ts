@@ -68,15 +68,18 @@ export function lineOf(file: SourceFile, node: ts.Node): number {
   return file.ast.getLineAndCharacterOfPosition(node.getStart(file.ast)).line + 1;
 }
 
-/** Every node of a file, parents before children. */
-export function* nodesOf(file: SourceFile): Iterable<ts.Node> {
-  const open: ts.Node[] = [file.ast];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    yield node;
-    const children: ts.Node[] = [];
-    ts.forEachChild(node, (child) => {
-      children.push(child);
-    });
-    open.push(...children.reverse());
-  }
+const NODES = new WeakMap<ts.SourceFile, readonly ts.Node[]>();
+
+/** Every node of a file, parents before children. Several rules read the same file. */
+export function nodesOf({ ast }: SourceFile): readonly ts.Node[] {
+  const known = NODES.get(ast);
+  if (known !== undefined) return known;
+  const nodes: ts.Node[] = [];
+  const visit = (node: ts.Node): void => {
+    nodes.push(node);
+    ts.forEachChild(node, visit);
+  };
+  visit(ast);
+  NODES.set(ast, nodes);
+  return nodes;
 }

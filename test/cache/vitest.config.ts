@@ -3,6 +3,6 @@ import base from '../../vitest.config.js';
 
 /** The suite of the cache needs a real Redis, which `run.mjs` installs; so it is not among the others. */
 const config = mergeConfig(base, defineConfig({}));
-config.test = { ...config.test, include: ['test/cache/*.test.ts'], exclude: [] };
+config.test = { ...config.test, projects: undefined, include: ['test/cache/*.test.ts'], exclude: [] };
 
 export { config as default };

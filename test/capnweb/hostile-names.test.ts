@@ -3,15 +3,14 @@ import { hostileProcess } from './hostile-process.js';
 import { expectUp, OPCODE, PING, RawWebSocket } from './raw-web-socket.js';
 import { servedAgent } from './session-world.js';
 
-/** The answer of a session to its second call, which is the only one that it asks for. */
-async function answerTo(socketUrl: string, ...frames: readonly unknown[]): Promise<readonly unknown[]> {
+/** The answers of a session to calls, in their order. The first call of a session authenticates. */
+async function answersTo(socketUrl: string, calls: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
   const raw = await (await RawWebSocket.open(socketUrl)).admitted();
-  const before = raw.messages.length;
-  raw.send(...frames, ['pull', 2]);
-  await raw.until(() => raw.messages.length > before);
-  const answer = raw.messages.slice(before).find((one) => (one as readonly unknown[])[1] === 2);
+  const answer = (at: number) => raw.messages.find(([, id]) => id === at + 2);
+  raw.send(...calls, ...calls.map((_, at) => ['pull', at + 2]));
+  await raw.until(() => calls.every((_, at) => answer(at) !== undefined));
   raw.socket.destroy();
-  return answer as readonly unknown[];
+  return calls.map((_, at) => answer(at) ?? ['no answer']);
 }
 
 /** Names that every object or function of JavaScript has, and names of the library. */
@@ -41,13 +40,12 @@ const NAMES = [
 describe('a call of a name that no object of the binding has', () => {
   it.each(NAMES)('"%s" is refused, as a method and as a member of a result', async (name) => {
     const { socketUrl } = await servedAgent();
-    for (const target of [0, 1])
-      for (const path of [[name], [name, name], [name, 'constructor'], ['ping', name], ['getTask', name]]) {
-        const call = ['push', ['pipeline', target, path, [['return process']].map((args) => [args])]];
-        expect((await answerTo(socketUrl, call))[0], JSON.stringify([target, path])).toBe('reject');
-      }
-    const read = ['push', ['pipeline', 1, [name]]];
-    const [kind, , value] = await answerTo(socketUrl, read);
+    const paths = [[name], [name, name], [name, 'constructor'], ['ping', name], ['getTask', name]];
+    const called = [0, 1].flatMap((target) => paths.map((path) => ['pipeline', target, path]));
+    const calls = called.map((pipeline) => ['push', [...pipeline, [['return process']].map((args) => [args])]]);
+    const kinds = (await answersTo(socketUrl, calls)).map(([kind], at) => [called[at], kind]);
+    expect(kinds).toEqual(called.map((pipeline) => [pipeline, 'reject']));
+    const [[kind, , value] = []] = await answersTo(socketUrl, [['push', ['pipeline', 1, [name]]]]);
     // A member that is no part of the binding is absent.
     expect(kind === 'reject' || JSON.stringify(value) === '["undefined"]').toBe(true);
     await expectUp(socketUrl);

@@ -4,6 +4,8 @@ import { expectUp, OPCODE, PING, RawWebSocket, webSocketFrame } from './raw-web-
 import { servedAgent } from './session-world.js';
 
 const MB = 1_000_000;
+/** The long form sends three times as much. */
+const SCALE = process.env.TEST_LONG === undefined ? 1 : 3;
 
 type Attack = (raw: RawWebSocket) => unknown;
 
@@ -138,7 +140,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
     const raw = await (await RawWebSocket.open(server.socketUrl)).admitted();
     raw.send(['map', 1]);
     const chunk = JSON.stringify(['push', ['pipeline', 0, ['ping'], ['x'.repeat(1_000_000)]]]);
-    for (let sent = 0; sent < 300 && !raw.socket.destroyed; sent++) {
+    for (let sent = 0; sent < 100 * SCALE && !raw.socket.destroyed; sent++) {
       if (!raw.frame(OPCODE.text, chunk)) await raw.room();
       // Bytes that have just arrived are there for a moment.
       if (sent % 20 === 19) await expect.poll(async () => (await server.memory()) - before).toBeLessThan(30 * MB);
@@ -194,13 +196,13 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
     await expect.poll(async () => (await server.memory()) - before, { timeout: 20_000 }).toBeLessThan(20 * MB);
   });
 
-  it('does not grow with the same question asked a million times', async () => {
+  it('does not grow with the same question asked again and again', async () => {
     const server = await hostileProcess();
     await expectUp(server.socketUrl);
     const before = await server.memory();
     const raw = await (await RawWebSocket.open(server.socketUrl)).admitted();
     const pulls = Buffer.concat(Array.from({ length: 1_000 }, () => webSocketFrame(OPCODE.text, '["pull",1]')));
-    for (let round = 0; round < 1_000 && !raw.socket.destroyed; round++) {
+    for (let round = 0; round < 350 * SCALE && !raw.socket.destroyed; round++) {
       if (!raw.socket.write(pulls)) await raw.room();
     }
     await expectUp(server.socketUrl);

@@ -15,7 +15,3 @@ storageContract('SQLite', open);
 scopedTasksContract('SQLite', open);
 conversationContract('SQLite', open);
 turnContextContract('SQLite', open, { concurrent: true });
-
-// One that loses its thread again and again shows nothing of it.
-const mortal = files.dyingWorker('before', 'count === 20 ? "now" : "no"');
-storageContract('SQLite with a mortal thread,', (clock, options) => files.open(clock, { ...options, worker: mortal }));

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 
 const MIB = 1_048_576;
 /** 1 GiB in the long form. */
-const SIZE = (process.env.TEST_LONG === undefined ? 192 : 1024) * MIB;
+const SIZE = (process.env.TEST_LONG === undefined ? 96 : 1024) * MIB;
 /** The target is 64 MiB. Chunks are freed at once and their memory is used again, so that less is enough. */
 const MOST_MEMORY = 32 * MIB;
 const ROUNDS = process.env.TEST_LONG === undefined ? 5 : 3;

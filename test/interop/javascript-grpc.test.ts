@@ -9,7 +9,7 @@ const PLAYS = SCENARIOS.flatMap((scenario) =>
   [...scenario.agents, ...(scenario.agents.includes('/spec') && scenario.once !== true ? ['/spec03'] : [])].flatMap(
     (agent) =>
       MODES.filter((mode) => scenario.turns[0]?.stream !== undefined || mode === 'blocking')
-        .filter((mode) => scenario.once !== true || mode === 'stream')
+        .filter((mode) => scenario.once !== true || (mode === 'stream' && process.env.TEST_LONG !== undefined))
         .map((mode) => ({ title: `${agent} ${scenario.name}, ${mode}`, agent, scenario, mode })),
   ),
 );

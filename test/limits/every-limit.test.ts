@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { newWebSocketRpcSession } from 'capnweb';
 import { expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_CONCURRENCY } from '../../packages/parley/src/app/limits/concurrency.js';
+import { newPasswordHash } from '../../packages/parley/src/auth/schemes/basic-users.js';
 import { DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/binding-context.js';
 import { BasicUsers } from '../../packages/parley/src/exports/auth.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../packages/parley/src/server/engine-limits.js';
@@ -57,6 +58,8 @@ const EXHAUSTED = 'RESOURCE_EXHAUSTED';
 const VIOLATION = 1008;
 const CALM = constants.NGHTTP2_ENHANCE_YOUR_CALM;
 const OWNERS = ['ada', 'bob', 'eve'] as const;
+/** Checked fast, but not as fast as requests arrive. */
+const CHEAP = { salt: new Uint8Array(16), iterations: 100_000 };
 /** Users by the name that they tell. */
 const named = {
   challenges: [],
@@ -405,7 +408,7 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
   ...CONNECTIONS,
   waitingPasswords: {
     server: {
-      authenticator: new BasicUsers([{ subject: 'ada', password: 'pl4nted-s3cret' }]),
+      authenticator: new BasicUsers([{ subject: 'ada', passwordHash: await newPasswordHash('right', CHEAP) }]),
       metrics: { authenticator: logins },
     },
     code: EXHAUSTED,

@@ -8,4 +8,4 @@ const files = new SqliteFiles();
 afterAll(() => files.remove());
 
 ownerTimes('memory', () => new MemoryStorage({ clock: systemClock }));
-ownerTimes('SQLite', () => files.open(systemClock, { durability: 'process' }));
+ownerTimes('SQLite', () => files.open(systemClock, { durability: 'process' }), { isSlow: true });

@@ -121,7 +121,7 @@ describe.each(WAYS)('a call that asks two questions at once, over %s', (way) => 
   });
 
   it('fails at its timeout if the server does not end it, and the call beside it runs once', async () => {
-    const tools = await opened(way, { timeoutMs: 3_000 });
+    const tools = await opened(way, { timeoutMs: 8_000 });
     const { send } = await served(caller(tools));
     const failed = await send('trip,deaf+beside');
     expect(failed.status.state).toBe('TASK_STATE_FAILED');

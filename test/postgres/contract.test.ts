@@ -24,9 +24,12 @@ scopedTasksContract('PostgreSQL', (clock, options) => clockedStorage(url, clock,
 conversationContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 turnContextContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
 sharedKeysContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
-storageContract('PostgreSQL with 16 partitions and encrypted credentials', async (clock, options) =>
-  sealedStorage(await clockedStorage(partitioned, clock, { ...options, partitions: 16 }), {
-    keys: ['a'.repeat(64)],
-    logger: silentLogger,
-  }),
+storageContract(
+  'PostgreSQL with 16 partitions and encrypted credentials',
+  async (clock, options) =>
+    sealedStorage(await clockedStorage(partitioned, clock, { ...options, partitions: 16 }), {
+      keys: ['a'.repeat(64)],
+      logger: silentLogger,
+    }),
+  { differsIn: 'places' },
 );

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 ownerDataContract('PostgreSQL', () => opened());
-ownerDataContract('PostgreSQL with 16 partitions', () => opened({ partitions: 16 }));
+ownerDataContract('PostgreSQL with 4 partitions', () => opened({ partitions: 4 }));
 
 async function opened(options: { readonly partitions?: number } = {}) {
   const url = await server.newDatabase();

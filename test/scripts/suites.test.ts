@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, it, onTestFinished } from 'vitest';
 
 const suites: string = new URL('../../scripts/suites.mjs', import.meta.url).href;
 
@@ -13,9 +15,19 @@ const scripts = (await import(suites)) as {
   slowestLines(files: readonly Slow[], suites?: readonly Slow[]): string;
   slowRunLine(seconds: number, env?: Readonly<Record<string, string>>): string;
   otherSuites(): readonly string[];
-  lanesOf(scripts: readonly string[]): { lanes: readonly (readonly string[])[]; alone: readonly string[] };
+  orderOf(scripts: readonly string[]): {
+    beside: readonly { readonly script: string; readonly isDatabase: boolean }[];
+    alone: readonly string[];
+  };
+  runJobs(jobs: readonly Job[], places: number): Promise<void>;
 };
-const { slowestFiles, failuresOf, slowestLines, slowRunLine, otherSuites, lanesOf } = scripts;
+const { slowestFiles, failuresOf, slowestLines, slowRunLine, otherSuites, orderOf, runJobs } = scripts;
+
+interface Job {
+  readonly workers?: number;
+  readonly isDatabase?: boolean;
+  readonly run: () => Promise<void>;
+}
 
 it('npm test lists the ten slowest test files, the slowest first', () => {
   const root = new URL('../../', import.meta.url).pathname;
@@ -65,21 +77,77 @@ it('npm test lists the seconds of all suites with a runner of their own, the slo
   ]);
 });
 
-it('npm test warns of a run of more than 35 minutes, unless it is the long form', () => {
-  const bound = 35 * 60;
+it('npm test warns of a run of more than 25 minutes, unless it is the long form', () => {
+  const bound = 25 * 60;
   expect(slowRunLine(bound)).toBe('');
   expect(slowRunLine(bound + 1)).toBe(
-    'warning: the run took 36 minutes, more than the 35 of CI. Make the slowest suites faster',
+    'warning: the run took 26 minutes, more than its bound of 25. Make the slowest suites faster',
   );
   expect(slowRunLine(4 * bound, { TEST_LONG: '1' })).toBe('');
 });
 
-it('npm test runs each suite once: databases in one lane, two lanes that share the others, the soak alone', () => {
-  const { lanes, alone } = lanesOf(otherSuites());
-  const [databases, others, sharing] = lanes;
-  expect(sharing).toBe(others);
-  expect([...(databases ?? []), ...(others ?? []), ...alone].toSorted()).toEqual(otherSuites().toSorted());
+it('npm test runs each suite once: those with databases first, then long ones, the soak alone', () => {
+  const { beside, alone } = orderOf(otherSuites());
+  expect([...beside.map(({ script }) => script), ...alone].toSorted()).toEqual(otherSuites().toSorted());
   expect(alone).toEqual(['test/soak/run.mjs']);
-  expect(databases).toContain('test/postgres/run.mjs');
-  expect(others).toContain('test/interop/run.mjs');
+  const databases = beside.filter(({ isDatabase }) => isDatabase);
+  expect(beside.slice(0, databases.length)).toEqual(databases);
+  expect(databases).toContainEqual({ script: 'test/postgres/run.mjs', isDatabase: true });
+  expect(beside[databases.length]).toEqual({ script: 'test/package/run.mjs', isDatabase: false });
+});
+
+it('jobs run beside each other as far as there are places, and one database at a time', async () => {
+  const log: string[] = [];
+  const ends = new Map<string, () => void>();
+  const job = (name: string, rules: Omit<Job, 'run'> = {}): Job => ({
+    ...rules,
+    run: async () => {
+      log.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+    },
+  });
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await new Promise(setImmediate);
+    return log.splice(0);
+  };
+  const isDatabase = true;
+  const jobs = [
+    job('vitest', { workers: 2 }),
+    job('pg', { isDatabase }),
+    job('redis', { isDatabase }),
+    job('a'),
+    job('b'),
+  ];
+  const done = runJobs(jobs, 3);
+  expect(log.splice(0)).toEqual(['vitest', 'pg']);
+  expect(await end('vitest')).toEqual(['a', 'b']);
+  expect(await end('a')).toEqual([]);
+  expect(await end('pg')).toEqual(['redis']);
+  expect(await end('b')).toEqual([]);
+  await end('redis');
+  await done;
+});
+
+it('a signal ends all running suites, and no other one begins', async () => {
+  const processes = new URL('../../scripts/processes.mjs', import.meta.url).href;
+  const script = `
+    import { run } from ${JSON.stringify(processes)};
+    const limitMs = 600_000;
+    const quick = run(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log("up")'], { limitMs });
+    const late = "process.on('SIGTERM', () => setTimeout(() => { console.log('late'); process.exit(1) }, 300))";
+    run(process.execPath, ['-e', late + '; setInterval(() => {}, 1000); console.log("up")'], { limitMs });
+    await quick;
+    await run(process.execPath, ['-e', 'console.log("begun after the signal")'], { limitMs });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    if (output === 'up\nup\n') child.kill('SIGTERM');
+  });
+  const [code] = await once(child, 'close');
+  expect([code, output]).toEqual([143, 'up\nup\nlate\n']);
 });

@@ -48,16 +48,14 @@ it('`npm start -- --watch` serves what was changed, and keeps the tasks', { time
   await start.prints(/The sources do not compile\. The server goes on as it was; waiting for a change/);
   expect((await greeted(second)).text).toContain('Good morning!');
 
+  // A server that dies is told as well, and comes back.
+  tree.edit('examples/agents/src/main.ts', 'await serve();', "throw new Error('planted');");
   tree.edit(HELLO, 'await events.working(;', 'await events.working();');
+  await start.prints(/The server ended with code 1; waiting for a change/);
   tree.edit(HELLO, 'Good morning! You said', 'Good night! You said');
+  tree.edit('examples/agents/src/main.ts', "throw new Error('planted');", 'await serve();');
   const third = await start.listens();
   expect((await greeted(third)).text).toBe('Good night! You said: "you"');
-
-  // One that dies is told as well, and comes back.
-  tree.edit('examples/agents/src/main.ts', 'await serve();', "throw new Error('planted');");
-  await start.prints(/The server ended with code 1; waiting for a change/);
-  tree.edit('examples/agents/src/main.ts', "throw new Error('planted');", 'await serve();');
-  await start.listens();
 
   expect(await start.interrupt()).toBe(0);
   expect(start.alive).toBe(false);

@@ -39,10 +39,14 @@ interface Case {
   readonly binding: TamperedCall['binding'];
 }
 
+/** Sabotages between two that the short form tries. Each run plays all checks. */
+const STRIDE = process.env.TEST_LONG === undefined ? 3 : 1;
+
 /** Each sabotage over one of the bindings, which take their turns. */
 function casesOf(sabotages: Sabotages, bindings: readonly TamperedCall['binding'][] = BINDINGS): readonly Case[] {
   return Object.entries(sabotages)
     .flatMap(([requirement, ways]) => Object.entries(ways).map(([how, sabotage]) => ({ requirement, how, sabotage })))
+    .filter((_, index) => index % STRIDE === 0)
     .map((one, index) => ({ ...one, binding: bindings[index % bindings.length] ?? 'JSONRPC' }));
 }
 

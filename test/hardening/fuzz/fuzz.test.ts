@@ -11,7 +11,7 @@ const { FUZZ_SEED, FUZZ_SECONDS, FUZZ_INPUT, TEST_LONG } = process.env;
 /** Every change is tested with the same seed. The long form uses new ones. */
 const SEED = Number(FUZZ_SEED ?? (TEST_LONG === undefined ? 1 : Date.now() % 1_000_000_007));
 const STORAGES = ['sqlite', 'memory'] as const;
-const MS = (Number(FUZZ_SECONDS ?? (TEST_LONG === undefined ? 20 : 1_800)) * 1000) / STORAGES.length;
+const MS = (Number(FUZZ_SECONDS ?? (TEST_LONG === undefined ? 10 : 1_800)) * 1000) / STORAGES.length;
 const AT_ONCE = FUZZ_INPUT === undefined ? 8 : 1;
 /** Longest time for a normal call meanwhile, on a busy machine. */
 const CANARY_MS = 10_000;

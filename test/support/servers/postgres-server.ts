@@ -14,6 +14,12 @@ const run = promisify(execFile);
 /** Debian keeps the programs of each version of PostgreSQL in a folder of its own. */
 const VERSIONS = '/usr/lib/postgresql';
 const USER = 'postgres';
+/** Ports that a start tries. */
+const ATTEMPTS = 3;
+
+function dataIn(folder: string): string {
+  return join(folder, 'data');
+}
 
 /** A real PostgreSQL on a port of its own, that can be killed, frozen and started again. */
 export class PostgresServer implements AsyncDisposable {
@@ -37,13 +43,21 @@ export class PostgresServer implements AsyncDisposable {
   /** The same with its data below a folder. */
   static async startIn(parent: string, ...settings: string[]): Promise<PostgresServer> {
     const folder = await mkdtemp(join(parent, 'parley-postgres-'));
-    const server = new PostgresServer(await freePort(), folder, settings);
     if (isRoot()) await run('chown', [USER, folder]);
     await chmod(folder, 0o700);
-    const [program, args] = asServerUser('initdb', ['-D', server.#data, '-A', 'trust', '-U', USER, '-E', 'UTF8', '-N']);
+    const flags = ['-A', 'trust', '-U', USER, '-E', 'UTF8', '-N'];
+    const [program, args] = asServerUser('initdb', ['-D', dataIn(folder), ...flags]);
     await run(program, args);
-    await server.startAgain();
-    return server;
+    for (let attempt = 1; ; attempt += 1) {
+      const server = new PostgresServer(await freePort(), folder, settings);
+      try {
+        await server.startAgain();
+        return server;
+      } catch (error) {
+        // Another program may have taken the port meanwhile.
+        if (attempt === ATTEMPTS) throw error;
+      }
+    }
   }
 
   /** The url of the database that is always there. */
@@ -135,7 +149,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   get #data(): string {
-    return join(this.#folder, 'data');
+    return dataIn(this.#folder);
   }
 
   /** The process of each connection has a group of its own. The first process goes first, so that it starts no more. */

@@ -87,7 +87,8 @@ export class TurnEvents implements EventQueue {
   message(content: StatusContent): Promise<void> {
     if (this.#sink.refused) return this.#sink.refused;
     try {
-      return ignoreRejection(this.#sink.accept({ message: this.#message(content) }, isText(content)));
+      const isText = typeof content === 'string';
+      return ignoreRejection(this.#sink.accept({ message: this.#message(content) }, isText, isText && content.isWellFormed()));
     } catch (error) {
       return this.#refuse(error);
     }
@@ -112,11 +113,10 @@ export class TurnEvents implements EventQueue {
     try {
       const status = content === undefined ? { state } : { state, message: this.#message(content) };
       const metadata = info?.metadata;
-      return ignoreRejection(
-        metadata === undefined
-          ? this.#sink.accept({ statusUpdate: { taskId, contextId, status } }, isText(content ?? ''))
-          : this.#sink.accept({ statusUpdate: { taskId, contextId, status, metadata } }),
-      );
+      const update = metadata === undefined ? { taskId, contextId, status } : { taskId, contextId, status, metadata };
+      const isPlain = metadata === undefined && (content === undefined || typeof content === 'string');
+      const isValid = isPlain && (content === undefined || content.isWellFormed());
+      return ignoreRejection(this.#sink.accept({ statusUpdate: update }, isPlain, isValid));
     } catch (error) {
       return this.#refuse(error);
     }
@@ -144,9 +144,9 @@ export class TurnEvents implements EventQueue {
         ? { taskId, contextId, artifact, append }
         : { taskId, contextId, artifact };
       if (lastChunk !== undefined) update.lastChunk = lastChunk;
-      return ignoreRejection(
-        this.#sink.accept({ artifactUpdate: update }, true, isPlain && content instanceof OwnPart),
-      );
+      const isOwn = typeof content === 'string' ? content.isWellFormed() : content instanceof OwnPart;
+      const isValid = isOwn && isPlain && isTyped(artifactId, lastChunk);
+      return ignoreRejection(this.#sink.accept({ artifactUpdate: update }, true, isValid));
     } catch (error) {
       return this.#refuse(error);
     }
@@ -204,8 +204,10 @@ export class TurnEvents implements EventQueue {
   }
 }
 
-function isText(content: unknown): content is string {
-  return typeof content === 'string';
+/** Agents without types may give anything as an id or as a mark. */
+function isTyped(artifactId: unknown, lastChunk: unknown): boolean {
+  if (typeof artifactId !== 'string' || artifactId === '' || !artifactId.isWellFormed()) return false;
+  return lastChunk === undefined || typeof lastChunk === 'boolean';
 }
 
 /** True if a description says no more than whether the chunk is the last one. */
