@@ -28,7 +28,11 @@ export interface Draft {
    */
   readonly reservation?: Lease;
   /** The outcome of the agent's first event. Rejects with the error that the agent refuses the message with. */
-  readonly opening: PromiseWithResolvers<Opening>;
+  readonly opening: {
+    readonly promise: Promise<Opening>;
+    readonly resolve: (opening: Opening) => void;
+    readonly reject: (error: unknown) => void;
+  };
   /**
    * Tells the caller that the storage takes too long. The task is stored all the same, and `opening` waits for that.
    * Absent: `opening` rejects with the error.
