@@ -1,12 +1,14 @@
 // Python for suites. Each list of packages gets its own virtual environment under .cache/, created once.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { root, run } from './processes.mjs';
 
 /** Minor versions of Python 3: the oldest one that suites run on, and the newest one that is looked for by name. */
 const LEAST = 10;
 const NEWEST = 15;
+/** Between two looks at the lock of another process. */
+const LOOK_MS = 500;
 
 /**
  * The interpreter of an environment with the packages of a requirements file. If there is none, prints why the suite is
@@ -17,20 +19,55 @@ export async function pythonWith(requirements, leftOut, { least = LEAST } = {}) 
   const wanted = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const folder = join(root, '.cache', `python-${wanted}`);
   const python = join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
-  const complete = join(folder, 'complete');
-  if (existsSync(complete)) return python;
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const fault = await makeEnvironment({ folder, python, requirements, least });
-  if (fault === undefined) {
-    writeFileSync(complete, '');
-    return python;
-  }
-  rmSync(folder, { recursive: true, force: true });
+  const fault = await alone(`${folder}.lock`, async () => {
+    const complete = join(folder, 'complete');
+    if (existsSync(complete)) return undefined;
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const found = await makeEnvironment({ folder, python, requirements, least });
+    if (found === undefined) writeFileSync(complete, '');
+    else rmSync(folder, { recursive: true, force: true });
+    return found;
+  });
+  if (fault === undefined) return python;
   const said = `${leftOut} left out: ${fault}`;
   if (process.env.CI) throw new Error(said);
   process.stdout.write(`${said}\n`);
   return undefined;
+}
+
+/** Does work that no other process does at the same time. Suites with the same packages share an environment. */
+async function alone(lock, work) {
+  mkdirSync(dirname(lock), { recursive: true });
+  while (!hasLock(lock)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  try {
+    return await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/** Takes a lock, unless a process that lives has it. */
+function hasLock(lock) {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    if (!isAlive(lock)) rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+function isAlive(lock) {
+  try {
+    // An empty lock was taken at this moment.
+    const owner = Number(readFileSync(lock, 'utf8'));
+    if (owner > 0) process.kill(owner, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
 }
 
 async function makeEnvironment({ folder, python, requirements, least }) {
