@@ -91,6 +91,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server/request-context',
       'server/event-queue',
       'server/own-part',
+      'server/turn-aborted-error',
     ],
     modules: ['typebox'],
   },

@@ -1,5 +1,14 @@
-import { describe, expect, it } from 'vitest';
-import { type AgentHandlerOptions, createAgentHandler } from '../../packages/parley/src/exports/server.js';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import {
+  type AgentExecutor,
+  type AgentHandlerOptions,
+  createAgentHandler,
+} from '../../packages/parley/src/exports/server.js';
+import { SqliteFiles } from '../contract/sqlite-files.js';
+
+const files = new SqliteFiles();
+afterAll(() => files.remove());
 
 const BASE = 'https://agents.example.com';
 const HTTPX = 'python-httpx/0.28.1';
@@ -39,13 +48,8 @@ const pieces = async function* () {
   yield 'three';
 };
 
-async function updates(
-  [, path, version, body]: (typeof WAYS)[number],
-  { userAgent = 'node', ...options }: { userAgent?: string } & Partial<AgentHandlerOptions> = {},
-): Promise<string[]> {
-  const { fetch } = createAgentHandler({ agent: pieces, url: BASE, ...options } as AgentHandlerOptions);
-  const headers = { 'content-type': 'application/json', 'a2a-version': version, 'user-agent': userAgent };
-  const response = await fetch(new Request(`${BASE}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }));
+async function updates(...call: Parameters<typeof streaming>): Promise<string[]> {
+  const response = await streaming(...call);
   const events = (await response.text())
     .split('\n')
     .filter((line) => line.startsWith('data: '))
@@ -59,12 +63,47 @@ async function updates(
   });
 }
 
+function streaming(
+  [, path, version, body]: (typeof WAYS)[number],
+  { userAgent = 'node', ...options }: { userAgent?: string } & Partial<AgentHandlerOptions> = {},
+): Promise<Response> {
+  const { fetch } = createAgentHandler({ agent: pieces, url: BASE, ...options } as AgentHandlerOptions);
+  const headers = { 'content-type': 'application/json', 'a2a-version': version, 'user-agent': userAgent };
+  return fetch(new Request(`${BASE}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }));
+}
+
 describe.each(WAYS.map((way) => ({ name: way[0], way })))('a stream over $name', ({ way }) => {
   const chunks = ['One ', '+two ', '+!three'];
   const whole = ['One ', '+two ', '!One two three'];
 
   it('ends an artifact with its last chunk', async () => {
     expect(await updates(way)).toEqual(chunks);
+  });
+
+  it('shows a chunk before the agent makes the next one, also the first of a new task', async () => {
+    const texts = ['One ', 'two ', 'three'] as const;
+    const seen = new Map(texts.map((text) => [text, Promise.withResolvers<void>()]));
+    const agent: AgentExecutor = {
+      async execute(_context, events) {
+        const id = await events.artifact('One ');
+        await seen.get('One ')?.promise;
+        for (const text of ['two ', 'three'] as const) {
+          await events.append(id, text);
+          await seen.get(text)?.promise;
+        }
+        await events.complete();
+      },
+    };
+    // This storage answers later than the agent makes its first chunk.
+    const storage = await files.open(systemClock, { durability: 'process' });
+    onTestFinished(() => storage.close());
+    const { body } = await streaming(way, { agent, storage });
+    let all = '';
+    for await (const bytes of body ?? []) {
+      all += Buffer.from(bytes).toString();
+      for (const [text, { resolve }] of seen) if (all.includes(`"text":"${text}"`)) resolve();
+    }
+    expect(all).toContain('three');
   });
 
   it('ends it with the whole artifact for clients that show only the last update', async () => {

@@ -169,17 +169,6 @@ describe('errors from elsewhere', () => {
     expect(await jsonOf(await overRpc(agent))).toMatchObject({ error: { code: -32603 } });
     expect((await overRest(agent)).status).toBe(500);
   });
-
-  it('a card that cannot be read is an internal error', async () => {
-    const endpoint = {
-      card: () => {
-        throw new Error(SECRET);
-      },
-    };
-    const agent = new BoundAgent({ endpoint });
-    expect(await jsonOf(await overRpc(agent))).toMatchObject({ id: 1, error: { code: -32603 } });
-    expect((await overRest(agent)).status).toBe(500);
-  });
 });
 
 describe('authentication (Spec §3.3.2, §7)', () => {

@@ -40,11 +40,13 @@ export class BoundAgent {
   readonly handler = new RecordingHandler();
   readonly clock = new ManualClock();
   readonly log: LogLine[] = [];
-  readonly jsonRpc: Exchange;
-  readonly rest: Exchange;
   card: AgentCard;
+  readonly #options: BoundAgentOptions;
+  readonly #ends = new CredentialEnds(this.clock);
 
-  constructor({ capabilities, codecs = [v1_0], interfaces, endpoint, authenticator }: BoundAgentOptions = {}) {
+  constructor(options: BoundAgentOptions = {}) {
+    const { capabilities, interfaces } = options;
+    this.#options = options;
     this.card = {
       name: 'Bound',
       description: 'An agent of a test',
@@ -58,9 +60,27 @@ export class BoundAgent {
       defaultOutputModes: ['text/plain'],
       skills: [],
     };
-    const bound: BindingContext = {
+  }
+
+  get jsonRpc(): Exchange {
+    const { codecs = [v1_0] } = this.#options;
+    return this.#behindGate(jsonRpcBinding(this.#bound, codecs), refusedJsonRpc);
+  }
+
+  get rest(): Exchange {
+    const { codecs = [v1_0] } = this.#options;
+    const bound = this.#bound;
+    const { versionWhenAbsent } = bound;
+    const refused = httpJsonRefusals({ codecs, basePath: REST_BASE, versionWhenAbsent });
+    return this.#behindGate(httpJsonBinding(bound, codecs, REST_BASE), refused);
+  }
+
+  /** The context with the card as it is now. */
+  get #bound(): BindingContext {
+    const { endpoint, authenticator } = this.#options;
+    return {
       handler: this.handler,
-      card: () => this.card,
+      card: this.card,
       logger: this.#logger(),
       clock: this.clock,
       limits: DEFAULT_REQUEST_LIMITS,
@@ -69,15 +89,14 @@ export class BoundAgent {
       ...(authenticator !== undefined && { challenges: authenticator.challenges }),
       ...endpoint,
     };
-    const ends = new CredentialEnds(this.clock);
-    const behindGate = (exchange: Exchange, refuse: Access['refuse']) =>
-      authenticator === undefined
-        ? exchange
-        : gated(exchange, { ...bound, ends, limits: bound, accessOf: () => ({ authenticator, refuse }) });
-    this.jsonRpc = behindGate(jsonRpcBinding(bound, codecs), refusedJsonRpc);
-    const { versionWhenAbsent } = bound;
-    const refused = httpJsonRefusals({ codecs, basePath: REST_BASE, versionWhenAbsent });
-    this.rest = behindGate(httpJsonBinding(bound, codecs, REST_BASE), refused);
+  }
+
+  #behindGate(exchange: Exchange, refuse: Access['refuse']): Exchange {
+    const { authenticator } = this.#options;
+    if (authenticator === undefined) return exchange;
+    const bound = this.#bound;
+    const accessOf = () => ({ authenticator, refuse });
+    return gated(exchange, { ...bound, ends: this.#ends, limits: bound, accessOf });
   }
 
   /** A well-formed JSON-RPC call; `parts` may spoil it. */

@@ -35,7 +35,7 @@ it('`npm start -- --watch` serves what was changed, and keeps the tasks', { time
 
   // A source of the agents and one of the library.
   tree.edit(HELLO, 'Hello, World! You said', 'Good morning! You said');
-  tree.edit('packages/parley/src/app/origin-listing.ts', 'Agent2Agent (A2A)', 'Agent3Agent');
+  tree.edit('packages/parley/src/app/origin.ts', 'Agent2Agent (A2A)', 'Agent3Agent');
   await start.prints(/"msg":"stopped"/);
   const second = await start.listens();
   expect((await greeted(second)).text).toBe('Good morning! You said: "you"');

@@ -262,7 +262,7 @@ function performed(facts: Facts, effect: TurnEffect, input: TurnInput): Facts {
       return { ...facts, releasing: true };
     case 'answer':
       return { ...facts, answered: true };
-    case 'report left':
+    case 'end':
       check(!facts.left, 'a turn leaves twice');
       return { ...facts, left: true };
     case 'refuse event':

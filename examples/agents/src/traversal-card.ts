@@ -28,7 +28,7 @@ export const rootCard: HostExtension = {
         without: [],
         exchange: async (request) => {
           const base = baseUrl(request);
-          const answer = await mount.exchange(base)(at(mount.cardPath, request));
+          const answer = await mount.exchange(at(mount.cardPath, request));
           return typeof answer.body === 'string' ? { ...answer, body: withPaths(answer.body, base) } : answer;
         },
       },

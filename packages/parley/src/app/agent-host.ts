@@ -1,10 +1,8 @@
-import { anyAuthenticator } from '../auth/any-authenticator.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { addressKeyOf } from '../auth/user.js';
 import type { LimitPorts } from '../bindings/http/answer-call.js';
 import { BodyBudget, DEFAULT_BODY_MEMORY } from '../bindings/http/body-budget.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
-import { accepted } from '../bindings/http/media-type.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
@@ -14,6 +12,7 @@ import type { TrustedProxies } from '../net/trusted-proxy.js';
 import { pushRules } from '../push/push-rules.js';
 import type { RecordedAct, ServedDeliveries } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
+import { keptResults } from '../runtime/kept-results.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { EngineNode } from '../server/execution/engine-node.js';
@@ -24,50 +23,30 @@ import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import { AgentMount } from './agent-mount.js';
 import type { LoadSignedCards } from './card-signing.js';
-import {
-  type HostEndpoint,
-  type HostExtension,
-  type HostView,
-  type ListenAddress,
-  WITHOUT_FOR_PROBES,
-} from './host-extension.js';
+import type { HostExtension, ListenAddress } from './host-extension.js';
+import { HostRoutes } from './host-routes.js';
 import { HostSender } from './host-sender.js';
-import { errorAnswer, refusedPlain } from './json-answer.js';
 import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
 import type { RateLimitOptions } from './limits/rate-limit-options.js';
-import { varying } from './middleware/answer-headers.js';
-import { allowedOrigins } from './middleware/cors.js';
-import type { Access, AccessOf } from './middleware/gate.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
-import { otherMethod, READ_METHODS } from './middleware/method-filter.js';
 import { countBrokenStream } from './middleware/observed-exchange.js';
-import { onceStarted } from './middleware/once-started.js';
-import {
-  type ItemPaths,
-  type RequestWayOptions,
-  requestWay,
-  routed,
-  routedItems,
-  throughWay,
-} from './middleware/request-way.js';
+import type { StartOptions } from './middleware/once-started.js';
+import type { RequestWayOptions } from './middleware/request-way.js';
 import { mountPaths } from './mount-paths.js';
 import { HostMetrics, type MetricsOptions } from './observability/host-metrics.js';
 import { Readiness } from './observability/readiness.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './options/agent-options.js';
 import { type AgentsByPath, agentAt } from './options/agents-by-path.js';
-import { originListing } from './origin-listing.js';
-import { prefixRouter } from './prefix-router.js';
+import { agentsPage } from './origin.js';
 import type { PushPorts } from './push-delivery.js';
 import { type AgentPorts, ServedAgent, type TaskOwner } from './served-agent.js';
 
-const NOTHING_HERE = errorAnswer({
-  status: 404,
-  message: 'No agent is served here. GET / lists the agents of this server',
-});
-
 /** The time of requests to webhooks, if the turns have used up the grace. */
 const LAST_DELIVERIES_MS = 1_000;
+
+/** Peers whose names in limits are remembered. Most peers send many requests. */
+const MOST_PEERS = 1_000;
 
 /** The agents of a host, their ports, and the settings of the host. */
 export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'knownHosts'> {
@@ -104,9 +83,8 @@ export class AgentHost {
   readonly #mounts: readonly AgentMount[];
   readonly #baseUrl: (request?: ExchangeRequest) => string;
   readonly #sweeper: RetentionSweeper;
-  readonly #route: (path: string) => AgentMount | undefined;
+  readonly #routes: HostRoutes;
   readonly #readiness: Readiness;
-  readonly #endpoints = new Map<string, Exchange>();
   readonly #metrics: HostMetrics | undefined;
   readonly #sender: HostSender | undefined;
   readonly #clock: Clock;
@@ -115,8 +93,8 @@ export class AgentHost {
   readonly #signing: LoadSignedCards | undefined;
   readonly #extensions: readonly HostExtension[];
   readonly #recorded: RecordedAct | undefined;
+  readonly #start: StartOptions & { isStarted: boolean };
   #starting: Promise<void> | undefined;
-  #started = false;
 
   constructor(options: AgentHostOptions) {
     const agents = new Map<AgentOptions, ServedAgent>();
@@ -126,6 +104,7 @@ export class AgentHost {
     const node = new EngineNode(options);
     this.#logger = options.logger;
     this.#signing = options.signing;
+    this.#start = { isStarted: false, start: () => this.start(), logger: options.logger };
     this.#extensions = options.extensions;
     this.#groupOf = clientGroups(options.isTrustedProxy);
     const { streamsPerCaller, streams, turnsPerCaller, turns } = { ...DEFAULT_CONCURRENCY, ...options.concurrency };
@@ -161,6 +140,7 @@ export class AgentHost {
         cardMaxAgeSeconds,
         baseUrl,
         signing,
+        page: (mount, base) => this.#pageOf(mount, base),
         furtherInterfaces: (mount, base) => extensions.flatMap((one) => one.interfaces?.(mount, base) ?? []),
         furtherExtensions: (mount, base) => extensions.flatMap((one) => one.cardExtensions?.(mount, base) ?? []),
       });
@@ -174,74 +154,29 @@ export class AgentHost {
       options.audit &&
       (async (act, run) => (await import('./middleware/audited-exchange.js')).recordedAct(act, run, options));
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
-    this.#route = prefixRouter(this.#mounts);
     const checks = options.extensions.flatMap((extension) => extension.checks ?? []);
     this.#readiness = new Readiness({ ...options, checks, started: () => this.start() });
     this.#metrics = this.#measure(options, { streamPlaces, node });
-    this.exchange = this.#compose(options, ports);
+    this.#routes = this.#makeRoutes(options, ports);
+    this.exchange = this.#routes.exchange;
   }
 
-  /** Puts the middlewares around the agents and around each endpoint of the extensions. */
-  #compose(options: AgentHostOptions, limits: LimitPorts): Exchange {
-    const { extensions, knownHosts, logger } = options;
-    const start = { isStarted: () => this.#started, start: () => this.start(), logger };
-    const way = requestWay(
-      {
-        ...options,
-        knownHosts: knownHosts && {
-          ...knownHosts,
-          isOpen: () => this.#agents.some(({ isOpen }) => isOpen),
-          refused: this.refused,
-        },
-      },
-      { metrics: this.#metrics?.requests, start, loadRates: this.#ratesOf(options), groupOf: this.#groupOf, limits },
-    );
-    const figures = this.#metrics?.endpoint;
-    const own = hostAuthenticators(options.authenticator, this.#agents);
-    const accesses = new Map<string, HostEndpoint['access']>();
-    const view: HostView = {
+  #makeRoutes(options: AgentHostOptions, limits: LimitPorts): HostRoutes {
+    const { knownHosts, authenticator } = options;
+    const { refused } = this;
+    const isOpen = () => this.#agents.some((agent) => agent.isOpen);
+    return new HostRoutes({
+      ...options,
+      knownHosts: knownHosts && { ...knownHosts, isOpen, refused },
       mounts: this.#mounts,
-      baseUrl: this.#baseUrl,
+      authenticators: authenticator === undefined ? authenticatorsOf(this.#agents) : [authenticator],
       readiness: this.#readiness,
-      metrics: figures,
-      metricsAccess: this.#metrics?.access,
-      through: (exchange, place) => throughWay(way, exchange, place),
-      onceStarted: (exchange) => onceStarted(exchange, start),
-      extensions,
-      serves: (path) => this.#endpoints.has(path),
-      authenticatorsAt: (path) => authenticatorsOf(accesses.get(path)) ?? own,
-      forwarding: options.forwarding,
-      isCompressed: options.compression !== undefined,
-      allowsOrigin: allowedOrigins(options.cors),
-      process: options.process,
-      clock: options.clock,
-      ids: options.ids,
-      logger,
-    };
-    const endpoints = extensions.flatMap((extension) => extension.endpoints(view));
-    const { metricsAccess } = view;
-    if (figures !== undefined) {
-      endpoints.push({ path: '/metrics', exchange: figures, access: metricsAccess, without: WITHOUT_FOR_PROBES });
-    }
-    for (const { path, access } of endpoints) accesses.set(path, access);
-    const ownAccess = hostAccess(own);
-    const families: ItemPaths[] = [];
-    for (const { path, items, exchange, access = ownAccess, refuse, around, without } of endpoints) {
-      const accessOf = access === 'open' || access === undefined ? undefined : () => access;
-      const form = refuse ?? (typeof access === 'object' ? access.refuse : refusedPlain);
-      const place = { accessOf, refusalOf: () => form, around, without };
-      if (this.#endpoints.has(path)) continue;
-      const whole = throughWay(way, exchange, place);
-      this.#endpoints.set(path, whole);
-      if (items !== undefined) families.push({ folder: `${path}/`, items, exchange: whole });
-    }
-    // The bindings answer every error themselves.
-    const others = throughWay(way, this.#answer, {
-      accessOf: this.#accessOf(ownAccess),
-      refusalOf: (request) => this.#mountOf(request)?.refusalOf(request) ?? refusedPlain,
-      without: ['answered'],
+      metrics: this.#metrics,
+      start: this.#start,
+      loadRates: this.#ratesOf(options),
+      groupOf: this.#groupOf,
+      limits,
     });
-    return routed(this.#endpoints, families.length === 0 ? others : routedItems(families, others));
   }
 
   /** Counts and logs what a limit refused. The line has the level debug, because floods reach limits. */
@@ -269,20 +204,6 @@ export class AgentHost {
     for (const extension of this.#extensions) extension.stopAccepting?.();
   }
 
-  /** The rule for requests to the mounts, the origin and unknown paths. Absent if no request needs a credential. */
-  #accessOf(own: Access | undefined): AccessOf | undefined {
-    if (own === undefined) return undefined;
-    return (request) => {
-      const mount = this.#mountOf(request);
-      return mount === undefined ? own : mount.accessTo(request);
-    };
-  }
-
-  /** The mount that a request is for; `undefined` for the origin and for unknown paths. */
-  #mountOf({ method, path, agentPath = path }: ExchangeRequest): AgentMount | undefined {
-    return path === '/' && method !== 'POST' ? undefined : this.#route(agentPath);
-  }
-
   /** Loads the rates of the host and its agents once; `undefined` if there are none. */
   #ratesOf({ rateLimit, storage, clock, logger }: AgentHostOptions): LoadRates | undefined {
     const hasRates =
@@ -290,13 +211,8 @@ export class AgentHost {
     if (!hasRates) return undefined;
     const rates = new LoadedOnDemand(async () => {
       const { RateLimits } = await import('./limits/rate-limits.js');
-      const agentRate = (request: ExchangeRequest) => {
-        const { id, ratePerPrincipal: rate } = this.#mountOf(request)?.agent ?? {};
-        return id === undefined || rate === undefined ? undefined : { agent: id, rate };
-      };
       return new RateLimits({
         options: rateLimit,
-        agentRate,
         groupOf: this.#groupOf,
         reached: this.limitReached,
         counters: storage.rateCounters,
@@ -351,7 +267,7 @@ export class AgentHost {
     // A key that cannot sign is an error at the start.
     this.#starting ??= Promise.all([this.#signing?.(), ...this.#agents.map((agent) => agent.start())]).then(
       () => {
-        this.#started = true;
+        this.#start.isStarted = true;
         this.#sweeper.start();
         this.#sender?.start();
       },
@@ -384,6 +300,11 @@ export class AgentHost {
     this.#metrics?.close();
   }
 
+  #pageOf(mount: AgentMount, base: string): Promise<ExchangeResponse> {
+    const partial = this.#mounts.length > 1;
+    return agentsPage({ mounts: [mount], base, documented: this.#routes.serves('/docs'), partial });
+  }
+
   #makeSender(options: AgentHostOptions, node: EngineNode): HostSender | undefined {
     const { push, logger } = options;
     const pushing = new Map(this.#agents.flatMap((one) => (one.isPushing ? [[one.id, one.notifications]] : [])));
@@ -412,35 +333,6 @@ export class AgentHost {
     };
     return new HostMetrics({ options: metrics, sources, storage, clock });
   }
-
-  readonly #answer: Exchange = (request) => {
-    const { method, path } = request;
-    const base = this.#baseUrl(request);
-    if (path === '/' && method !== 'POST') return this.#origin(request, base);
-    const mount = this.#route(path);
-    if (mount === undefined) return Promise.resolve(NOTHING_HERE);
-    if (method !== 'POST' && (path === mount.path || path === `${mount.path}/`)) {
-      if (prefersPage(request)) return this.#page([mount], base);
-      return mount
-        .exchange(base)(request)
-        .then((answer) => varying(answer, 'Accept'));
-    }
-    return mount.exchange(base)(request);
-  };
-
-  async #origin(request: ExchangeRequest, base: string): Promise<ExchangeResponse> {
-    const { method } = request;
-    if (prefersPage(request)) return this.#page(this.#mounts, base);
-    if (method === 'GET' || method === 'HEAD') return varying(originListing(this.#mounts, base), 'Accept');
-    const methods = this.#route('/') === undefined ? READ_METHODS : [...READ_METHODS, 'POST'];
-    return otherMethod(method, { methods, message: 'This method means nothing here' });
-  }
-
-  async #page(mounts: readonly AgentMount[], base: string): Promise<ExchangeResponse> {
-    const partial = mounts.length < this.#mounts.length;
-    const { landingAnswer } = await import('./landing-page.js');
-    return varying(await landingAnswer({ mounts, base, documented: this.#endpoints.has('/docs'), partial }), 'Accept');
-  }
 }
 
 /** A path below the base url; "" while the host has no address. */
@@ -448,24 +340,9 @@ function urlBelow(base: string, path: string): string {
   return base === '' ? '' : `${base}${path}`;
 }
 
-/** The authenticators for endpoints of the host. */
-function hostAuthenticators(
-  given: Authenticator | undefined,
-  agents: readonly ServedAgent[],
-): readonly Authenticator[] {
-  return given === undefined ? [...new Set(agents.flatMap(({ authenticator }) => authenticator ?? []))] : [given];
-}
-
-/** The authenticators of an endpoint with a rule of its own. */
-function authenticatorsOf(access: HostEndpoint['access']): readonly Authenticator[] | undefined {
-  if (access === 'open') return [];
-  return access && [access.authenticator];
-}
-
-/** The rule for the endpoints of a host itself; `undefined` if neither the host nor an agent has an authenticator. */
-function hostAccess(authenticators: readonly Authenticator[]): Access | undefined {
-  if (authenticators.length === 0) return undefined;
-  return { authenticator: anyAuthenticator(authenticators), refuse: refusedPlain };
+/** The authenticators of agents, each once. */
+function authenticatorsOf(agents: readonly ServedAgent[]): readonly Authenticator[] {
+  return [...new Set(agents.flatMap(({ authenticator }) => authenticator ?? []))];
 }
 
 /**
@@ -476,15 +353,15 @@ function limitedAddresses(
   groupOf: ClientGroups,
   isTrustedProxy: TrustedProxies | undefined,
 ): (request: ExchangeRequest) => string | undefined {
+  const ofPeer = keptResults((peer) => {
+    const group = groupOf({ peer, header: () => undefined });
+    return group === undefined || isLoopbackGroup(group) ? undefined : addressKeyOf(group);
+  }, MOST_PEERS);
   return (request) => {
+    const { peer } = request;
+    if (peer === undefined) return undefined;
+    if (isTrustedProxy?.(peer) !== true) return ofPeer(peer);
     const group = groupOf(request);
-    if (group === undefined) return undefined;
-    return isLoopbackGroup(group) && isTrustedProxy?.(request.peer) !== true ? undefined : addressKeyOf(group);
+    return group === undefined ? undefined : addressKeyOf(group);
   };
-}
-
-/** True if a request comes from a browser: it reads, and prefers a page to JSON. */
-function prefersPage(request: ExchangeRequest): boolean {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return false;
-  return accepted(request.header('accept'), ['application/json', 'text/html']) === 'text/html';
 }

@@ -1,8 +1,9 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { BindingContext } from '../bindings/http/binding-context.js';
-import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import { jsonRpcBinding, refusedJsonRpc } from '../bindings/jsonrpc/jsonrpc-binding.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
+import type { WireCodec } from '../codec/wire-codec.js';
 import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-card.js';
 import { type BoundInterface, listedInterfaces, withBoundInterfaces } from '../model/bound-interface.js';
 import { isLegacy } from '../operations/versions.js';
@@ -11,10 +12,12 @@ import { type AgentCards, agentCards } from './agent-cards.js';
 import { keptByBase } from './base-url.js';
 import type { LoadSignedCards } from './card-signing.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
+import { varying } from './middleware/answer-headers.js';
 import type { Access } from './middleware/gate.js';
 import { otherMethod } from './middleware/method-filter.js';
 import { onDemand } from './middleware/on-demand.js';
 import { type MountPaths, mountPaths } from './mount-paths.js';
+import { prefersPage } from './origin.js';
 import { refusalsNaming } from './protected-resource.js';
 import type { ServedAgent } from './served-agent.js';
 
@@ -34,6 +37,8 @@ export interface AgentMountOptions {
   readonly signing?: LoadSignedCards | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request: ExchangeRequest) => string;
+  /** The page of the agent for browsers, under a base url. */
+  readonly page: (mount: AgentMount, base: string) => Promise<ExchangeResponse>;
   /** The interfaces of further bindings under a base url. */
   readonly furtherInterfaces: (mount: AgentMount, base: string) => readonly BoundInterface[];
   /** The extensions in the card that belong to these interfaces. */
@@ -47,8 +52,12 @@ interface View {
   readonly interfaces: readonly BoundInterface[];
   /** The public card. */
   readonly card: AgentCard;
-  readonly exchange: Exchange;
   readonly context: BindingContext;
+  readonly cards: AgentCards;
+  readonly jsonRpc: Exchange;
+  readonly httpJson: Exchange;
+  /** Absent: the agent does not offer 0.2.5. */
+  readonly oldExtendedCard: Exchange | undefined;
 }
 
 /**
@@ -61,6 +70,8 @@ export class AgentMount {
   /** The newest first, whatever the order in the options. */
   readonly #versions: readonly ProtocolVersionName[];
   readonly #paths: MountPaths;
+  /** With and without a slash at the end. */
+  readonly #jsonRpcPaths: ReadonlySet<string>;
   readonly #refusals: Readonly<Record<RefusalForm, Access['refuse']>>;
   /** By the form of a refusal. Absent: every caller is anonymous. */
   readonly #access: Readonly<Record<RefusalForm, Access>> | undefined;
@@ -73,6 +84,8 @@ export class AgentMount {
     const known = Object.keys(PROTOCOL_VERSIONS) as ProtocolVersionName[];
     this.#versions = known.filter((name) => options.versions.includes(name));
     this.#paths = mountPaths(options.path);
+    const { jsonRpc: rpcPath, httpJson: restPath } = this.#paths;
+    this.#jsonRpcPaths = new Set([rpcPath, `${rpcPath}/`, ...(rpcPath === restPath ? [] : ['/'])]);
     const { authenticator } = options.agent;
     const isResource = authenticator?.protectedResource !== undefined;
     const naming = { mountPath: options.path, baseUrl: options.baseUrl };
@@ -119,9 +132,35 @@ export class AgentMount {
     this.#view = this.#views();
   }
 
-  /** The exchange for requests to the agent. Its answers name addresses under a base url. */
-  exchange(base: string): Exchange {
-    return this.#view(base).exchange;
+  /** Answers the requests to the agent. */
+  readonly exchange: Exchange = (request) => {
+    const base = this.#options.baseUrl(request);
+    const view = this.#view(base);
+    if (request.method === 'POST' && this.#jsonRpcPaths.has(request.path)) return view.jsonRpc(request);
+    if (request.method === 'POST' || !this.#isHere(request.path)) return this.#answer(request, view);
+    if (prefersPage(request)) return this.#options.page(this, base);
+    return this.#answer(request, view).then((answer) => varying(answer, 'Accept'));
+  };
+
+  /** True for the path of the mount, where a browser looks. */
+  #isHere(path: string): boolean {
+    return path === this.path || path === `${this.path}/`;
+  }
+
+  /** Answers a request that is no call over JSON-RPC. */
+  #answer(request: ExchangeRequest, { cards, httpJson, oldExtendedCard }: View): Promise<ExchangeResponse> {
+    const { method, path } = request;
+    const paths = this.#paths;
+    if (this.#jsonRpcPaths.has(path)) {
+      const message = `JSON-RPC is served here: it takes POST. The agent card is at ${paths.card}`;
+      return Promise.resolve(otherMethod(method, { methods: ['POST'], message }));
+    }
+    if (path === paths.card) return cards.current(request);
+    if (path === paths.oldCard && cards.old !== undefined) return cards.old(request);
+    const oldExtendedPath = `${paths.jsonRpc === paths.httpJson ? paths.httpJson : ''}${OLD_EXTENDED_CARD}`;
+    if (path === oldExtendedPath && oldExtendedCard !== undefined) return oldExtendedCard(request);
+    if (path.startsWith(`${paths.httpJson}/`)) return httpJson(request);
+    return Promise.resolve(errorAnswer({ status: 404, message: 'Nothing is served here' }));
   }
 
   /** The rule for the sender of a request; `undefined` if all callers may send it, as they may read the cards. */
@@ -153,7 +192,7 @@ export class AgentMount {
   }
 
   #formOf({ method, path }: ExchangeRequest): RefusalForm {
-    if (isJsonRpc(this.#paths, path)) return method === 'POST' ? 'jsonRpc' : 'plain';
+    if (this.#jsonRpcPaths.has(path)) return method === 'POST' ? 'jsonRpc' : 'plain';
     return path.startsWith(this.#paths.httpJson) ? 'httpJson' : 'plain';
   }
 
@@ -182,22 +221,20 @@ export class AgentMount {
     const listed = agent.card(listedInterfaces(interfaces, ['public']), furtherExtensions(this, base));
     const card = withBoundInterfaces(listed, interfaces);
     const context = agent.bindingContext(card, listedInterfaces(interfaces, ['public', 'extended']));
-    const cards = agentCards({ card, versions: this.#versions, modifiedAt, maxAgeSeconds, signing });
-    const exchange = mountExchange(this.#paths, {
-      cards,
+    const httpJsonAt = (codecs: readonly WireCodec[], path: string) =>
+      onDemand(async () => (await httpJsonCode()).httpJsonBinding(context, codecs, path));
+    return {
+      interfaces,
+      card,
+      context,
+      cards: agentCards({ card, versions: this.#versions, modifiedAt, maxAgeSeconds, signing }),
       jsonRpc: jsonRpcBinding(context, this.#codecs('jsonRpc')),
-      httpJson: onDemand(async () =>
-        (await httpJsonCode()).httpJsonBinding(context, this.#codecs('httpJson'), this.#paths.httpJson),
-      ),
+      httpJson: httpJsonAt(this.#codecs('httpJson'), this.#paths.httpJson),
       // The path is that of 0.2.5, so that the card says this version.
       oldExtendedCard: this.#versions.includes('0.2.5')
-        ? onDemand(async () => {
-            const codecs = [PROTOCOL_VERSIONS['0.2.5'].httpJson];
-            return (await httpJsonCode()).httpJsonBinding(context, codecs, this.path === '/' ? '' : this.path);
-          })
+        ? httpJsonAt([PROTOCOL_VERSIONS['0.2.5'].httpJson], this.path === '/' ? '' : this.path)
         : undefined,
-    });
-    return { interfaces, card, exchange, context };
+    };
   }
 
   #codecs(binding: 'jsonRpc' | 'httpJson') {
@@ -226,34 +263,3 @@ export class AgentMount {
 
 /** Many agents get calls over JSON-RPC only. */
 const httpJsonCode = () => import('../bindings/http-json/http-json-binding.js');
-
-/** True for the paths that take JSON-RPC, with and without a slash at the end. */
-function isJsonRpc({ jsonRpc, httpJson }: MountPaths, path: string): boolean {
-  return path === jsonRpc || path === `${jsonRpc}/` || (path === '/' && jsonRpc !== httpJson);
-}
-
-interface MountExchanges {
-  readonly cards: AgentCards;
-  readonly jsonRpc: Exchange;
-  readonly httpJson: Exchange;
-  readonly oldExtendedCard: Exchange | undefined;
-}
-
-function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson, oldExtendedCard }: MountExchanges): Exchange {
-  const routes = `${paths.httpJson}/`;
-  const message = `JSON-RPC is served here: it takes POST. The agent card is at ${paths.card}`;
-  const posting = { methods: ['POST'], message };
-  const oldExtendedPath = `${paths.jsonRpc === paths.httpJson ? paths.httpJson : ''}${OLD_EXTENDED_CARD}`;
-  return (request) => {
-    const { path } = request;
-    if (isJsonRpc(paths, path)) {
-      return request.method === 'POST' ? jsonRpc(request) : Promise.resolve(otherMethod(request.method, posting));
-    }
-    if (path === paths.card) return cards.current(request);
-    if (path === paths.oldCard && cards.old !== undefined) return cards.old(request);
-    if (path === oldExtendedPath && oldExtendedCard !== undefined) return oldExtendedCard(request);
-    return path.startsWith(routes)
-      ? httpJson(request)
-      : Promise.resolve(errorAnswer({ status: 404, message: 'Nothing is served here' }));
-  };
-}

@@ -38,14 +38,10 @@ export function directWayFor({ host, mount, binding, inCards, authenticator }: D
     made.set(context, known);
     return known(request);
   };
-  const way = host.through(exchange, {
+  return host.through(exchange, {
     accessOf: authenticator && (() => ({ authenticator, refuse })),
     refusalOf: () => refuse,
+    agent: mount.agent,
     without: WITHOUT,
   });
-  return (request) => {
-    // The rate of an agent is found by its path, and the path of a request may be that of a method.
-    request.agentPath = mount.path;
-    return way(request);
-  };
 }

@@ -193,7 +193,7 @@ export class ServedAgent {
     return {
       agent: this.id,
       handler: this.#guardedHandlerAt(card, extended),
-      card: () => card,
+      card,
       ...(this.#modes && { modes: this.#modes }),
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(authenticator?.optional === true && { takesAnonymous: true }),

@@ -221,6 +221,7 @@ const NAMES = {
     'MemoryCache',
     'MemoryStorage',
     'STREAM_RESUME_EXTENSION',
+    'TurnAbortedError',
     'agent',
     'createAgentHandler',
     'inProcess',

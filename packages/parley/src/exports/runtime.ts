@@ -8,9 +8,10 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: longTimers((ms, task) => {
-    const timer: unknown = setTimeout(task, ms);
-    if (isRefCounted(timer)) timer.unref();
-    return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
+    const timer = setTimeout(task, ms);
+    // Not every host has timers that can let the process end.
+    (timer as { unref?(): void }).unref?.();
+    return () => clearTimeout(timer);
   }),
   soon: typeof setImmediate === 'function' ? (task) => void setImmediate(task) : (task) => void setTimeout(task, 0),
   hold: (work) => {
@@ -29,11 +30,6 @@ export const callerClock: Clock = {
     return () => clearTimeout(timer);
   }),
 };
-
-/** Not every host has timers that can let the process end. */
-function isRefCounted(timer: unknown): timer is { unref(): void } {
-  return typeof timer === 'object' && timer !== null && 'unref' in timer;
-}
 
 /** Ids of random bytes of the machine. Bundlers leave them out of clients, which have their own. */
 export const systemIds: IdSource = /* @__PURE__ */ uuids({

@@ -70,6 +70,7 @@ export type { RetentionPolicy } from '../server/retention-sweeper.js';
 export type { ServedTasks } from '../server/served-tasks.js';
 export type { ServerCallContext } from '../server/server-call-context.js';
 export type { TenantRule } from '../server/tenant-guarded-handler.js';
+export { TurnAbortedError, type TurnAbortReason } from '../server/turn-aborted-error.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type { TaskStorage } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';

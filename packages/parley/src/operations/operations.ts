@@ -171,6 +171,11 @@ export function takesMessage(operation: OperationName): boolean {
   return OPERATIONS[operation].request === 'SendMessageRequest';
 }
 
+/** The operations that run a turn or a stream. Their callers have limits of their own. */
+export const RUNNING_OPERATIONS: ReadonlySet<OperationName> = new Set(
+  OPERATION_NAMES.filter((operation) => takesMessage(operation) || isStreaming(operation)),
+);
+
 /** Operations by the verbs that objects, such as a task, have for them. */
 export const BY_VERB = {
   send: 'sendMessage',

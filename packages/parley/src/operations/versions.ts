@@ -29,6 +29,8 @@ export function chooseVersion<T>(
 ): T {
   const named = asked?.trim();
   const asWritten = named || whenAbsent;
+  const exact = offered.get(asWritten);
+  if (exact !== undefined) return exact;
   // Some implementations give their build of 0.3 this number; the specification has no such version.
   const wish = majorMinor(asWritten) === '0.4' ? '0.3' : asWritten;
   const chosen =

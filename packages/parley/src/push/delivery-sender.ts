@@ -8,25 +8,15 @@ import { taskKeyText } from '../store/task-key.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { PushFigures } from '../telemetry/server-figures.js';
-import type { AttemptResult, DeliveryPolicy } from './delivery-policy.js';
+import type { DeliveryPolicy } from './delivery-policy.js';
 import { DueTimes } from './due-times.js';
 import { HostLanes, type HostWork, type LaneLimits } from './host-lanes.js';
-import { notificationHeaders, notificationId } from './notification-headers.js';
-import type { Notification, NotificationChange } from './notifications.js';
-import { headersFor, type OperatorHeaders } from './operator-headers.js';
+import { hostOf, NotificationCalls, type NotificationSigner, named } from './notification-calls.js';
+import type { NotificationChange } from './notifications.js';
+import type { OperatorHeaders } from './operator-headers.js';
 import { PushTally } from './push-tally.js';
 import { type DeliveryEnd, deliverQueue } from './queue-delivery.js';
 import { QueueHold } from './queue-hold.js';
-import { callWebhook } from './webhook-call.js';
-
-/** Makes the signature of a notification. */
-export type NotificationSigner = (notification: {
-  readonly id: string;
-  readonly url: string;
-  readonly body: string;
-  /** ms since the epoch. */
-  readonly now: number;
-}) => Promise<string>;
 
 /** Ports and limits of a sender. */
 export interface DeliverySenderOptions {
@@ -198,8 +188,12 @@ export class DeliverySender {
     const { storage, clock, policy, leaseMs, random, codecOf, changes, logger } = this.#options;
     const { claim, claimedAt } = delivery;
     const codec = codecOf(claim.config.registeredIn);
-    let isAnswered = false;
     const hold = new QueueHold(claim, { storage, clock, leaseMs, claimedAt });
+    const calls = new NotificationCalls(claim, {
+      ...this.#options,
+      mediaType: codec.notification.mediaType,
+      signal: hold.signal,
+    });
     this.#holds.add(hold);
     try {
       if (clock.monotonic() - claimedAt > leaseMs * FRESH_SHARE) return await this.#giveBack(delivery, 0);
@@ -213,11 +207,7 @@ export class DeliverySender {
         clock,
         isStopping: () => this.#isStopped || hold.signal.aborted,
         isCurrent: () => this.#isCurrent(claim),
-        send: async (_, notification) => {
-          const result = await this.#send({ claim, codec, signal: hold.signal }, notification);
-          isAnswered = result.kind === 'answer';
-          return result;
-        },
+        send: calls.send,
       });
       this.#note(claim, end);
     } catch (error) {
@@ -226,7 +216,7 @@ export class DeliverySender {
     } finally {
       hold.release();
       this.#holds.delete(hold);
-      this.#lanes.end(delivery, isAnswered, clock.monotonic());
+      this.#lanes.end(delivery, calls.isAnswered, clock.monotonic());
       if (this.#isWanted) this.#ask();
     }
   }
@@ -235,38 +225,6 @@ export class DeliverySender {
   async #isCurrent({ key, configId, config }: DeliveryClaim): Promise<boolean> {
     const now = await this.#options.storage.push.config(key.scope, key.id, configId);
     return JSON.stringify(now) === JSON.stringify(config);
-  }
-
-  async #send(
-    {
-      claim,
-      codec,
-      signal,
-    }: { readonly claim: DeliveryClaim; readonly codec: WireCodec; readonly signal: AbortSignal },
-    { seq, body }: Notification,
-  ): Promise<AttemptResult> {
-    const { clock, send, policy, sign } = this.#options;
-    const { config } = claim;
-    const more = this.#operatorHeaders(claim);
-    if (more === undefined) return { kind: 'failure', reason: 'headers' };
-    const id = notificationId(claim, seq);
-    const now = clock.now();
-    const signature = await sign?.({ id, url: config.url, body, now });
-    const { mediaType } = codec.notification;
-    const headers = notificationHeaders({ config, mediaType, id, now, signature, more });
-    const options = { send, clock, timeoutMs: policy.timeoutMs, signal };
-    return callWebhook({ url: config.url, headers, body }, options);
-  }
-
-  /** `undefined` if the operator's function fails. Its code is no reason to stop other deliveries. */
-  #operatorHeaders(claim: DeliveryClaim): Readonly<Record<string, string>> | undefined {
-    const { headers = {}, logger } = this.#options;
-    try {
-      return headersFor(headers, claim);
-    } catch (error) {
-      logger.error('the headers of a push notification cannot be made', { ...named(claim), error });
-      return undefined;
-    }
   }
 
   /** Counts and tells the end of a delivery. The log names the host of a webhook: its url may hold a secret. */
@@ -362,12 +320,4 @@ export class DeliverySender {
 
 function queueOf({ key, configId }: DeliveryClaim): string {
   return `${taskKeyText(key)} ${configId}`;
-}
-
-function named({ key, configId, config }: DeliveryClaim) {
-  return { taskId: key.id, config: configId, host: hostOf(config.url) };
-}
-
-function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? '';
 }

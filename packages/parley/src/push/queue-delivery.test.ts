@@ -46,7 +46,7 @@ function delivery(count: number, answer: (sent: number) => number = () => 204, c
     clock,
     isStopping: () => false,
     isCurrent: async () => true,
-    send: async (_, { seq }) => {
+    send: async ({ seq }) => {
       sent.push(seq);
       return { kind: 'answer', status: answer(seq) };
     },

@@ -23,7 +23,7 @@ export interface QueueDeliveryOptions {
   readonly isStopping: () => boolean;
   /** False if the configuration is gone or another one: no request begins after its deletion was answered. */
   readonly isCurrent: () => Promise<boolean>;
-  readonly send: (claim: DeliveryClaim, notification: Notification) => Promise<AttemptResult>;
+  readonly send: (notification: Notification) => Promise<AttemptResult>;
 }
 
 /** The failure of a delivery. */
@@ -94,7 +94,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   for await (const notification of notificationsOf(claim, { codec, change }, storage)) {
     if (isStopping()) break;
     if (!(await isCurrent())) return { delivered, lost, held: false };
-    const result = notification.body === undefined ? UNENCODABLE : await send(claim, notification);
+    const result = notification.body === undefined ? UNENCODABLE : await send(notification);
     if (!(await settlements.keepUp())) return { delivered, lost, held: false };
     if (isAcknowledged(result)) {
       delivered += 1;

@@ -106,7 +106,6 @@ export interface DefaultRequestHandlerOptions {
  */
 export class DefaultRequestHandler extends BaseRequestHandler {
   readonly #context: EngineContext;
-  readonly #node: EngineNode;
   readonly #turns: RunningTurns;
   readonly #intake: MessageIntake;
   readonly #streams: TaskStreams;
@@ -121,7 +120,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const { agent, executor, storage, ids, uncaughtErrors = unknownOrigin } = options;
     const logger = steadyLogger(options.logger);
     const node = options.node ?? new EngineNode({ storage, clock: options.clock, ids, logger });
-    const { clock, lastAttempts } = node;
+    const { clock } = node;
     const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
     const feeds = new TaskFeeds();
     const deadlines = new EqualTimers(clock, limits.turnDeadlineMs);
@@ -150,20 +149,16 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       uncaughtErrors,
       logger,
       limits,
-      get lease() {
-        return node.lease;
-      },
       services: options.services ?? {},
       turnPlaces: options.turnPlaces ?? new KeyedPlaces(UNLIMITED),
-      lastAttempts,
+      node,
     };
-    this.#node = node;
-    this.#turns = new RunningTurns(this.#context, node);
+    this.#turns = new RunningTurns(this.#context);
     const bounded = options.push && withBoundedConfigurations(storage, patience);
     this.#push = bounded && new PushConfigurations({ storage: bounded, ids, registration: options.push });
     const idempotency = new Idempotency(options.idempotency ?? {});
     this.#intake = new MessageIntake(this.#context, { turns: this.#turns, idempotency, push: this.#push });
-    this.#streams = new TaskStreams(this.#context, node);
+    this.#streams = new TaskStreams(this.#context, this.#intake);
     this.#cancellation = new Cancellation(this.#context, this.#turns);
     this.#expiry = new WaitingExpiry(this.#context);
     this.#extendedAgentCard = options.extendedAgentCard;
@@ -210,11 +205,11 @@ export class DefaultRequestHandler extends BaseRequestHandler {
         const stands = submission.claim ?? (await this.#stored(envelope.scope, envelope.taskId));
         return { task: trimTask(await this.#streams.begunTask(key, stands, submission), { historyLength }) };
       }
-      waiter ??= new TurnWaiter(feeds, key);
-      waiter.expect(submission.turn);
-      submission.start();
+      if (waiter) waiter.expect(submission.turn);
+      else waiter = new TurnWaiter(feeds, key, submission.turn);
+      submission.start?.();
       // Another process may run the task, or may have ended it already.
-      if (!submission.claim && !submission.isNext) this.#node.look(key);
+      if (!submission.claim && !submission.isNext) this.#context.node.look(key);
       const outcome = await waiter.outcome;
       if (!outcome.reached) throw new UnsupportedOperationError('the task ended before the message was processed');
       const task = outcome.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;
@@ -230,7 +225,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     return new DeferredStream(() => {
       const envelope = this.#intake.envelope(request, context);
       const { historyLength } = request.configuration ?? {};
-      return this.#streams.ofMessage(envelope, () => this.#intake.submit(envelope), historyLength);
+      return this.#streams.ofMessage(envelope, historyLength);
     });
   }
 

@@ -9,9 +9,6 @@ import type { Authorization, AuthorizationRequest } from './authorization.js';
 import type { ConversationEntry, ConversationOptions } from './conversation.js';
 import type { TurnFiles } from './turn-files.js';
 
-/** The message of the reason of `RequestContext.signal` if a caller has canceled the task. */
-export const TASK_CANCELED = 'The task was canceled';
-
 /** The context of a turn, for its agent. */
 export interface RequestContext {
   /** The message that started the turn, with its task and context id. */
@@ -60,7 +57,10 @@ export interface RequestContext {
   readonly acceptedOutputModes: readonly string[];
   /** Metadata of the request (Spec §3.2.5). */
   readonly metadata: JsonObject | undefined;
-  /** Aborts on cancel, at the deadline, and when another process may take the turn over. */
+  /**
+   * Aborts on cancel, at the deadline, and when another process may take the turn over. Its reason is a
+   * `TurnAbortedError`.
+   */
   readonly signal: AbortSignal;
   /** The clock of the engine. In tests it is the `TestClock`, so an agent that waits by it costs a test no time. */
   readonly clock: Clock;

@@ -5,8 +5,8 @@ import type { CallerContext } from '../store/caller-context.js';
 import type { Scope } from '../store/task-key.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { CallAgent } from './agent-call.js';
+import type { AddressedMessage } from './execution/agent-event.js';
 import type { TurnCourseOptions } from './execution/turn-course.js';
-import type { AddressedMessage } from './execution/turn-log.js';
 import type { TurnPatience } from './execution/turn-patience.js';
 import type { TurnFiles } from './turn-files.js';
 

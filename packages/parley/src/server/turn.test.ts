@@ -4,12 +4,14 @@ import {
   call,
   type Execute,
   engine,
+  idOf,
   message,
   Seen,
   send,
   silent,
   textOf,
 } from '../../../../test/support/engine.js';
+import { TurnAbortedError } from '../exports/server.js';
 
 describe('a turn', () => {
   it('begins with SUBMITTED and WORKING whatever the agent does, and answers from the commit that ends it (Spec §3.2.2)', async () => {
@@ -187,6 +189,27 @@ describe('a turn', () => {
     await clock.advance(1);
     expect(sent.task?.status.state).toBe('TASK_STATE_FAILED');
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it.each([
+    ['canceled', async ({ handler }: ReturnType<typeof engine>, id: string) => void handler.cancelTask({ id }, call())],
+    ['deadline', ({ clock }: ReturnType<typeof engine>) => clock.advance(1_000)],
+    ['closing', async ({ handler }: ReturnType<typeof engine>) => void handler.close()],
+  ])('tells its agent by a typed reason that it was %s', async (reason, stop) => {
+    let told: unknown;
+    const world = engine(
+      async (context) => {
+        await aborted(context);
+        told = context.signal.reason;
+      },
+      { limits: { turnDeadlineMs: 1_000 } },
+    );
+    const stream = new Seen(world.handler.sendStreamingMessage({ message: message() }, call()));
+    await world.clock.settle();
+    await stop(world, idOf(stream));
+    await world.clock.settle();
+    expect(told).toBeInstanceOf(TurnAbortedError);
+    expect(told).toMatchObject({ reason });
   });
 
   it('accepts nothing after its end, and tells the agent', async () => {

@@ -14,13 +14,8 @@ it('a meter of OpenTelemetry is one: by its types, and by what is done with it',
     waiting: async () => ({ waiting: 0 }),
     cache: () => ({ hits: 0, misses: 0, operations: 0 }),
   });
-  requests.answered({
-    operation: 'getTask',
-    binding: 'JSONRPC',
-    version: '1.0',
-    code: 'OK',
-    seconds: 0.1,
-  });
+  const call = { operation: 'getTask', binding: 'JSONRPC', version: '1.0', code: 'OK' };
+  requests.answered(call, { status: 200, seconds: 0.1 });
   load.committed(3);
   load.close();
   expect(requests.requests).toBe(1);

@@ -2,14 +2,13 @@ import type { Counter, Histogram, Meter, MetricAttributes } from './meter.js';
 import type { LimitName } from './reached-limit.js';
 import type { ErrorFigures, RequestFigures } from './server-figures.js';
 
-/** An answered request. Unknown members are absent. */
-export interface AnsweredRequest {
+/** A call that was answered. Unknown members are absent. */
+export interface AnsweredCall {
   readonly operation: string | undefined;
-  readonly binding: string | undefined;
+  readonly binding: string;
   readonly version: string | undefined;
-  /** `OK`, the code of an error, or the status if the request was no call. */
+  /** `OK`, or the code of an error. */
   readonly code: string;
-  readonly seconds: number;
 }
 
 /** An error that a caller got. */
@@ -77,16 +76,17 @@ export class RequestMetrics implements RequestFigures {
     );
   }
 
-  answered(request: AnsweredRequest): void {
+  /** Counts an answered request, and the call in it if there is one. */
+  answered(call: AnsweredCall | undefined, answer: { readonly status: number; readonly seconds: number }): void {
     this.requests++;
-    const { operation = UNKNOWN, binding = UNKNOWN, version = UNKNOWN, code, seconds } = request;
+    const { operation = UNKNOWN, binding = UNKNOWN, version = UNKNOWN, code = String(answer.status) } = call ?? {};
     const last = this.#last.counted;
     const isSame =
       last.operation === operation && last.binding === binding && last.version === version && last.code === code;
     if (!isSame) this.#last = this.#seriesOf({ operation, binding, version, code });
     const { counted, timed } = this.#last;
     for (const counter of this.#counters) counter.add(1, counted);
-    for (const histogram of this.#durations) histogram.record(seconds, timed);
+    for (const histogram of this.#durations) histogram.record(answer.seconds, timed);
   }
 
   /** Counts a request that was refused with a status before its exchange. It has no duration. */

@@ -3,7 +3,8 @@ import type { Message } from '../model/message.js';
 import type { TaskStatus } from '../model/task.js';
 import { isTerminal } from '../model/task-state.js';
 import type { EventQueue, RawEvent, StatusContent } from '../server/event-queue.js';
-import { type RequestContext, TASK_CANCELED } from '../server/request-context.js';
+import type { RequestContext } from '../server/request-context.js';
+import { TurnAbortedError } from '../server/turn-aborted-error.js';
 
 /** A question without the ids of its message. */
 export type OpenQuestionContent = Pick<Message, 'parts' | 'extensions'>;
@@ -46,7 +47,7 @@ export function guardTurn({ context, events }: GuardedTurn, calls: OpenCalls): v
   const { signal } = context;
   // After any other abort, another attempt may go on with the calls.
   const closeIfCanceled = () => {
-    if (signal.reason instanceof Error && signal.reason.message === TASK_CANCELED) calls.close();
+    if (signal.reason instanceof TurnAbortedError && signal.reason.reason === 'canceled') calls.close();
   };
   if (signal.aborted) closeIfCanceled();
   else signal.addEventListener('abort', closeIfCanceled, { once: true });

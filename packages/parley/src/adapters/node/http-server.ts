@@ -75,6 +75,10 @@ export class HttpServer {
   readonly #streams = new LinkedList<ResponseStream>();
   /** Requests that are being answered. */
   readonly #calls = new LinkedList<ServerResponse>();
+  readonly #callDone = ({ place }: ServedCall): void => {
+    this.#calls.remove(place);
+    if (this.#closed && this.#calls.size === 0) this.#idle?.();
+  };
   readonly #pipelines = new PipelineLimit();
   /** All connections of a server with TLS or a shared port: Node.js does not close those that have not begun HTTP. */
   readonly #accepted = new Set<Socket>();
@@ -92,9 +96,8 @@ export class HttpServer {
     this.#options = options;
     this.#responder = new Responder<ServedCall>({
       ...options,
-      isLast: (answer) => this.#closed !== undefined || answer === TOO_MANY || answer === TOO_MANY_LINES,
       streamBegins: (stream) => this.#streamBegins(stream),
-      done: ({ place }) => this.#callDone(place),
+      done: this.#callDone,
     });
     const settings = {
       keepAliveTimeout: options.keepAliveMs ?? 65_000,
@@ -161,6 +164,7 @@ export class HttpServer {
 
   /** Accepts no more connections. Open connections go on until they have sent their answers. */
   stopAccepting(): void {
+    this.#responder.isClosing = true;
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
@@ -212,7 +216,7 @@ export class HttpServer {
         const limit = refusal === TOO_MANY ? 'pipelined' : refusal === TOO_MANY_LINES ? 'headBytes' : undefined;
         if (limit !== undefined) this.#options.limitReached?.({ limit, caller: incoming.socket.remoteAddress });
         this.#options.refused?.(refusal.status);
-        return this.#responder.send(call, refusal);
+        return this.#responder.send(call, refusal, limit !== undefined || this.#responder.isClosing);
       }
       if (this.#options.takesLongBodies === true) this.#boundBody(incoming, request);
       this.#responder.deliver(call, this.#options.exchange(request));
@@ -234,11 +238,6 @@ export class HttpServer {
     const place = this.#streams.add(stream);
     if (this.#ending) stream.stop();
     return () => this.#streams.remove(place);
-  }
-
-  #callDone(call: Place<ServerResponse>): void {
-    this.#calls.remove(call);
-    if (this.#closed && this.#calls.size === 0) this.#idle?.();
   }
 
   #callsDone(): Promise<void> {

@@ -37,6 +37,10 @@ export class MountedRequest implements ExchangeRequest {
     this.#chunks = chunks;
   }
 
+  get afterPromises(): ExchangeRequest['afterPromises'] {
+    return this.#arrived.afterPromises;
+  }
+
   get peer(): string | undefined {
     return this.#arrived.peer;
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { nextTick } from 'node:process';
 import type { TLSSocket } from 'node:tls';
 import type { ClientCertificate } from '../../auth/client-certificate.js';
 import type { BodyMeter } from '../../bindings/http/body-budget.js';
@@ -23,6 +24,8 @@ export class NodeExchangeRequest implements ExchangeRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly peer: string | undefined;
+  readonly afterPromises: (task: () => void) => void;
   readonly #incoming: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #expectsContinue: boolean;
@@ -31,7 +34,8 @@ export class NodeExchangeRequest implements ExchangeRequest {
   #signal: AbortSignal | undefined;
 
   constructor({ incoming, response, expectsContinue }: AnnouncedRequest) {
-    const target = pathOf(incoming.url ?? '/');
+    const { url = '/' } = incoming;
+    const target = url.charCodeAt(0) === 47 ? url : pathOf(url);
     const mark = target.indexOf('?');
     this.method = incoming.method ?? 'GET';
     this.path = mark < 0 ? target : target.slice(0, mark);
@@ -40,11 +44,8 @@ export class NodeExchangeRequest implements ExchangeRequest {
     this.#response = response;
     this.#expectsContinue = expectsContinue;
     // A socket keeps its address if it was read once. A client that leaves at once would have none, and no limits.
-    void incoming.socket.remoteAddress;
-  }
-
-  get peer(): string | undefined {
-    return this.#incoming.socket.remoteAddress;
+    this.peer = incoming.socket.remoteAddress;
+    this.afterPromises = nextTick;
   }
 
   get connection(): object {
@@ -85,7 +86,12 @@ export class NodeExchangeRequest implements ExchangeRequest {
   }
 
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
-    this.#body ??= this.#readBody(limit, meter);
+    if (this.#body === undefined) {
+      const incoming = this.#incoming;
+      const goesAhead = this.#expectsContinue && Number(incoming.headers['content-length'] ?? 0) <= limit;
+      if (goesAhead) this.#response.writeContinue();
+      this.#body = readBody(incoming, limit, meter);
+    }
     return this.#body;
   }
 
@@ -111,18 +117,12 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return this.#signal;
   }
 
-  /** True if an unread body is too large to drain. The connection cannot be used again. */
+  /** True if the unread body of an unfinished request is too large to drain. The connection cannot be used again. */
   get leavesBody(): boolean {
     const incoming = this.#incoming;
-    if (incoming.complete || !hasBody(incoming)) return false;
+    if (!hasBody(incoming)) return false;
     if (this.#expectsContinue && this.#body === undefined && !this.#isStreamed) return true;
     return !(Number(incoming.headers['content-length']) <= UNREAD_KEPT);
-  }
-
-  #readBody(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
-    const declared = Number(this.#incoming.headers['content-length'] ?? 0);
-    if (this.#expectsContinue && declared <= limit) this.#response.writeContinue();
-    return readBody(this.#incoming, limit, meter);
   }
 
   #makeSignal(): AbortSignal {
@@ -140,9 +140,8 @@ function isSecure(socket: Socket): socket is TLSSocket {
   return 'encrypted' in socket;
 }
 
-/** Proxies may send the absolute form (RFC 9112 §3.2.2), OPTIONS the asterisk form. */
+/** The path of the absolute form, which proxies may send (RFC 9112 §3.2.2), and of the asterisk form of OPTIONS. */
 function pathOf(url: string): string {
-  if (url.charCodeAt(0) === 47) return url;
   const scheme = url.indexOf('://');
   if (scheme < 0) return '/';
   const path = url.slice(scheme + 3).search(/[/?]/);

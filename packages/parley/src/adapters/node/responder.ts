@@ -6,12 +6,16 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { headOf, sendEarly, sendWhole, whenStalled } from './answer.js';
 import { ResponseStream } from './response-stream.js';
+import type { BytesAnswer } from './send-bytes.js';
 
 /** A request of node:http, and the response for its answer. */
 export interface RespondingCall {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
-  /** `leavesBody`: a body remains on the wire that is not worth reading, so the connection ends with the answer. */
+  /**
+   * `leavesBody`: a body remains on the wire that is not worth reading, so the connection ends with the answer. Read
+   * only if the request is not complete.
+   */
   readonly request: ExchangeRequest & { readonly leavesBody: boolean };
 }
 
@@ -23,8 +27,6 @@ export interface ResponderOptions<Call extends RespondingCall = RespondingCall> 
   readonly stallMs?: number | undefined;
   /** Called for each peer that is dropped. */
   readonly limitReached?: (reached: ReachedLimit) => void;
-  /** True if the connection ends with an answer. Default: never. */
-  readonly isLast?: (answer: ExchangeResponse) => boolean;
   /** Called with each stream that begins. It gives the function to call when the stream ends. */
   readonly streamBegins?: (stream: ResponseStream) => () => void;
   /** Called once a whole answer has left, a stream has begun, or the peer has gone. */
@@ -33,6 +35,8 @@ export interface ResponderOptions<Call extends RespondingCall = RespondingCall> 
 
 /** Writes answers to responses of node:http, for our server and for frameworks. */
 export class Responder<Call extends RespondingCall = RespondingCall> {
+  /** True once each connection ends with its next answer. */
+  isClosing = false;
   readonly #options: ResponderOptions<Call>;
   readonly #stallMs: number;
 
@@ -53,24 +57,22 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     );
   }
 
-  /** Writes an answer. Headers that a framework has set on the response go along. */
-  send(call: Call, answer: ExchangeResponse): void {
-    const { response } = call;
-    const { logger, done } = this.#options;
-    if (response.destroyed || response.headersSent) {
-      // The peer has gone, or the response has an answer: of a framework, or of the server to a request that broke off.
-      release(answer);
-      if (response.destroyed) done?.(call);
-      else if (done !== undefined) response.once('close', () => done(call));
-      return;
-    }
+  /** Writes an answer, the last one of its connection if `closing`. Headers that a framework has set go along. */
+  send(call: Call, answer: ExchangeResponse, closing = this.isClosing): void {
+    const { incoming, response } = call;
+    const { clock, logger, done } = this.#options;
+    if (response.destroyed || response.headersSent) return this.#discard(call, answer);
+    const { body, bytes } = answer;
+    const leavesBody = !incoming.complete && call.request.leavesBody;
     try {
-      const frames = framesOf(answer);
-      if (frames !== undefined) {
-        this.#stream(response, answer, frames);
+      if (typeof body === 'object' && Symbol.asyncIterator in body) {
+        response.writeHead(answer.status, headOf({ answer, closing }));
+        this.#stream(response, body);
         return done?.(call);
       }
-      this.#write(call, answer);
+      if (bytes !== undefined) this.#sendBytes(response, { ...answer, bytes }, closing || leavesBody);
+      else if (leavesBody) sendEarly({ incoming, response, answer, clock });
+      else sendWhole({ response, answer, closing });
     } catch (error) {
       logger.error('An answer could not be sent', { error, status: answer.status });
       response.destroy();
@@ -78,31 +80,35 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     // Until the answer has left, a shutdown must not take the connection for an idle one.
     if (response.writableLength === 0 && response.writableEnded) return done?.(call);
     if (done !== undefined) response.once('close', () => done(call));
-    if (call.incoming.httpVersionMajor === 1) whenStalled({ response, stallMs: this.#stallMs, drop: this.#drop });
+    if (incoming.httpVersionMajor === 1) whenStalled({ response, stallMs: this.#stallMs, drop: this.#drop });
     // Other answers share the connection of HTTP/2: the time is that of this answer's stream.
     else response.setTimeout(this.#stallMs, () => this.#drop(response));
   }
 
-  #write({ incoming, response, request }: Call, answer: ExchangeResponse): void {
-    const { clock, logger, isLast } = this.#options;
-    const { bytes } = answer;
-    if (bytes !== undefined) {
-      const closing = request.leavesBody || (isLast?.(answer) ?? false);
-      const times = { clock, stallMs: this.#stallMs, drop: this.#drop };
-      // Only servers with files load this code.
-      import('./send-bytes.js').then(
-        ({ sendBytes }) => sendBytes({ response, answer: { ...answer, bytes }, closing, logger, ...times }),
-        () => response.destroy(),
-      );
-      return;
-    }
-    if (request.leavesBody) sendEarly({ incoming, response, answer, clock });
-    else sendWhole({ response, answer, closing: isLast?.(answer) ?? false });
+  /** Drops an answer: the peer has gone, or a framework or the server has answered a request that broke off. */
+  #discard(call: Call, { body, bytes }: ExchangeResponse): void {
+    const { response } = call;
+    const { done } = this.#options;
+    // A stream has no reader any more.
+    const source = typeof body === 'object' && Symbol.asyncIterator in body ? body : bytes?.chunks;
+    const chunks: AsyncIterator<unknown> | undefined = source?.[Symbol.asyncIterator]();
+    chunks?.return?.().catch(() => {});
+    if (response.destroyed) done?.(call);
+    else if (done !== undefined) response.once('close', () => done(call));
   }
 
-  #stream(response: ServerResponse, answer: ExchangeResponse, frames: AsyncIterable<string>): void {
-    const { clock, logger, isLast, streamBegins } = this.#options;
-    response.writeHead(answer.status, headOf({ answer, closing: isLast?.(answer) ?? false }));
+  #sendBytes(response: ServerResponse, answer: BytesAnswer['answer'], closing: boolean): void {
+    const { clock, logger } = this.#options;
+    const times = { clock, stallMs: this.#stallMs, drop: this.#drop };
+    // Only servers with files load this code.
+    import('./send-bytes.js').then(
+      ({ sendBytes }) => sendBytes({ response, answer, closing, logger, ...times }),
+      () => response.destroy(),
+    );
+  }
+
+  #stream(response: ServerResponse, frames: AsyncIterable<string>): void {
+    const { clock, logger, streamBegins } = this.#options;
     const done = () => ended?.();
     const stream = new ResponseStream({
       response,
@@ -123,16 +129,4 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     limitReached?.({ limit: 'stallMs', caller: response.req.socket.remoteAddress });
     response.destroy();
   };
-}
-
-function framesOf({ body }: ExchangeResponse): AsyncIterable<string> | undefined {
-  return typeof body === 'object' && Symbol.asyncIterator in body ? body : undefined;
-}
-
-/** Ends a stream that has no reader any more. */
-function release(answer: ExchangeResponse): void {
-  const source: AsyncIterable<unknown> | undefined = framesOf(answer) ?? answer.bytes?.chunks;
-  source?.[Symbol.asyncIterator]()
-    .return?.()
-    .catch(() => {});
 }

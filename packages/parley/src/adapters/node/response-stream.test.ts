@@ -3,6 +3,8 @@ import { afterEach, expect, it } from 'vitest';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
 import { get, RawConnection } from '../../../../../test/support/raw-connection.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { eventFrame, SseStream } from '../../bindings/http/sse-stream.js';
+import type { StreamItem } from '../../task/stream-item.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import { HttpServer } from './http-server.js';
 
@@ -48,9 +50,16 @@ function stream(body: AsyncIterable<string>, headers = '') {
   return served(async () => ({ status: 200, headers: { 'x-kind': 'stream' }, body }), get('/', headers));
 }
 
+/** A clock whose time stands still, in the event loop as it is. */
+class LoopClock extends ManualClock {
+  override soon(task: () => void): void {
+    setImmediate(task);
+  }
+}
+
 /** A server with a clock, and a connection to it that has sent these requests. */
 async function served(exchange: Exchange, requests: string) {
-  const clock = new ManualClock();
+  const clock = new LoopClock();
   const server = new HttpServer({ exchange, clock, logger: silentLogger, stallMs: 30_000 });
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const connection = await RawConnection.open(port, requests);
@@ -69,22 +78,37 @@ it('the head is sent before the first frame is there', async () => {
   expect(await connection.until(/\r\n\r\n$/)).toContain('x-kind: stream');
 });
 
-it('frames that are ready together are one chunk', async () => {
+/** Events of an event stream, each after as many promises as an engine may need for one. */
+async function* events(...numbers: number[]): AsyncGenerator<StreamItem> {
+  for (const seq of numbers) {
+    for (let promise = 0; promise < 50; promise++) await undefined;
+    yield { seq, event: { message: { messageId: `m${seq}`, role: 'ROLE_AGENT', parts: [{ text: '' }] } } };
+  }
+}
+
+it('events of one turn of the event loop are one chunk, with the head and the end in the same write', async () => {
+  const exchange: Exchange = async ({ afterPromises }) => {
+    const frames = { event: ({ seq }: StreamItem) => eventFrame(`${seq}`), failure: String };
+    const options = { items: events(1, 2, 3), frames, clock: new ManualClock(), heartbeatMs: 15_000, afterPromises };
+    return { status: 200, headers: { 'x-kind': 'stream' }, body: await SseStream.open(options) };
+  };
+  const { connection } = await served(exchange, get('/'));
+  const chunks: string[] = [];
+  connection.socket.on('data', (chunk) => chunks.push(String(chunk)));
+  await connection.until(/0\r\n\r\n$/);
+  expect(chunks).toHaveLength(1);
+  expect(chunks[0]).toContain('\r\n1b\r\ndata: 1\n\ndata: 2\n\ndata: 3\n\n\r\n0\r\n\r\n');
+});
+
+it('a frame is written as it comes', async () => {
   const source = new Source();
   const { connection } = await stream(source);
   await connection.until(/\r\n\r\n$/);
-  source.give('one\n', 'two\n', 'three\n');
-  expect(await connection.until(/three/)).toMatch(/\r\ne\r\none\ntwo\nthree\n\r\n$/);
+  source.give('one\n', 'two\n');
+  expect(await connection.until(/two/)).toMatch(/\r\n4\r\none\n\r\n4\r\ntwo\n/);
   source.give('four\n', undefined);
   expect(await connection.until(/four\n\r\n0\r\n\r\n$/)).toContain('5\r\nfour\n');
   expect(source.returned).toBe(0);
-});
-
-it('a stream that is all there is complete', async () => {
-  const source = new Source();
-  source.give('one\n', 'two\n', undefined);
-  const { connection } = await stream(source);
-  expect(await connection.until(/0\r\n\r\n$/)).toContain('8\r\none\ntwo\n\r\n');
 });
 
 it('frames are pulled no faster than the peer reads', async () => {

@@ -1,9 +1,5 @@
-import { nextTick } from 'node:process';
 import type { Logger } from '../../telemetry/logger.js';
 import { type AwaitedAnswer, dropUnlessTaken } from './answer.js';
-
-/** Frames that are ready go out together, up to about this many characters in one write. */
-const WRITE_SIZE = 65_536;
 
 /** Options of a response stream. */
 export interface ResponseStreamOptions extends AwaitedAnswer {
@@ -14,24 +10,26 @@ export interface ResponseStreamOptions extends AwaitedAnswer {
 }
 
 /**
- * Writes a stream of frames to a response with a complete head. Pulls as fast as the peer reads. Joins all frames of
- * one turn of the event loop into one write. Releases the frames when the peer goes away.
+ * Writes a stream of frames to a response with a complete head, each string as it comes. Pulls as fast as the peer
+ * reads. Releases the frames when the peer goes away.
  */
 export class ResponseStream {
   readonly #options: ResponseStreamOptions;
   readonly #frames: AsyncIterator<string>;
-  #pending = '';
-  #flushing = false;
   #begun = false;
   #over = false;
   #blocked = false;
   #unblock: (() => void) | undefined;
 
   constructor(options: ResponseStreamOptions) {
+    const { response, clock } = options;
     this.#options = options;
     this.#frames = options.frames[Symbol.asyncIterator]();
-    options.response.once('close', this.#onClose).on('drain', this.#onDrain);
-    this.#flushSoon();
+    response.once('close', this.#onClose).on('drain', this.#onDrain);
+    // The head goes with the first frame, if that comes soon.
+    clock.soon(() => {
+      if (!this.#begun && !this.#over) response.flushHeaders();
+    });
     void this.#pump();
   }
 
@@ -48,42 +46,22 @@ export class ResponseStream {
   }
 
   async #pump(): Promise<void> {
+    const { response, logger } = this.#options;
     try {
       while (!this.#over) {
         if (this.#blocked) await this.#room();
         const next = await this.#frames.next();
         if (this.#over) return;
         if (next.done === true) return this.#finish();
-        this.#pending += next.value;
-        if (this.#pending.length >= WRITE_SIZE) this.#write();
-        else if (!this.#flushing) this.#flushSoon();
+        this.#begun = true;
+        this.#blocked = !response.write(next.value);
       }
     } catch (error) {
       if (this.#over) return;
       // The peer must see that the stream broke: a clean end would look like the whole answer.
-      this.#options.logger.error('A stream failed', { error });
-      this.#options.response.destroy();
+      logger.error('A stream failed', { error });
+      response.destroy();
     }
-  }
-
-  /** Runs after the promises that are settled now, so that all frames at hand are in one write. */
-  #flushSoon(): void {
-    this.#flushing = true;
-    nextTick(this.#flush);
-  }
-
-  readonly #flush = (): void => {
-    this.#flushing = false;
-    if (this.#over) return;
-    if (this.#pending !== '') this.#write();
-    else if (!this.#begun) this.#options.response.flushHeaders();
-    this.#begun = true;
-  };
-
-  #write(): void {
-    const text = this.#pending;
-    this.#pending = '';
-    if (!this.#options.response.write(text)) this.#blocked = true;
   }
 
   #room(): Promise<void> {
@@ -114,8 +92,7 @@ export class ResponseStream {
 
   #finish(): void {
     this.#over = true;
-    this.#options.response.end(this.#pending);
-    this.#pending = '';
+    this.#options.response.end();
     this.#onDrain();
   }
 

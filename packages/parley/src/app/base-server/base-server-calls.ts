@@ -24,9 +24,9 @@ export type CallPath = (typeof CALL_PATHS)[number];
  */
 export function baseServerCalls(endpoint: BindingContext): Readonly<Record<CallPath, Exchange>> {
   const codec = BASE_SERVER_VERSION;
-  const card = { ...endpoint.card(), supportedInterfaces: [] };
+  const card = { ...endpoint.card, supportedInterfaces: [] };
   const handler = interceptedHandler(endpoint.handler, [finalMessageInHistory]);
-  const fixed: BindingContext = { ...endpoint, handler, card: () => card, versionWhenAbsent: codec.version };
+  const fixed: BindingContext = { ...endpoint, handler, card, versionWhenAbsent: codec.version };
   const at = (path: CallPath) => jsonRpcBinding(fixed, [codecAt(path)], dialectAt(path, codec, endpoint));
   return { '/communicate': at('/communicate'), '/delegate': at('/delegate') };
 }

@@ -163,8 +163,8 @@ function describedCalls(
 ): Paths {
   const text = { type: 'string' };
   const errorData = { type: 'object', required: ['timestamp'], properties: { taskId: text, timestamp: text } };
-  const card = { ...agent.endpoint.card(), supportedInterfaces: [] };
-  const endpoint: BindingContext = { ...agent.endpoint, card: () => card };
+  const card = { ...agent.endpoint.card, supportedInterfaces: [] };
+  const endpoint: BindingContext = { ...agent.endpoint, card };
   const { jsonRpc: schemas } = PROTOCOL_SCHEMAS['0.2.5'];
   const paths = CALL_PATHS.map((path) => {
     const languages = [{ codec: codecAt(path), schemas }];

@@ -46,7 +46,7 @@ function entriesOf(mount: AgentMount, components: Components, isResumable: boole
   const endpoint = mount.bindingContext();
   const { files } = mount.paths;
   const name = groupOf(mount, components);
-  const tag = `${endpoint.card().name} at ${mount.path}`;
+  const tag = `${endpoint.card.name} at ${mount.path}`;
   const security = securityOf({ endpoint, languages: [], path: files, tag, name, components });
   const refused = jsonOf('The request is refused', errorBodySchema(components));
   const file = jsonOf('The file', { ...components.add('File', FILE) });

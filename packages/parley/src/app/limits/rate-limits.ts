@@ -13,19 +13,17 @@ import type { Rate, RateLimiter } from './rate-limiter.js';
 import { SharedRateLimiter } from './shared-rate-limiter.js';
 import { type FoundRate, withRate } from './with-rate.js';
 
-/** The rate of each principal of one agent, in the place of that of the host. */
-export interface AgentRate {
-  /** The id of the agent. */
-  readonly agent: string;
-  readonly rate: Rate | false;
+/** An agent that may have a rate of its own. */
+export interface RatedAgent {
+  readonly id: string;
+  /** The rate of each principal, in the place of that of the host; `undefined` for that of the host. */
+  readonly ratePerPrincipal: Rate | false | undefined;
 }
 
 /** The rates of a host, and its ports. */
 export interface RateLimitsOptions {
   /** Absent: only agents have rates. */
   readonly options: RateLimitOptions | undefined;
-  /** The rate of the agent that a request is for; `undefined` if that of the host holds. */
-  readonly agentRate: (request: ExchangeRequest) => AgentRate | undefined;
   readonly groupOf: ClientGroups;
   readonly reached: (limit: ReachedLimit) => void;
   /** The counters of the storage, if several processes share it. */
@@ -72,17 +70,19 @@ export class RateLimits {
   }
 
   /** The exchange with the rate of each principal: a user, or the address of an anonymous caller. */
-  byPrincipal(next: Exchange, refusalOf: RefusalOf): Exchange {
-    const { groupOf, agentRate } = this.#options;
-    const keyOf = keptResults((principal) => `principal||${principal}`, MOST_KEYS);
+  byPrincipal(next: Exchange, refusalOf: RefusalOf, agent?: RatedAgent): Exchange {
+    const own = agent?.ratePerPrincipal;
+    const rate = own ?? this.#perPrincipal;
+    if (rate === undefined || rate === false) return next;
+    const { groupOf } = this.#options;
+    const prefix = own === undefined ? 'principal||' : `principal|${agent?.id}|`;
+    const keyOf = keptResults((principal) => `${prefix}${principal}`, MOST_KEYS);
     return this.#limited(next, {
       limit: 'principal',
       refusalOf,
       ruleOf: (request) => {
-        const { agent = '', rate = this.#perPrincipal } = agentRate(request) ?? {};
-        if (rate === undefined || rate === false) return undefined;
         const principal = request.user?.id ?? addressKeyOf(groupOf(request) ?? UNKNOWN_CLIENTS);
-        return { key: agent === '' ? keyOf(principal) : `principal|${agent}|${principal}`, rate };
+        return { key: keyOf(principal), rate };
       },
     });
   }

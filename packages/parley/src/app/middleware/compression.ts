@@ -57,7 +57,9 @@ export function withCompression(exchange: Exchange, { compressor, minimumLength 
   return (request) =>
     exchange(request).then((answer) => {
       if (answer.status === 304) return isVerbatim(answer) ? answer : varying(answer, 'Accept-Encoding');
-      if (!isCompressible(answer, minimumLength)) return answer;
+      const { body } = answer;
+      const length = typeof body === 'string' || body instanceof Uint8Array ? body.length : 0;
+      if (length <= minimumLength || !isCompressible(answer)) return answer;
       const encoding = choice.of(request.header('accept-encoding'));
       const told = varying(answer, 'Accept-Encoding');
       return encoding === undefined ? told : compressed(told, compressor, encoding);
@@ -68,10 +70,9 @@ function isVerbatim({ verbatim, call }: ExchangeResponse): boolean {
   return verbatim === true || (call?.operation !== undefined && answersCard(call.operation));
 }
 
-function isCompressible(answer: ExchangeResponse, minimumLength: number): boolean {
-  const { status, headers, body } = answer;
-  if (body === undefined || (typeof body !== 'string' && !(body instanceof Uint8Array))) return false;
-  if (body.length <= minimumLength || isVerbatim(answer) || status === 206) return false;
+function isCompressible(answer: ExchangeResponse): boolean {
+  const { status, headers } = answer;
+  if (isVerbatim(answer) || status === 206) return false;
   if ('content-encoding' in headers || 'content-range' in headers) return false;
   if (headers['cache-control']?.includes('no-transform')) return false;
   const type = essence(headers['content-type']);

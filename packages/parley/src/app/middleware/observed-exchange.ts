@@ -31,8 +31,12 @@ export function observed(exchange: Exchange, { metrics, logger, clock, ids, head
     return exchange(request).then((answer) => {
       const ms = clock.monotonic() - began;
       const { toldStatus } = request;
-      const told = toldStatus === undefined ? answer : { status: toldStatus };
-      if (metrics !== undefined) count(metrics, told, ms);
+      const told: ToldAnswer = toldStatus === undefined ? answer : { status: toldStatus };
+      const { call, status } = told;
+      if (metrics !== undefined) {
+        metrics.answered(call, { status, seconds: ms / 1000 });
+        if (status >= 400 || (call !== undefined && call.code !== 'OK')) countError(metrics, told);
+      }
       if (logger !== undefined) tell(logger, { request, answer: told, ms });
       const all = allHeaders(headers, { request, answer });
       all['x-request-id'] = requestId;
@@ -55,14 +59,7 @@ function broughtId(request: ExchangeRequest): string | undefined {
 /** The parts of an answer that its caller gets to know. */
 type ToldAnswer = Pick<ExchangeResponse, 'call' | 'status'>;
 
-function count(metrics: RequestMetrics, { call, status }: ToldAnswer, ms: number): void {
-  metrics.answered({
-    operation: call?.operation,
-    binding: call?.binding,
-    version: call?.version,
-    code: call?.code ?? String(status),
-    seconds: ms / 1000,
-  });
+function countError(metrics: RequestMetrics, { call, status }: ToldAnswer): void {
   if (status >= 400) metrics.told({ kind: 'http', code: String(status) });
   const code = call?.code ?? 'OK';
   if (code !== 'OK' && call?.binding === 'JSONRPC') {

@@ -5,7 +5,7 @@ import { errorAnswer } from '../json-answer.js';
 /** The start of the agents of a host. */
 export interface StartOptions {
   /** True once the agents take messages. */
-  readonly isStarted: () => boolean;
+  readonly isStarted: boolean;
   /** Starts the agents, or joins the start under way. Rejects if an agent cannot start. */
   readonly start: () => Promise<void>;
   readonly logger: Logger;
@@ -18,15 +18,15 @@ const NOT_STARTED = errorAnswer({
 });
 
 /** The exchange once the agents have started. If they cannot start, the client gets 503 and may try again. */
-export function onceStarted(exchange: Exchange, { isStarted, start, logger }: StartOptions): Exchange {
+export function onceStarted(exchange: Exchange, options: StartOptions): Exchange {
   const startFirst = async (request: ExchangeRequest): Promise<ExchangeResponse> => {
     try {
-      await start();
+      await options.start();
     } catch (error) {
-      logger.error('The agents could not be started', { error });
+      options.logger.error('The agents could not be started', { error });
       return NOT_STARTED;
     }
     return exchange(request);
   };
-  return (request) => (isStarted() ? exchange(request) : startFirst(request));
+  return (request) => (options.isStarted ? exchange(request) : startFirst(request));
 }

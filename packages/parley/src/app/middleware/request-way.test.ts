@@ -3,9 +3,9 @@ import { CountingIds } from '../../../../../test/support/counting-ids.js';
 import { MemoryRequest } from '../../../../../test/support/exchange-request.js';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
 import { silentLogger } from '../../telemetry/logger.js';
-import { type RequestWayOptions, requestWay, routed, throughWay } from './request-way.js';
+import { type RequestWayOptions, requestWay, throughWay } from './request-way.js';
 
-const start = { isStarted: () => true, start: async () => {}, logger: silentLogger };
+const start = { isStarted: true, start: async () => {}, logger: silentLogger };
 
 function way(options: Partial<RequestWayOptions> = {}) {
   const ports = { logRequests: false, logger: silentLogger, clock: new ManualClock(), ids: new CountingIds() };
@@ -51,7 +51,7 @@ describe('the way of a request', () => {
   it('answers a preflight request before the agents start', async () => {
     const used = requestWay(
       { logRequests: false, logger: silentLogger, clock: new ManualClock(), ids: new CountingIds(), cors: '*' },
-      { metrics: undefined, start: { ...start, isStarted: () => false, start: () => Promise.reject(new Error('no')) } },
+      { metrics: undefined, start: { ...start, isStarted: false, start: () => Promise.reject(new Error('no')) } },
     );
     const exchange = throughWay(used, async () => ({ status: 200, headers: {} }));
     const asked = { origin: 'https://page.example', 'access-control-request-method': 'POST' };
@@ -67,12 +67,5 @@ describe('the way of a request', () => {
     const answer = await exchange(new MemoryRequest({ method: 'GET' }));
     expect(answer.status).toBe(500);
     expect(answer.body).not.toContain('secret');
-  });
-
-  it('leads to an endpoint by its exact path', async () => {
-    const at = (status: number) => async () => ({ status, headers: {} });
-    const exchange = routed(new Map([['/healthz', at(201)]]), at(202));
-    expect((await exchange(new MemoryRequest({ method: 'GET', url: '/healthz' }))).status).toBe(201);
-    expect((await exchange(new MemoryRequest({ method: 'GET', url: '/healthz/' }))).status).toBe(202);
   });
 });

@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
-import type { RefusalOf } from '../limits/rate-limits.js';
+import type { RatedAgent, RefusalOf } from '../limits/rate-limits.js';
 import { alwaysAnswered } from './always-answered.js';
 import { type AnswerHeaders, NOSNIFF, strictTransport, withHeaders } from './answer-headers.js';
 import type { AuditOptions, AuditSetup } from './audited-exchange.js';
@@ -89,6 +89,8 @@ export interface WayOptions {
   readonly accessOf?: AccessOf | undefined;
   /** The form of refusals. Default: that of errors outside of the bindings. */
   readonly refusalOf?: RefusalOf | undefined;
+  /** The agent whose rate holds in the place of that of the host. Absent: the place is the host's own. */
+  readonly agent?: RatedAgent | undefined;
   /** CORS and headers of its own, also for refusals. */
   readonly around?: ((next: Exchange) => Exchange) | undefined;
   /** The middlewares that do not apply to it. */
@@ -165,29 +167,4 @@ export function throughWay(way: readonly Middleware[], exchange: Exchange, optio
   const used = way.filter(({ name }) => options.without?.includes(name) !== true);
   const headers: AnswerHeaders = Object.assign({}, ...used.map((middleware) => middleware.headers));
   return used.reduceRight((next, { around }) => around?.(next, { ...options, headers }) ?? next, exchange);
-}
-
-/** The paths one segment below a folder. */
-export interface ItemPaths {
-  /** With a slash at its end. */
-  readonly folder: string;
-  /** Matches the segment. */
-  readonly items: RegExp;
-  readonly exchange: Exchange;
-}
-
-/** The exchanges of items, and one exchange for all other paths. */
-export function routedItems(families: readonly ItemPaths[], others: Exchange): Exchange {
-  return (request) => {
-    const { path } = request;
-    const found = families.find(
-      ({ folder, items }) => path.startsWith(folder) && items.test(path.slice(folder.length)),
-    );
-    return (found?.exchange ?? others)(request);
-  };
-}
-
-/** The endpoints by their exact path, and one exchange for all other paths. */
-export function routed(endpoints: ReadonlyMap<string, Exchange>, others: Exchange): Exchange {
-  return (request) => (endpoints.get(request.path) ?? others)(request);
 }

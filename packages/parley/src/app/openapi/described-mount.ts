@@ -14,7 +14,7 @@ import type { Describe } from './server-document.js';
 export function describedMount(mount: AgentMount): Describe {
   return (components) => {
     const endpoint = mount.bindingContext();
-    const card = endpoint.card();
+    const card = endpoint.card;
     const tag = `${card.name} at ${mount.path}`;
     const name = groupOf(mount, components);
     const agent = { endpoint, tag, name, components };

@@ -3,7 +3,7 @@ import { A2AError } from '../../errors/a2a-error.js';
 import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import { DEFAULT_PAGE_SIZE } from '../../task/task-list.js';
-import { invalid, members } from './server-session.js';
+import { invalid, members } from './session-values.js';
 
 /** One page of tasks with the shapes of 0.3. */
 export interface PlainPage {

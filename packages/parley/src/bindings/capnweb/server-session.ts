@@ -4,7 +4,7 @@ import { v1_0 } from '../../codec/v1_0/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ServerClosingError } from '../../errors/server-closing-error.js';
 import { UnsupportedOperationError, VersionNotSupportedError } from '../../errors/spec-errors.js';
-import { InvalidParamsError } from '../../errors/standard-errors.js';
+import type { InvalidParamsError } from '../../errors/standard-errors.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { isStreaming, type OperationName, takesMessage, type UnaryOperationName } from '../../operations/operations.js';
 import { majorMinor } from '../../operations/versions.js';
@@ -19,8 +19,9 @@ import { endedCredentialError } from '../http/ended-credential.js';
 import type { Exchange, ExchangeRequest } from '../http/exchange.js';
 import { toA2AError } from '../http/wire-error.js';
 import { FeedSource } from './feed-source.js';
-import { Grant, readParameters } from './grant.js';
+import { Grant } from './grant.js';
 import type { SessionLimits } from './session-limits.js';
+import { invalid, readCredential, readHello, readOptions, withTenant } from './session-values.js';
 import { ARRIVAL_MS, type FrameMemory } from './socket-transport.js';
 import { toWireError } from './wire-errors.js';
 import { fromWire, toWireFromText } from './wire-values.js';
@@ -411,53 +412,6 @@ function restarting(): A2AError {
   return new ServerClosingError(DRAIN_RETRY_MS);
 }
 
-function readHello(hello: unknown): {
-  readonly parameters: ReadonlyMap<string, string>;
-  readonly tenant: string | undefined;
-  readonly credential: InBandCredential | undefined;
-} {
-  const { parameters, tenant, credential } = members(hello, 'hello');
-  if (tenant !== undefined && typeof tenant !== 'string') throw invalid('tenant', 'must be a string');
-  return {
-    parameters: readParameters(parameters, 'parameters'),
-    tenant: tenant === '' ? undefined : tenant,
-    credential: credential === undefined ? undefined : readCredential(credential, 'credential'),
-  };
-}
-
-function readCredential(credential: unknown, field: string): InBandCredential {
-  const { scheme, value } = members(credential, field);
-  if (typeof scheme !== 'string' || typeof value !== 'string')
-    throw invalid(field, 'must have a scheme and a value, both strings');
-  return { scheme, value };
-}
-
-function readOptions(options: unknown): ReadonlyMap<string, string> {
-  return options === undefined || options === null
-    ? readParameters(undefined, '')
-    : readParameters(members(options, 'options').parameters, 'options.parameters');
-}
-
-/** The members of a plain object from a peer. */
-export function members(value: unknown, field: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
-    throw invalid(field, 'must be an object');
-  return value as Record<string, unknown>;
-}
-
-/** The error for one member of a request. */
-export function invalid(field: string, description: string): InvalidParamsError {
-  return new InvalidParamsError([{ field, description }]);
-}
-
 function notJson(description: string): InvalidParamsError {
   return invalid('', description);
-}
-
-/** The request with the tenant of its grant. */
-function withTenant(value: unknown, tenant: string | undefined): unknown {
-  if (tenant === undefined || typeof value !== 'object' || value === null) return value;
-  const { tenant: asked = tenant } = value as { readonly tenant?: unknown };
-  if (asked !== tenant) throw invalid('tenant', 'must be that of the session');
-  return { ...value, tenant };
 }

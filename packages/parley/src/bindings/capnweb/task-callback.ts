@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
-import { invalid, members } from './server-session.js';
+import { invalid, members } from './session-values.js';
 
 /** The answer of a peer to a call. */
 type Answer = PromiseLike<unknown> & Disposable;

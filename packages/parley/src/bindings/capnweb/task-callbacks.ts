@@ -5,8 +5,9 @@ import { BY_VERB } from '../../operations/operations.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import type { FeedSource } from './feed-source.js';
 import type { Grant } from './grant.js';
-import { invalid, type ServerSession } from './server-session.js';
+import type { ServerSession } from './server-session.js';
 import type { FeedItem } from './session-types.js';
+import { invalid } from './session-values.js';
 import { type CallbackEvent, isPeerStub, memberOf, type TaskCallback } from './task-callback.js';
 import { type PeerFunction, type PulledItems, Watch } from './watch.js';
 

@@ -2,8 +2,9 @@ import { RpcTarget } from 'capnweb';
 import { BY_VERB } from '../../operations/operations.js';
 import type { FeedSource } from './feed-source.js';
 import type { Grant } from './grant.js';
-import { invalid, members, type ServerSession } from './server-session.js';
+import type { ServerSession } from './server-session.js';
 import type { Feed } from './session-types.js';
+import { invalid, members } from './session-values.js';
 import { type PeerFunction, Watch } from './watch.js';
 
 /** The task of a capability, and the rights to it. */

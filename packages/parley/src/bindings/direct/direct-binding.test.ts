@@ -14,7 +14,7 @@ function setUp(endpoint: Partial<BindingContext> = {}) {
   const agent = new BoundAgent();
   const context: BindingContext = {
     handler: agent.handler,
-    card: () => agent.card,
+    card: agent.card,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     clock: agent.clock,
     limits: DEFAULT_REQUEST_LIMITS,
@@ -72,14 +72,15 @@ describe('the direct binding of an agent', () => {
   });
 
   it('speaks only the versions that the card declares for the binding, if it declares any', async () => {
-    const { exchange, request, agent } = setUp();
-    const version = async () => (await callDirectly(exchange, request('getTask', { id: 't1' }, '0.3'))).answer;
-    expect(await version()).toMatchObject({ kind: 'response' });
+    const answerIn = async ({ exchange, request }: ReturnType<typeof setUp>, version: string) =>
+      (await callDirectly(exchange, request('getTask', { id: 't1' }, version))).answer;
+    const open = setUp();
+    expect(await answerIn(open, '0.3')).toMatchObject({ kind: 'response' });
     const declared = { url: 'host:1', protocolBinding: 'TEST', protocolVersion: '1.0' };
-    agent.card = { ...agent.card, supportedInterfaces: [...agent.card.supportedInterfaces, declared] };
-    expect(await version()).toMatchObject({ kind: 'error', error: { code: 'VERSION_NOT_SUPPORTED' } });
-    const { answer } = await callDirectly(exchange, request('getTask', { id: 't1' }));
-    expect(answer).toMatchObject({ kind: 'response' });
+    const { card } = open.agent;
+    const declaring = setUp({ card: { ...card, supportedInterfaces: [...card.supportedInterfaces, declared] } });
+    expect(await answerIn(declaring, '0.3')).toMatchObject({ kind: 'error', error: { code: 'VERSION_NOT_SUPPORTED' } });
+    expect(await answerIn(declaring, '1.0')).toMatchObject({ kind: 'response' });
   });
 
   it('gives the place of a stream back once: at its end, if it is left, and if it does not begin', async () => {

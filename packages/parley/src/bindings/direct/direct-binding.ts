@@ -43,16 +43,15 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
     const { operation, decoder, assumesVersion = false } = request.call;
     const record = new CallRecord(binding);
     try {
-      const offered = offer();
-      const { declared } = offered;
+      const { declared } = offer;
       if (declared.size > 0 && !declared.has(decoder.version))
         throw new VersionNotSupportedError(decoder.version, [...declared]);
-      if (offered.strictVersions && assumesVersion && decoder.version !== VERSION_WHEN_ABSENT)
+      if (offer.strictVersions && assumesVersion && decoder.version !== VERSION_WHEN_ABSENT)
         throw new VersionNotSupportedError(VERSION_WHEN_ABSENT, [decoder.version], { assumed: true });
       const value = request.call.value ?? (await readBytes(request, endpoint));
       const call = prepareCall({
         endpoint,
-        offer: offered,
+        offer,
         codec: decoder,
         operation,
         value,
@@ -64,7 +63,7 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
         ? { kind: 'stream', items: await openedItems(call) }
         : { kind: 'response', response: await responseOf(call) };
       if (direct.kind === 'response') record.answered(direct.response);
-      endpoint.bodies?.release(request);
+      call.release?.();
       return { status: 200, headers: withExtensions(NO_HEADERS, call.context), direct, call: record };
     } catch (thrown) {
       const error = failureOf(thrown, { endpoint, request, record, operation });

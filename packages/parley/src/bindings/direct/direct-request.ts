@@ -38,7 +38,6 @@ export class DirectRequest implements ExchangeRequest {
   user: User | undefined = undefined;
   onCredentialEnd: ((ended: () => void) => () => void) | undefined = undefined;
   requestId: string | undefined = undefined;
-  agentPath: string | undefined = undefined;
   readonly signal: AbortSignal;
 
   constructor(options: DirectRequestOptions) {

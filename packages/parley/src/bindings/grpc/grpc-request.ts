@@ -25,7 +25,6 @@ export class GrpcRequest implements ExchangeRequest {
   user: ExchangeRequest['user'] = undefined;
   onCredentialEnd: ExchangeRequest['onCredentialEnd'] = undefined;
   requestId: string | undefined = undefined;
-  agentPath: string | undefined = undefined;
   readonly #source: GrpcSource;
 
   /** Without a call the request asks only whether its caller is admitted. */

@@ -84,7 +84,7 @@ function spokenCodec(
 
 interface HttpJsonCallOptions {
   readonly endpoint: BindingContext;
-  readonly offer: () => Offer;
+  readonly offer: Offer;
   readonly routing: Routing;
   readonly request: ExchangeRequest;
 }
@@ -94,11 +94,10 @@ async function answer({ endpoint, offer, routing, request }: HttpJsonCallOptions
   let name = request.path;
   let spoken: WireCodec | undefined;
   try {
-    const offered = offer();
-    const version = tryVersion(request, offered, endpoint.versionWhenAbsent);
+    const version = tryVersion(request, offer, endpoint.versionWhenAbsent);
     const asked = version instanceof A2AError ? undefined : version;
     if (asked !== undefined) spoken = asked;
-    const match = chooseRoute(request, routing.find(request.path, offered, asked));
+    const match = chooseRoute(request, routing.find(request.path, offer, asked));
     const { codec, route } = match;
     const { operation } = route;
     spoken = codec;
@@ -107,7 +106,7 @@ async function answer({ endpoint, offer, routing, request }: HttpJsonCallOptions
     record.version = codec.version;
     const { value, form } = await readValue(request, match, endpoint);
     if (version instanceof A2AError) throw version;
-    const call = prepareCall({ endpoint, offer: offered, codec, operation, value, form, request, record });
+    const call = prepareCall({ endpoint, offer, codec, operation, value, form, request, record });
     return await answerCall(call, formOf(request, match));
   } catch (thrown) {
     const error = failureOf(thrown, { endpoint, request, record, operation: name });

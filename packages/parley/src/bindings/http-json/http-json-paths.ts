@@ -36,7 +36,7 @@ import { A2A_JSON_TYPE } from './media-types.js';
 
 /** The routes of an agent as paths of a document: the offers of its card, in every offered version. */
 export function httpJsonPaths(agent: DescribedAgent): Paths {
-  const offer = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))();
+  const offer = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent));
   const paths: Record<string, PathItem> = {};
   // Paths that differ in the names of parameters alone are one path (OpenAPI 3.1 §4.8.8.1).
   const segmentsByShape = new Map<string, readonly string[]>();
@@ -112,7 +112,7 @@ function parameters(options: RouteOptions): readonly Parameter[] {
 
 /** True if a call of this route may name no version. */
 function mayBeAbsent({ agent, versions }: RouteOptions): boolean {
-  const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))().codecs;
+  const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent)).codecs;
   try {
     return versions.includes(chooseVersion(undefined, offered, agent.endpoint.versionWhenAbsent).version);
   } catch {

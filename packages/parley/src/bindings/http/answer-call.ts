@@ -8,7 +8,7 @@ import {
   isStreaming,
   type OperationName,
   type OperationTypes,
-  takesMessage,
+  RUNNING_OPERATIONS,
   type UnaryOperationName,
 } from '../../operations/operations.js';
 import { addressOf } from '../../operations/request-address.js';
@@ -19,7 +19,7 @@ import type { StreamItem } from '../../task/stream-item.js';
 import { CALL_LIMITS } from '../../telemetry/reached-limit.js';
 import type { RequestDecoder } from '../direct/direct-call.js';
 import type { BindingContext } from './binding-context.js';
-import { httpCallContext, withExtensions } from './call-context.js';
+import { HttpCallContext, withExtensions } from './call-context.js';
 import type { CallRecord } from './call-record.js';
 import { hasHabit } from './client-habits.js';
 import { codingHeaders } from './content-coding.js';
@@ -33,7 +33,7 @@ import { retryHeaders, toA2AError } from './wire-error.js';
 /** A call as its binding has read it. */
 export interface ReceivedCall<Codec extends RequestDecoder = RequestDecoder> {
   readonly endpoint: BindingContext;
-  readonly offer: Pick<Offer, 'capabilities' | 'extensions'>;
+  readonly offer: Pick<Offer, 'capabilities' | 'extensions' | 'requiresExtension'>;
   readonly codec: Codec;
   readonly operation: OperationName;
   /** The request in its wire form. */
@@ -48,6 +48,8 @@ export interface PreparedCall<Codec extends RequestDecoder = RequestDecoder> {
   readonly received: ReceivedCall<Codec>;
   readonly request: OperationTypes[OperationName]['request'];
   readonly context: ServerCallContext;
+  /** Releases the memory of the body. Absent: it is not counted. */
+  readonly release: (() => void) | undefined;
 }
 
 /** The parts of an answer that each binding writes in its own way. */
@@ -68,26 +70,29 @@ export function prepareCall<Codec extends RequestDecoder>(received: ReceivedCall
   record.version = codec.version;
   const request = codec.decode(operation, received.value, received.form, endpoint.limits.jsonItems);
   limitRequest(request, endpoint.limits);
-  record.asked(request);
-  const context = httpCallContext({
+  const address = addressOf(request);
+  record.tenant = request.tenant;
+  record.taskId = address.taskId;
+  record.contextId = address.contextId;
+  const release = endpoint.bodies?.releaseOf(received.request);
+  const context = new HttpCallContext({
     request: received.request,
     operation,
-    address: addressOf(request),
+    address,
     version: codec.version,
     offer,
-    caller: callerOf(received),
-    bodies: endpoint.bodies,
+    caller: RUNNING_OPERATIONS.has(operation) ? callerOf(received) : undefined,
+    takenIn: release,
   });
   requireCapabilities(operation, request, offer.capabilities);
   if (endpoint.skillRequirements !== undefined && 'message' in request)
     requireSkill(received.request.user, endpoint.skillRequirements);
   if (endpoint.modes !== undefined && 'message' in request) requireContentTypes(request, endpoint.modes);
-  return { received, request, context };
+  return { received, request, context, release };
 }
 
-/** Names the caller in limits, if the operation runs a turn or a stream. Other operations have no such limits. */
-function callerOf({ operation, endpoint, request }: ReceivedCall): string | undefined {
-  if (!takesMessage(operation) && !isStreaming(operation)) return undefined;
+/** Names the caller in limits. */
+function callerOf({ endpoint, request }: Pick<ReceivedCall, 'endpoint' | 'request'>): string | undefined {
   return request.user?.id ?? endpoint.addressOf?.(request);
 }
 
@@ -101,11 +106,11 @@ export type UnaryMethod = (
  * Calls the handler, and answers with its response or its stream. Rejects if the handler throws before a stream begins.
  */
 export async function answerCall(call: PreparedCall<WireCodec>, form: AnswerForm): Promise<ExchangeResponse> {
-  const { received, context } = call;
+  const { received, context, release } = call;
   const { endpoint, codec, operation, record, request } = received;
   if (isStreaming(operation)) {
     const body = await openStream(call, form);
-    endpoint.bodies?.release(request);
+    release?.();
     return { status: 200, headers: withExtensions(EVENT_STREAM_HEADERS, context), body, call: record };
   }
   const { handler } = endpoint;
@@ -115,7 +120,7 @@ export async function answerCall(call: PreparedCall<WireCodec>, form: AnswerForm
   try {
     const response = await (watched?.outcome ?? work);
     record.answered(response);
-    endpoint.bodies?.release(request);
+    release?.();
     const body = form.envelope(codec.encode(operation, response));
     return { status: 200, headers: withExtensions(form.headers, context), body, call: record };
   } finally {
@@ -175,6 +180,7 @@ function openStream(call: PreparedCall<WireCodec>, form: AnswerForm): Promise<Ss
     },
     clock,
     heartbeatMs,
+    afterPromises: request.afterPromises,
     closed,
     onCredentialEnd: request.onCredentialEnd,
     record,

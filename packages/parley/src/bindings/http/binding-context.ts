@@ -42,11 +42,8 @@ export interface BindingContext {
   /** The id of the agent's task space, for records. */
   readonly agent?: string;
   readonly handler: RequestHandler;
-  /**
-   * The public card: capabilities, extensions, and the offered versions of each binding. Return the same object until
-   * the card changes: bindings cache results per object.
-   */
-  card(): AgentCard;
+  /** The public card: capabilities, extensions, and the offered versions of each binding. */
+  readonly card: AgentCard;
   /** The media types that its author declares. Absent: the agent accepts all. */
   readonly modes?: ContentModes;
   /** The challenges for callers without a valid credential. Absent: every caller is anonymous. */

@@ -29,7 +29,7 @@ describe('the memory of bodies', () => {
     const [announced, chunked] = [requestOf(64 * KIB), requestOf()];
     expect(budget.meter(announced)).toBeUndefined();
     expect(arrive(chunked, 64 * KIB)).toBeUndefined();
-    expect([budget.holds(announced), budget.holds(chunked)]).toEqual([false, false]);
+    expect([budget.releaseOf(announced), budget.releaseOf(chunked)]).toEqual([undefined, undefined]);
   });
 
   it('pauses what does not fit, and goes on in the order of the requests', async () => {
@@ -46,7 +46,11 @@ describe('the memory of bodies', () => {
     budget.release(first);
     await Promise.all(waits);
     expect(order).toEqual(['second', 'third']);
-    expect([first, second, third].map((request) => budget.holds(request))).toEqual([false, true, true]);
+    expect([first, second, third].map((request) => budget.releaseOf(request) !== undefined)).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   it('lets the oldest request go on, whatever it takes', () => {
@@ -69,6 +73,6 @@ describe('the memory of bodies', () => {
     await clock.advance(10_000);
     await refusal;
     budget.release(late);
-    expect(budget.holds(late)).toBe(false);
+    expect(budget.releaseOf(late)).toBeUndefined();
   });
 });

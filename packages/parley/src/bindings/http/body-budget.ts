@@ -43,9 +43,9 @@ export class BodyBudget {
     return (total) => (total <= SMALL ? undefined : this.take(request, total));
   }
 
-  /** True if the body of a request is counted now. */
-  holds(request: ExchangeRequest): boolean {
-    return this.#shares.size > 0 && this.#shares.has(request);
+  /** Releases the memory of the body of a request; undefined if the body is not counted now. */
+  releaseOf(request: ExchangeRequest): (() => void) | undefined {
+    return this.#shares.size > 0 && this.#shares.has(request) ? () => this.release(request) : undefined;
   }
 
   /** Releases the memory of a body, or of another holder. */

@@ -5,7 +5,6 @@ import type { OperationName } from '../../operations/operations.js';
 import type { RequestAddress } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
-import type { BodyBudget } from './body-budget.js';
 import type { ExchangeRequest } from './exchange.js';
 import type { Offer } from './offer.js';
 
@@ -39,54 +38,21 @@ export function givenOnce(name: string, value: string | undefined): string | und
   return value;
 }
 
-/** The options of `httpCallContext`. */
+/** What a context is made of. */
 export interface CallContextOptions {
   readonly request: ExchangeRequest;
   readonly operation: OperationName;
   readonly address: RequestAddress;
   readonly version: string;
-  readonly offer: Pick<Offer, 'extensions'>;
+  readonly offer: Pick<Offer, 'extensions' | 'requiresExtension'>;
   /** Names the caller in limits. */
   readonly caller?: string | undefined;
-  readonly bodies?: BodyBudget | undefined;
+  /** Releases the memory of the body. Absent: it is not counted. */
+  readonly takenIn?: (() => void) | undefined;
 }
 
-/**
- * The context of a call over HTTP.
- * @throws ExtensionSupportRequiredError if the request does not declare an extension that the card requires.
- */
-export function httpCallContext({
-  request,
-  operation,
-  address,
-  version,
-  offer,
-  caller,
-  bodies,
-}: CallContextOptions): ServerCallContext {
-  let extensions = NONE;
-  if (offer.extensions.length > 0) {
-    const asked = askedExtensions(request);
-    requireExtensions(operation, asked, offer.extensions);
-    extensions = activeExtensions(asked, offer.extensions);
-  }
-  const context = new HttpCallContext({ request, version, extensions });
-  if (request.user !== undefined) context.user = request.user;
-  if (caller !== undefined) context.caller = caller;
-  if (address.taskId !== undefined) context.taskId = address.taskId;
-  if (address.contextId !== undefined) context.contextId = address.contextId;
-  const traceparent = request.header('traceparent');
-  if (traceparent !== undefined) context.traceparent = traceparent;
-  const lastEventId = givenOnce('Last-Event-ID', request.header('last-event-id'));
-  if (lastEventId !== undefined) context.lastEventId = lastEventId;
-  if (bodies?.holds(request)) {
-    const takenIn = () => bodies.release(request);
-    context.takenIn = takenIn;
-  }
-  return context;
-}
-
-class HttpCallContext implements ServerCallContext {
+/** The context of a call over HTTP. */
+export class HttpCallContext implements ServerCallContext {
   static readonly #signal: PropertyDescriptor & ThisType<HttpCallContext> = {
     get() {
       return this.#request.signal;
@@ -106,24 +72,38 @@ class HttpCallContext implements ServerCallContext {
   declare takenIn?: () => void;
   readonly #request: ExchangeRequest;
 
-  constructor({
-    request,
-    version,
-    extensions,
-  }: Pick<CallContextOptions, 'request' | 'version'> & { extensions: readonly string[] }) {
+  /** @throws ExtensionSupportRequiredError if the request does not declare an extension that the card requires. */
+  constructor({ request, operation, address, version, offer, caller, takenIn }: CallContextOptions) {
     this.version = version;
-    this.extensions = extensions;
+    this.extensions = offer.extensions.length === 0 ? NONE : extensionsOf(request, operation, offer);
     this.#request = request;
     // An own accessor, so that a copy made with `...context` keeps the signal. All contexts share one function: V8
     // keeps a getter made for one object, and with it the request, until a full garbage collection.
     Object.defineProperty(this, 'signal', HttpCallContext.#signal);
+    if (request.user !== undefined) this.user = request.user;
+    if (caller !== undefined) this.caller = caller;
+    if (address.taskId !== undefined) this.taskId = address.taskId;
+    if (address.contextId !== undefined) this.contextId = address.contextId;
+    const traceparent = request.header('traceparent');
+    if (traceparent !== undefined) this.traceparent = traceparent;
+    const lastEventId = givenOnce('Last-Event-ID', request.header('last-event-id'));
+    if (lastEventId !== undefined) this.lastEventId = lastEventId;
+    if (takenIn !== undefined) this.takenIn = takenIn;
   }
 }
 
-function askedExtensions(request: ExchangeRequest): readonly string[] {
+/** The extensions of the card that a call activates. */
+function extensionsOf(
+  request: ExchangeRequest,
+  operation: OperationName,
+  { extensions, requiresExtension }: CallContextOptions['offer'],
+): readonly string[] {
   const current = request.header('a2a-extensions');
   const legacy = request.header('x-a2a-extensions');
-  return parseExtensions(legacy === undefined ? current : `${current ?? ''},${legacy}`);
+  if (current === undefined && legacy === undefined && !requiresExtension) return NONE;
+  const asked = parseExtensions(legacy === undefined ? current : `${current ?? ''},${legacy}`);
+  requireExtensions(operation, asked, extensions);
+  return activeExtensions(asked, extensions);
 }
 
 /** Adds the header that names the activated extensions, in the spelling of the version (Spec §4.6, §3.2.6). */

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { OperationName, OperationTypes } from '../../operations/operations.js';
-import { addressOf } from '../../operations/request-address.js';
 import type { StreamItem } from '../../task/stream-item.js';
 
 /**
@@ -21,14 +20,6 @@ export class CallRecord {
 
   constructor(binding: string) {
     this.binding = binding;
-  }
-
-  /** Records the tenant, the task and the context that the request names. */
-  asked(request: OperationTypes[OperationName]['request']): void {
-    const { taskId, contextId } = addressOf(request);
-    this.tenant = request.tenant;
-    this.taskId = taskId;
-    this.contextId = contextId;
   }
 
   /** Records the task and the context of the answer, unless the request named them. */

@@ -25,7 +25,7 @@ export function contentCoding(request: Pick<ExchangeRequest, 'header'>): string 
 
 /** The refusal of a body that has a coding; `undefined` for a body as it is. */
 export function refusedCoding(request: Pick<ExchangeRequest, 'header'>): ContentCodingError | undefined {
-  if (contentCoding(request) === '') return undefined;
+  if (request.header('content-encoding') === undefined || contentCoding(request) === '') return undefined;
   return new ContentCodingError('the request body must not be compressed', 'identity');
 }
 

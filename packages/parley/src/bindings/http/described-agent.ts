@@ -31,13 +31,13 @@ export interface DescribedAgent {
 /** The limits of an agent, for schemas. */
 export function schemaLimits({ card, limits }: BindingContext): SchemaLimits {
   const { idLength, parts } = limits;
-  return { idLength, parts, pushNotifications: card().capabilities.pushNotifications === true };
+  return { idLength, parts, pushNotifications: card.capabilities.pushNotifications === true };
 }
 
 /** True if an agent offers an operation (Spec §3.3.4). */
 export function isOffered(operation: OperationName, { card }: BindingContext): boolean {
   const { capability } = OPERATIONS[operation];
-  return capability === undefined || card().capabilities[capability] === true;
+  return capability === undefined || card.capabilities[capability] === true;
 }
 
 /** The id of an operation in the document. */
@@ -80,7 +80,7 @@ export function versionsFor(codec: WireCodec, offer: Offer): readonly string[] {
 
 /** The header that activates extensions, if the agent has any. */
 export function extensionParameters({ card }: BindingContext): readonly Parameter[] {
-  const uris = (card().capabilities.extensions ?? []).flatMap(({ uri }) => uri ?? []);
+  const uris = (card.capabilities.extensions ?? []).flatMap(({ uri }) => uri ?? []);
   if (uris.length === 0) return [];
   const description = `Extensions to activate, separated by commas. Offered: ${uris.join(', ')}. Others are ignored.`;
   return [{ name: 'A2A-Extensions', in: 'header', description, schema: { type: 'string', examples: [uris[0]] } }];
@@ -126,7 +126,7 @@ export function streamContent(data: Schema): NonNullable<DescribedAnswer['conten
  */
 export function securityOf(agent: DescribedAgent, operation?: OperationName): Pick<DescribedOperation, 'security'> {
   const { components, endpoint, name: agentName } = agent;
-  const { securitySchemes = {}, securityRequirements } = endpoint.card();
+  const { securitySchemes = {}, securityRequirements } = endpoint.card;
   const names = new Map(
     Object.entries(securitySchemes).map(([name, scheme]) => [
       name,

@@ -29,6 +29,11 @@ export interface ExchangeRequest {
   readonly chunks?: (() => AsyncIterable<Uint8Array>) | undefined;
   /** Aborted when the peer disconnects before the answer is complete. Made at its first use. */
   readonly signal: AbortSignal;
+  /**
+   * Runs a task once all promises that are settled now have run. Frames of a stream that are there by then go out
+   * together. Absent: the host knows no such moment.
+   */
+  readonly afterPromises?: ((task: () => void) => void) | undefined;
   /** The address of the peer, if the host knows it. */
   readonly peer?: string | undefined;
   /** Scheme, address and port at which the request arrived, if the host knows them; never taken from the request. */
@@ -55,8 +60,6 @@ export interface ExchangeRequest {
   addedHeaders?: Readonly<Record<string, string>> | undefined;
   /** The id of the request in the log, once it has one. */
   requestId?: string | undefined;
-  /** The path of the called agent, if `path` is that of a method. Only `directWay` sets it. */
-  agentPath?: string | undefined;
   /** The call, if the binding has messages of its own. Absent: the call is in the body. */
   readonly call?: DirectCall | undefined;
 }

@@ -1,5 +1,5 @@
 import type { WireCodec } from '../../codec/wire-codec.js';
-import type { AgentCapabilities, AgentCard, AgentExtension } from '../../model/agent-card.js';
+import type { AgentCapabilities, AgentExtension } from '../../model/agent-card.js';
 import { boundInterfaces } from '../../model/bound-interface.js';
 import { isLater, majorMinor } from '../../operations/versions.js';
 import type { BindingContext } from './binding-context.js';
@@ -8,6 +8,8 @@ import type { BindingContext } from './binding-context.js';
 export interface Offer {
   readonly capabilities: AgentCapabilities;
   readonly extensions: readonly AgentExtension[];
+  /** True if a call must declare one of them. */
+  readonly requiresExtension: boolean;
   /** The versions that are bound. */
   readonly declared: ReadonlySet<string>;
   /** By version, in the order of the codecs. */
@@ -17,19 +19,28 @@ export interface Offer {
 }
 
 /**
- * Reads the offer of an endpoint's card, once per card object. A version is offered if an interface of the binding has
- * it and a codec speaks it. The card need not list the interface. Without an interface, all codecs are offered.
+ * Reads the offer of an endpoint's card. A version is offered if an interface of the binding has it and a codec speaks
+ * it. The card need not list the interface. Without an interface, all codecs are offered.
  */
-export function offerOf(endpoint: BindingContext, binding: string, codecs: readonly WireCodec[]): () => Offer {
-  let seen: AgentCard | undefined;
-  let offer: Offer | undefined;
-  return () => {
-    const card = endpoint.card();
-    if (offer === undefined || card !== seen) {
-      seen = card;
-      offer = readOffer(card, { binding, codecs, strictVersions: endpoint.strictVersions === true });
-    }
-    return offer;
+export function offerOf(
+  { card, strictVersions = false }: Pick<BindingContext, 'card' | 'strictVersions'>,
+  binding: string,
+  codecs: readonly WireCodec[],
+): Offer {
+  const declared = new Set<string>();
+  for (const { protocolBinding, protocolVersion } of boundInterfaces(card)) {
+    if (protocolBinding === binding) declared.add(majorMinor(protocolVersion));
+  }
+  const offered = declared.size === 0 ? codecs : codecs.filter(({ version }) => declared.has(version));
+  const { capabilities } = card;
+  const { extensions = [] } = capabilities;
+  return {
+    capabilities,
+    extensions,
+    requiresExtension: extensions.some(({ required }) => required === true),
+    declared,
+    codecs: new Map(offered.map((codec) => [codec.version, codec])),
+    strictVersions,
   };
 }
 
@@ -42,24 +53,4 @@ export function laterCodecs(
   { version }: WireCodec,
 ): readonly WireCodec[] {
   return strictVersions ? [] : [...codecs.values()].filter((codec) => isLater(codec.version, version));
-}
-
-interface OfferOptions extends Pick<Offer, 'strictVersions'> {
-  readonly binding: string;
-  readonly codecs: readonly WireCodec[];
-}
-
-function readOffer(card: AgentCard, { binding, codecs, strictVersions }: OfferOptions): Offer {
-  const declared = new Set<string>();
-  for (const { protocolBinding, protocolVersion } of boundInterfaces(card)) {
-    if (protocolBinding === binding) declared.add(majorMinor(protocolVersion));
-  }
-  const offered = declared.size === 0 ? codecs : codecs.filter(({ version }) => declared.has(version));
-  return {
-    capabilities: card.capabilities,
-    extensions: card.capabilities.extensions ?? [],
-    declared,
-    codecs: new Map(offered.map((codec) => [codec.version, codec])),
-    strictVersions,
-  };
 }

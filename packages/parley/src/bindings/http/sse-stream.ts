@@ -17,7 +17,7 @@ export function eventFrame(json: string, seq?: number): string {
 }
 
 const HEARTBEAT = ': keep-alive\n\n';
-/** Ready frames are joined up to this length. */
+/** Ready frames are joined up to this length, which is one write to a socket. */
 const JOIN_LENGTH = 16 * 1024;
 const END: IteratorResult<string> = Object.freeze({ value: undefined, done: true });
 
@@ -35,6 +35,8 @@ export interface SseStreamOptions {
   readonly frames: EventFrames;
   readonly clock: Clock;
   readonly heartbeatMs: number;
+  /** See `ExchangeRequest`. Default: microtasks, as long as items arrive. */
+  readonly afterPromises?: ((task: () => void) => void) | undefined;
   /** Called once, when the stream is over or could not be opened. */
   readonly closed?: (() => void) | undefined;
   /** Calls its argument when the stream must end, because the credential of the client ended. */
@@ -44,14 +46,17 @@ export interface SseStreamOptions {
 }
 
 /**
- * The body of a stream. It pulls its items only on demand, joins ready frames to one string, and sends a comment after
- * a time of silence. `return` reaches the source at once, even if an item is awaited.
+ * The body of a stream. It pulls its items only on demand, and sends a comment after a time of silence. It is the only
+ * place that joins frames: a host writes each string as it is. `return` reaches the source at once, even if an item is
+ * awaited.
  */
 export class SseStream implements AsyncIterableIterator<string> {
   readonly #options: SseStreamOptions;
   #source: AsyncIterator<StreamItem> | undefined;
   #ready = '';
   #items = 0;
+  /** The items at the last look. */
+  #seen = 0;
   #pulling = false;
   #gathering = false;
   #waiting: ((result: IteratorResult<string>) => void) | undefined;
@@ -59,11 +64,13 @@ export class SseStream implements AsyncIterableIterator<string> {
   #stopTimer: (() => void) | undefined;
   #stopWatching: (() => void) | undefined;
   #spoke: number;
+  readonly #afterPromises: (task: () => void) => void;
 
   private constructor(options: SseStreamOptions) {
     this.#options = options;
     this.#source = options.items[Symbol.asyncIterator]();
     this.#spoke = options.clock.monotonic();
+    this.#afterPromises = options.afterPromises ?? queueMicrotask;
   }
 
   /**
@@ -190,18 +197,18 @@ export class SseStream implements AsyncIterableIterator<string> {
     if (!this.#pulling && this.#ready.length < JOIN_LENGTH) this.#pull();
     if (this.#gathering) return;
     this.#gathering = true;
-    let seen = this.#items;
-    const look = (): void => {
-      if (this.#items !== seen && this.#pulling) {
-        seen = this.#items;
-        queueMicrotask(look);
-        return;
-      }
-      this.#gathering = false;
-      this.#settle();
-    };
-    queueMicrotask(look);
+    this.#seen = this.#items;
+    this.#afterPromises(this.#look);
   }
+
+  readonly #look = (): void => {
+    if (this.#items !== this.#seen && this.#pulling) {
+      this.#seen = this.#items;
+      return this.#afterPromises(this.#look);
+    }
+    this.#gathering = false;
+    this.#settle();
+  };
 
   #settle(): void {
     const waiting = this.#waiting;

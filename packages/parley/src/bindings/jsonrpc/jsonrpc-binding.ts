@@ -23,7 +23,7 @@ import { laterCodecs, type Offer, offerOf } from '../http/offer.js';
 import { EVENT_STREAM_HEADERS, eventFrame } from '../http/sse-stream.js';
 import { errorResponse } from './errors.js';
 import { type JsonRpcDialect, SPECIFIED } from './jsonrpc-dialect.js';
-import { idOf, readRequest, refuseNotification } from './jsonrpc-request.js';
+import { idOf, readRequest } from './jsonrpc-request.js';
 
 const JSON_HEADERS: Readonly<Record<string, string>> = Object.freeze({ 'content-type': JSON_TYPE });
 
@@ -61,7 +61,7 @@ interface JsonRpcBindingOptions {
   readonly endpoint: BindingContext;
   readonly codecs: readonly WireCodec[];
   readonly dialect: JsonRpcDialect;
-  readonly offer: () => Offer;
+  readonly offer: Offer;
 }
 
 interface JsonRpcCallOptions extends JsonRpcBindingOptions {
@@ -97,18 +97,24 @@ class JsonRpcCall implements AnswerForm {
         }
         const text = await readText(request, endpoint);
         const body = parseJson(text, limits);
-        rpc.#id = limitedId(idOf(body, text), limits.idLength);
-        const rpcRequest = readRequest(body);
-        const { method, params: value } = rpcRequest;
+        rpc.#id = idOf(body, text, limits.idLength);
+        const { method, params: value, isNotification } = readRequest(body);
         rpc.#method = method;
-        const offered = offer();
         const named = dialect.askedVersion(request);
-        const asked = chooseVersion(named, offered.codecs, endpoint.versionWhenAbsent);
-        const { codec, operation } =
-          findMethod(method, { asked, offer: offered, assumed: !named?.trim() }) ?? unknownMethod(dialect, method);
+        const asked = chooseVersion(named, offer.codecs, endpoint.versionWhenAbsent);
+        let codec = asked;
+        let operation = asked.methods.get(method);
+        if (operation === undefined) {
+          const elsewhere = findElsewhere(method, { asked, offer, assumed: !named?.trim() });
+          if (elsewhere === undefined) throw new A2AError('METHOD_NOT_FOUND', dialect.methodNotFound(method));
+          ({ codec, operation } = elsewhere);
+        }
         rpc.#codec = codec;
-        const call = prepareCall({ endpoint, offer: offered, codec, operation, value, form: 'json', request, record });
-        refuseNotification(rpcRequest);
+        const call = prepareCall({ endpoint, offer, codec, operation, value, form: 'json', request, record });
+        // Last, so that other errors come first.
+        if (isNotification) {
+          throw new A2AError('INVALID_REQUEST', 'Notifications are not supported: id is missing');
+        }
         return await answerCall(call, rpc);
       } catch (thrown) {
         return rpc.#failed(failureOf(thrown, { endpoint, request, record, operation: rpc.#method }));
@@ -169,14 +175,6 @@ function readsObjectData(request: ExchangeRequest, codec: WireCodec | undefined)
   return codec?.framesErrors === true && hasHabit(request, 'error data as object');
 }
 
-/** Limits the length of an id, because every event of a stream repeats it. */
-function limitedId(id: string, limit: number): string {
-  // Its quotes included.
-  if (id.length <= limit + 2) return id;
-  const message = `id must not have more than ${limit} characters`;
-  throw new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'idLength' } });
-}
-
 /** The version of a call. */
 interface AskedVersion {
   readonly asked: WireCodec;
@@ -186,15 +184,13 @@ interface AskedVersion {
 }
 
 /**
- * The operation of a method in the requested version, or in a later one that answers too.
+ * The operation of a method that the requested version lacks, in a later version that answers too.
  * @throws VersionNotSupportedError if another offered version has the method.
  */
-function findMethod(
+function findElsewhere(
   method: string,
   { asked, offer, assumed }: AskedVersion,
 ): { codec: WireCodec; operation: OperationName } | undefined {
-  const operation = asked.methods.get(method);
-  if (operation !== undefined) return { codec: asked, operation };
   for (const codec of laterCodecs(offer, asked)) {
     const later = codec.methods.get(method);
     if (later !== undefined) return { codec, operation: later };
@@ -203,8 +199,4 @@ function findMethod(
   if (others.length === 0) return undefined;
   const supported = others.map(({ version }) => version);
   throw new VersionNotSupportedError(asked.version, supported, { assumed });
-}
-
-function unknownMethod(dialect: JsonRpcDialect, method: string): never {
-  throw new A2AError('METHOD_NOT_FOUND', dialect.methodNotFound(method));
 }

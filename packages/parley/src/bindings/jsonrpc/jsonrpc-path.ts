@@ -38,7 +38,7 @@ export interface DescribedDialect {
 export function jsonRpcPath(agent: DescribedAgent, dialect?: DescribedDialect): PathItem {
   const { endpoint, languages } = agent;
   const codecs = languages.map(({ codec }) => codec);
-  const versions = [...offerOf(endpoint, 'JSONRPC', codecs)().codecs.keys()];
+  const versions = [...offerOf(endpoint, 'JSONRPC', codecs).codecs.keys()];
   const methods = languages
     .filter(({ codec }) => versions.includes(codec.version))
     .flatMap((language) =>

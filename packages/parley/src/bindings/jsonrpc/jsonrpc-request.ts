@@ -11,13 +11,20 @@ export interface JsonRpcRequest {
   readonly isNotification: boolean;
 }
 
-/** The id of a request as JSON, for the answer; `null` if it is not readable. */
-export function idOf(value: unknown, text: string): string {
+/**
+ * The id of a request as JSON, for the answer; `null` if it is not readable. Its length has a limit, because every
+ * event of a stream repeats it.
+ * @throws A2AError INVALID_REQUEST for more than `limit` characters.
+ */
+export function idOf(value: unknown, text: string, limit: number): string {
   if (!isObject(value) || !Object.hasOwn(value, 'id')) return 'null';
   const { id } = value;
-  if (typeof id === 'string') return JSON.stringify(id);
-  if (typeof id !== 'number') return 'null';
-  return Number.isSafeInteger(id) ? JSON.stringify(id) : literalId(text);
+  if (typeof id !== 'string' && typeof id !== 'number') return 'null';
+  const literal = typeof id === 'string' || Number.isSafeInteger(id) ? JSON.stringify(id) : literalId(text);
+  // Its quotes included.
+  if (literal.length <= limit + 2) return literal;
+  const message = `id must not have more than ${limit} characters`;
+  throw new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'idLength' } });
 }
 
 /**
@@ -38,14 +45,6 @@ export function readRequest(value: unknown): JsonRpcRequest {
   if (typeof params !== 'object') throw invalid('params must be an object');
   if (Array.isArray(params)) throw new A2AError('INVALID_PARAMS', 'params must be an object');
   return { method, params, isNotification };
-}
-
-/**
- * Refuses a request without an `id`. Call it last, so that other errors come first.
- * @throws A2AError INVALID_REQUEST
- */
-export function refuseNotification({ isNotification }: JsonRpcRequest): void {
-  if (isNotification) throw invalid('Notifications are not supported: id is missing');
 }
 
 function invalid(message: string): A2AError {

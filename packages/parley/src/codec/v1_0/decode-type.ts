@@ -17,7 +17,10 @@ export function decodeType<Name extends ModelTypeName>(
   value: unknown,
   form: WireForm = 'json',
 ): ModelTypes[Name] {
-  if (isValid(type, value)) return value;
+  return isValid(type, value) ? value : converted(type, value, form);
+}
+
+function converted<Name extends ModelTypeName>(type: Name, value: unknown, form: WireForm): ModelTypes[Name] {
   const closed = toClosedForm(type, value ?? {}, form);
   if (isValid(type, closed)) return closed;
   throw refusalOf(violationsOf(type, closed));
@@ -33,7 +36,8 @@ function refusalOf(violations: readonly Violation[]): A2AError {
 export function decodeRequest<Name extends OperationName>(
   operation: Name,
   value: unknown,
-  form?: WireForm,
+  form: WireForm = 'json',
 ): OperationTypes[Name]['request'] {
-  return decodeType(OPERATIONS[operation].request, value, form) as OperationTypes[Name]['request'];
+  const type = OPERATIONS[operation].request;
+  return (isValid(type, value) ? value : converted(type, value, form)) as OperationTypes[Name]['request'];
 }

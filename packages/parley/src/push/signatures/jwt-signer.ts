@@ -1,6 +1,6 @@
 import { missingPackage } from '../../errors/missing-package.js';
 import { sha256Hex } from '../../runtime/sha256.js';
-import type { NotificationSigner } from '../delivery-sender.js';
+import type { NotificationSigner } from '../notification-calls.js';
 import type { SignatureOptions } from '../signing-keys.js';
 
 const LIFETIME_S = 300;

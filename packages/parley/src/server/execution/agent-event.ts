@@ -3,6 +3,7 @@ import type { Artifact } from '../../model/artifact.js';
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
+import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import { isStreamResponse, violationsOf } from '../../model/validation.js';
 import type { AgentEventInput } from './turn-state.js';
@@ -24,6 +25,18 @@ const INPUTS: Readonly<Record<TaskState, AgentEventInput>> = {
 export interface TaskAddress {
   readonly taskId: string;
   readonly contextId: string;
+}
+
+/** A message with the ids of its task. */
+export type AddressedMessage = Message & TaskAddress;
+
+/** The message with the ids of its task. In the history of a task that it has created, it has them already. */
+export function addressed(message: Message, { id, contextId = '', history }: Task): AddressedMessage {
+  const first = history?.[0];
+  if (first?.messageId === message.messageId && first.taskId === id && first.contextId === contextId) {
+    return first as AddressedMessage;
+  }
+  return { ...message, taskId: id, contextId };
 }
 
 /**
@@ -63,14 +76,6 @@ export function statusEvent(
   const { taskId, contextId } = address;
   const status = message ? { state, message } : { state };
   return { statusUpdate: { taskId, contextId, status, ...(metadata && { metadata }) } };
-}
-
-/** The event with the time of its status. An event without a status stays as it is. */
-export function withTimestamp(event: TaskEvent, timestamp: string): TaskEvent {
-  if ('artifactUpdate' in event) return event;
-  if ('task' in event) return { task: { ...event.task, status: { ...event.task.status, timestamp } } };
-  const update = event.statusUpdate;
-  return { statusUpdate: { ...update, status: { ...update.status, timestamp } } };
 }
 
 /** The fault of an event that belongs to another task, or that an agent may not publish. */

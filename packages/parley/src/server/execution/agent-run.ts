@@ -43,8 +43,10 @@ export class AgentRun implements UncaughtErrorScope {
 
   /** Runs the executor. Throws or rejects with the error of the agent. `undefined`: the agent has returned already. */
   execute(): Promise<unknown> | undefined {
+    if (this.#options === undefined) return undefined;
+    const { executor, context, events } = this.#options;
     // Agents without types may return anything, also objects that only look like promises.
-    const returned: unknown = this.#as(({ executor, context, events }) => executor.execute(context, events));
+    const returned: unknown = this.#uncaughtErrors.within(this, () => executor.execute(context, events));
     return returned === undefined ? undefined : Promise.resolve(returned);
   }
 

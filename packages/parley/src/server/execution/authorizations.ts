@@ -1,16 +1,11 @@
 import { failureLevel } from '../../errors/storage-error.js';
-import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import { Recipient, sealFor } from '../../secrets/recipient.js';
-import type { CallerContext } from '../../store/caller-context.js';
 import type { Claim, HeldTurn } from '../../store/held-turn.js';
-import type { Remembered } from '../../store/idempotency-keys.js';
 import { type Scope, type TaskKey, taskKeyText } from '../../store/task-key.js';
-import type { StoredTask } from '../../store/task-storage.js';
-import type { LogRecord } from '../../task/log-record.js';
 import {
   type Authorization,
   AuthorizationError,
@@ -18,56 +13,28 @@ import {
   type AuthorizationRequest,
 } from '../authorization.js';
 import { type Question, questionChangeOf } from '../question-change.js';
-import type { RequestContext } from '../request-context.js';
+import { statusEvent } from './agent-event.js';
 import { EarlierReplies, type KeptReply, keptReply, keptText, textHash } from './earlier-replies.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
-import type { TurnPatience } from './turn-patience.js';
+import { type Received, StoredQuestions, secretPlace, usedKey } from './stored-questions.js';
+import type { Turn } from './turn.js';
+import type { TurnContext } from './turn-context.js';
 
 /** A turn whose task waits for an authorization. */
 export interface WaitingTurn {
   readonly scope: Scope;
   readonly taskId: string;
-  readonly whenLeft: Promise<void>;
+  readonly whenEnded: Promise<void>;
   readonly held: HeldTurn | undefined;
   /** Ends the turn, if it still waits. */
   yieldToMessage(): boolean;
 }
 
-/** A turn whose agent asks for an authorization. */
+/** A turn whose agent asks for an authorization, and the context of its agent. */
 export interface AskingTurn {
-  readonly turn: WaitingTurn;
-  readonly context: RequestContext;
-  readonly patience: Pick<TurnPatience, 'ask'>;
-  readonly message: Message;
-  readonly caller: CallerContext;
-  /** Publishes AUTH_REQUIRED with this question, or WORKING without one. */
-  publish(question: Question | undefined): Promise<void>;
-}
-
-/** The sources of the replies for a turn that runs again. */
-interface RepliesOptions {
-  /** The records of earlier attempts. */
-  readonly records: () => Promise<readonly LogRecord[]>;
-  readonly patience: AskingTurn['patience'];
-}
-
-/** A request for authorization as the storage keeps it, under the hash of its state. */
-interface Asked {
-  readonly scope: Scope;
-  readonly taskId: string;
-  /** The message that the agent was working on. Its turn runs again if the process of the agent has ended. */
-  readonly messageId: string;
-  /** The id of the question: once the task shows another one, the state is worth nothing. */
-  readonly questionId: string;
-  readonly caller: CallerContext;
-  /** The public key of the process in which the agent waits. */
-  readonly publicKey: string;
-  /** `textHash` of the request. Absent in questions of older versions, as the next two. */
-  readonly asks?: string;
-  /** The turn that has begun the message, and its attempts so far. */
-  readonly turn?: number;
-  readonly attempt?: number;
+  readonly turn: Turn;
+  readonly context: TurnContext;
 }
 
 /** The last question of a task in this process. */
@@ -78,12 +45,6 @@ interface Waiting {
   readonly agent: { readonly recipient: Recipient; readonly answer: PromiseWithResolvers<Authorization> } | undefined;
   /** Runs the agent of a turn that was taken over. */
   readonly runAgain: (() => void) | undefined;
-}
-
-/** A reply that came with a state. */
-interface Received {
-  readonly asked: Asked;
-  readonly reply: AuthorizationReply;
 }
 
 /** A reply is dropped if its turn does not begin within this time. Its agent then asks again. */
@@ -102,22 +63,39 @@ const FOLLOWED_LEASES = 3;
 export class Authorizations {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
+  readonly #questions: StoredQuestions;
   /** By task. */
   readonly #waiting = new Map<string, Waiting>();
   /** Replies for agents that are yet to run again, by turn or by question. */
   readonly #replies = new Map<string, KeptReply>();
+  /** Replies that earlier attempts of a turn have got. */
+  readonly #earlier = new WeakMap<Turn, EarlierReplies>();
 
   constructor(context: EngineContext, turns: RunningTurns) {
     this.#context = context;
     this.#turns = turns;
+    this.#questions = new StoredQuestions(context);
   }
 
   /**
-   * Asks the caller, and waits for the answer. Rejects with the reason of the turn's signal when the turn is over.
+   * The authorization that an agent asks for. A turn that runs again gets the reply that an earlier attempt has got.
+   * Otherwise asks the caller, and waits for the answer. Rejects with the reason of the turn's signal when the turn is
+   * over.
    * @throws AuthorizationError
    */
-  async ask(asking: AskingTurn, request: AuthorizationRequest): Promise<Authorization> {
-    const { signal } = asking.context;
+  async request(asking: AskingTurn, request: AuthorizationRequest): Promise<Authorization> {
+    const { turn, context } = asking;
+    if (context.claim === undefined || context.attempt === 1) return this.#ask(asking, request);
+    const earlier = this.#earlier.get(turn) ?? this.#repliesFor(context.claim, context);
+    this.#earlier.set(turn, earlier);
+    const reply = await earlier.take(request);
+    if (reply?.kind === 'denied') throw new AuthorizationError('denied');
+    return reply === undefined ? this.#ask(asking, request) : { parameters: reply.parameters };
+  }
+
+  async #ask(asking: AskingTurn, request: AuthorizationRequest): Promise<Authorization> {
+    const { turn, context } = asking;
+    const { signal } = context;
     const { clock, ids, limits, callbackUrl } = this.#context;
     const state = `${ids.random()}${ids.random()}`.replaceAll('-', '');
     const expiresInMs = request.expiresInMs ?? limits.authorizationMs;
@@ -128,26 +106,35 @@ export class Authorizations {
     const recipient = await Recipient.create();
     const { publicKey } = recipient;
     const asks = await textHash(request);
-    await this.#keep(await sha256Hex(state), { asking, questionId, publicKey, asks, ttlMs: expiresInMs });
+    await this.#questions.keep(await sha256Hex(state), { asking, questionId, publicKey, asks, ttlMs: expiresInMs });
     signal.throwIfAborted();
     const answer = Promise.withResolvers<Authorization>();
     ignoreRejection(answer.promise);
-    const forget = this.#await({ questionId, turn: asking.turn, agent: { recipient, answer }, runAgain: undefined });
+    const forget = this.#await({ questionId, turn, agent: { recipient, answer }, runAgain: undefined });
     const stopTimer = clock.after(expiresInMs, () => answer.reject(new AuthorizationError('expired')));
     const stop = () => answer.reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     try {
       const question = { messageId: questionId, parts: partsOf(request, link, expiresAt) };
-      const change = questionChangeOf(asking.context);
-      await (change === undefined ? asking.publish(question) : change(question, asking.publish));
+      const publish = (changed: Question) => this.#publish(turn, changed);
+      const change = questionChangeOf(context);
+      await (change === undefined ? publish(question) : change(question, publish));
       const authorization = await answer.promise;
-      await asking.publish(undefined);
+      await turn.accept(statusEvent(turn, 'TASK_STATE_WORKING'), true);
       return authorization;
     } finally {
       stopTimer();
       signal.removeEventListener('abort', stop);
       forget();
     }
+  }
+
+  async #publish(turn: Turn, question: Question): Promise<void> {
+    const { taskId, contextId } = turn;
+    const message: Message = { ...question, role: 'ROLE_AGENT', taskId, contextId };
+    const published = turn.accept(statusEvent(turn, 'TASK_STATE_AUTH_REQUIRED', message), true);
+    if (this.#turns.closing) turn.yieldToShutdown();
+    return published;
   }
 
   /** True if the agent of a task waits in this process. */
@@ -169,7 +156,7 @@ export class Authorizations {
         runAgain();
       },
     });
-    void turn.whenLeft.then(forget);
+    void turn.whenEnded.then(forget);
     this.look(keyOf(turn));
   }
 
@@ -188,18 +175,12 @@ export class Authorizations {
 
   /** Tells the process in which a turn waits for an authorization that a message of the caller takes its place. */
   async yieldElsewhere(key: TaskKey, turn: number): Promise<void> {
-    const { storage, limits } = this.#context;
-    const record = { messageId: String(turn), role: 'ROLE_AGENT' as const, parts: [{ text: '' }] };
-    await storage.keys.remember(
-      key.scope,
-      { key: yieldKey(key, turn), digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true },
-      record,
-    );
-    storage.wakeups.taskChanged(key);
+    await this.#questions.yield(key, turn);
+    this.#context.storage.wakeups.taskChanged(key);
   }
 
   /** The replies for the agent of a turn that runs again. */
-  repliesFor({ scope, task, turn, caller }: Claim, { records, patience }: RepliesOptions): EarlierReplies {
+  #repliesFor({ scope, task, turn, caller }: Claim, context: TurnContext): EarlierReplies {
     const key = { scope, id: task.id };
     const taken = (place: string): KeptReply | undefined => {
       const reply = this.#replies.get(place);
@@ -211,11 +192,11 @@ export class Authorizations {
       return keptReply(await this.#context.secrets.open(sealed, secretPlace(key)));
     };
     return new EarlierReplies({
-      records,
+      records: () => context.previousEvents(),
       started: async () => taken(placeOf(key, turn)) ?? opened(caller.sealedReply),
       answer: async (questionId) => {
-        const known = await patience.ask(() => this.#context.storage.keys.recall(scope, usedKey({ questionId })));
-        return taken(questionId) ?? opened(known && sealedIn(known));
+        const known = await context.patience.ask(() => this.#questions.answer(scope, questionId));
+        return taken(questionId) ?? opened(known?.sealed);
       },
     });
   }
@@ -226,13 +207,13 @@ export class Authorizations {
    * of the task; `undefined` if the state is unknown, expired or used.
    */
   async reply(state: string, reply: AuthorizationReply): Promise<string | undefined> {
-    const asked = await this.#asked(await sha256Hex(state));
+    const asked = await this.#questions.find(await sha256Hex(state));
     if (asked === undefined) return undefined;
     const received = { asked, reply };
     const key = { scope: asked.scope, id: asked.taskId };
     const waiting = this.#waiting.get(taskKeyText(key));
     if (waiting?.questionId === asked.questionId) return this.#continue(waiting, received);
-    const stored = await this.#questioned(asked);
+    const stored = await this.#questions.task(asked);
     if (stored === undefined) return undefined;
     return stored.running ? this.#leave(received) : this.#resume(received, usedKey(asked));
   }
@@ -247,12 +228,11 @@ export class Authorizations {
   }
 
   async #look(waiting: Waiting): Promise<void> {
-    const { storage } = this.#context;
     const { questionId, turn, agent } = waiting;
     const key = keyOf(turn);
-    const known = await storage.keys.recall(key.scope, usedKey({ questionId }));
-    const sealed = known && sealedIn(known);
+    const known = await this.#questions.answer(key.scope, questionId);
     if (known !== undefined) {
+      const { sealed } = known;
       // A turn was started for the reply.
       if (sealed === undefined) return void turn.yieldToMessage();
       // This process has given the reply to the agent.
@@ -266,14 +246,13 @@ export class Authorizations {
       if (sealed !== '' && secrets === undefined) return void turn.yieldToMessage();
       return waiting.runAgain?.();
     }
-    const number = turn.held?.turn ?? 0;
-    if ((await storage.keys.recall(key.scope, yieldKey(key, number))) !== undefined) turn.yieldToMessage();
+    if (await this.#questions.isYielded(key, turn.held?.turn ?? 0)) turn.yieldToMessage();
   }
 
   /** Gives the reply to the agent that waits in this process, unless another reply was there before. */
   async #continue(waiting: Waiting, received: Received): Promise<string | undefined> {
     const { asked, reply } = received;
-    if (!(await this.#use(asked, (await this.#sealed(received)) ?? ''))) {
+    if (!(await this.#questions.use(asked, (await this.#questions.seal(received)) ?? ''))) {
       this.look(keyOf(waiting.turn));
       return undefined;
     }
@@ -291,8 +270,8 @@ export class Authorizations {
     const { storage, logger } = this.#context;
     const key = { scope: asked.scope, id: asked.taskId };
     const text = keptText({ reply, asks: asked.asks });
-    const sealed = (await this.#sealed(received)) ?? (await sealFor(asked.publicKey, text, secretPlace(key)));
-    if (!(await this.#use(asked, sealed))) return undefined;
+    const sealed = (await this.#questions.seal(received)) ?? (await sealFor(asked.publicKey, text, secretPlace(key)));
+    if (!(await this.#questions.use(asked, sealed))) return undefined;
     storage.wakeups.taskChanged(key);
     this.#follow(received).catch((error: unknown) => {
       logger.error('an authorization has not reached its agent', { taskId: key.id, error });
@@ -300,30 +279,15 @@ export class Authorizations {
     return asked.taskId;
   }
 
-  /** The reply as every process with the keys can read it; undefined without keys. */
-  async #sealed({ asked, reply }: Received): Promise<string | undefined> {
-    const place = secretPlace({ scope: asked.scope, id: asked.taskId });
-    return this.#context.secrets?.seal(keptText({ reply, asks: asked.asks }), place);
-  }
-
-  /** Marks a question as answered. False if it was answered before. */
-  async #use(asked: Asked, text: string): Promise<boolean> {
-    const { storage, limits, ids } = this.#context;
-    const mark = { messageId: ids.random(), role: 'ROLE_AGENT' as const, parts: [{ text }] };
-    const key = { key: usedKey(asked), digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true } as const;
-    const { outcome } = await storage.keys.remember(asked.scope, key, mark);
-    return 'reply' in outcome && outcome.reply.messageId === mark.messageId;
-  }
-
   /** Runs the agent again if the process that was to take the reply has ended. */
   async #follow(received: Received): Promise<void> {
     const { asked } = received;
-    const { clock, lease, limits } = this.#context;
-    const end = clock.monotonic() + FOLLOWED_LEASES * lease.leaseMs;
+    const { clock, node, limits } = this.#context;
+    const end = clock.monotonic() + FOLLOWED_LEASES * node.lease.leaseMs;
     while (clock.monotonic() < end && !this.#turns.closing) {
       await new Promise<void>((resolve) => void clock.after(limits.lookMs, resolve));
       try {
-        const stored = await this.#questioned(asked);
+        const stored = await this.#questions.task(asked);
         if (stored === undefined) return;
         if (!stored.running && (await this.#resume(received, `${usedKey(asked)} again`)) !== undefined) return;
       } catch (error) {
@@ -332,23 +296,16 @@ export class Authorizations {
     }
   }
 
-  /** The task of a question; `undefined` if it waits for the answer no more. */
-  async #questioned({ scope, taskId, questionId }: Asked): Promise<StoredTask | undefined> {
-    const stored = await this.#context.storage.task(scope, taskId);
-    const { state, message } = stored?.task.status ?? {};
-    return state === 'TASK_STATE_AUTH_REQUIRED' && message?.messageId === questionId ? stored : undefined;
-  }
-
   /** Accepts the message again, unless the key was used: both are one commit. */
   async #resume(received: Received, usedAs: string): Promise<string | undefined> {
     const { storage, limits } = this.#context;
     const { asked, reply } = received;
     const { scope, taskId, messageId, caller, asks, turn, attempt } = asked;
     const key = { scope, id: taskId };
-    const stored = await this.#questioned(asked);
+    const stored = await this.#questions.task(asked);
     const message = stored?.task.history?.findLast((one) => one.messageId === messageId && one.role === 'ROLE_USER');
     if (message === undefined) return undefined;
-    const sealedReply = await this.#sealed(received);
+    const sealedReply = await this.#questions.seal(received);
     const resumes = turn === undefined || attempt === undefined ? true : { turn, attempt };
     const arrival = this.#turns.expect(key);
     try {
@@ -357,7 +314,7 @@ export class Authorizations {
         message,
         caller: { ...caller, resumes, ...(sealedReply !== undefined && { sealedReply }) },
         task: { id: taskId },
-        claim: this.#context.lease,
+        claim: this.#context.node.lease,
         idempotency: { key: usedAs, digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true },
         waitingLimit: limits.waitingMessages,
       });
@@ -375,97 +332,11 @@ export class Authorizations {
     this.#replies.set(place, reply);
     this.#context.clock.after(REPLY_MS, () => this.#replies.delete(place));
   }
-
-  async #keep(
-    hash: string,
-    {
-      asking,
-      ttlMs,
-      ...question
-    }: Pick<Asked, 'questionId' | 'publicKey' | 'asks'> & { readonly asking: AskingTurn; readonly ttlMs: number },
-  ): Promise<void> {
-    const { keys } = this.#context.storage;
-    const { turn, message, caller, patience } = asking;
-    const { messageId } = message;
-    const { scope, taskId } = turn;
-    const { resumes } = caller;
-    const begunIn = resumes === undefined || resumes === true ? (turn.held?.turn ?? 1) : resumes.turn;
-    const asked = {
-      taskId,
-      messageId,
-      ...question,
-      turn: begunIn,
-      attempt: asking.context.attempt,
-      caller: caller as unknown as JsonValue,
-    };
-    const { tenant, owner } = scope;
-    const kept = { digest: hash, ttlMs, isLasting: true } as const;
-    // The owner first: no state leads to a question that is not there.
-    await patience.ask(() => keys.remember(scope, { ...kept, key: askedKey(hash) }, recordOf(hash, asked)));
-    const place = recordOf(hash, { tenant, owner });
-    await patience.ask(() => keys.remember(this.#scope, { ...kept, key: ownerKey(hash) }, place));
-  }
-
-  async #asked(hash: string): Promise<Asked | undefined> {
-    const { agent, storage } = this.#context;
-    const place = recorded<Pick<Scope, 'tenant' | 'owner'>>(await storage.keys.recall(this.#scope, ownerKey(hash)));
-    if (place === undefined) return undefined;
-    const scope = { agent, tenant: place.tenant, owner: place.owner };
-    const asked = recorded<Omit<Asked, 'scope'>>(await storage.keys.recall(scope, askedKey(hash)));
-    return asked && { ...asked, scope };
-  }
-
-  /**
-   * A request with a state names no owner, so what leads to the owner lies in one scope of the agent. It is small. All
-   * else counts for the owner, who so pushes out own links only.
-   */
-  get #scope(): Scope {
-    return { agent: this.#context.agent, tenant: '', owner: null };
-  }
-}
-
-/** No key of a message begins so (`Idempotency.keyOf`). */
-function askedKey(hash: string): string {
-  return ` authorization ${hash}`;
-}
-
-function ownerKey(hash: string): string {
-  return ` authorization of ${hash}`;
-}
-
-function recordOf(hash: string, data: JsonObject): Message {
-  return { messageId: hash, role: 'ROLE_AGENT', parts: [{ data }] };
-}
-
-function recorded<Data>(known: Remembered | undefined): Data | undefined {
-  if (known === undefined || !('reply' in known.outcome)) return undefined;
-  const [part] = known.outcome.reply.parts;
-  return part !== undefined && 'data' in part && isObject(part.data) ? (part.data as Data) : undefined;
-}
-
-function usedKey({ questionId }: Pick<Asked, 'questionId'>): string {
-  return ` authorization used ${questionId}`;
-}
-
-function yieldKey({ id }: TaskKey, turn: number): string {
-  return ` authorization yields ${turn} ${id}`;
-}
-
-/** The reply that a process has left, or "" if the agent got it directly; `undefined` if a turn was started for it. */
-function sealedIn({ outcome }: Remembered): string | undefined {
-  if (!('reply' in outcome)) return undefined;
-  const [part] = outcome.reply.parts;
-  return part !== undefined && 'text' in part ? part.text : '';
 }
 
 function answered(answer: PromiseWithResolvers<Authorization>, reply: AuthorizationReply): void {
   if (reply.kind === 'denied') answer.reject(new AuthorizationError('denied'));
   else answer.resolve({ parameters: reply.parameters });
-}
-
-/** A reply opens only for its own task. */
-function secretPlace({ scope: { agent, tenant, owner }, id }: TaskKey): readonly (string | null)[] {
-  return ['reply to an agent', agent, tenant, owner, id];
 }
 
 function keyOf({ scope, taskId }: WaitingTurn): TaskKey {

@@ -59,8 +59,7 @@ export class Cancellation {
     const { storage, feeds, clock, limits } = this.#context;
     const key = { scope, id: taskId };
     const request = metadata ? { metadata } : {};
-    const waiter = new TurnWaiter(feeds, key);
-    waiter.expect(0);
+    const waiter = new TurnWaiter(feeds, key, 0);
     call.waiter = waiter;
     let stopTimer: (() => void) | undefined;
     try {
@@ -78,7 +77,7 @@ export class Cancellation {
       turn?.cancel(request);
       // A turn of this process ends in time by itself. A turn elsewhere may have lost its process.
       const left =
-        turn?.whenLeft ??
+        turn?.whenEnded ??
         new Promise<void>((resolve) => {
           stopTimer = clock.after(limits.cancelGraceMs, resolve);
         });

@@ -27,9 +27,15 @@ export interface Draft {
    * id meanwhile. Absent: no key is reserved.
    */
   readonly reservation?: Lease;
+  /** The outcome of the agent's first event. Rejects with the error that the agent refuses the message with. */
+  readonly opening: {
+    readonly promise: Promise<Opening>;
+    readonly resolve: (opening: Opening) => void;
+    readonly reject: (error: unknown) => void;
+  };
   /**
-   * Tells the caller that the storage takes too long. The task is stored all the same, and `Turn.opening` waits for
-   * that. Absent: `Turn.opening` rejects with the error.
+   * Tells the caller that the storage takes too long. The task is stored all the same, and `opening` waits for that.
+   * Absent: `opening` rejects with the error.
    */
   readonly overdue?: (error: A2AError) => void;
 }
@@ -46,14 +52,14 @@ export class OvertakenDraftError extends Error {
  * Stores the task of a draft and claims its turn.
  * @throws StorageError if the storage fails; OvertakenDraftError if the reservation of the message is lost.
  */
-export async function storeDraft({ storage, lease, limits }: EngineContext, draft: Draft): Promise<Claim> {
+export async function storeDraft({ storage, node, limits }: EngineContext, draft: Draft): Promise<Claim> {
   const { scope, message, caller, task, pushConfig, idempotency, reservation } = draft;
   const acceptance: Acceptance = {
     scope,
     message,
     caller,
     task: { create: task },
-    claim: reservation ?? lease,
+    claim: reservation ?? node.lease,
     ...(pushConfig && { pushConfig }),
     ...(idempotency && { idempotency }),
     waitingLimit: limits.waitingMessages,

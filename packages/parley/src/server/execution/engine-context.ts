@@ -7,7 +7,6 @@ import type { KeyedPlaces } from '../../runtime/keyed-places.js';
 import type { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import type { UncaughtErrors } from '../../runtime/uncaught-errors.js';
 import type { CallerContext } from '../../store/caller-context.js';
-import type { Lease } from '../../store/held-turn.js';
 import type { Scope } from '../../store/task-key.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import type { ArtifactEnd } from '../../task/artifact-end.js';
@@ -17,7 +16,7 @@ import type { SecretSealer } from '../authorization.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { TurnPorts } from '../turn-ports.js';
 import type { Authorizations } from './authorizations.js';
-import type { OneAtATime } from './one-at-a-time.js';
+import type { EngineNode } from './engine-node.js';
 import type { TaskFeeds } from './task-feeds.js';
 
 /** Shared by the parts of one agent's engine. */
@@ -50,14 +49,12 @@ export interface EngineContext {
   readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
   readonly limits: EngineLimits;
-  /** The lease that the process takes now. */
-  readonly lease: Lease;
   /** Additions of the server to the context of a turn. */
   readonly services: TurnPorts;
   /** The places of turns, by caller, for all agents of the process. */
   readonly turnPlaces: KeyedPlaces;
-  /** The queue of turns in their last attempt, for the whole process. */
-  readonly lastAttempts: OneAtATime;
+  /** The process on the storage. */
+  readonly node: EngineNode;
 }
 
 /** The caller of a turn, from its stored context, in an object of its own. */

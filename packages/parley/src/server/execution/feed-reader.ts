@@ -269,9 +269,9 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   }
 
   #offered(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    return promise;
   }
 
   #notify(): void {

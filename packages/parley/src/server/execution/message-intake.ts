@@ -11,28 +11,24 @@ import { cloneJson } from '../../model/clone-json.js';
 import type { Message } from '../../model/message.js';
 import type { SendMessageRequest } from '../../model/send-message-request.js';
 import type { Task } from '../../model/task.js';
-import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
-import { attempt } from '../../runtime/settled.js';
-import { TransientMap } from '../../runtime/transient-map.js';
+import type { FullPlaces } from '../../runtime/keyed-places.js';
 import type { CallerContext, CallerUser } from '../../store/caller-context.js';
-import type { Claim, Lease } from '../../store/held-turn.js';
-import type { IdempotencyKey, Remembered } from '../../store/idempotency-keys.js';
+import type { Claim } from '../../store/held-turn.js';
+import type { IdempotencyKey } from '../../store/idempotency-keys.js';
 import type { StoredPushConfig } from '../../store/push-storage.js';
 import type { Scope, TaskKey } from '../../store/task-key.js';
 import type { Acceptance, AcceptOutcome } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
-import { acceptedSurely, type Draft, OvertakenDraftError } from './draft.js';
+import { acceptedSurely } from './draft.js';
+import { BUSY_RETRY_MS, DraftIntake, repeat, tooManyTurns } from './draft-intake.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
 import { timestampAt } from './timestamp.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
 const NONE: readonly string[] = Object.freeze([]);
-const BUSY_RETRY_MS = 1_000;
-/** The pause between two looks at a key that another process has reserved. */
-const RESERVED_LOOK_MS = 250;
 
 /** A checked message with the id of its task. Nothing is stored yet. */
 export interface Envelope {
@@ -56,15 +52,15 @@ export interface Envelope {
 export type Submission =
   | { readonly kind: 'reply'; readonly message: Message }
   /**
-   * `claim` is present if this process runs the turn. `start` begins it. `isNext`: this process runs it as soon as the
-   * turn before it has left.
+   * `claim` is present if this process runs the turn. `start` begins it, if it has not begun yet. `isNext`: this
+   * process runs it as soon as the turn before it has left.
    */
   | {
       readonly kind: 'turn';
       readonly turn: number;
       readonly claim: Claim | undefined;
       readonly isNext: boolean;
-      readonly start: () => void;
+      readonly start?: () => void;
     }
   | { readonly kind: 'repeat'; readonly taskId: string; readonly turn: number };
 
@@ -76,30 +72,20 @@ export interface IntakeOptions {
   readonly push: PushConfigurations | undefined;
 }
 
-/**
- * The key of a message whose agent decides. It is reserved, extended and given back under one lease: the process may
- * get another id meanwhile.
- */
-interface ReservedKey {
-  readonly scope: Scope;
-  readonly key: IdempotencyKey;
-  readonly lease: Lease;
-}
-
 /** Takes messages in. Refuses a wrong message before anything is stored. */
 export class MessageIntake {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
   readonly #idempotency: Idempotency;
   readonly #push: PushConfigurations | undefined;
-  /** Running replies, for repeats that arrive before the first is answered. */
-  readonly #pending = new TransientMap<string, { digest: string; result: Promise<Submission> }>();
+  readonly #drafts: DraftIntake;
 
   constructor(context: EngineContext, { turns, idempotency, push }: IntakeOptions) {
     this.#context = context;
     this.#turns = turns;
     this.#idempotency = idempotency;
     this.#push = push;
+    this.#drafts = new DraftIntake(context, { turns, idempotency });
   }
 
   /**
@@ -119,7 +105,9 @@ export class MessageIntake {
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
     const caller = callerContext(request, context, limits.listItems);
     const key = this.#idempotency.keyOf(scope, request.message);
-    const message = withShortLists(request.message, limits.listItems);
+    const { referenceTaskIds, extensions } = request.message;
+    const hasLists = referenceTaskIds !== undefined || extensions !== undefined;
+    const message = hasLists ? withShortLists(request.message, limits.listItems) : request.message;
     const { takenIn, caller: callerKey } = context;
     const envelope = { scope, message, caller, key, callerKey, takenIn, pushConfig };
     if (message.taskId) return { ...envelope, taskId: message.taskId, task: undefined };
@@ -146,7 +134,7 @@ export class MessageIntake {
     const { executor, patience, storage, turnPlaces } = this.#context;
     if (task && executor.replies === 'either') {
       envelope.takenIn?.();
-      return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, { task });
+      return key ? this.#drafts.decideOnce(envelope, task, key) : this.#drafts.decide(envelope, { task });
     }
     const full = startsNone ? turnPlaces.add(callerKey) : turnPlaces.take(callerKey);
     if (full !== undefined) return this.#submitBeyond(envelope, full);
@@ -176,7 +164,7 @@ export class MessageIntake {
         try {
           envelope.takenIn?.();
           const submission = this.#accepted(envelope, outcome, arrival.sentAt);
-          if (late && submission.kind === 'turn') submission.start();
+          if (late && submission.kind === 'turn') submission.start?.();
           resolve(submission);
         } catch (error) {
           reject(error);
@@ -202,7 +190,7 @@ export class MessageIntake {
   }
 
   #acceptance({ scope, message, caller, taskId, task, key, pushConfig }: Envelope): Acceptance {
-    const { lease, limits } = this.#context;
+    const { node, limits } = this.#context;
     return {
       scope,
       message,
@@ -210,7 +198,7 @@ export class MessageIntake {
       task: task
         ? { create: task, isContextNew: !message.contextId }
         : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
-      claim: lease,
+      claim: node.lease,
       ...(pushConfig && this.#push && { pushConfig, pushConfigLimit: this.#push.limit }),
       ...(key && { idempotency: key }),
       waitingLimit: limits.waitingMessages,
@@ -227,7 +215,7 @@ export class MessageIntake {
         const running = claim ? undefined : this.#turns.of(key);
         const isNext = running?.yieldToMessage() === true;
         if (!claim && !running) void this.#tellElsewhere(key);
-        return { kind: 'turn', turn, claim, isNext, start: () => admitted && this.#turns.start(admitted) };
+        return { kind: 'turn', turn, claim, isNext, ...(admitted && { start: () => this.#turns.start(admitted) }) };
       }
       case 'repeated':
         this.#idempotency.check(outcome.first, envelope.key);
@@ -265,140 +253,6 @@ export class MessageIntake {
       logger[failureLevel(error)]('a message waits for a turn elsewhere', { taskId: key.id, error });
     }
   }
-
-  /** Answers a repeat that comes while the first is being answered like the first. */
-  async #decideOnce(
-    envelope: Envelope,
-    task: Task & { readonly contextId: string },
-    key: IdempotencyKey,
-  ): Promise<Submission> {
-    const { tenant, owner } = envelope.scope;
-    const place = JSON.stringify([tenant, owner, key.key]);
-    const running = this.#pending.get(place);
-    if (running) {
-      this.#idempotency.check(running, key);
-      const first = await running.result;
-      return first.kind === 'turn' ? { kind: 'repeat', taskId: first.claim?.task.id ?? '', turn: first.turn } : first;
-    }
-    // After an early error, repeats get the same one until the outcome is known: the agent runs once.
-    const { promise: result, resolve, reject } = Promise.withResolvers<Submission>();
-    this.#pending.set(place, { digest: key.digest, result });
-    this.#recallOrDecide(envelope, { task, key, overdue: reject })
-      .finally(() => this.#pending.delete(place))
-      .then(resolve, reject);
-    return result;
-  }
-
-  /** A process that has lost its reservation answers with the outcome of the process that has it now. */
-  async #recallOrDecide(
-    envelope: Envelope,
-    { task, key, overdue }: Required<Pick<Draft, 'task' | 'overdue'>> & { readonly key: IdempotencyKey },
-  ): Promise<Submission> {
-    const { storage } = this.#context;
-    const { scope } = envelope;
-    let isTold = false;
-    const tellOverdue = (error: A2AError) => {
-      isTold = true;
-      overdue(error);
-    };
-    for (;;) {
-      const { lease } = this.#context;
-      const reserved = { scope, key, lease };
-      const first = storage.shared ? await this.#reserve(reserved) : await storage.keys.recall(scope, key.key);
-      if (first) {
-        this.#idempotency.check(first, key);
-        return repeat(first);
-      }
-      const reservation = storage.shared ? this.#keepReserved(reserved) : undefined;
-      try {
-        const submission = await this.#decide(envelope, {
-          task,
-          overdue: tellOverdue,
-          ...(storage.shared && { reservation: lease }),
-        });
-        if (submission.kind !== 'reply') return submission;
-        return repeat(await storage.keys.remember(scope, key, submission.message));
-      } catch (error) {
-        await reservation?.giveBack();
-        // A caller who was told to try again does not wait for another process.
-        if (isTold || !(error instanceof OvertakenDraftError)) throw error;
-      } finally {
-        reservation?.end();
-      }
-    }
-  }
-
-  /** Reserves a key, or waits while another process finds out its outcome. Resolves to the outcome, if it is known. */
-  async #reserve({ scope, key, lease }: ReservedKey): Promise<Remembered | undefined> {
-    const { storage, clock } = this.#context;
-    for (;;) {
-      const reservation = await storage.keys.reserve(scope, key, lease);
-      if (reservation.kind === 'known') return reservation.first;
-      if (reservation.kind === 'reserved') return undefined;
-      this.#idempotency.check(reservation, key);
-      if (this.#turns.closing) throw closingError();
-      await new Promise<void>((resolve) => void clock.after(RESERVED_LOOK_MS, resolve));
-    }
-  }
-
-  /** Extends a reservation while its agent decides. `giveBack`: the message has no outcome. */
-  #keepReserved({ scope, key, lease }: ReservedKey): { end(): void; giveBack(): Promise<void> } {
-    const { storage, clock, limits } = this.#context;
-    const unreserve = () => attempt(() => storage.keys.unreserve(scope, key.key, lease.node));
-    let isOver = false;
-    let stopTimer: (() => void) | undefined;
-    const next = () => {
-      stopTimer = clock.after(limits.heartbeatMs, () => {
-        attempt(() => storage.keys.reserve(scope, key, lease))
-          // The key may have been given back while this call was under way.
-          .then(() => (isOver ? unreserve() : undefined))
-          .catch(ignore)
-          .finally(() => isOver || next());
-      });
-    };
-    const end = () => {
-      isOver = true;
-      stopTimer?.();
-    };
-    next();
-    return {
-      end,
-      giveBack: () => {
-        // An extension after this call would reserve the key anew.
-        end();
-        return unreserve().catch(ignore);
-      },
-    };
-  }
-
-  async #decide(
-    envelope: Envelope,
-    { task, overdue, reservation }: Pick<Draft, 'task' | 'overdue' | 'reservation'>,
-  ): Promise<Submission> {
-    const { turnPlaces } = this.#context;
-    const { scope, message, caller, callerKey, key, pushConfig } = envelope;
-    const full = turnPlaces.full(callerKey);
-    if (full !== undefined) throw tooManyTurns(full, turnPlaces.limits);
-    const kept = {
-      ...(pushConfig && { pushConfig }),
-      ...(key && { idempotency: key }),
-      ...(reservation && { reservation }),
-      ...(overdue && { overdue }),
-    };
-    const turn = this.#turns.draft({ scope, message, caller, callerKey, task, ...kept });
-    const opening = await turn.opening;
-    if (opening === undefined) throw new TypeError('A draft has an opening');
-    if ('reply' in opening) return { kind: 'reply', message: opening.reply };
-    return { kind: 'turn', turn: opening.claim.turn, claim: opening.claim, isNext: false, start: () => {} };
-  }
-}
-
-function tooManyTurns(full: FullPlaces, { perKey, total }: KeyedPlacesOptions): A2AError {
-  const message =
-    full === 'key'
-      ? `Too many turns: ${perKey} of this caller run. Wait until one of them ends`
-      : `Too many turns: ${total} run on this server. Try again later`;
-  return new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { limit: 'turns' }, retryAfterMs: BUSY_RETRY_MS });
 }
 
 function callerContext(
@@ -413,8 +267,8 @@ function callerContext(
   };
   const known = user && knownOf(user);
   if (known) caller.user = known;
-  const modes = shortList('configuration.acceptedOutputModes', configuration?.acceptedOutputModes, listItems);
-  if (modes) caller.acceptedOutputModes = modes;
+  const modes = configuration?.acceptedOutputModes;
+  if (modes) caller.acceptedOutputModes = shortList('configuration.acceptedOutputModes', modes, listItems);
   if (metadata) caller.requestMetadata = metadata;
   if (traceparent) caller.traceparent = traceparent;
   return caller;
@@ -432,18 +286,19 @@ function knownOf({ name, schemes, scopes, permissions, metadata }: User): Caller
 /** The message, with each reference and extension once. */
 function withShortLists(message: Message, most: number): Message {
   const { referenceTaskIds, extensions } = message;
-  const tasks = shortList('message.referenceTaskIds', referenceTaskIds, most);
-  const uris = shortList('message.extensions', extensions, most);
-  if (tasks === referenceTaskIds && uris === extensions) return message;
-  return { ...message, ...(tasks && { referenceTaskIds: tasks }), ...(uris && { extensions: uris }) };
+  return {
+    ...message,
+    ...(referenceTaskIds && { referenceTaskIds: shortList('message.referenceTaskIds', referenceTaskIds, most) }),
+    ...(extensions && { extensions: shortList('message.extensions', extensions, most) }),
+  };
 }
 
 /**
  * The list without repetitions; the same list if there are none.
  * @throws InvalidParamsError if more than `most` are left: each may cost as much as a task.
  */
-function shortList(field: string, list: readonly string[] | undefined, most: number): readonly string[] | undefined {
-  if (list === undefined || list.length < 2) return list;
+function shortList(field: string, list: readonly string[], most: number): readonly string[] {
+  if (list.length < 2) return list;
   const different = new Set(list);
   if (different.size > most) {
     throw new InvalidParamsError(
@@ -452,12 +307,4 @@ function shortList(field: string, list: readonly string[] | undefined, most: num
     );
   }
   return different.size === list.length ? list : [...different];
-}
-
-/** A reservation that is not extended or given back ends with its lease. */
-function ignore(): void {}
-
-function repeat({ outcome }: Remembered): Submission {
-  if ('reply' in outcome) return { kind: 'reply', message: outcome.reply };
-  return { kind: 'repeat', taskId: outcome.taskId, turn: outcome.turn };
 }

@@ -1,7 +1,5 @@
 import type { Artifact } from '../../model/artifact.js';
 import type { TaskArtifactUpdateEvent, TaskEvent } from '../../model/stream-response.js';
-import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
-import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import { type ArtifactEnd, WHOLE_ARTIFACT_BYTES } from '../../task/artifact-end.js';
 import { artifactBytes, eventBytes } from '../../task/event-bytes.js';
 import { described, isPlainText } from '../../task/growing-artifact.js';
@@ -9,21 +7,19 @@ import type { TaskAddress } from './agent-event.js';
 
 /** A chunk is held back for so many looks, at most 100 ms. */
 const HELD_LOOKS = 4;
-/** Time between two looks at a chunk that is held back, in ms. One timer serves all chunks of a turn. */
+/** Time between two looks at a chunk that is held back, in ms. */
 export const HELD_CHUNK_LOOK_MS = 25;
 
-type ArtifactEvent = Extract<TaskEvent, { readonly artifactUpdate: unknown }>;
+/** An update of an artifact, or a new one. */
+export type ArtifactEvent = Extract<TaskEvent, { readonly artifactUpdate: unknown }>;
 
 /** The log that gets the updates, in their order. */
-export interface OpenArtifactsOptions extends TaskAddress {
-  readonly form: ArtifactEnd;
-  /** Timers of `HELD_CHUNK_LOOK_MS`. */
-  readonly timers: EqualTimers;
-  /** True if an update of the artifact was written. */
-  readonly has: (artifactId: string) => boolean;
-  /** The artifact after all updates that were written. */
-  readonly artifact: (artifactId: string) => Artifact | undefined;
-  readonly write: (event: ArtifactEvent, bytes: number) => Promise<void>;
+export interface ArtifactLog extends TaskAddress {
+  /** True if an update of the artifact was recorded. */
+  has(artifactId: string): boolean;
+  /** The artifact after all updates that were recorded. */
+  artifact(artifactId: string): Artifact | undefined;
+  record(event: ArtifactEvent, bytes: number): void;
 }
 
 /** The reason for which a chunk is held back no longer. `end`: the turn has completed its task, or asks its caller. */
@@ -44,134 +40,121 @@ interface HeldChunk {
  * need not know. One chunk is held back until the next event, and carries the mark if it was the last one.
  */
 export class OpenArtifacts {
-  readonly #options: OpenArtifactsOptions;
+  readonly #log: ArtifactLog;
+  readonly #form: ArtifactEnd;
   #held: HeldChunk | undefined;
   /** Looks at the chunk so far. */
   #looks = 0;
-  #timer: RunningTimer | undefined;
   /** Artifacts of which the agent says that more follows. */
   readonly #growing = new Set<string>();
-  /** Artifacts whose chunks are all written, and the last of them has no mark. */
+  /** Artifacts whose chunks are all recorded, and the last of them has no mark. */
   readonly #open = new Set<string>();
 
-  constructor(options: OpenArtifactsOptions) {
-    this.#options = options;
+  constructor(log: ArtifactLog, form: ArtifactEnd) {
+    this.#log = log;
+    this.#form = form;
   }
 
-  /** Takes an update. Resolves when there is room for the next. */
-  take(event: ArtifactEvent, bytes: number): Promise<void> {
+  /** Takes an update. Returns whether it is held back: then `look` at it every `HELD_CHUNK_LOOK_MS`. */
+  take(event: ArtifactEvent, bytes: number): boolean {
     const { artifact, append, lastChunk } = event.artifactUpdate;
     const id = artifact.artifactId;
     const held = this.#held;
     const isSame = held?.event.artifactUpdate.artifact.artifactId === id;
     if (isSame && append === true && lastChunk === undefined) {
       // One chunk takes the place of another, as most chunks do.
-      const before = this.#options.write(held.event, held.bytes);
+      this.#log.record(held.event, held.bytes);
       held.event = event;
       held.bytes = bytes;
       held.isFirst = false;
       this.#looks = 0;
-      return before;
+      return true;
     }
-    if (isClosing(event.artifactUpdate)) {
-      const room = this.#close(event.artifactUpdate);
-      if (room !== undefined) return room;
-    }
-    const room = this.#release(isSame ? 'chunk of the artifact' : 'other artifact');
-    const isFirst = append !== true || !this.#options.has(id);
+    if (lastChunk === true && this.#close(event.artifactUpdate)) return false;
+    this.release(isSame ? 'chunk of the artifact' : 'other artifact');
+    const isFirst = append !== true || !this.#log.has(id);
     if (lastChunk === false) this.#growing.add(id);
     else if (isFirst || lastChunk === true) this.#growing.delete(id);
     const hasMore = this.#growing.has(id);
-    const chunk = plain(event, isFirst);
-    if (lastChunk === true) {
-      this.#open.delete(id);
-      return this.#options.write(chunk, bytes);
+    const chunk = lastChunk === false || (append === true && isFirst) ? plain(event, isFirst) : event;
+    if (lastChunk !== true && !(hasMore && !hasText(artifact))) {
+      this.#held = { event: chunk, bytes, isFirst, hasMore };
+      this.#looks = 0;
+      return true;
     }
-    if (hasMore && !hasText(artifact)) {
-      this.#open.add(id);
-      return this.#options.write(chunk, bytes);
-    }
-    this.#held = { event: chunk, bytes, isFirst, hasMore };
-    this.#looks = 0;
-    this.#timer ??= this.#options.timers.start(this.#look);
-    return room ?? SETTLED;
+    if (lastChunk === true) this.#open.delete(id);
+    else this.#open.add(id);
+    this.#log.record(chunk, bytes);
+    return false;
   }
 
-  /** Writes everything that comes before a status or a whole task. */
+  /** Records everything that comes before a status or a whole task. */
   before(event: Exclude<TaskEvent, ArtifactEvent>): void {
     if ('task' in event) {
-      this.#release('status');
+      this.release('status');
       this.#growing.clear();
       return this.#open.clear();
     }
     const { state } = event.statusUpdate.status;
-    if (state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED') return void this.#release('status');
-    this.#release('end');
+    if (state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED') return this.release('status');
+    this.release('end');
     for (const id of this.#open) this.#end(id);
     this.#open.clear();
   }
 
-  /** Writes the chunk that is held back. */
-  flush(): void {
-    this.#release('flush');
-  }
-
-  /** Drops the chunk that is held back: nothing more is written. */
-  abandon(): void {
-    if (this.#timer) this.#options.timers.stop(this.#timer);
-    this.#timer = undefined;
-    this.#held = undefined;
-  }
-
-  readonly #look = (): void => {
-    this.#timer = undefined;
-    if (this.#held === undefined) return;
+  /** Records the chunk that is held back, if no event has followed it for long. Returns whether it is held on. */
+  look(): boolean {
     this.#looks += 1;
-    if (this.#looks >= HELD_LOOKS) this.#release('pause');
-    else this.#timer = this.#options.timers.start(this.#look);
-  };
+    if (this.#looks >= HELD_LOOKS) this.release('pause');
+    return this.#held !== undefined;
+  }
 
-  #release(successor: Successor): Promise<void> | undefined {
+  /** Records the chunk that is held back. */
+  release(successor: Successor): void {
     const held = this.#held;
-    if (held === undefined) return undefined;
+    if (held === undefined) return;
     this.#held = undefined;
     const { event, bytes } = held;
     const { artifact } = event.artifactUpdate;
     const isLast = isLastBefore(successor, held);
     if (isLast) this.#open.delete(artifact.artifactId);
     else this.#open.add(artifact.artifactId);
-    const room = this.#options.write(isLast ? marked(event) : event, bytes);
-    return ignoreRejection(room);
+    this.#log.record(isLast ? marked(event) : event, bytes);
   }
 
-  /** Takes an update that only ends its artifact: the chunk before it gets the mark. `undefined`: it stays as it is. */
-  #close({ artifact }: TaskArtifactUpdateEvent): Promise<void> | undefined {
+  /**
+   * Takes an update that only ends its artifact: the chunk before it gets the mark. Returns false if the update stays
+   * as it is.
+   */
+  #close(update: TaskArtifactUpdateEvent): boolean {
+    const { artifact } = update;
     const id = artifact.artifactId;
     const held = this.#held;
     const isHeld = held?.event.artifactUpdate.artifact.artifactId === id;
-    const before = isHeld ? held.event.artifactUpdate.artifact : this.#options.artifact(id);
-    if (before === undefined || countsParts(before) || countsParts(artifact)) return undefined;
+    const before = isHeld ? held.event.artifactUpdate.artifact : this.#log.artifact(id);
+    if (!isClosing(update) || before === undefined || countsParts(before) || countsParts(artifact)) return false;
     if (isHeld) {
       this.#held = undefined;
       this.#open.delete(id);
       const { artifactUpdate } = held.event;
       const whole = { artifactUpdate: { ...artifactUpdate, artifact: described(before, artifact) } };
-      return this.#options.write(marked(whole), eventBytes(whole));
+      this.#log.record(marked(whole), eventBytes(whole));
+      return true;
     }
-    if (!this.#open.delete(id)) return undefined;
-    this.#release('other artifact');
-    return this.#end(id, artifact);
+    if (!this.#open.delete(id)) return false;
+    this.release('other artifact');
+    this.#end(id, artifact);
+    return true;
   }
 
-  /** Ends an artifact whose last chunk is written already. `closing`: the update that the agent ends it with. */
-  #end(artifactId: string, closing?: Artifact): Promise<void> {
-    const { form, artifact, write } = this.#options;
-    const stored = artifact(artifactId);
-    const end = stored && endOf(stored, form, closing);
-    if (end === undefined) return SETTLED;
-    const { taskId, contextId } = this.#options;
+  /** Ends an artifact whose last chunk is recorded already. `closing`: the update that the agent ends it with. */
+  #end(artifactId: string, closing?: Artifact): void {
+    const stored = this.#log.artifact(artifactId);
+    const end = stored && endOf(stored, this.#form, closing);
+    if (end === undefined) return;
+    const { taskId, contextId } = this.#log;
     const event = { artifactUpdate: { taskId, contextId, ...end, lastChunk: true } };
-    return ignoreRejection(write(event, eventBytes(event)));
+    this.#log.record(event, eventBytes(event));
   }
 }
 
@@ -221,10 +204,9 @@ function marked({ artifactUpdate }: ArtifactEvent): ArtifactEvent {
 }
 
 /** The update without what only the agent means: that more follows, and that it appends to nothing. */
-function plain(event: ArtifactEvent, isFirst: boolean): ArtifactEvent {
-  const { taskId, contextId, artifact, append, lastChunk, metadata } = event.artifactUpdate;
+function plain({ artifactUpdate }: ArtifactEvent, isFirst: boolean): ArtifactEvent {
+  const { taskId, contextId, artifact, append, lastChunk, metadata } = artifactUpdate;
   const appends = append === true && isFirst ? undefined : append;
-  if (lastChunk !== false && appends === append) return event;
   const update: { -readonly [Name in keyof TaskArtifactUpdateEvent]: TaskArtifactUpdateEvent[Name] } =
     appends === undefined ? { taskId, contextId, artifact } : { taskId, contextId, artifact, append: appends };
   if (lastChunk === true) update.lastChunk = lastChunk;

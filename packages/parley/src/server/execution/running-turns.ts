@@ -1,16 +1,15 @@
 import { failureLevel } from '../../errors/storage-error.js';
-import { LinkedList } from '../../runtime/linked-list.js';
+import { TransientMap } from '../../runtime/transient-map.js';
 import type { Claim, HeldTurn, Renewal } from '../../store/held-turn.js';
-import { isSameScope, type TaskKey } from '../../store/task-key.js';
+import { isSameScope, type Scope, type TaskKey } from '../../store/task-key.js';
 import type { EngineLimits } from '../engine-limits.js';
 import { type Arrival, Arrivals } from './arrivals.js';
 import type { Draft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
-import type { EngineNode, LeasedTurn, NodeMember } from './engine-node.js';
+import type { LeasedTurn, NodeMember } from './engine-node.js';
 import type { TaskFeeds } from './task-feeds.js';
-import { Turn, type TurnOwner } from './turn.js';
+import { Turn, type TurnEnd, type TurnOwner, type TurnStart } from './turn.js';
 import { authorizationEnd, turnFate } from './turn-fate.js';
-import { TurnsByTask } from './turns-by-task.js';
 import { closingError } from './unavailable-errors.js';
 
 const CLAIM_RETRY_MS = 1_000;
@@ -20,9 +19,7 @@ const ALONE_MS = 30_000;
 /** The turns of one agent in this process. */
 export class RunningTurns implements TurnOwner, NodeMember {
   readonly #context: EngineContext;
-  readonly #node: EngineNode;
   readonly #turns = new TurnsByTask();
-  readonly #drafts = new LinkedList<Turn>();
   /** Ends of leases by the monotonic clock. Empty on a storage of one process. */
   readonly #leaseEnds = new Map<Turn, number>();
   readonly #arrivals: Arrivals;
@@ -32,11 +29,10 @@ export class RunningTurns implements TurnOwner, NodeMember {
   /** The chain of turns that were taken over. They begin one after another. */
   #begins: Promise<void> = Promise.resolve();
 
-  constructor(context: EngineContext, node: EngineNode) {
+  constructor(context: EngineContext) {
     this.#context = context;
-    this.#node = node;
-    this.#arrivals = new Arrivals(() => node.sentNow());
-    this.#leave = node.join(this);
+    this.#arrivals = new Arrivals(() => context.node.sentNow());
+    this.#leave = context.node.join(this);
   }
 
   get agent(): string {
@@ -52,21 +48,20 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   get running(): number {
-    return this.#turns.size + this.#drafts.size;
+    return this.#turns.size;
   }
 
   get closing(): boolean {
     return this.#closing;
   }
 
-  runs({ scope, id }: TaskKey): boolean {
-    return this.#turns.find(scope, id) !== undefined;
+  runs(key: TaskKey): boolean {
+    return this.of(key)?.held !== undefined;
   }
 
-  /** The turn of a task in this process, or a draft whose task is being stored. */
-  of(key: TaskKey): Turn | undefined {
-    const isOfTask = ({ scope, taskId }: Turn) => taskId === key.id && isSameScope(scope, key.scope);
-    return this.#turns.find(key.scope, key.id) ?? this.#drafts.values().find(isOfTask);
+  /** The turn of a task in this process, or the draft that may become the task. */
+  of({ scope, id }: TaskKey): Turn | undefined {
+    return this.#turns.find(scope, id);
   }
 
   /** Resolves when the running calls have ended that may bring a turn of this task; undefined if there is none. */
@@ -84,13 +79,11 @@ export class RunningTurns implements TurnOwner, NodeMember {
    * turn. It does not run yet. While the server closes, the turn goes back to the storage for the next process.
    * `caller` names the caller in limits; default: the owner of the task.
    */
-  admit(claim: Claim, sentAt: number, caller = claim.scope.owner ?? undefined): Turn {
-    const turn = new Turn(this.#context, this, { claim });
+  admit(claim: Claim, sentAt: number, callerKey = claim.scope.owner ?? undefined): Turn {
     // A claim overtakes every other turn of the task, also one of this process whose lease has ended.
-    this.#turns.find(turn.scope, turn.taskId)?.advance('give up');
-    this.#turns.put(turn);
-    this.#enter(turn, caller);
-    this.#leased(turn, sentAt);
+    this.#turns.find(claim.scope, claim.task.id)?.advance('give up');
+    const turn = this.#enter({ claim, callerKey });
+    if (this.#context.storage.shared) this.#leased(turn, sentAt);
     if (this.#closing) void turn.handOver();
     return turn;
   }
@@ -105,37 +98,24 @@ export class RunningTurns implements TurnOwner, NodeMember {
    * Runs an agent that decides if its answer is a task.
    * @throws A2AError while the server closes.
    */
-  draft(draft: Draft): Turn {
+  draft(draft: Draft): void {
     if (this.#closing) throw closingError();
-    const turn = new Turn(this.#context, this, { draft });
-    this.#enter(turn, draft.callerKey);
-    turn.place = this.#drafts.add(turn);
-    turn.advance('run');
-    return turn;
+    this.#enter({ draft }).advance('run');
   }
 
   /** The answer of the storage may come after the end of the lease, when another process may run the turn. */
   storing(turn: Turn): void {
-    this.#leased(turn, this.#node.sentNow());
+    if (this.#context.storage.shared) this.#leased(turn, this.#context.node.sentNow());
   }
 
-  stored(turn: Turn): void {
-    // A draft that has ended meanwhile is in neither list.
-    if (turn.place === undefined) return;
-    this.#dropDraft(turn);
-    this.#turns.put(turn);
-  }
-
-  left(turn: Turn, waiting: number): void {
-    this.#dropDraft(turn);
-    const { callerPlace } = turn;
-    turn.callerPlace = undefined;
-    if (callerPlace !== undefined) this.#context.turnPlaces.give(callerPlace.key);
+  ended(turn: Turn, { isLost, waiting }: TurnEnd): void {
     this.#turns.delete(turn);
-    if (turn.isLost && !this.#closing) this.#node.figures.leasesLost += 1;
-    if (this.#leaseEnds.delete(turn)) this.#node.look({ scope: turn.scope, id: turn.taskId });
-    if (waiting > 0 && !this.#closing) void this.#claimNext(turn, callerPlace?.key);
-    if (this.running === 0) this.#idle?.();
+    this.#context.turnPlaces.give(turn.callerKey);
+    if (this.#leaseEnds.delete(turn)) this.#context.node.look({ scope: turn.scope, id: turn.taskId });
+    if (!this.#closing) {
+      if (isLost) this.#context.node.figures.leasesLost += 1;
+      if (waiting > 0) void this.#claimNext(turn);
+    } else if (this.running === 0) this.#idle?.();
   }
 
   /**
@@ -148,15 +128,15 @@ export class RunningTurns implements TurnOwner, NodeMember {
     const takenOver = this.#takeOverAll();
     let isLate = false;
     takenOver.catch((error: unknown) => {
-      if (isLate && !this.#closing) this.#node.claimLater(this, error);
+      if (isLate && !this.#closing) this.#context.node.claimLater(this, error);
     });
     await this.#withPatience(takenOver);
     isLate = true;
   }
 
   async #takeOverAll(): Promise<void> {
-    await this.#node.start();
-    await Promise.all(await this.#node.claimAll([this]));
+    await this.#context.node.start();
+    await Promise.all(await this.#context.node.claimAll([this]));
   }
 
   lookForReplies(key?: TaskKey): void {
@@ -193,7 +173,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   takeOver(claim: Claim, sentAt: number): Promise<void> | undefined {
-    return this.#takeOver(claim, { sentAt, atOnce: false });
+    return this.#takeOver(claim, { sentAt });
   }
 
   /**
@@ -202,7 +182,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
    */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    for (const turn of this.#all()) turn.yieldToShutdown();
+    for (const turn of this.#turns.values()) turn.yieldToShutdown();
     if (this.running > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
         const stopTimer = this.#context.clock.after(graceMs, resolve);
@@ -214,7 +194,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
       });
     }
     await this.#withPatience(this.#handOverAll());
-    for (const turn of this.#all()) this.#giveUp(turn);
+    for (const turn of this.#turns.values()) this.#giveUp(turn);
     this.#leave();
     this.#context.feeds.shutDown();
   }
@@ -222,15 +202,11 @@ export class RunningTurns implements TurnOwner, NodeMember {
   /** Hands over all turns, including those that still arrive. */
   async #handOverAll(): Promise<void> {
     for (;;) {
-      const turns = this.#all();
+      const turns = this.#turns.values();
       const arriving = this.#arrivals.over();
       if (turns.length === 0 && arriving === undefined) return;
       await Promise.all([arriving, ...turns.map((turn) => turn.handOver())]);
     }
-  }
-
-  #all(): readonly Turn[] {
-    return [...this.#turns.values(), ...this.#drafts.values()];
   }
 
   /** The storage still counts the turn as held by this process. The next process finds it when its lease has ended. */
@@ -253,22 +229,18 @@ export class RunningTurns implements TurnOwner, NodeMember {
     }
   }
 
-  /** Counts a turn for its caller. A turn that is claimed runs whatever the limits say. */
-  #enter(turn: Turn, caller: string | undefined): void {
-    turn.callerPlace = { key: caller };
-    this.#context.turnPlaces.add(caller);
-  }
-
-  #dropDraft(turn: Turn): void {
-    if (turn.place !== undefined) this.#drafts.remove(turn.place);
-    turn.place = undefined;
+  /** Counts a turn for its caller, whatever the limits say: it is claimed, or they were asked before. */
+  #enter(start: TurnStart): Turn {
+    const turn = new Turn(this.#context, this, start);
+    this.#context.turnPlaces.add(turn.callerKey);
+    this.#turns.put(turn);
+    return turn;
   }
 
   /** Notes a lease that began with a call. `sentAt`: the time of that call. */
   #leased(turn: Turn, sentAt: number): void {
-    if (!this.#context.storage.shared) return;
-    this.#leaseEnds.set(turn, sentAt + this.#node.lease.leaseMs);
-    this.#node.guard(sentAt);
+    this.#leaseEnds.set(turn, sentAt + this.#context.node.lease.leaseMs);
+    this.#context.node.guard(sentAt);
   }
 
   #leasedTurn(turn: Turn): LeasedTurn | undefined {
@@ -278,51 +250,47 @@ export class RunningTurns implements TurnOwner, NodeMember {
 
   #renewed(turn: Turn, renewal: Renewal, sentAt: number): void {
     // A turn that has ended meanwhile is not overtaken.
-    if (!this.#turns.has(turn)) return;
+    if (this.#turns.find(turn.scope, turn.taskId) !== turn) return;
     // The lease is not renewed: if that goes on, the node stops the turn before the lease ends.
     if (renewal.held === 'unknown') return;
     if (!renewal.held) return void turn.advance('not held');
-    const leaseEnd = sentAt + this.#node.lease.leaseMs;
+    const leaseEnd = sentAt + this.#context.node.lease.leaseMs;
     if (leaseEnd > (this.#leaseEnds.get(turn) ?? leaseEnd)) this.#leaseEnds.set(turn, leaseEnd);
     if (renewal.cancel) turn.cancel(renewal.cancel);
   }
 
   /** Claims the next turn of a task. It counts for the caller of the turn before. */
-  async #claimNext(turn: Turn, caller: string | undefined): Promise<void> {
-    const { storage, lease, agent, logger, clock } = this.#context;
+  async #claimNext(turn: Turn): Promise<void> {
+    const { storage, node, agent, logger, clock } = this.#context;
     const task = { scope: turn.scope, id: turn.taskId };
     const arrival = this.#arrivals.begin(task);
     try {
-      const { claims } = await storage.claim({ ...lease, agents: [agent], limit: 1, task });
-      for (const claim of claims) void this.#takeOver(claim, { sentAt: arrival.sentAt, atOnce: true, caller });
+      const { claims } = await storage.claim({ ...node.lease, agents: [agent], limit: 1, task });
+      for (const claim of claims) void this.#takeOver(claim, { sentAt: arrival.sentAt, before: turn });
     } catch (error) {
       const level = failureLevel(error);
       logger[level]('claiming the next turn failed, trying again', { taskId: turn.taskId, error });
       clock.after(CLAIM_RETRY_MS, () => {
-        if (!this.#closing) void this.#claimNext(turn, caller);
+        if (!this.#closing) void this.#claimNext(turn);
       });
     } finally {
       arrival.end();
     }
   }
 
-  /** Decides about a claimed turn and acts on it. */
+  /** Decides about a claimed turn and acts on it. `before`: the turn of the task that has just ended here. */
   #takeOver(
     claim: Claim,
-    {
-      sentAt,
-      atOnce,
-      caller,
-    }: { readonly sentAt: number; readonly atOnce: boolean; readonly caller?: string | undefined },
+    { sentAt, before }: { readonly sentAt: number; readonly before?: Turn },
   ): Promise<void> | undefined {
     try {
-      const turn = this.admit(claim, sentAt, caller);
+      const turn = this.admit(claim, sentAt, before?.callerKey);
       const { executor, limits } = this.#context;
       const fate = turnFate(claim, { resumable: executor.resumable === true, maxAttempts: limits.maxAttempts });
       switch (fate) {
         case 'run':
           // Each turn begins after the one before, so that few turns are suspects when the process dies.
-          if (atOnce) void turn.begin();
+          if (before) void turn.begin();
           else this.#begins = this.#begins.then(() => turn.begin());
           return undefined;
         case 'run-alone':
@@ -342,7 +310,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
           turn.advance(fate);
           break;
       }
-      return turn.whenLeft;
+      return turn.whenEnded;
     } catch (error) {
       // The turn stays claimed, so that it is not met again and again. The next process tries again.
       this.#context.logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
@@ -362,7 +330,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     const mayRun = claim.attempt - 1 - claim.handOvers < limits.maxAttempts;
     turn.advance('keep');
     const stopTimer = clock.after(Math.max(0, end - clock.now()), () => turn.advance('expired'));
-    void turn.whenLeft.then(stopTimer);
+    void turn.whenEnded.then(stopTimer);
     const runAgain = () => {
       stopTimer();
       turn.advance(mayRun ? 'begin' : 'exhausted');
@@ -378,14 +346,49 @@ export class RunningTurns implements TurnOwner, NodeMember {
    * turn ends the process, the others lose no last attempt to it.
    */
   #beginAlone(turn: Turn): void {
-    const { whenLeft } = turn;
-    this.#context.lastAttempts.enter((leave) => {
+    const { whenEnded } = turn;
+    this.#context.node.lastAttempts.enter((leave) => {
       const stopTimer = this.#context.clock.after(ALONE_MS, leave);
-      void whenLeft.then(() => {
+      void whenEnded.then(() => {
         stopTimer();
         leave();
       });
       void turn.begin();
     });
+  }
+}
+
+/** Turns by their tasks. The id leads to the few tasks that share it, and the scope tells those apart. */
+class TurnsByTask {
+  readonly #byId = new TransientMap<string, Turn[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  find(scope: Scope, id: string): Turn | undefined {
+    return this.#byId.get(id)?.find((turn) => isSameScope(turn.scope, scope));
+  }
+
+  /** Adds a turn. Its task has no other one. */
+  put(turn: Turn): void {
+    const others = this.#byId.get(turn.taskId);
+    if (others === undefined) this.#byId.set(turn.taskId, [turn]);
+    else others.push(turn);
+    this.#size += 1;
+  }
+
+  delete(turn: Turn): void {
+    const turns = this.#byId.get(turn.taskId) ?? [];
+    const index = turns.indexOf(turn);
+    if (index < 0) return;
+    this.#size -= 1;
+    if (turns.length === 1) this.#byId.delete(turn.taskId);
+    else turns.splice(index, 1);
+  }
+
+  values(): Turn[] {
+    return this.#byId.values().flat();
   }
 }

@@ -10,9 +10,8 @@ import { TaskBuilder } from '../../task/task-builder.js';
 import { trimTask } from '../../task/trim-task.js';
 import { announcedState } from './agent-event.js';
 import type { EngineContext } from './engine-context.js';
-import type { EngineNode } from './engine-node.js';
 import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
-import type { Envelope, Submission } from './message-intake.js';
+import type { Envelope, MessageIntake, Submission } from './message-intake.js';
 import { closingError } from './unavailable-errors.js';
 
 /** Longest wait for the first record of a turn before its task is shown as it was, in ms. */
@@ -27,24 +26,20 @@ export type EventStream = AsyncIterator<StreamItem, undefined>;
 /** Opens streams: of a message until its turn ends, of a subscription until its task ends (Spec §3.1.2). */
 export class TaskStreams {
   readonly #context: EngineContext;
-  readonly #node: EngineNode;
+  readonly #intake: MessageIntake;
 
-  constructor(context: EngineContext, node: EngineNode) {
+  constructor(context: EngineContext, intake: MessageIntake) {
     this.#context = context;
-    this.#node = node;
+    this.#intake = intake;
   }
 
   /** Listens before it takes the message in, so that no record is missed. */
-  async ofMessage(
-    envelope: Envelope,
-    submit: () => Promise<Submission>,
-    historyLength: number | undefined,
-  ): Promise<EventStream> {
+  async ofMessage(envelope: Envelope, historyLength: number | undefined): Promise<EventStream> {
     const { scope, taskId } = envelope;
     const end = new TurnEnd(envelope.message);
-    const reader = this.#reader(scope, taskId, (record) => end.after(record));
+    const reader = this.#reader(scope, taskId, end.after);
     try {
-      const submission = await submit();
+      const submission = await this.#intake.submit(envelope);
       if (submission.kind === 'turn') {
         end.turn = submission.turn;
         const stands = submission.claim ?? (await this.#stored(scope, taskId));
@@ -53,7 +48,7 @@ export class TaskStreams {
           seq: stands.seq,
         });
         reader.begin(stands.seq, first(stands.task));
-        submission.start();
+        submission.start?.();
         if (!submission.claim) this.#lookIfShared(reader);
         if (!isInterrupted(stands.task.status.state)) return reader;
         return new ResumedStream(reader, (record) => first(unsaid(TaskBuilder.fold(stands.task, [record]))));
@@ -73,14 +68,14 @@ export class TaskStreams {
    */
   async begunTask(key: TaskKey, stands: Pick<StoredTask, 'task' | 'seq'>, { start }: Begun): Promise<Task> {
     if (!isInterrupted(stands.task.status.state)) {
-      start();
+      start?.();
       return stands.task;
     }
     const { clock } = this.#context;
     const reader = this.#reader(key.scope, key.id, () => false).begin(stands.seq);
     const stopTimer = clock.after(BEGIN_LIMIT_MS, () => void reader.return());
     try {
-      start();
+      start?.();
       this.#lookIfShared(reader);
       const { value } = await reader.next();
       return value instanceof LogRecord ? TaskBuilder.fold(stands.task, [value]) : stands.task;
@@ -96,9 +91,7 @@ export class TaskStreams {
     end.turn = turn;
     await this.#stored(scope, taskId);
     // The records of earlier turns come first. The client folds them like any others.
-    return this.#reader(scope, taskId, (record) => end.after(record))
-      .begin(0)
-      .replay();
+    return this.#reader(scope, taskId, end.after).begin(0).replay();
   }
 
   /** The task at the end of a turn, or in the state in which it came to wait: the answer to a blocking repeat. */
@@ -166,7 +159,7 @@ export class TaskStreams {
 
   /** Looks at the task, because another process may have written since the read of the first snapshot. */
   #lookIfShared({ key }: FeedReader): void {
-    if (this.#context.storage.shared) this.#node.look(key);
+    if (this.#context.storage.shared) this.#context.node.look(key);
   }
 
   #reader(
@@ -254,7 +247,7 @@ class TurnEnd {
     this.#message = message;
   }
 
-  after(record: LogRecord): boolean | Error {
+  readonly after = (record: LogRecord): boolean | Error => {
     this.#begun ||= record.turn >= this.turn;
     const state = announcedState(record.event);
     if (state === undefined) return false;
@@ -263,7 +256,7 @@ class TurnEnd {
       return this.#begun || new UnsupportedOperationError('the task ended before the message was processed');
     }
     return state === 'TASK_STATE_INPUT_REQUIRED' && this.#reached(record);
-  }
+  };
 
   /**
    * Decides the end of a wait for a blocking answer. It ends at AUTH_REQUIRED, too, and with the turn (Spec §3.2.2).

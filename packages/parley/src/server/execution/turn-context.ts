@@ -10,19 +10,17 @@ import { ignoreRejection } from '../../runtime/settled.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { Claim } from '../../store/held-turn.js';
 import type { Scope } from '../../store/task-key.js';
-import type { TaskStorage } from '../../store/task-storage.js';
 import { taskBytes } from '../../task/event-bytes.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { LogRecord } from '../../task/log-record.js';
-import type { Logger } from '../../telemetry/logger.js';
 import type { AgentCall, AgentCallMessage, AgentCallOptions, AgentTarget, CallAgent } from '../agent-call.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import type { ConversationEntry, ConversationOptions } from '../conversation.js';
-import type { EngineLimits } from '../engine-limits.js';
 import type { RequestContext } from '../request-context.js';
 import type { TurnFiles } from '../turn-files.js';
 import type { ServedTurn, TurnPorts } from '../turn-ports.js';
-import { callerOf } from './engine-context.js';
+import type { AddressedMessage } from './agent-event.js';
+import { callerOf, type EngineContext } from './engine-context.js';
 import { agentCheckpoint } from './turn-checkpoint.js';
 import type { TurnCourseOptions } from './turn-course.js';
 import { TurnPatience } from './turn-patience.js';
@@ -30,24 +28,18 @@ import { TurnPatience } from './turn-patience.js';
 const NONE: readonly never[] = [];
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
 
-/** The sources of a turn context. `claim` is absent before the task is stored. */
-export interface TurnContextOptions {
+/** The turn that a context is of. */
+export interface ContextTurn {
   readonly scope: Scope;
-  readonly storage: TaskStorage;
-  /** The message with the ids of its task. */
-  readonly message: Message & { readonly taskId: string; readonly contextId: string };
+  readonly message: AddressedMessage;
   readonly caller: CallerContext;
-  readonly claim: Claim | undefined;
-  readonly saveCheckpoint: (value: JsonValue) => Promise<void>;
-  readonly requestAuthorization: RequestContext['requestAuthorization'];
-  readonly limits: Pick<EngineLimits, 'referenceBytes'>;
-  readonly services: TurnPorts;
   readonly course: TurnCourseOptions;
-  readonly logger: Logger;
+  saveCheckpoint(value: JsonValue): Promise<void>;
+  requestAuthorization(context: TurnContext, request: AuthorizationRequest): Promise<Authorization>;
 }
 
 /** Members that are copied for the agent when it first reads them. */
-type Copied = Pick<RequestContext, 'message' | 'task' | 'history' | 'metadata' | 'checkpoint'>;
+type Copied = Pick<RequestContext, 'task' | 'history' | 'metadata' | 'checkpoint'>;
 
 /**
  * The context of one turn. An agent may change the objects that it gets: each is a copy, made at the first read. The
@@ -56,7 +48,11 @@ type Copied = Pick<RequestContext, 'message' | 'task' | 'history' | 'metadata' |
 export class TurnContext implements RequestContext {
   readonly taskId: string;
   readonly contextId: string;
-  readonly #options: TurnContextOptions;
+  readonly #context: EngineContext;
+  readonly #turn: ContextTurn;
+  /** The claim as it was when the agent was called: a draft has none. */
+  readonly claim: Claim | undefined;
+  #message: Message | undefined;
   #copies: { -readonly [Name in keyof Copied]?: Copied[Name] } | undefined;
   #controller: AbortController | undefined;
   #aborted: { reason: Error } | undefined;
@@ -64,26 +60,29 @@ export class TurnContext implements RequestContext {
   #callAgent: CallAgent | undefined;
   #patience: TurnPatience | undefined;
 
-  constructor(options: TurnContextOptions) {
-    this.#options = options;
-    this.taskId = options.message.taskId;
-    this.contextId = options.message.contextId;
+  constructor(context: EngineContext, turn: ContextTurn, claim: Claim | undefined) {
+    this.#context = context;
+    this.#turn = turn;
+    this.claim = claim;
+    this.taskId = turn.message.taskId;
+    this.contextId = turn.message.contextId;
   }
 
   get message(): Message {
-    return this.#copy('message', () => cloneJson(this.#options.message));
+    this.#message ??= cloneJson(this.#turn.message);
+    return this.#message;
   }
 
   get text(): string {
     let text: string | undefined;
-    for (const part of (this.#copies?.message ?? this.#options.message).parts) {
+    for (const part of (this.#message ?? this.#turn.message).parts) {
       if ('text' in part) text = text === undefined ? part.text : `${text}\n${part.text}`;
     }
     return text ?? '';
   }
 
   get task(): Task | undefined {
-    const { claim } = this.#options;
+    const claim = this.claim;
     return claim && this.#copy('task', () => new HandedTask(claim.task));
   }
 
@@ -92,9 +91,10 @@ export class TurnContext implements RequestContext {
   }
 
   async conversation(options: ConversationOptions = {}): Promise<readonly ConversationEntry[]> {
-    const { scope, storage, message, limits, claim } = this.#options;
+    const { storage, limits } = this.#context;
+    const { scope, message } = this.#turn;
     const { conversationIn, entriesFrom, entryOfMessage } = await import('../conversation.js');
-    const earlier = entriesFrom(this.taskId, this.#before(), claim?.task.artifacts ?? NONE);
+    const earlier = entriesFrom(this.taskId, this.#before(), this.claim?.task.artifacts ?? NONE);
     const place = {
       storage,
       scope,
@@ -107,7 +107,8 @@ export class TurnContext implements RequestContext {
   }
 
   async referenceTasks(): Promise<readonly Task[]> {
-    const { scope, storage, message, limits, logger } = this.#options;
+    const { storage, limits, logger } = this.#context;
+    const { scope, message } = this.#turn;
     const found: Task[] = [];
     let bytes = 0;
     // One after another: the limit counts each task before the next is read.
@@ -138,27 +139,27 @@ export class TurnContext implements RequestContext {
   }
 
   get clock(): Clock {
-    return this.#options.course.context.clock;
+    return this.#context.clock;
   }
 
   get user(): User | undefined {
-    return callerOf(this.#options.scope, this.#options.caller);
+    return callerOf(this.#turn.scope, this.#turn.caller);
   }
 
   get tenant(): string {
-    return this.#options.scope.tenant;
+    return this.#turn.scope.tenant;
   }
 
   get extensions(): readonly string[] {
-    return [...this.#options.caller.extensions];
+    return [...this.#turn.caller.extensions];
   }
 
   get acceptedOutputModes(): readonly string[] {
-    return [...(this.#options.caller.acceptedOutputModes ?? NONE)];
+    return [...(this.#turn.caller.acceptedOutputModes ?? NONE)];
   }
 
   get metadata(): JsonObject | undefined {
-    return this.#copy('metadata', () => cloneJson(this.#options.caller.requestMetadata));
+    return this.#copy('metadata', () => cloneJson(this.#turn.caller.requestMetadata));
   }
 
   get signal(): AbortSignal {
@@ -170,14 +171,15 @@ export class TurnContext implements RequestContext {
   }
 
   get attempt(): number {
-    return (this.#options.claim?.attempt ?? 1) + (this.#resumed?.attempt ?? 0);
+    return (this.claim?.attempt ?? 1) + (this.#resumed?.attempt ?? 0);
   }
 
   async previousEvents(): Promise<readonly LogRecord[]> {
-    const { claim, scope, storage } = this.#options;
+    const claim = this.claim;
+    const { storage } = this.#context;
     if (claim === undefined || !(claim.began || this.#resumed)) return [];
     const first = this.#resumed?.turn ?? claim.turn;
-    const key = { scope, id: this.taskId };
+    const key = { scope: this.#turn.scope, id: this.taskId };
     const found: LogRecord[] = [];
     for (let after = 0; after < claim.seq; ) {
       const { records } = await this.patience.ask(() => storage.records(key, after, PREVIOUS_EVENTS_BYTES));
@@ -192,22 +194,22 @@ export class TurnContext implements RequestContext {
   }
 
   get checkpoint(): JsonValue | undefined {
-    return this.#copy('checkpoint', () => cloneJson(agentCheckpoint(this.#options.claim?.checkpoint)));
+    return this.#copy('checkpoint', () => cloneJson(agentCheckpoint(this.claim?.checkpoint)));
   }
 
   requestAuthorization(request: AuthorizationRequest): Promise<Authorization> {
-    return ignoreRejection(this.#options.requestAuthorization(request));
+    return ignoreRejection(this.#turn.requestAuthorization(this, request));
   }
 
   saveCheckpoint(value: JsonValue): Promise<void> {
-    return ignoreRejection(this.#options.saveCheckpoint(value));
+    return ignoreRejection(this.#turn.saveCheckpoint(value));
   }
 
   /** The patience of calls that the agent waits for. */
   get patience(): TurnPatience {
     if (this.#patience === undefined) {
-      const { course, logger } = this.#options;
-      this.#patience = new TurnPatience({ taskId: this.taskId, clock: course.context.clock, logger });
+      const { clock, logger } = this.#context;
+      this.#patience = new TurnPatience({ taskId: this.taskId, clock, logger });
       if (this.#aborted) this.#patience.end();
     }
     return this.#patience;
@@ -224,7 +226,8 @@ export class TurnContext implements RequestContext {
    * The messages before this one. The last is the question that this message answers, which enters the history with it.
    */
   #before(): readonly Message[] {
-    const { claim, message } = this.#options;
+    const claim = this.claim;
+    const { message } = this.#turn;
     if (!claim) return NONE;
     const { history = NONE, status } = claim.task;
     const own = history.findLastIndex(
@@ -236,13 +239,13 @@ export class TurnContext implements RequestContext {
 
   /** The turn that has begun the message before. */
   get #resumed(): { readonly turn: number; readonly attempt: number } | undefined {
-    const { resumes } = this.#options.caller;
+    const { resumes } = this.#turn.caller;
     return resumes === true ? undefined : resumes;
   }
 
   /** The facts that services get. They may read the message, and do not change it. */
   #served(): ServedTurn {
-    const { scope, message, caller, claim, course } = this.#options;
+    const { scope, message, caller, course } = this.#turn;
     const last = this.#before().at(-1);
     return {
       scope,
@@ -251,7 +254,7 @@ export class TurnContext implements RequestContext {
       user: this.user,
       signal: this.signal,
       patience: this.patience,
-      number: this.#resumed?.turn ?? claim?.turn ?? 1,
+      number: this.#resumed?.turn ?? this.claim?.turn ?? 1,
       attempt: this.attempt,
       question: last?.role === 'ROLE_AGENT' ? last : undefined,
       previousEvents: () => this.previousEvents(),
@@ -261,7 +264,7 @@ export class TurnContext implements RequestContext {
 
   /** `option` of the server brings it. */
   #service<Name extends keyof TurnPorts>(name: Name, option: string): NonNullable<TurnPorts[Name]> {
-    const service = this.#options.services[name];
+    const service = this.#context.services[name];
     if (service === undefined) throw new OptionsError(`context.${name}`, [`the server needs the option ${option}`]);
     return service;
   }

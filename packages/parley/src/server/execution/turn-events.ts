@@ -3,7 +3,7 @@ import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { IdSource } from '../../runtime/id-source.js';
-import { ignoreRejection } from '../../runtime/settled.js';
+import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent, StatusInfo } from '../event-queue.js';
 import { OwnPart } from '../own-part.js';
 
@@ -77,7 +77,9 @@ export class TurnEvents implements EventQueue {
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
     if (this.#sink.refused) return this.#sink.refused;
     const artifactId = this.#idOf(info);
-    return ignoreRejection(this.#artifact(artifactId, content, info, false).then(() => artifactId));
+    const taken = this.#artifact(artifactId, content, info, false);
+    // There is nearly always room: then no second promise is needed.
+    return taken === SETTLED ? Promise.resolve(artifactId) : ignoreRejection(taken.then(() => artifactId));
   }
 
   append(artifactId: string, content: ArtifactContent, info?: Omit<ArtifactInfo, 'artifactId'>): Promise<void> {
@@ -87,7 +89,10 @@ export class TurnEvents implements EventQueue {
   message(content: StatusContent): Promise<void> {
     if (this.#sink.refused) return this.#sink.refused;
     try {
-      return ignoreRejection(this.#sink.accept({ message: this.#message(content) }, isText(content)));
+      const isText = typeof content === 'string';
+      return ignoreRejection(
+        this.#sink.accept({ message: this.#message(content) }, isText, isText && content.isWellFormed()),
+      );
     } catch (error) {
       return this.#refuse(error);
     }
@@ -112,11 +117,10 @@ export class TurnEvents implements EventQueue {
     try {
       const status = content === undefined ? { state } : { state, message: this.#message(content) };
       const metadata = info?.metadata;
-      return ignoreRejection(
-        metadata === undefined
-          ? this.#sink.accept({ statusUpdate: { taskId, contextId, status } }, isText(content ?? ''))
-          : this.#sink.accept({ statusUpdate: { taskId, contextId, status, metadata } }),
-      );
+      const update = metadata === undefined ? { taskId, contextId, status } : { taskId, contextId, status, metadata };
+      const isPlain = metadata === undefined && (content === undefined || typeof content === 'string');
+      const isValid = isPlain && (content === undefined || content.isWellFormed());
+      return ignoreRejection(this.#sink.accept({ statusUpdate: update }, isPlain, isValid));
     } catch (error) {
       return this.#refuse(error);
     }
@@ -144,9 +148,9 @@ export class TurnEvents implements EventQueue {
         ? { taskId, contextId, artifact, append }
         : { taskId, contextId, artifact };
       if (lastChunk !== undefined) update.lastChunk = lastChunk;
-      return ignoreRejection(
-        this.#sink.accept({ artifactUpdate: update }, true, isPlain && content instanceof OwnPart),
-      );
+      const isOwn = typeof content === 'string' ? content.isWellFormed() : content instanceof OwnPart;
+      const isValid = isOwn && isPlain && isTyped(artifactId, lastChunk);
+      return ignoreRejection(this.#sink.accept({ artifactUpdate: update }, true, isValid));
     } catch (error) {
       return this.#refuse(error);
     }
@@ -204,8 +208,10 @@ export class TurnEvents implements EventQueue {
   }
 }
 
-function isText(content: unknown): content is string {
-  return typeof content === 'string';
+/** Agents without types may give anything as an id or as a mark. */
+function isTyped(artifactId: unknown, lastChunk: unknown): boolean {
+  if (typeof artifactId !== 'string' || artifactId === '' || !artifactId.isWellFormed()) return false;
+  return lastChunk === undefined || typeof lastChunk === 'boolean';
 }
 
 /** True if a description says no more than whether the chunk is the last one. */

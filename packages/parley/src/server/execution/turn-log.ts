@@ -1,34 +1,17 @@
-import { failureLevel } from '../../errors/storage-error.js';
-import type { Message } from '../../model/message.js';
+import type { Artifact } from '../../model/artifact.js';
 import type { TaskEvent } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../../model/task-state.js';
-import type { RunningTimer } from '../../runtime/equal-timers.js';
-import { ignoreRejection } from '../../runtime/settled.js';
 import type { CancelRequest, Claim, HeldTurn } from '../../store/held-turn.js';
-import type { Append, AppendOutcome } from '../../store/task-storage.js';
+import type { Append } from '../../store/task-storage.js';
 import { CHUNK_FRAME, eventBytes, taskBytes } from '../../task/event-bytes.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
-import { announcedState, type TaskAddress, withTimestamp } from './agent-event.js';
-import { CommitQueue, type Committer } from './commit-queue.js';
+import { type AddressedMessage, announcedState, type TaskAddress } from './agent-event.js';
 import type { EngineContext } from './engine-context.js';
-import { OpenArtifacts } from './open-artifacts.js';
+import { type ArtifactEvent, type ArtifactLog, OpenArtifacts } from './open-artifacts.js';
 import { timestampAt } from './timestamp.js';
-import { TurnOverError } from './turn-events.js';
-
-/** A message with the ids of its task. */
-export type AddressedMessage = Message & TaskAddress;
-
-/** The message with the ids of its task. In the history of a task that it has created, it has them already. */
-export function addressed(message: Message, { id, contextId = '', history }: Task): AddressedMessage {
-  const first = history?.[0];
-  if (first?.messageId === message.messageId && first.taskId === id && first.contextId === contextId) {
-    return first as AddressedMessage;
-  }
-  return { ...message, taskId: id, contextId };
-}
 
 /** The turn that a log is of. */
 export interface LoggedTurn extends TaskAddress {
@@ -36,42 +19,40 @@ export interface LoggedTurn extends TaskAddress {
   readonly message: AddressedMessage;
   /** Enters the task with CANCELED. */
   readonly cancelMetadata: CancelRequest['metadata'];
-  /** The last commit has taken the turn out of the storage. `waiting`: messages of the task that wait for a turn. */
-  left(waiting: number): void;
-  /** The storage has refused a commit. */
-  fenced(): void;
 }
 
-/** An event that waits for the claim of its task. */
-interface EarlyEvent {
-  readonly event: TaskEvent;
-  readonly bytes: number;
-  readonly room: PromiseWithResolvers<void>;
+/** Records that wait for their commit. */
+interface PendingRecords {
+  records: LogRecord[];
+  bytes: number;
+  /** True if the records have a status: callers wait for it. */
+  isUrgent: boolean;
+  /** True if the records have a state in which the task has ended or waits for its caller. */
+  isAnswer: boolean;
 }
-
-/** A commit of records, or the release of a turn that has no more of them. */
-type TurnCommit = Append | 'release';
 
 /**
- * The log of one turn. Numbers the events of the turn, folds them into the task, and commits them in groups. An event
- * is shown to readers after its commit. Before the task is stored, events wait in the log.
+ * The log of one turn. It makes records of events, folds them into the task, and makes commits of records. It writes
+ * nothing, and waits for nothing. Events of a draft wait in the log until there is a claim.
  */
-export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> {
+export class TurnLog implements ArtifactLog {
+  readonly taskId: string;
+  readonly contextId: string;
+  /** `take` empties it. */
+  readonly pending: PendingRecords = { records: [], bytes: 0, isUrgent: false, isAnswer: false };
   readonly #context: EngineContext;
   readonly #turn: LoggedTurn;
-  #claim: Claim | undefined;
+  /** The turn as the storage knows it. Absent before the claim, as the next one. */
   #held: HeldTurn | undefined;
-  #queue: CommitQueue<LogRecord, TurnCommit, AppendOutcome> | undefined;
-  /** Absent once nothing more is written: an agent that never returns does not keep the whole task in memory. */
   #builder: TaskBuilder | undefined;
-  readonly #artifacts: OpenArtifacts;
-  /** Absent once the log is open or abandoned. */
-  #early: EarlyEvent[] | undefined = [];
-  #opened: PromiseWithResolvers<void> | undefined;
-  #isFinished = false;
+  /** Absent before the first artifact. */
+  #artifacts: OpenArtifacts | undefined;
+  /** Events that wait for the claim. */
+  #early: { readonly event: TaskEvent; readonly bytes: number }[] = [];
+  /** True if the message of the turn enters the history with the next record. */
+  #isEntering = false;
   /** Sequence number of the last record made. */
   #seq = 0;
-  #hasRecords = false;
   /** Upper bound of the bytes of the task. */
   #bytes = 0;
   /** Bytes of the records since the last snapshot. */
@@ -79,112 +60,84 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   #snapshotBytes = 0;
   /** Estimated bytes of the task while it grows by chunks alone. Otherwise undefined until the next measurement. */
   #taskBytes: number | undefined;
-  #isSnapshotDue = false;
   #lastTimestamp = 0;
-  /** Runs while callers wait for the commit of a state in which the task has ended or waits for them. */
-  #overdue: RunningTimer | undefined;
 
   constructor(context: EngineContext, turn: LoggedTurn) {
     this.#context = context;
     this.#turn = turn;
-    this.#artifacts = new OpenArtifacts({
-      taskId: turn.taskId,
-      contextId: turn.contextId,
-      form: context.artifactEnd,
-      timers: context.heldChunks,
-      has: (id) => this.#builder?.has(id) === true,
-      artifact: (id) => this.#builder?.artifact(id),
-      write: (event, bytes) => this.#record(event, bytes),
-    });
+    this.taskId = turn.taskId;
+    this.contextId = turn.contextId;
   }
 
-  /** The claim of the turn; absent before the task is stored. */
-  get claim(): Claim | undefined {
-    return this.#claim;
-  }
-
-  /** The turn as the storage knows it; absent before the task is stored. */
-  get held(): HeldTurn | undefined {
-    return this.#held;
-  }
-
-  /** Begins to write: first the events that have waited for the claim. */
-  open(claim: Claim): void {
-    const { clock, limits } = this.#context;
+  /**
+   * Makes records from here on: first of the events that have waited for the claim. Returns whether the last of them is
+   * held back: then `look` at it as after `append`.
+   */
+  open(claim: Claim): boolean {
     const { task, seq } = claim;
-    this.#claim = claim;
     this.#held = heldTurn(claim);
     this.#builder = TaskBuilder.from(task);
     this.#seq = seq;
+    this.#isEntering = !claim.began && !hasItsMessage(claim);
     this.#lastTimestamp = statusTime(task.status);
     if (seq > 1) this.#snapshotBytes = taskBytes(task);
-    this.#bytes += this.#snapshotBytes;
-    this.#queue = new CommitQueue(this, clock, limits);
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const { event, bytes, room } of early) this.#take(event, bytes).then(room.resolve, room.reject);
-    this.#opened?.resolve();
-    if (this.#isFinished) this.finish();
+    this.#bytes = this.#snapshotBytes;
+    const early = this.#early;
+    this.#early = [];
+    let isHeld = false;
+    for (const { event, bytes } of early) isHeld = this.append(event, bytes);
+    return isHeld;
   }
 
   /** The reason for which the log cannot take an event of this size: the agent is too fast, or the task too large. */
   excess(bytes: number): 'too fast' | 'too large' | undefined {
     const { overrunEvents, taskBytes: limit } = this.#context.limits;
-    if ((this.#queue?.waiting ?? this.#early?.length ?? 0) >= overrunEvents) return 'too fast';
+    if (this.pending.records.length + this.#early.length >= overrunEvents) return 'too fast';
     if (this.#bytes + bytes <= limit) return undefined;
     // Artifacts that were replaced count no more.
     if (this.#builder) this.#bytes = taskBytes(this.#builder.view());
     return this.#bytes + bytes > limit ? 'too large' : undefined;
   }
 
-  /** Takes an event. Resolves when there is room for the next. */
-  append(event: TaskEvent, bytes = eventBytes(event)): Promise<void> {
+  /** Takes an event. Returns whether it is held back: then `look` at it every `HELD_CHUNK_LOOK_MS`. */
+  append(event: TaskEvent, bytes = eventBytes(event)): boolean {
     this.#bytes += bytes;
-    if (this.#queue) return this.#take(event, bytes);
-    const room = Promise.withResolvers<void>();
-    if (this.#early) this.#early.push({ event, bytes, room });
-    else room.reject(new TurnOverError());
-    return ignoreRejection(room.promise);
-  }
-
-  /** Resolves when all events so far are committed. Rejects if the log is abandoned first. */
-  async flush(): Promise<void> {
-    if (this.#early) {
-      this.#opened ??= Promise.withResolvers<void>();
-      await this.#opened.promise;
+    if (this.#builder === undefined) {
+      this.#early.push({ event, bytes });
+    } else if ('artifactUpdate' in event) {
+      this.#artifacts ??= new OpenArtifacts(this, this.#context.artifactEnd);
+      return this.#artifacts.take(event, bytes);
+    } else {
+      this.#artifacts?.before(event);
+      this.record(event, bytes);
     }
-    this.#artifacts.flush();
-    await this.#queue?.flush();
+    return false;
   }
 
-  /** Takes the turn out of the storage with the last commit. */
-  finish(): void {
-    this.#isFinished = true;
-    if (!this.#queue) return;
-    this.#artifacts.flush();
-    this.#queue.finish();
+  /** Looks at the chunk that is held back. Returns whether it is held on. */
+  look(): boolean {
+    return this.#artifacts?.look() === true;
   }
 
-  /** Writes nothing more. */
-  abandon(): void {
-    this.#queue?.close();
-    this.#artifacts.abandon();
-    this.#builder = undefined;
-    this.#stopOverdue();
-    const early = this.#early;
-    this.#early = undefined;
-    for (const { room } of early ?? []) room.reject(new TurnOverError());
-    this.#opened?.reject(new TurnOverError());
+  /** Records the chunk that is held back. */
+  flush(): void {
+    this.#artifacts?.release('flush');
   }
 
-  prepare(records: readonly LogRecord[], isLast: boolean): TurnCommit {
+  /** The commit of all pending records; undefined if there are none. `isLast`: the turn ends with it. */
+  take(isLast: boolean): Append | undefined {
+    const { records, isAnswer } = this.pending;
     const held = this.#held;
     const builder = this.#builder;
     const first = records[0];
-    if (!held || !builder || !first) return 'release';
+    if (!held || !builder || !first) return undefined;
+    this.pending.records = [];
+    this.pending.bytes = 0;
+    this.pending.isUrgent = false;
+    this.pending.isAnswer = false;
     const { head } = builder;
     const endsTurn = isLast || isTerminal(head.status.state);
-    const snapshot = this.#takeSnapshot(builder);
+    const snapshot = this.#takeSnapshot(builder, isAnswer);
     return {
       key: held.key,
       authority: held.epoch,
@@ -196,103 +149,58 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     };
   }
 
-  send(commit: TurnCommit): Promise<AppendOutcome> {
-    return commit === 'release' ? this.#release() : this.#context.storage.append(commit);
+  has(artifactId: string): boolean {
+    return this.#builder?.has(artifactId) === true;
   }
 
-  sent(commit: TurnCommit, outcome: AppendOutcome): void {
-    if (outcome.kind !== 'appended') return this.#refused(outcome.kind);
-    const isLast = commit === 'release' || commit.endsTurn !== undefined;
-    if (isLast) this.abandon();
-    else if (this.#queue?.isEmpty) this.#stopOverdue();
-    if (commit !== 'release') this.#context.feeds.publish(commit.key, commit.records, commit.snapshot);
-    if (isLast) this.#turn.left(outcome.waiting);
+  artifact(artifactId: string): Artifact | undefined {
+    return this.#builder?.artifact(artifactId);
   }
 
-  failed(error: unknown, attempt: number, waitMs: number): void {
-    const { logger } = this.#context;
-    logger[failureLevel(error)]('commit failed, trying again', { taskId: this.#turn.taskId, attempt, waitMs, error });
-  }
-
-  async #release(): Promise<AppendOutcome> {
-    const [held, attempt] = [this.#held, this.claim?.attempt ?? 1];
-    const { waiting } = held ? await this.#context.storage.release({ ...held, attempt }, 'done') : { waiting: 0 };
-    return { kind: 'appended', waiting };
-  }
-
-  #refused(reason: string): void {
-    this.#queue?.refuse();
-    const { turn, epoch } = this.#held ?? {};
-    const fields = { taskId: this.#turn.taskId, turn, epoch, reason };
-    this.#context.logger.warn('turn overtaken, its last events are refused', fields);
-    this.#turn.fenced();
-  }
-
-  #take(event: TaskEvent, bytes: number): Promise<void> {
-    if (this.#queue?.isClosed) return Promise.reject(new TurnOverError());
-    if ('artifactUpdate' in event) return this.#artifacts.take(event, bytes);
-    this.#artifacts.before(event);
-    return this.#record(event, bytes);
-  }
-
-  #record(event: TaskEvent, bytes: number): Promise<void> {
-    const queue = this.#queue;
-    const held = this.#held;
-    if (!queue || queue.isClosed || !held) return Promise.reject(new TurnOverError());
+  record(event: TaskEvent, bytes: number): void {
     const state = announcedState(event);
-    const extras = this.#extras(state);
-    this.#hasRecords = true;
+    const extras = this.#isEntering || state === 'TASK_STATE_CANCELED' ? this.#extras(state) : undefined;
+    this.#isEntering = false;
     this.#seq += 1;
-    const timed = state === undefined ? event : withTimestamp(event, this.#timestamp());
-    const record = LogRecord.of(this.#seq, held.turn, timed, extras, bytes);
+    const timed = 'artifactUpdate' in event ? event : this.#timed(event);
+    const record = LogRecord.of(this.#seq, this.#held?.turn ?? 0, timed, extras, bytes);
     this.#builder?.apply(record);
     this.#bytesSinceSnapshot += bytes;
     if (this.#taskBytes !== undefined) this.#taskBytes = sizeAfter(event, bytes, this.#taskBytes);
-    if (state !== undefined && (isTerminal(state) || isInterrupted(state))) {
-      this.#isSnapshotDue = true;
-      this.#startOverdue();
-    }
-    return queue.push(record, bytes, state !== undefined);
+    this.pending.records.push(record);
+    this.pending.bytes += bytes;
+    if (state === undefined) return;
+    this.pending.isUrgent = true;
+    if (isTerminal(state) || isInterrupted(state)) this.pending.isAnswer = true;
   }
 
   /** The message enters the history with the first record of the turn, metadata of a cancel with CANCELED. */
-  #extras(state: TaskState | undefined): LogRecordExtras | undefined {
-    const isEntering = !this.#hasRecords && this.#claim && !this.#claim.began && !isCreatedBy(this.#claim);
+  #extras(state: TaskState | undefined): LogRecordExtras {
     const metadata = state === 'TASK_STATE_CANCELED' ? this.#turn.cancelMetadata : undefined;
-    if (!isEntering && !metadata) return undefined;
-    return { ...(isEntering && { history: [this.#turn.message] }), ...(metadata && { metadata }) };
+    return { ...(this.#isEntering && { history: [this.#turn.message] }), ...(metadata && { metadata }) };
   }
 
-  /** The time now, and never before the last status of the task. Only the holder of the turn writes the time. */
-  #timestamp(): string {
+  /**
+   * The event with the time now as the time of its status, and never before the last status of the task. Only the
+   * holder of the turn writes the time.
+   */
+  #timed(event: Exclude<TaskEvent, ArtifactEvent>): TaskEvent {
     this.#lastTimestamp = Math.max(this.#context.clock.now(), this.#lastTimestamp);
-    return timestampAt(this.#lastTimestamp);
+    const timestamp = timestampAt(this.#lastTimestamp);
+    if ('task' in event) return { task: { ...event.task, status: { ...event.task.status, timestamp } } };
+    const update = event.statusUpdate;
+    return { statusUpdate: { ...update, status: { ...update.status, timestamp } } };
   }
 
-  #takeSnapshot(builder: TaskBuilder): Task | undefined {
+  #takeSnapshot(builder: TaskBuilder, isAnswer: boolean): Task | undefined {
     // Writing stays linear in the output of the agent: a snapshot waits until the records since the last one have
     // outgrown its cost.
     const isTooLong = this.#bytesSinceSnapshot > Math.max(this.#context.limits.snapshotLogBytes, this.#snapshotBytes);
-    if (!this.#isSnapshotDue && !isTooLong) return undefined;
+    if (!isAnswer && !isTooLong) return undefined;
     const snapshot = builder.view();
-    this.#isSnapshotDue = false;
     this.#bytesSinceSnapshot = 0;
     if (isTooLong) this.#snapshotBytes = this.#taskBytes ??= taskBytes(snapshot);
     return snapshot;
-  }
-
-  /** Callers who wait for the outcome of the turn are told if its commit takes too long, and later callers as well. */
-  #startOverdue(): void {
-    this.#overdue ??= this.#context.patience.start(() => {
-      this.#overdue = undefined;
-      if (this.#held) this.#context.feeds.overdue(this.#held.key);
-      this.#startOverdue();
-    });
-  }
-
-  #stopOverdue(): void {
-    if (this.#overdue) this.#context.patience.stop(this.#overdue);
-    this.#overdue = undefined;
   }
 }
 
@@ -308,7 +216,7 @@ export function heldTurn({ scope, task, turn, epoch }: Claim): HeldTurn {
 }
 
 /** True if the history of the task has the message of this turn already: it created the task, or was begun before. */
-function isCreatedBy({ turn, task, message, caller }: Claim): boolean {
+function hasItsMessage({ turn, task, message, caller }: Claim): boolean {
   if (caller.resumes !== undefined) return true;
-  return turn === 1 && task.history?.some(({ messageId }) => messageId === message.messageId) === true;
+  return turn === 1 && task.history?.[0]?.messageId === message.messageId;
 }

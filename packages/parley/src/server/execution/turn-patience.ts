@@ -2,7 +2,7 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { failureLevel, StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { retryMs } from './commit-queue.js';
+import { retryMs } from './turn-writer.js';
 
 /** The sources of a patience. */
 export interface TurnPatienceOptions {

@@ -1,5 +1,6 @@
 import type { TaskState } from '../../model/task-state.js';
 import type { ReleaseHow } from '../../store/held-turn.js';
+import type { TurnAbortReason } from '../turn-aborted-error.js';
 import { IMPOSSIBLE, REFUSAL, TRANSITIONS } from './turn-transitions.js';
 
 /**
@@ -121,7 +122,7 @@ export type TurnEffect =
   | { readonly do: 'count attempt' }
   | { readonly do: 'call agent' }
   | { readonly do: 'await first step' }
-  | { readonly do: 'abort agent'; readonly reason: string }
+  | { readonly do: 'abort agent'; readonly why: TurnAbortReason }
   | { readonly do: 'call cancel of agent' }
   /** From here on, errors of the agent are only logged. */
   | { readonly do: 'release agent' }
@@ -143,7 +144,8 @@ export type TurnEffect =
   | { readonly do: 'answer'; readonly with: TurnAnswer }
   /** Tell the caller of a draft that its answer takes too long. */
   | { readonly do: 'tell overdue' }
-  | { readonly do: 'report left' }
+  /** The turn is no longer this process's to write. */
+  | { readonly do: 'end' }
   /** Answer the agent that its event comes too late. */
   | { readonly do: 'refuse event' }
   | { readonly do: 'log'; readonly level: 'warn' | 'error'; readonly text: string };

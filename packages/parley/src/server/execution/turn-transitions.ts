@@ -1,4 +1,4 @@
-import { TASK_CANCELED } from '../request-context.js';
+import type { TurnAbortReason } from '../turn-aborted-error.js';
 import type {
   AgentEventInput,
   LiveState,
@@ -35,9 +35,6 @@ const FAILURE_TEXTS = {
 
 /** The text of a task that has waited too long for its caller. */
 export const EXPIRED = 'The task waited too long and has expired.';
-const CLOSING = 'The server is shutting down';
-const TAKEN_OVER = 'The turn was taken over by another process';
-const REPLACED = 'A message of the caller takes the place of the turn';
 
 const CALL_AGENT: TurnEffect = { do: 'call agent' };
 const RELEASE_AGENT: TurnEffect = { do: 'release agent' };
@@ -51,12 +48,12 @@ const ABANDON: TurnEffect = { do: 'abandon log' };
 const HAND_OVER: TurnEffect = { do: 'release turn', how: 'handover' };
 const HAND_BACK: TurnEffect = { do: 'release turn', how: 'unbegun' };
 const RELEASE_FAILED: TurnEffect = { do: 'log', level: 'error', text: 'a turn could not be handed over' };
-const REPORT: TurnEffect = { do: 'report left' };
+const END: TurnEffect = { do: 'end' };
 const WORKING: TurnEffect = { do: 'append status', state: 'TASK_STATE_WORKING' };
 const CANCELED: TurnEffect = { do: 'append status', state: 'TASK_STATE_CANCELED' };
 const failed = (text: string): TurnEffect => ({ do: 'append status', state: 'TASK_STATE_FAILED', text });
 const start = (timer: TurnTimer): TurnEffect => ({ do: 'start timer', timer });
-const abort = (reason: string): TurnEffect => ({ do: 'abort agent', reason });
+const abort = (why: TurnAbortReason): TurnEffect => ({ do: 'abort agent', why });
 const answer = (content: TurnAnswer): TurnEffect => ({ do: 'answer', with: content });
 const warn = (text: string): TurnEffect => ({ do: 'log', level: 'warn', text });
 const error = (text: string): TurnEffect => ({ do: 'log', level: 'error', text });
@@ -124,28 +121,28 @@ const AGENT: Readonly<Record<LiveState, 'runs' | 'aborted' | 'released'>> = {
 };
 
 /** The end of a live turn in this process, whatever its agent does. */
-function quit(live: LiveState, state: TurnState, reason: string, ...effects: Effects): TurnStep {
+function quit(live: LiveState, state: TurnState, why: TurnAbortReason, ...effects: Effects): TurnStep {
   if (AGENT[live] === 'released') return to(state, ...effects);
-  const stop = AGENT[live] === 'runs' ? [abort(reason)] : NOTHING;
+  const stop = AGENT[live] === 'runs' ? [abort(why)] : NOTHING;
   return to(state, STOP_TIMER, ...effects, ...stop, RELEASE_AGENT);
 }
 
 /** Another process may write the turn. */
 function losing(live: LiveState) {
-  const lost = quit(live, 'lost', TAKEN_OVER, ABANDON, REPORT);
+  const lost = quit(live, 'lost', 'taken over', ABANDON, END);
   return { 'give up': lost, 'not held': lost, fenced: lost };
 }
 
 /** Events that make no sense of the task, or more of it than it can hold. The task fails. */
 function spoiled(at: At, before: Effects, isAborted: boolean) {
-  const end = (note: string, text: string) => {
-    const stop = isAborted ? NOTHING : [abort(text)];
+  const end = (why: 'invalid' | 'too fast' | 'too large', note: string, text: string) => {
+    const stop = isAborted ? NOTHING : [abort(why)];
     return to(at('leaving'), error(note), ...before, failed(text), STOP_TIMER, FINISH, ...stop, RELEASE_AGENT);
   };
   return {
-    invalid: end('agent published an invalid event', FAILURE_TEXTS.invalid),
-    'too fast': end(FAILURE_TEXTS.fast, FAILURE_TEXTS.fast),
-    'too large': end(FAILURE_TEXTS.large, FAILURE_TEXTS.large),
+    invalid: end('invalid', 'agent published an invalid event', FAILURE_TEXTS.invalid),
+    'too fast': end('too fast', FAILURE_TEXTS.fast, FAILURE_TEXTS.fast),
+    'too large': end('too large', FAILURE_TEXTS.large, FAILURE_TEXTS.large),
   };
 }
 
@@ -171,8 +168,8 @@ function agentWorks(at: At, before: Effects, opening: Effects) {
     // The caller learns the reason, which is no secret.
     'threw denied': end(NOTHING, FAILURE_TEXTS.denied),
     'threw expired': end(NOTHING, FAILURE_TEXTS.expired),
-    'threw elsewhere': end(NOTHING, FAILURE_TEXTS.failed, abort('The agent has failed')),
-    deadline: end([warn('agent passed its deadline')], FAILURE_TEXTS.late, abort('The deadline has passed')),
+    'threw elsewhere': end(NOTHING, FAILURE_TEXTS.failed, abort('failed')),
+    deadline: end([warn('agent passed its deadline')], FAILURE_TEXTS.late, abort('deadline')),
   };
 }
 
@@ -180,8 +177,8 @@ function agentWorks(at: At, before: Effects, opening: Effects) {
 function stopping(live: LiveState, before: Effects) {
   const callCancel: TurnEffect = { do: 'call cancel of agent' };
   return {
-    cancel: to('canceling', ...before, start('grace'), abort(TASK_CANCELED), callCancel),
-    'hand over': quit(live, 'handing over', CLOSING, FLUSH),
+    cancel: to('canceling', ...before, start('grace'), abort('canceled'), callCancel),
+    'hand over': quit(live, 'handing over', 'closing', FLUSH),
     replaced: to(live),
     ...losing(live),
   };
@@ -193,8 +190,8 @@ function agentIsDone(live: LiveState) {
     ...deaf(live),
     returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
     ...all(THROWS, to('leaving', STOP_TIMER, FINISH, LOG_LATE_ERROR, RELEASE_AGENT)),
-    grace: to('leaving', FINISH, abort('The turn is over'), RELEASE_AGENT),
-    'hand over': quit(live, 'leaving', CLOSING, FINISH),
+    grace: to('leaving', FINISH, abort('over'), RELEASE_AGENT),
+    'hand over': quit(live, 'leaving', 'closing', FINISH),
     replaced: to(live),
     ...losing(live),
   };
@@ -231,9 +228,9 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     working: to('running', APPEND, start('deadline')),
     returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
     ...never('deadline'),
-    expiry: to('leaving', failed(EXPIRED), STOP_TIMER, FINISH, abort(EXPIRED), RELEASE_AGENT),
+    expiry: to('leaving', failed(EXPIRED), STOP_TIMER, FINISH, abort('expired'), RELEASE_AGENT),
     ...stopping('asking', NOTHING),
-    replaced: to('leaving', STOP_TIMER, FINISH, abort(REPLACED), RELEASE_AGENT),
+    replaced: to('leaving', STOP_TIMER, FINISH, abort('replaced'), RELEASE_AGENT),
   },
   canceling: {
     ...never(...STARTS, 'deadline', 'expiry', ...STORING, ...RELEASING, 'left'),
@@ -244,7 +241,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...all(AFTER_CALL, to('canceling')),
     ...all(['returned', ...THROWS, 'threw elsewhere', 'grace'], CANCELED_AT_LAST),
     ...all(['cancel', 'replaced'], to('canceling')),
-    'hand over': quit('canceling', 'handing over', CLOSING, FLUSH),
+    'hand over': quit('canceling', 'handing over', 'closing', FLUSH),
     ...losing('canceling'),
   },
   asked: {
@@ -258,14 +255,14 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     cancel: to('ending'),
     // The commit of the final state is on its way. Its answer says whether the turn was taken over.
     'not held': to('ending'),
-    left: to('lingering', REPORT),
+    left: to('lingering', END),
   },
   leaving: {
     ...never(...TIMERS, ...STORING, ...RELEASING),
     ...deaf('leaving'),
     ...losing('leaving'),
     ...all([...STARTS, 'cancel', 'replaced', 'hand over', 'not held'], to('leaving')),
-    left: to('ended', REPORT),
+    left: to('ended', END),
   },
   'handing over': {
     ...never(...TIMERS, ...STORING, 'left'),
@@ -274,8 +271,8 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     // The storage keeps a cancel for the next process.
     ...all([...STARTS, 'cancel', 'replaced', 'hand over'], to('handing over')),
     flushed: to('handing over', ABANDON, HAND_OVER),
-    released: to('handed over', REPORT),
-    'release failed': to('lost', RELEASE_FAILED, REPORT),
+    released: to('handed over', END),
+    'release failed': to('lost', RELEASE_FAILED, END),
   },
 };
 
@@ -292,9 +289,9 @@ function storingRow(live: LiveState): Row {
     suspended: to(here),
     stored: to(live, { do: 'open log' }, answer('claim')),
     'store overdue': to(here, { do: 'tell overdue' }),
-    'store failed': quit(live, 'ended', 'The task could not be stored', ABANDON, answer('error'), REPORT),
+    'store failed': quit(live, 'ended', 'not stored', ABANDON, answer('error'), END),
     // The storage has not answered for longer than a lease or the shutdown allows.
-    'give up': quit(live, 'lost', TAKEN_OVER, ABANDON, answer('stalled'), REPORT),
+    'give up': quit(live, 'lost', 'taken over', ABANDON, answer('stalled'), END),
   };
 }
 
@@ -306,8 +303,8 @@ function withoutAgent() {
     cancel: to('leaving', CANCELED, FINISH),
     'hand over': to('handing back', ABANDON, HAND_BACK),
     // The attempt does not count. If another process has the turn already, the storage ignores the release.
-    'give up': to('lost', ABANDON, HAND_BACK, REPORT),
-    'not held': to('lost', ABANDON, REPORT),
+    'give up': to('lost', ABANDON, HAND_BACK, END),
+    'not held': to('lost', ABANDON, END),
   };
 }
 
@@ -347,9 +344,9 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     ...all(STARTS, to('handing back')),
     ...withoutAgent(),
     ...all(['cancel', 'replaced', 'hand over'], to('handing back')),
-    'give up': to('lost', ABANDON, REPORT),
-    released: to('handed over', REPORT),
-    'release failed': to('lost', RELEASE_FAILED, REPORT),
+    'give up': to('lost', ABANDON, END),
+    released: to('handed over', END),
+    'release failed': to('lost', RELEASE_FAILED, END),
   },
   drafted: {
     ...never(...STARTS, ...TIMERS, ...STORING, ...RELEASING, 'left', 'fenced'),
@@ -361,12 +358,12 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     ...never(...STARTS, 'expiry', 'grace', ...STORING, ...RELEASING, 'left', 'fenced'),
     ...agentWorks(storing, [STORE, WORKING], [STORE]),
     announced: to('storing open', STORE),
-    message: to('lingering', answer('reply'), REPORT, start('grace')),
-    'threw A2AError': to('ended', STOP_TIMER, answer('error'), REPORT, RELEASE_AGENT),
+    message: to('lingering', answer('reply'), END, start('grace')),
+    'threw A2AError': to('ended', STOP_TIMER, answer('error'), END, RELEASE_AGENT),
     ...all(AFTER_CALL, to('draft')),
     ...never('cancel', 'replaced', 'not held'),
-    'hand over': to('ended', STOP_TIMER, answer('closing'), REPORT, abort(CLOSING), RELEASE_AGENT),
-    'give up': to('lost', STOP_TIMER, answer('closing'), REPORT, abort(TAKEN_OVER), RELEASE_AGENT),
+    'hand over': to('ended', STOP_TIMER, answer('closing'), END, abort('closing'), RELEASE_AGENT),
+    'give up': to('lost', STOP_TIMER, answer('closing'), END, abort('taken over'), RELEASE_AGENT),
   },
   ...LIVE,
   'storing open': storingRow('open'),
@@ -382,7 +379,7 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     ...never(...STORING, 'released', 'release failed'),
     returned: to('ended', STOP_TIMER, RELEASE_AGENT),
     ...all(THROWS, to('ended', STOP_TIMER, LOG_LATE_ERROR, RELEASE_AGENT)),
-    grace: to('ended', abort('The turn is over'), RELEASE_AGENT),
+    grace: to('ended', abort('over'), RELEASE_AGENT),
   },
   ended: { ...over('ended'), ...never('grace', ...STORING, 'released', 'release failed') },
   'handed over': { ...over('handed over'), ...never('grace', ...STORING, 'released', 'release failed') },

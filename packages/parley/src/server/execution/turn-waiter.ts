@@ -17,7 +17,7 @@ export interface TurnOutcome {
 
 /**
  * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (Spec §3.2.2). Create it
- * before the message is accepted, then tell it the turn: so it misses nothing.
+ * before the message is accepted, then tell it the turn: so it misses nothing. Its owner closes it.
  */
 export class TurnWaiter implements FeedListener {
   readonly key: TaskKey;
@@ -28,9 +28,11 @@ export class TurnWaiter implements FeedListener {
   #turn: number | undefined;
   #early: { records: readonly LogRecord[]; snapshot: Task | undefined }[] | undefined;
 
-  constructor(feeds: TaskFeeds, key: TaskKey) {
+  /** `turn`: the turn to wait for, if it is known yet. */
+  constructor(feeds: TaskFeeds, key: TaskKey, turn?: number) {
     this.#feeds = feeds;
     this.key = key;
+    this.#turn = turn;
     const { promise, resolve, reject } = Promise.withResolvers<TurnOutcome>();
     this.outcome = promise;
     this.#resolve = resolve;
@@ -58,7 +60,7 @@ export class TurnWaiter implements FeedListener {
       const reached = state === undefined ? undefined : reaches(turn, { state, lastTurn: record.turn });
       if (reached === undefined) continue;
       // In the middle of a commit, the snapshot already shows events after the interruption.
-      return this.#settle({ reached, task: record === records.at(-1) ? snapshot : undefined });
+      return this.#resolve({ reached, task: record === records.at(-1) ? snapshot : undefined });
     }
   }
 
@@ -69,7 +71,7 @@ export class TurnWaiter implements FeedListener {
   look(progress: TaskProgress | undefined): void {
     if (progress === undefined) return this.#fail(new TaskNotFoundError(this.key.id));
     const reached = this.#turn === undefined ? undefined : reaches(this.#turn, progress);
-    if (reached !== undefined) this.#settle({ reached, task: undefined });
+    if (reached !== undefined) this.#resolve({ reached, task: undefined });
   }
 
   shutDown(): void {
@@ -89,11 +91,6 @@ export class TurnWaiter implements FeedListener {
     // The outcome may have no listener.
     this.outcome.catch(() => {});
     this.#reject(error);
-  }
-
-  #settle(outcome: TurnOutcome): void {
-    this.close();
-    this.#resolve(outcome);
   }
 }
 

@@ -4,26 +4,24 @@ import type { Message } from '../../model/message.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
-import type { Place } from '../../runtime/linked-list.js';
 import { attempt, ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/held-turn.js';
 import { mergedCancel } from '../../store/rules/decide-cancel.js';
 import type { Scope } from '../../store/task-key.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
-import { type Authorization, AuthorizationError, type AuthorizationRequest } from '../authorization.js';
-import type { Question } from '../question-change.js';
-import { inputOf, readAgentEvent, statusEvent } from './agent-event.js';
+import type { Authorization, AuthorizationRequest } from '../authorization.js';
+import { TurnAbortedError } from '../turn-aborted-error.js';
+import { type AddressedMessage, addressed, inputOf, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun, inputOfThrown, levelOfThrown } from './agent-run.js';
-import type { AskingTurn } from './authorizations.js';
 import { cloneJson } from './clone-json.js';
-import { type Draft, type Opening, storeDraft } from './draft.js';
-import type { EarlierReplies } from './earlier-replies.js';
+import { type Draft, storeDraft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
-import { type CheckpointWrite, TurnCheckpoint } from './turn-checkpoint.js';
+import { TurnCheckpoint } from './turn-checkpoint.js';
 import { TurnContext } from './turn-context.js';
+import type { TurnCourseOptions } from './turn-course.js';
 import { type EventSink, TurnEvents, TurnOverError } from './turn-events.js';
-import { type AddressedMessage, addressed, heldTurn, type LoggedTurn, TurnLog } from './turn-log.js';
+import { heldTurn } from './turn-log.js';
 import {
   acceptsEvents,
   hasLeft,
@@ -35,21 +33,29 @@ import {
   type TurnTimer,
 } from './turn-state.js';
 import { IMPOSSIBLE } from './turn-transitions.js';
+import { TurnWriter, type WrittenTurn } from './turn-writer.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
 const BEGIN_RETRY_MS = 1_000;
+
+/** The end of a turn in this process. */
+export interface TurnEnd {
+  /** True if another process may write the turn. */
+  readonly isLost: boolean;
+  /** Messages of the task that wait for their turn. */
+  readonly waiting: number;
+}
 
 /** The list of turns that a turn is in. */
 export interface TurnOwner {
   /** A draft is about to become a task. Its lease may begin from now on. */
   storing(turn: Turn): void;
-  /** A draft has become a task. */
-  stored(turn: Turn): void;
-  /** True once the process closes. */
-  readonly closing: boolean;
-  /** The turn is no longer this process's to write. `waiting`: messages of its task that wait for their turn. */
-  left(turn: Turn, waiting: number): void;
+  /** The turn is no longer this process's to write. Called once. */
+  ended(turn: Turn, end: TurnEnd): void;
 }
+
+/** A new turn: of a stored task, or a draft. */
+export type TurnStart = { readonly claim: Claim; readonly callerKey: string | undefined } | { readonly draft: Draft };
 
 /** The data that come with an input, for the effects that need them. */
 interface Given {
@@ -66,62 +72,55 @@ const NONE: Given = {};
  * The run of an agent on one message. `turn-state.ts` decides everything that becomes of it: this class tells it what
  * happens, and does what it says.
  */
-export class Turn implements EventSink, LoggedTurn {
+export class Turn implements EventSink, WrittenTurn {
   readonly taskId: string;
   readonly contextId: string;
   readonly scope: Scope;
   /** The message that the turn answers. */
   readonly message: AddressedMessage;
-  /** The place of the turn in the list of drafts, set by the owner of that list. */
-  place: Place<Turn> | undefined;
-  /** The place of the turn among the running turns of its caller, set by the owner of that list. */
-  callerPlace: { readonly key: string | undefined } | undefined;
+  readonly caller: CallerContext;
+  /** Names the caller in limits. */
+  readonly callerKey: string | undefined;
   readonly #context: EngineContext;
   readonly #owner: TurnOwner;
-  readonly #caller: CallerContext;
   readonly #draft: Draft | undefined;
-  readonly #opening: PromiseWithResolvers<Opening> | undefined;
   #state: TurnState;
+  /** Absent before the task is stored. */
+  #claim: Claim | undefined;
   /** Absent for a draft that has published nothing but a direct message. */
-  #log: TurnLog | undefined;
+  #writer: TurnWriter | undefined;
   #agent: AgentRun | undefined;
+  #agentContext: TurnContext | undefined;
+  #checkpoint: TurnCheckpoint | undefined;
   #cancel: CancelRequest | undefined;
-  #replies: EarlierReplies | undefined;
   #refusal: Promise<never> | undefined;
-  #left: PromiseWithResolvers<void> | undefined;
+  #whenEnded: PromiseWithResolvers<void> | undefined;
   #timers: EqualTimers | undefined;
   #timer: RunningTimer | undefined;
 
-  constructor(context: EngineContext, owner: TurnOwner, start: { readonly claim: Claim } | { readonly draft: Draft }) {
+  constructor(context: EngineContext, owner: TurnOwner, start: TurnStart) {
     this.#context = context;
     this.#owner = owner;
     const origin = 'claim' in start ? start.claim : start.draft;
     this.scope = origin.scope;
-    this.#caller = origin.caller;
+    this.caller = origin.caller;
     this.taskId = origin.task.id;
     this.contextId = origin.task.contextId ?? '';
     this.message = addressed(origin.message, origin.task);
     if ('claim' in start) {
       this.#state = 'claimed';
-      this.#cancel = start.claim.cancel;
-      this.#log = new TurnLog(context, this);
-      this.#log.open(start.claim);
+      this.callerKey = start.callerKey;
+      this.#open(start.claim);
     } else {
       this.#state = 'drafted';
+      this.callerKey = start.draft.callerKey;
       this.#draft = start.draft;
-      this.#opening = Promise.withResolvers<Opening>();
-      ignoreRejection(this.#opening.promise);
     }
-  }
-
-  /** The outcome of a draft's first event. Rejects with the error that its agent refuses the message with. */
-  get opening(): Promise<Opening> | undefined {
-    return this.#opening?.promise;
   }
 
   /** The turn as the storage knows it; absent before the task is stored. */
   get held(): HeldTurn | undefined {
-    return this.#log?.held;
+    return this.#claim && heldTurn(this.#claim);
   }
 
   /** Metadata from the CancelTask request, merged if several arrived. */
@@ -130,10 +129,10 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   /** Resolves when the turn is no longer this process's to write. */
-  get whenLeft(): Promise<void> {
+  get whenEnded(): Promise<void> {
     if (hasLeft(this.#state)) return SETTLED;
-    this.#left ??= Promise.withResolvers<void>();
-    return this.#left.promise;
+    this.#whenEnded ??= Promise.withResolvers<void>();
+    return this.#whenEnded.promise;
   }
 
   /** Tells the turn what has happened. Returns the promise of an effect that takes time, if there is one. */
@@ -167,27 +166,14 @@ export class Turn implements EventSink, LoggedTurn {
 
   /** Gives the turn up for another process. Resolves when the turn has left this one. */
   handOver(): Promise<void> {
-    const { whenLeft } = this;
+    const { whenEnded } = this;
     this.advance('hand over');
-    return whenLeft;
+    return whenEnded;
   }
 
   /** Gives the turn up if it only waits for an authorization: no grace would bring it further. */
   yieldToShutdown(): void {
     if (this.#state === 'kept' || this.#awaitsAuthorization) void this.handOver();
-  }
-
-  left(waiting: number): void {
-    this.advance('left', { waiting });
-  }
-
-  fenced(): void {
-    this.advance('fenced');
-  }
-
-  /** True if another process may write the turn. */
-  get isLost(): boolean {
-    return this.#state === 'lost';
   }
 
   /** One promise for all events, however many an agent still publishes. */
@@ -200,7 +186,6 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   accept(raw: unknown, isOwn = false, isValid = false): Promise<void> {
-    if (!acceptsEvents(this.#state)) return this.#refuse();
     let event: StreamResponse;
     try {
       event = isValid ? (raw as StreamResponse) : readAgentEvent(isOwn ? raw : this.own(raw), this);
@@ -209,8 +194,8 @@ export class Turn implements EventSink, LoggedTurn {
     }
     const bytes = 'message' in event ? messageBytes(event.message) : eventBytes(event);
     // A direct message needs no log.
-    if (!('message' in event)) this.#log ??= new TurnLog(this.#context, this);
-    const excess = this.#log?.excess(bytes);
+    if (!('message' in event)) this.#writer ??= new TurnWriter(this.#context, this);
+    const excess = this.#writer?.log?.excess(bytes);
     if (excess === undefined) return this.advance(inputOf(event), { event, bytes }) ?? SETTLED;
     return this.advance(excess) ?? Promise.reject(new TurnOverError());
   }
@@ -223,17 +208,46 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   flush(): Promise<void> {
-    return this.#log?.flush() ?? SETTLED;
+    return this.#writer?.flush() ?? SETTLED;
+  }
+
+  /** The course of the turn, for the services of its server. */
+  get course(): TurnCourseOptions {
+    return {
+      turn: this,
+      context: this.#context,
+      checkpoint: this.#checkpointOf(),
+      state: () => this.#state,
+      deadline: () => (this.#timers === this.#context.deadlines ? this.#timer : undefined),
+    };
+  }
+
+  /** Saves a checkpoint of the agent. If that fails, the agent may go on all the same. */
+  async saveCheckpoint(value: JsonValue): Promise<void> {
+    try {
+      await this.#checkpointOf().save(this.own(value));
+    } catch (error) {
+      this.#agent?.refused(error);
+      if (acceptsEvents(this.#state))
+        this.#context.logger[levelOfThrown(error)]('a checkpoint was not saved', { taskId: this.taskId, error });
+      throw error;
+    }
+  }
+
+  async requestAuthorization(context: TurnContext, request: AuthorizationRequest): Promise<Authorization> {
+    const authorizations = await this.#context.authorizations.get();
+    return authorizations.request({ turn: this, context }, request);
   }
 
   #perform(effect: TurnEffect, given: Given): Promise<void> | undefined {
     switch (effect.do) {
       case 'append event':
-        return this.#append(given);
+        if (given.event && 'message' in given.event) return this.#appendMessage(given.event.message);
+        return given.event && this.#writer?.append(given.event, given.bytes);
       case 'append status':
         return void this.#appendStatus(effect.state, effect.text);
       case 'finish log':
-        return void this.#log?.finish();
+        return void this.#writer?.finish();
       case 'start timer':
         return void this.#startTimer(effect.timer);
       case 'stop timer':
@@ -243,7 +257,7 @@ export class Turn implements EventSink, LoggedTurn {
       case 'await first step':
         return void queueMicrotask(() => this.advance('first step over'));
       case 'abort agent':
-        return void this.#agent?.abort(new Error(effect.reason));
+        return void this.#agent?.abort(new TurnAbortedError(effect.why));
       case 'call cancel of agent':
         return void this.#agent?.cancel();
       case 'release agent':
@@ -253,20 +267,20 @@ export class Turn implements EventSink, LoggedTurn {
       case 'store task':
         return void this.#store();
       case 'open log':
-        return void this.#open(given);
+        return void this.#open(given.claim);
       case 'flush log':
         return void this.#flush();
       case 'abandon log':
-        return void this.#log?.abandon();
+        return void this.#writer?.close();
       case 'release turn':
-        return void this.#release(given.claim ?? this.#log?.claim, effect.how);
+        return void this.#release(given.claim ?? this.#claim, effect.how);
       case 'answer':
         return void this.#answer(effect.with, given);
       case 'tell overdue':
-        return void (this.#draft?.overdue ?? this.#opening?.reject)?.(storageStalledError());
-      case 'report left':
-        this.#owner.left(this, given.waiting ?? 0);
-        return void this.#left?.resolve();
+        return void (this.#draft?.overdue ?? this.#draft?.opening.reject)?.(storageStalledError());
+      case 'end':
+        this.#owner.ended(this, { isLost: this.#state === 'lost', waiting: given.waiting ?? 0 });
+        return void this.#whenEnded?.resolve();
       case 'refuse event':
         return this.#refuse();
       case 'log late error':
@@ -279,15 +293,15 @@ export class Turn implements EventSink, LoggedTurn {
     }
   }
 
-  #append({ event, bytes }: Given): Promise<void> | undefined {
-    if (event === undefined) return undefined;
-    if (!('message' in event)) return this.#log?.append(event, bytes);
-    return this.#log?.append(statusEvent(this, 'TASK_STATE_COMPLETED', { ...event.message, taskId: this.taskId }));
+  /** A direct message of a stored turn completes its task. */
+  #appendMessage(message: Message): Promise<void> | undefined {
+    const { taskId } = this;
+    return this.#writer?.append(statusEvent(this, 'TASK_STATE_COMPLETED', { ...message, taskId }));
   }
 
   /** Appends a status of the engine's own. Its commit is retried, so there is nothing to wait for. */
   #appendStatus(state: TaskState, text: string | undefined): void {
-    if (this.#log) ignoreRejection(this.#log.append(statusEvent(this, state, this.#saying(text))));
+    if (this.#writer) ignoreRejection(this.#writer.append(statusEvent(this, state, this.#saying(text))));
   }
 
   #saying(text: string | undefined): Message | undefined {
@@ -297,30 +311,9 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   #callAgent(): void {
-    const { executor, storage, ids, uncaughtErrors, logger, limits, services } = this.#context;
-    const { claim } = this.#log ?? {};
-    const write: CheckpointWrite = (held, stored) =>
-      context.patience.ask(async () => acceptsEvents(this.#state) && storage.saveCheckpoint(held, stored));
-    const checkpoint = new TurnCheckpoint(this, claim?.checkpoint, write);
-    const context: TurnContext = new TurnContext({
-      scope: this.scope,
-      storage,
-      message: this.message,
-      caller: this.#caller,
-      claim,
-      saveCheckpoint: (value) => this.#saveCheckpoint(value, checkpoint),
-      requestAuthorization: (request) => this.#requestAuthorization(context, request),
-      limits,
-      services,
-      course: {
-        turn: this,
-        context: this.#context,
-        checkpoint,
-        state: () => this.#state,
-        deadline: () => (this.#timers === this.#context.deadlines ? this.#timer : undefined),
-      },
-      logger,
-    });
+    const { executor, ids, uncaughtErrors, logger } = this.#context;
+    const context = new TurnContext(this.#context, this, this.#claim);
+    this.#agentContext = context;
     this.#agent = new AgentRun({
       taskId: this.taskId,
       executor,
@@ -344,36 +337,12 @@ export class Turn implements EventSink, LoggedTurn {
     this.advance('suspended');
   }
 
-  /** A turn that runs again answers a request with the reply that an earlier attempt has got. */
-  async #requestAuthorization(context: TurnContext, request: AuthorizationRequest): Promise<Authorization> {
-    const authorizations = await this.#context.authorizations.get();
-    const claim = this.#log?.claim;
-    if (claim && context.attempt > 1) {
-      this.#replies ??= authorizations.repliesFor(claim, {
-        records: () => context.previousEvents(),
-        patience: context.patience,
-      });
-      const reply = await this.#replies.take(request);
-      if (reply?.kind === 'denied') throw new AuthorizationError('denied');
-      if (reply !== undefined) return { parameters: reply.parameters };
-    }
-    const turn: AskingTurn = {
-      turn: this,
-      context,
-      patience: context.patience,
-      message: this.message,
-      caller: this.#caller,
-      publish: (question) => this.#publishAuthorization(question),
-    };
-    return authorizations.ask(turn, request);
-  }
-
-  async #publishAuthorization(question: Question | undefined): Promise<void> {
-    if (question === undefined) return this.accept(statusEvent(this, 'TASK_STATE_WORKING'), true);
-    const message: Message = { ...question, role: 'ROLE_AGENT', taskId: this.taskId, contextId: this.contextId };
-    const published = this.accept(statusEvent(this, 'TASK_STATE_AUTH_REQUIRED', message), true);
-    if (this.#owner.closing) this.yieldToShutdown();
-    return published;
+  #checkpointOf(): TurnCheckpoint {
+    this.#checkpoint ??= new TurnCheckpoint(this, this.#claim?.checkpoint, (held, stored) => {
+      const save = async () => acceptsEvents(this.#state) && this.#context.storage.saveCheckpoint(held, stored);
+      return this.#agentContext?.patience.ask(save) ?? save();
+    });
+    return this.#checkpoint;
   }
 
   /** An agent that has published AUTH_REQUIRED by itself goes on: the engine does not know what it waits for. */
@@ -393,10 +362,10 @@ export class Turn implements EventSink, LoggedTurn {
   /** Tells the storage that the agent is about to be called. A storage that fails is asked again. */
   async #countAttempt(): Promise<void> {
     const { storage, clock, logger } = this.#context;
-    const { held, claim } = this.#log ?? {};
-    if (!held || !claim) return;
+    const claim = this.#claim;
+    if (claim === undefined) return;
     try {
-      const renewal = await storage.begin(held, claim.attempt);
+      const renewal = await storage.begin(heldTurn(claim), claim.attempt);
       if (!renewal.held) return void this.advance('not held');
       if (renewal.cancel) this.cancel(renewal.cancel);
       this.advance('run');
@@ -409,7 +378,7 @@ export class Turn implements EventSink, LoggedTurn {
   #store(): void {
     const { patience } = this.#context;
     if (this.#draft === undefined) return;
-    this.#log ??= new TurnLog(this.#context, this);
+    this.#writer ??= new TurnWriter(this.#context, this);
     const timer = patience.start(() => this.advance('store overdue'));
     this.#owner.storing(this);
     storeDraft(this.#context, this.#draft).then(
@@ -424,11 +393,12 @@ export class Turn implements EventSink, LoggedTurn {
     );
   }
 
-  #open({ claim }: Given): void {
+  #open(claim: Claim | undefined): void {
     if (claim === undefined) return;
+    this.#claim = claim;
     this.#cancel ??= claim.cancel;
-    this.#log?.open(claim);
-    this.#owner.stored(this);
+    this.#writer ??= new TurnWriter(this.#context, this);
+    this.#writer.open(claim);
   }
 
   #flush(): void {
@@ -445,20 +415,21 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   #answer(content: TurnAnswer, { event, claim, error }: Given): void {
+    const opening = this.#draft?.opening;
     switch (content) {
       case 'reply': {
         if (event === undefined || !('message' in event)) return;
         const { taskId: _none, ...reply } = event.message;
-        return this.#opening?.resolve({ reply });
+        return opening?.resolve({ reply });
       }
       case 'claim':
-        return claim && this.#opening?.resolve({ claim });
+        return claim && opening?.resolve({ claim });
       case 'error':
-        return this.#opening?.reject(error);
+        return opening?.reject(error);
       case 'closing':
-        return this.#opening?.reject(closingError());
+        return opening?.reject(closingError());
       case 'stalled':
-        return this.#opening?.reject(storageStalledError());
+        return opening?.reject(storageStalledError());
     }
   }
 
@@ -479,18 +450,6 @@ export class Turn implements EventSink, LoggedTurn {
   #refuse(): Promise<never> {
     this.#refusal ??= ignoreRejection(Promise.reject(new TurnOverError()));
     return this.#refusal;
-  }
-
-  /** Saves a checkpoint. If that fails, the agent may go on all the same. */
-  async #saveCheckpoint(value: JsonValue, checkpoint: TurnCheckpoint): Promise<void> {
-    try {
-      await checkpoint.save(this.own(value));
-    } catch (error) {
-      this.#agent?.refused(error);
-      if (acceptsEvents(this.#state))
-        this.#context.logger[levelOfThrown(error)]('a checkpoint was not saved', { taskId: this.taskId, error });
-      throw error;
-    }
   }
 }
 

@@ -1,0 +1,82 @@
+import type { SendPost } from '../net/posts.js';
+import type { Clock } from '../runtime/clock.js';
+import type { DeliveryClaim } from '../store/push-storage.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { AttemptResult, DeliveryPolicy } from './delivery-policy.js';
+import { notificationHeaders, notificationId } from './notification-headers.js';
+import type { Notification } from './notifications.js';
+import { headersFor, type OperatorHeaders } from './operator-headers.js';
+import { callWebhook } from './webhook-call.js';
+
+/** Makes the signature of a notification. */
+export type NotificationSigner = (notification: {
+  readonly id: string;
+  readonly url: string;
+  readonly body: string;
+  /** ms since the epoch. */
+  readonly now: number;
+}) => Promise<string>;
+
+/** Ports of the calls of one webhook. */
+export interface NotificationCallsOptions {
+  /** Sends to the webhooks that the operator allows. */
+  readonly send: SendPost;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly policy: Pick<DeliveryPolicy, 'timeoutMs'>;
+  readonly headers?: OperatorHeaders | undefined;
+  readonly sign?: NotificationSigner | undefined;
+  readonly mediaType: string;
+  /** Aborts a call under way. */
+  readonly signal: AbortSignal;
+}
+
+/** Calls the webhook of a claimed queue, with the headers and the signature of each notification. */
+export class NotificationCalls {
+  /** True if the webhook has answered the last call. */
+  isAnswered = false;
+  readonly #claim: DeliveryClaim;
+  readonly #options: NotificationCallsOptions;
+
+  constructor(claim: DeliveryClaim, options: NotificationCallsOptions) {
+    this.#claim = claim;
+    this.#options = options;
+  }
+
+  readonly send = async ({ seq, body }: Notification): Promise<AttemptResult> => {
+    const { clock, send, policy, sign, mediaType, signal } = this.#options;
+    const { config } = this.#claim;
+    this.isAnswered = false;
+    const more = this.#operatorHeaders();
+    if (more === undefined) return { kind: 'failure', reason: 'headers' };
+    const id = notificationId(this.#claim, seq);
+    const now = clock.now();
+    const signature = await sign?.({ id, url: config.url, body, now });
+    const headers = notificationHeaders({ config, mediaType, id, now, signature, more });
+    const options = { send, clock, timeoutMs: policy.timeoutMs, signal };
+    const result = await callWebhook({ url: config.url, headers, body }, options);
+    this.isAnswered = result.kind === 'answer';
+    return result;
+  };
+
+  /** `undefined` if the operator's function fails. Its code is no reason to stop other deliveries. */
+  #operatorHeaders(): Readonly<Record<string, string>> | undefined {
+    const { headers = {}, logger } = this.#options;
+    try {
+      return headersFor(headers, this.#claim);
+    } catch (error) {
+      logger.error('the headers of a push notification cannot be made', { ...named(this.#claim), error });
+      return undefined;
+    }
+  }
+}
+
+/** The names of a queue in the log. */
+export function named({ key, configId, config }: DeliveryClaim) {
+  return { taskId: key.id, config: configId, host: hostOf(config.url) };
+}
+
+/** The host of the url of a webhook. */
+export function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? '';
+}
