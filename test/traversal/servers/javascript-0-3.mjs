@@ -100,7 +100,10 @@ async function resubscribed(client, request) {
     texts.push(...eventTexts(event));
     if (texts.some((text) => text.includes(FINISHED))) break;
   }
-  await client.cancelTask({ id });
+  await client.cancelTask({ id }).catch((error) => {
+    // The task may have ended meanwhile.
+    if (!/cannot be canceled/i.test(String(error))) throw error;
+  });
   return texts.map((text) => text.replaceAll(FINISHED, '').trim());
 }
 

@@ -78,7 +78,10 @@ async function resubscribed(client, request) {
     texts.push(...eventTexts(StreamResponse.toJSON(event)));
     if (texts.some((text) => text.includes(FINISHED))) break;
   }
-  await client.cancelTask({ id, tenant: '', metadata: undefined });
+  await client.cancelTask({ id, tenant: '', metadata: undefined }).catch((error) => {
+    // The task may have ended meanwhile.
+    if (!/cannot be canceled/i.test(String(error))) throw error;
+  });
   return texts.map((text) => text.replaceAll(FINISHED, '').trim());
 }
 

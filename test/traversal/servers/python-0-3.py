@@ -110,7 +110,12 @@ async def call(wanted) -> list[str]:
             texts += event_texts(event)
             if any(FINISHED in text for text in texts):
                 break
-        await client.cancel_task(TaskIdParams(id=task.id))
+        try:
+            await client.cancel_task(TaskIdParams(id=task.id))
+        except Exception as error:
+            # The task may have ended meanwhile.
+            if 'cannot be canceled' not in str(error).lower():
+                raise
         return [text.replace(FINISHED, '').strip() for text in texts]
 
 
