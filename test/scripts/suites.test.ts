@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
+import type { ViteUserConfig } from 'vitest/config';
 
 const suites: string = new URL('../../scripts/suites.mjs', import.meta.url).href;
 
@@ -150,4 +152,15 @@ it('a signal ends all running suites, and no other one begins', async () => {
   });
   const [code] = await once(child, 'close');
   expect([code, output]).toEqual([143, 'up\nup\nlate\n']);
+});
+
+it('a suite with a configuration of its own runs its own files, not those of all other tests', async () => {
+  const tests = new URL('../', import.meta.url).pathname;
+  const configs = globSync(`${tests}*/vitest.config.ts`);
+  expect(configs.length).toBeGreaterThan(10);
+  for (const path of configs) {
+    const { default: config } = (await import(path)) as { default: ViteUserConfig };
+    expect([path, config.test?.projects]).toEqual([path, undefined]);
+    expect(config.test?.include).not.toEqual([]);
+  }
 });

@@ -1,17 +1,3 @@
-import { defineConfig } from 'vitest/config';
-import root from '../../vitest.config.js';
+import { suiteConfig } from '../support/suite-config.js';
 
-/** The suite needs Python, which `run.mjs` provides; so it is not among the others. */
-const config = defineConfig({
-  ...root,
-  test: {
-    include: ['test/traversal/*.test.ts'],
-    setupFiles: [new URL('../support/watch-outputs.ts', import.meta.url).pathname],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    pool: 'forks',
-    maxWorkers: 1,
-  },
-});
-
-export { config as default };
+export default suiteConfig(['test/traversal/*.test.ts'], { hookTimeout: 120_000, maxWorkers: 1 });
