@@ -1,3 +1,5 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-export default suiteConfig(['test/balancers/*.test.ts']);
+const config = suiteConfig(['test/balancers/*.test.ts']);
+
+export { config as default };

@@ -1,3 +1,5 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-export default suiteConfig(['test/cache/*.test.ts']);
+const config = suiteConfig(['test/cache/*.test.ts']);
+
+export { config as default };

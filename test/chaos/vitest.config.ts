@@ -1,3 +1,5 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-export default suiteConfig(['test/chaos/runs/*.test.ts'], { disableConsoleIntercept: true });
+const config = suiteConfig(['test/chaos/runs/*.test.ts'], { disableConsoleIntercept: true });
+
+export { config as default };

@@ -1,3 +1,5 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-export default suiteConfig(['test/client-peers/*.test.ts'], { hookTimeout: 120_000 });
+const config = suiteConfig(['test/client-peers/*.test.ts'], { hookTimeout: 120_000 });
+
+export { config as default };

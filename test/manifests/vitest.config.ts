@@ -1,3 +1,5 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-export default suiteConfig(['test/manifests/*.test.ts']);
+const config = suiteConfig(['test/manifests/*.test.ts']);
+
+export { config as default };

@@ -4,7 +4,7 @@ import { suiteConfig } from '../support/suite-config.js';
  * The tests that depend most on Node.js: the stores, the engine, odd requests, a killed server. Tests of adapters, of
  * storages around another one and of pure rules are left to the newest version.
  */
-export default suiteConfig(
+const config = suiteConfig(
   [
     'test/contract/*.test.ts',
     'test/hardening/framing.test.ts',
@@ -19,3 +19,5 @@ export default suiteConfig(
     ],
   },
 );
+
+export { config as default };

@@ -1,3 +1,5 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-export default suiteConfig(['test/postgres/*.test.ts']);
+const config = suiteConfig(['test/postgres/*.test.ts']);
+
+export { config as default };

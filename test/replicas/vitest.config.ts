@@ -1,3 +1,5 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-export default suiteConfig(['test/replicas/*.test.ts']);
+const config = suiteConfig(['test/replicas/*.test.ts']);
+
+export { config as default };

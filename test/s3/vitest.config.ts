@@ -1,3 +1,5 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-export default suiteConfig(['test/s3/*.test.ts']);
+const config = suiteConfig(['test/s3/*.test.ts']);
+
+export { config as default };

@@ -2,8 +2,8 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import base from '../../vitest.config.js';
 
 /**
- * The configuration of a suite that a `run.mjs` of its own starts, because it needs servers or packages: the settings
- * of all tests, and its own files alone. `more` comes before the settings.
+ * The configuration of a suite that its own `run.mjs` starts: the settings of all tests, and its own files alone.
+ * `more` comes before the settings.
  */
 export function suiteConfig(include: string[], more: ViteUserConfig['test'] = {}): ViteUserConfig {
   // The projects are the files of all other tests.

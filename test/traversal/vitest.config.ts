@@ -1,3 +1,5 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-export default suiteConfig(['test/traversal/*.test.ts'], { hookTimeout: 120_000, maxWorkers: 1 });
+const config = suiteConfig(['test/traversal/*.test.ts'], { hookTimeout: 120_000, maxWorkers: 1 });
+
+export { config as default };

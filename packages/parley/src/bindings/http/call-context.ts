@@ -38,7 +38,7 @@ export function givenOnce(name: string, value: string | undefined): string | und
   return value;
 }
 
-/** What a context is made of. */
+/** The parts of a context. */
 export interface CallContextOptions {
   readonly request: ExchangeRequest;
   readonly operation: OperationName;
