@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
-import { freePort } from '../../interop/example-server.js';
 import { RedisServer } from './redis-server.js';
 
 const run = promisify(execFile);
@@ -26,12 +25,10 @@ export class RedisCluster implements AsyncDisposable {
 
   /** Resolves when all slots are served. `settings` as on the command line of every server. */
   static async start(...settings: string[]): Promise<RedisCluster> {
-    const own = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
+    const own = ['--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
     const quick = ['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'];
     const started = await Promise.allSettled(
-      Array.from({ length: 6 }, async () =>
-        RedisServer.start(...own, ...quick, '--cluster-port', String(await freePort()), ...settings),
-      ),
+      Array.from({ length: 6 }, async () => RedisServer.startForCluster(...own, ...quick, ...settings)),
     );
     const servers = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const cluster = new RedisCluster(servers);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../interop/example-server.js';
 import { onFreePort } from './on-free-port.js';
 
 /** A real redis-server on a port of its own, that can be killed, frozen and started again. */
@@ -22,6 +23,15 @@ export class RedisServer implements AsyncDisposable {
   static async start(...settings: string[]): Promise<RedisServer> {
     const folder = await mkdtemp(join(tmpdir(), 'parley-redis-'));
     return onFreePort((port) => new RedisServer(port, folder, settings));
+  }
+
+  /** The same for a server of a cluster, which listens on a second port. */
+  static async startForCluster(...settings: string[]): Promise<RedisServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-redis-'));
+    return onFreePort(async (port) => {
+      const bus = ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())];
+      return new RedisServer(port, folder, [...bus, ...settings]);
+    });
   }
 
   get url(): string {
