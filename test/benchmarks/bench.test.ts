@@ -56,7 +56,8 @@ describe('npm run bench', () => {
   });
 
   it('reads among stored tasks, and over HTTP+JSON', { timeout: 240_000 }, async () => {
-    const { report } = await bench('--only', 'get,list-1k,stream-rest,ceiling,memory');
+    // A server with 100,000 tasks collects garbage for long where others keep the machine busy.
+    const { report } = await bench('--seconds', '2', '--only', 'get,list-1k,stream-rest,ceiling,memory');
     expect(report.rows.map(({ workload, subject }) => `${workload} ${subject}`)).toEqual([
       'get ceiling',
       'get memory',

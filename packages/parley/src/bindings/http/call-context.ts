@@ -1,7 +1,7 @@
 import type { User } from '../../auth/user.js';
 import { givenTwice } from '../../errors/standard-errors.js';
 import { activeExtensions, parseExtensions, requireExtensions } from '../../operations/extensions.js';
-import type { OperationName } from '../../operations/operations.js';
+import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import type { RequestAddress } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
@@ -87,7 +87,7 @@ export class HttpCallContext implements ServerCallContext {
     const traceparent = request.header('traceparent');
     if (traceparent !== undefined) this.traceparent = traceparent;
     const lastEventId = givenOnce('Last-Event-ID', request.header('last-event-id'));
-    if (lastEventId !== undefined) this.lastEventId = lastEventId;
+    if (lastEventId !== undefined && OPERATIONS[operation].streaming) this.lastEventId = lastEventId;
     if (takenIn !== undefined) this.takenIn = takenIn;
   }
 }

@@ -70,7 +70,8 @@ export class SseStream implements AsyncIterableIterator<string> {
     this.#options = options;
     this.#source = options.items[Symbol.asyncIterator]();
     this.#spoke = options.clock.monotonic();
-    this.#afterPromises = options.afterPromises ?? queueMicrotask;
+    // Some hosts refuse to run the global function as a method of another object.
+    this.#afterPromises = options.afterPromises ?? ((task) => queueMicrotask(task));
   }
 
   /**
