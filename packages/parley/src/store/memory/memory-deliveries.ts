@@ -1,14 +1,9 @@
-import type { StoredPushConfig } from '../push-storage.js';
-import {
-  type DeliveryHead,
-  dueDelivery,
-  hasConfigRoom,
-  newDeliveryQueue,
-  replayedDelivery,
-} from '../rules/delivery-queue.js';
+import { type DueTables, makeDue, type QueueTables, queueOfConfig } from '../engine/delivery-queues.js';
+import type { DeliveryClaim, DeliveryKey, StoredPushConfig } from '../push-storage.js';
+import type { DeliveryHead, DeliveryLog } from '../rules/delivery-queue.js';
 import type { WakeupListener } from '../wakeups.js';
 import { SortedList } from './sorted-list.js';
-import type { TaskEntry } from './task-entry.js';
+import { firstBytes, type TaskEntry } from './task-entry.js';
 
 /** A push configuration of a task with its queue of deliveries. */
 export interface ConfigEntry {
@@ -20,7 +15,7 @@ export interface ConfigEntry {
 }
 
 /** The push configurations of all tasks with their queues, and the order in which the queues are due. */
-export class MemoryDeliveries {
+export class MemoryDeliveries implements QueueTables<ConfigEntry>, DueTables<ConfigEntry, DeliveryClaim> {
   readonly #all = new SortedList<ConfigEntry>((a, b) => a.order - b.order);
   readonly #due = new SortedList<ConfigEntry>((a, b) => dueAt(a) - dueAt(b) || a.order - b.order);
   readonly #wakeups: Pick<WakeupListener, 'deliveryReady'>;
@@ -28,11 +23,6 @@ export class MemoryDeliveries {
 
   constructor(wakeups: Pick<WakeupListener, 'deliveryReady'>) {
     this.#wakeups = wakeups;
-  }
-
-  /** True if a task has room for a configuration. */
-  hasRoom({ pushConfigs = new Map() }: TaskEntry, id: string, limit: number | undefined): boolean {
-    return hasConfigRoom(pushConfigs.has(id), pushConfigs.size, limit);
   }
 
   /** Adds or replaces a configuration. A new queue begins behind `position`. */
@@ -44,10 +34,7 @@ export class MemoryDeliveries {
     const earlier = task.pushConfigs?.get(config.id);
     if (JSON.stringify(earlier?.config) === JSON.stringify(config)) return;
     if (earlier === undefined) this.#order += 1;
-    const log = { floor: task.floor, last: task.seq };
-    const head =
-      (earlier && replayedDelivery(earlier.head, { ...log, from: undefined }, now)) ??
-      newDeliveryQueue(position, task.seq, now);
+    const head = queueOfConfig(earlier?.head, { position, last: task.seq, now });
     const entry: ConfigEntry = { task, config, order: earlier?.order ?? this.#order, head };
     if (earlier !== undefined) this.#forget(earlier);
     task.pushConfigs ??= new Map();
@@ -72,17 +59,9 @@ export class MemoryDeliveries {
     pushConfigs.clear();
   }
 
-  /** Takes note of records of a task. */
-  hasGrown({ pushConfigs, scope }: TaskEntry, now: number): void {
-    if (pushConfigs === undefined) return;
-    let isDue = false;
-    for (const entry of pushConfigs.values()) {
-      const head = dueDelivery(entry.head, now);
-      if (head === undefined) continue;
-      this.set(entry, head);
-      isDue = true;
-    }
-    if (isDue) this.#wakeups.deliveryReady(scope.agent);
+  /** Takes note of records of a task. True if a queue became due. */
+  hasGrown({ pushConfigs }: TaskEntry, now: number): boolean {
+    return pushConfigs !== undefined && makeDue(this, pushConfigs.values(), now);
   }
 
   /** Count of queues with pending records that are not parked. */
@@ -96,9 +75,12 @@ export class MemoryDeliveries {
     return undefined;
   }
 
-  /** The queues with pending records that are not parked, in the order of their next attempts. */
-  due(): Iterable<ConfigEntry> {
-    return this.#due.ascending();
+  /** The queues of these agents that are due, in the order of their attempts. */
+  *due(agents: readonly string[], now: number): Generator<ConfigEntry, void> {
+    for (const entry of this.#due.ascending()) {
+      if (dueAt(entry) > now) return;
+      if (agents.includes(entry.task.scope.agent)) yield entry;
+    }
   }
 
   /** All queues in the order in which their configurations were added. */
@@ -106,11 +88,32 @@ export class MemoryDeliveries {
     return this.#all.ascending();
   }
 
-  /** Puts another head in the place of that of a queue. */
-  set(entry: ConfigEntry, head: DeliveryHead): void {
-    if (entry.head.dueAt !== undefined) this.#due.remove(entry);
+  head(entry: ConfigEntry): DeliveryHead {
+    return entry.head;
+  }
+
+  log({ task: { floor, seq } }: ConfigEntry): DeliveryLog {
+    return { floor, last: seq };
+  }
+
+  write(entry: ConfigEntry, head: DeliveryHead): void {
+    const isMoved = entry.head.dueAt !== head.dueAt;
+    if (isMoved && entry.head.dueAt !== undefined) this.#due.remove(entry);
     entry.head = head;
-    if (head.dueAt !== undefined) this.#due.add(entry);
+    if (isMoved && head.dueAt !== undefined) this.#due.add(entry);
+  }
+
+  take(
+    entry: ConfigEntry,
+    claimed: DeliveryHead,
+    maxBytes: number,
+  ): { readonly claim: DeliveryClaim; readonly bytes: number } {
+    this.write(entry, claimed);
+    const { config, task } = entry;
+    const { position, attempts, epoch } = claimed;
+    const records = firstBytes(task.content.records(Math.max(0, position + 1 - task.floor)), maxBytes);
+    const bytes = records.reduce((sum, { text }) => sum + text.length, 0);
+    return { claim: { ...keyOf(entry), epoch, config, position, last: task.seq, attempts, records }, bytes };
   }
 
   #forget(entry: ConfigEntry): void {
@@ -124,6 +127,11 @@ export function hasPendingDelivery({ pushConfigs }: TaskEntry): boolean {
   if (pushConfigs === undefined) return false;
   for (const { head } of pushConfigs.values()) if (head.dueAt !== undefined) return true;
   return false;
+}
+
+/** The key of a queue. */
+export function keyOf({ task, config }: ConfigEntry): DeliveryKey {
+  return { key: { scope: task.scope, id: task.id }, configId: config.id };
 }
 
 function dueAt({ head }: ConfigEntry): number {

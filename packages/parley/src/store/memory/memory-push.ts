@@ -1,8 +1,9 @@
+import { hasRoomFor } from '../engine/accept-message.js';
+import { claimQueues, purgeQueue, replayQueue, settleQueue } from '../engine/delivery-queues.js';
 import type {
   ConfigChange,
   ConfigPut,
   ConfigRange,
-  DeliveryClaim,
   DeliveryClaimRequest,
   DeliveryClaims,
   DeliveryKey,
@@ -15,25 +16,20 @@ import type {
   PushStorage,
   StoredPushConfig,
 } from '../push-storage.js';
-import {
-  claimedDelivery,
-  isDeliveryClaimable,
-  purgedDelivery,
-  replayedDelivery,
-  settledDelivery,
-} from '../rules/delivery-queue.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import { isSameScope, type Scope } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
-import type { ConfigEntry, MemoryDeliveries } from './memory-deliveries.js';
+import { type ConfigEntry, keyOf, type MemoryDeliveries } from './memory-deliveries.js';
+import type { MemoryTables } from './memory-tables.js';
 import type { MemoryTasks } from './memory-tasks.js';
-import { firstBytes, type TaskEntry } from './task-entry.js';
+import type { TaskEntry } from './task-entry.js';
 
 /** The parts of a storage that its push configurations need. */
 export interface MemoryPushOptions {
   readonly lifetime: ClockedLifetime;
   readonly tasks: MemoryTasks;
   readonly deliveries: MemoryDeliveries;
+  readonly tables: MemoryTables;
   readonly wakeups: Pick<WakeupListener, 'deliveryReady'>;
 }
 
@@ -42,12 +38,14 @@ export class MemoryPush implements PushStorage {
   readonly #lifetime: ClockedLifetime;
   readonly #tasks: MemoryTasks;
   readonly #deliveries: MemoryDeliveries;
+  readonly #tables: MemoryTables;
   readonly #wakeups: Pick<WakeupListener, 'deliveryReady'>;
 
-  constructor({ lifetime, tasks, deliveries, wakeups }: MemoryPushOptions) {
+  constructor({ lifetime, tasks, deliveries, tables, wakeups }: MemoryPushOptions) {
     this.#lifetime = lifetime;
     this.#tasks = tasks;
     this.#deliveries = deliveries;
+    this.#tables = tables;
     this.#wakeups = wakeups;
   }
 
@@ -55,7 +53,7 @@ export class MemoryPush implements PushStorage {
     const now = this.#lifetime.now();
     const entry = this.#tasks.find(scope, config.taskId);
     if (entry === undefined) return 'not-found';
-    if (!this.#deliveries.hasRoom(entry, config.id, limit)) return 'full';
+    if (!hasRoomFor(this.#tables, entry, { id: config.id, limit })) return 'full';
     this.#deliveries.put(entry, config, { position: entry.seq, now });
     return 'put';
   }
@@ -88,33 +86,16 @@ export class MemoryPush implements PushStorage {
 
   async claim(request: DeliveryClaimRequest): Promise<DeliveryClaims> {
     const now = this.#lifetime.now();
-    const { agents, limit, maxBytes } = request;
-    const claims: DeliveryClaim[] = [];
-    let left = maxBytes;
-    for (const entry of this.#deliveries.due()) {
-      const { task, head } = entry;
-      if (head.dueAt === undefined || head.dueAt > now) break;
-      if (!agents.includes(task.scope.agent) || !isDeliveryClaimable(head, now)) continue;
-      if (claims.length >= limit || (claims.length > 0 && left <= 0)) return { claims, more: true };
-      const { floor, content } = task;
-      const records = firstBytes(content.records(Math.max(0, head.position + 1 - floor)), left);
-      for (const { text } of records) left -= text.length;
-      // The place of the queue stays: a claim does not change when it is due.
-      entry.head = claimedDelivery(head, request, now);
-      const { position, attempts, epoch } = entry.head;
-      claims.push({ ...keyOf(entry), epoch, config: entry.config, position, last: task.seq, attempts, records });
-    }
-    return { claims, more: false };
+    const due = this.#deliveries.due(request.agents, now);
+    return claimQueues(this.#deliveries, { due, demand: request }, now);
   }
 
   async settle(held: HeldDelivery, outcome: DeliveryOutcome): Promise<boolean> {
     const now = this.#lifetime.now();
-    const entry = this.#entryOf(held);
-    const head = entry && settledDelivery(entry.head, { epoch: held.epoch, outcome }, { last: entry.task.seq, now });
-    if (entry === undefined || head === undefined) return false;
-    this.#deliveries.set(entry, head);
-    if (isDeliveryClaimable(head, now)) this.#wakeups.deliveryReady(entry.task.scope.agent);
-    return true;
+    const queue = this.#entryOf(held);
+    const { kind, isReady } = settleQueue(this.#deliveries, { queue, epoch: held.epoch, outcome }, now);
+    if (isReady) this.#wakeups.deliveryReady(held.key.scope.agent);
+    return kind === 'settled';
   }
 
   async queues({ agents, scope, standing, cursor, limit }: DeliveryQuery): Promise<DeliveryPage> {
@@ -137,21 +118,13 @@ export class MemoryPush implements PushStorage {
 
   async replay(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'> {
     const now = this.#lifetime.now();
-    const entry = this.#entryOf(queue);
-    if (entry === undefined) return 'not-found';
-    const { floor, seq, scope } = entry.task;
-    const head = replayedDelivery(entry.head, { from, floor, last: seq }, now);
-    if (head === undefined) return 'not-kept';
-    this.#deliveries.set(entry, head);
-    if (head.dueAt !== undefined) this.#wakeups.deliveryReady(scope.agent);
-    return 'replayed';
+    const { kind, isReady } = replayQueue(this.#deliveries, { queue: this.#entryOf(queue), from }, now);
+    if (isReady) this.#wakeups.deliveryReady(queue.key.scope.agent);
+    return kind;
   }
 
   async purge(queue: DeliveryKey): Promise<boolean> {
-    const now = this.#lifetime.now();
-    const entry = this.#entryOf(queue);
-    if (entry !== undefined) this.#deliveries.set(entry, purgedDelivery(entry.head, entry.task.seq, now));
-    return entry !== undefined;
+    return purgeQueue(this.#deliveries, this.#entryOf(queue), this.#lifetime.now());
   }
 
   #entryOf({ key, configId }: DeliveryKey): ConfigEntry | undefined {
@@ -165,10 +138,6 @@ function configsIn({ pushConfigs }: TaskEntry, { cursor, limit }: ConfigRange): 
     .filter(({ id }) => cursor === undefined || id > cursor)
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .slice(0, limit);
-}
-
-function keyOf({ task, config }: ConfigEntry): DeliveryKey {
-  return { key: { scope: task.scope, id: task.id }, configId: config.id };
 }
 
 function queueOf(entry: ConfigEntry): DeliveryQueue {

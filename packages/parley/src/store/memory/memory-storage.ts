@@ -3,6 +3,18 @@ import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
+import { acceptMessage } from '../engine/accept-message.js';
+import { appendRecords } from '../engine/append-records.js';
+import { type ClaimedTurn, claimTurns } from '../engine/claim-turns.js';
+import {
+  beginTurn,
+  cancelTask,
+  deleteTask,
+  releaseTurn,
+  renewTurn,
+  type Standing,
+  saveCheckpoint,
+} from '../engine/held-turns.js';
 import type {
   CancelRequest,
   Claim,
@@ -18,25 +30,10 @@ import { NodeList } from '../node-list.js';
 import { OwnerBlocks } from '../owner-blocks.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
-import {
-  type AcceptDecision,
-  type AcceptedTurn,
-  decideAccept,
-  firstTurn,
-  repeatedAccept,
-} from '../rules/decide-accept.js';
-import { checkAppend, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
-import { decideCancel, decideDelete, mergedCancel } from '../rules/decide-cancel.js';
+import { checkAppend } from '../rules/decide-append.js';
 import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
-import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
-import {
-  claimedBy,
-  isReadyAfterAppend,
-  isReadyAfterRelease,
-  releasedCounts,
-  renewedHolder,
-} from '../rules/turn-lease.js';
-import { arrivalAt, nextPlace, waits } from '../rules/turn-place.js';
+import { isReadyAfterAppend } from '../rules/turn-lease.js';
+import { arrivalAt, waits } from '../rules/turn-place.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
@@ -62,10 +59,11 @@ import { MemoryDeliveries } from './memory-deliveries.js';
 import { MemoryOwners } from './memory-owners.js';
 import { MemoryPush } from './memory-push.js';
 import { MemorySpaces } from './memory-space.js';
-import { MemoryTasks, refusedAccept } from './memory-tasks.js';
-import { type RememberedKey, RememberedKeys, rememberedOf } from './remembered-keys.js';
-import { claimOf, endsWith, firstBytes, holdingOf, type QueuedTurn, type TaskEntry } from './task-entry.js';
-import { type Demand, mayClaim, TurnQueue } from './turn-queue.js';
+import { MemoryTables } from './memory-tables.js';
+import { MemoryTasks } from './memory-tasks.js';
+import { RememberedKeys, rememberedOf } from './remembered-keys.js';
+import { claimOf, firstBytes, type TaskEntry } from './task-entry.js';
+import { TurnQueue } from './turn-queue.js';
 
 /** The options of a storage in memory. */
 export interface MemoryStorageOptions {
@@ -100,7 +98,7 @@ export class MemoryStorage implements TaskStorage {
   readonly #deliveries = new MemoryDeliveries(this.wakeups);
   readonly #queue = new TurnQueue();
   readonly #nodes = new NodeList();
-  #order = 0;
+  readonly #tables: MemoryTables;
 
   constructor({
     clock,
@@ -115,169 +113,116 @@ export class MemoryStorage implements TaskStorage {
     this.#tasks = new MemoryTasks(spaces, { eventLogBytes, maxTasks, maxBytes, deliveries });
     const limits = { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES };
     this.keys = new RememberedKeys({ lifetime, spaces, blocks: this.#blocks, limits });
-    this.push = new MemoryPush({ lifetime, tasks: this.#tasks, deliveries, wakeups: this.wakeups });
+    const written = {
+      spaces,
+      tasks: this.#tasks,
+      deliveries,
+      queue: this.#queue,
+      keys: this.keys,
+      blocks: this.#blocks,
+    };
+    const tables = new MemoryTables(written);
+    this.#tables = tables;
+    this.push = new MemoryPush({ lifetime, tasks: this.#tasks, deliveries, tables, wakeups: this.wakeups });
     const remove = (entry: TaskEntry) => this.#remove(entry);
     this.owners = new MemoryOwners({ lifetime, spaces, keys: this.keys, blocks: this.#blocks, remove });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     const now = this.#lifetime.now();
-    const { scope, task, idempotency, pushConfig, pushConfigLimit } = acceptance;
-    if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
-    if (acceptance.again === true) {
-      const earlier = this.#acceptedBefore(acceptance);
-      if (earlier !== undefined) return earlier;
+    const { scope, task, claim, pushConfig } = acceptance;
+    const isNew = 'create' in task;
+    const taskId = isNew ? task.create.id : task.id;
+    const request = {
+      isNew,
+      contextId: isNew ? undefined : task.contextId,
+      waitingLimit: acceptance.waitingLimit,
+      claim,
+      again: acceptance.again === true,
+      hasKey: acceptance.idempotency !== undefined,
+      config: pushConfig && { id: pushConfig.id ?? taskId, limit: acceptance.pushConfigLimit },
+    };
+    const at = { head: this.#tasks.find(scope, taskId), request, call: acceptance };
+    const answer = acceptMessage(this.#tables, at, now);
+    switch (answer.kind) {
+      case 'accepted': {
+        const { head: entry, turn, isClaimed, isReady } = answer;
+        if (isReady) this.wakeups.workReady(scope.agent);
+        const accepted = { kind: 'accepted', taskId, turn, seq: entry.seq } as const;
+        return isClaimed && entry.held !== undefined ? { ...accepted, claim: claimOf(entry, entry.held) } : accepted;
+      }
+      case 'repeated':
+        return { kind: 'repeated', first: rememberedOf(answer.key) };
+      case 'terminal':
+        return { kind: 'terminal', state: answer.head.state };
+      case 'blocked':
+        throw new OwnerBlockedError();
+      default:
+        return answer;
     }
-    let keyBefore: RememberedKey | undefined;
-    if (idempotency !== undefined) {
-      const { standing, kept } = this.keys.standing(scope, idempotency.key, {
-        node: acceptance.claim?.node,
-        now,
-      });
-      if (standing === 'reserved') return { kind: 'reserved' };
-      if (standing === 'known' && kept !== undefined) return { kind: 'repeated', first: rememberedOf(kept) };
-      keyBefore = kept;
-    }
-    let entry: TaskEntry | undefined;
-    let accepted: AcceptDecision;
-    if ('create' in task) {
-      entry = this.#tasks.insert(this.#spaces.of(scope), task.create, now);
-      accepted = firstTurn(acceptance.claim, now);
-    } else {
-      const { claim, waitingLimit } = acceptance;
-      entry = this.#tasks.find(scope, task.id);
-      accepted = decideAccept(entry, { contextId: task.contextId, waitingLimit, claim }, now);
-    }
-    if (entry === undefined || accepted.kind !== 'accepted') return refusedAccept(accepted.kind, entry);
-    if (!('create' in task)) {
-      const hasRoom = !pushConfig || this.#deliveries.hasRoom(entry, pushConfig.id ?? task.id, pushConfigLimit);
-      if (!hasRoom) return { kind: 'configs-full' };
-      this.#tasks.makeRoomFor(acceptance.message);
-    }
-    const queued = this.#enqueue(entry, acceptance, accepted);
-    const { turn } = accepted;
-    if (pushConfig !== undefined) {
-      const config = { ...pushConfig, id: pushConfig.id ?? entry.id, taskId: entry.id };
-      this.#deliveries.put(entry, config, { position: 'create' in task ? 0 : entry.seq, now });
-    }
-    if (idempotency !== undefined) {
-      this.keys.put(entry.space, idempotency, { outcome: { taskId: entry.id, turn }, now, before: keyBefore });
-    }
-    const { id: taskId, seq } = entry;
-    if (accepted.attempts === 0) {
-      if (accepted.isReady) this.wakeups.workReady(scope.agent);
-      return { kind: 'accepted', taskId, turn, seq };
-    }
-    return { kind: 'accepted', taskId, turn, seq, claim: claimOf(entry, queued, accepted.attempts) };
   }
 
   async append(append: Append): Promise<AppendOutcome> {
     const now = this.#lifetime.now();
     checkAppend(append);
-    const entry = this.#tasks.get(append.key);
-    const request = {
-      authority: append.authority,
-      after: append.after,
-      count: append.records.length,
-      ends: isTerminal(append.head.status.state),
-      endsTurn: append.endsTurn,
-    };
-    let decision = decideAppend(entry, request, { now });
-    if (entry === undefined) return { kind: 'not-found' };
-    if (decision.kind === 'compare') {
-      decision = decideAppend(entry, request, { now, isInLog: endsWith(entry, append) });
-    }
-    if (decision.kind !== 'appended') return unchangedOutcome(decision, entry);
-    const { checkpoint } = append;
-    const queued = typeof append.authority === 'number' ? entry.held : undefined;
-    if (queued !== undefined && checkpoint !== undefined) queued.checkpoint = checkpoint;
-    entry.append(append, decision);
-    this.#tasks.setStatus(entry, append.head.status, now);
-    if (append.records.length > 0) this.#deliveries.hasGrown(entry, now);
-    this.#queue.update(entry);
-    this.#tasks.hasGrown(entry);
-    const waiting = waitingIn(entry);
-    if (typeof append.authority !== 'number') this.wakeups.taskChanged(append.key);
-    if (isReadyAfterAppend(append, waiting)) this.wakeups.workReady(append.key.scope.agent);
-    return { kind: 'appended', waiting };
+    const { key, authority, after, records, endsTurn } = append;
+    const ends = isTerminal(append.head.status.state);
+    const request = { authority, after, count: records.length, ends, endsTurn };
+    const at = { head: this.#tasks.get(key), request, call: append };
+    const { outcome, isDue } = appendRecords(this.#tables, at, now);
+    if (outcome.kind !== 'appended') return outcome;
+    if (isDue) this.wakeups.deliveryReady(key.scope.agent);
+    if (typeof authority !== 'number') this.wakeups.taskChanged(key);
+    if (isReadyAfterAppend(append, outcome.waiting)) this.wakeups.workReady(key.scope.agent);
+    return outcome;
   }
 
   async claim(request: ClaimRequest): Promise<Claims> {
     const now = this.#lifetime.now();
-    const { limit, maxBytes = Number.POSITIVE_INFINITY } = request;
-    const demand = { ...request, limit: limit + 1 };
-    const claims: Claim[] = [];
-    let bytes = 0;
-    for (const entry of this.#claimable(demand, request.task, now)) {
-      const [first] = entry.queue;
-      if (first === undefined) continue;
-      bytes += entry.content.bytes;
-      if (claims.length >= limit || (claims.length > 0 && bytes > maxBytes)) return { claims, more: true };
-      entry.hold(claimedBy(entry, first.turn, { lease: request, now }));
-      this.#queue.update(entry);
-      claims.push(claimOf(entry, first, first.attempts + 1));
-    }
-    return { claims, more: false };
+    const only = request.task && this.#tasks.get(request.task);
+    const entries = request.task === undefined ? this.#queue.free(now) : only === undefined ? [] : [only];
+    const take = (entry: TaskEntry, claimed: ClaimedTurn): Claim | undefined => {
+      this.#tables.hold(entry, claimed);
+      return entry.held && { ...claimOf(entry, entry.held), attempt: entry.held.attempts + 1 };
+    };
+    return claimTurns(entries, { request, now, take });
   }
 
   async begin(turn: HeldTurn, attempt: number): Promise<Holding> {
     this.#lifetime.check();
-    const queued = this.#held(turn);
-    if (queued === undefined) return { held: false };
-    queued.attempts = attempt;
-    return holdingOf(queued);
+    return holdingOf(beginTurn(this.#tables, { head: this.#tasks.get(turn.key), held: turn }, attempt));
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
-    const now = this.#lifetime.now();
-    return request.turns.map((turn) => {
-      const entry = this.#tasks.get(turn.key);
-      const holder = entry && renewedHolder(entry, turn, now + request.leaseMs);
-      if (holder === undefined || entry?.held === undefined) return { held: false };
-      entry.holder = holder;
-      return holdingOf(entry.held);
-    });
+    const leaseEnd = this.#lifetime.now() + request.leaseMs;
+    return request.turns.map((held) =>
+      holdingOf(renewTurn(this.#tables, { head: this.#tasks.get(held.key), held }, leaseEnd)),
+    );
   }
 
-  async release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
+  async release(held: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
     this.#lifetime.check();
-    const entry = this.#tasks.get(turn.key);
-    if (entry === undefined) return { waiting: 0 };
-    const queued = this.#held(turn);
-    if (queued !== undefined) {
-      entry.holder = undefined;
-      if (how === 'done') entry.dropTurns(queued.turn);
-      const counts = releasedCounts(how, turn.attempt);
-      if (counts !== undefined) {
-        queued.attempts = counts.attempts;
-        queued.handOvers += counts.addedHandOvers;
-      }
-      this.#queue.update(entry);
-    }
-    const waiting = waitingIn(entry);
-    if (queued !== undefined && isReadyAfterRelease(how, waiting)) this.wakeups.workReady(turn.key.scope.agent);
+    const at = { head: this.#tasks.get(held.key), held, attempt: held.attempt };
+    const { waiting, isReady } = releaseTurn(this.#tables, at, how);
+    if (isReady) this.wakeups.workReady(held.key.scope.agent);
     return { waiting };
   }
 
-  async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
+  async saveCheckpoint(held: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
     this.#lifetime.check();
-    const queued = this.#held(turn);
-    if (queued !== undefined) queued.checkpoint = checkpoint;
-    return queued !== undefined;
+    return saveCheckpoint(this.#tables, { head: this.#tasks.get(held.key), held }, checkpoint);
   }
 
   async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
     const now = this.#lifetime.now();
-    const entry = this.#tasks.find(scope, taskId);
-    const decision = decideCancel(entry);
-    if (entry === undefined || decision.kind === 'not-found') return { kind: 'not-found' };
-    if (decision.kind === 'terminal') return { kind: 'terminal', state: entry.state };
-    const { held } = entry;
-    if (held !== undefined) held.cancel = mergedCancel(held.cancel, request);
+    const answer = cancelTask(this.#tables, { head: this.#tasks.find(scope, taskId), request }, now);
+    if (answer.kind === 'not-found') return answer;
+    const { head: entry } = answer;
+    if (answer.kind === 'terminal') return { kind: 'terminal', state: entry.state };
     this.wakeups.cancelAsked({ scope, id: taskId });
-    const requested = { kind: 'requested', seq: entry.seq, ...(held && { turn: held.turn }) } as const;
-    if (isRunning(entry, now)) return requested;
-    return { ...requested, stored: entry.stored(entry.content.read(), now) };
+    const { turn } = answer;
+    const requested = { kind: 'requested', seq: entry.seq, ...(turn !== undefined && { turn }) } as const;
+    return answer.isRunning ? requested : { ...requested, stored: entry.stored(entry.content.read(), now) };
   }
 
   async task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
@@ -323,11 +268,7 @@ export class MemoryStorage implements TaskStorage {
 
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
     const now = this.#lifetime.now();
-    const entry = this.#tasks.find(scope, taskId);
-    const decision = decideDelete(entry, now);
-    if (entry === undefined || decision !== 'deleted') return decision;
-    this.#remove(entry);
-    return 'deleted';
+    return deleteTask(this.#tasks.find(scope, taskId), (entry) => this.#remove(entry), now);
   }
 
   async check(): Promise<StorageLoad> {
@@ -370,53 +311,12 @@ export class MemoryStorage implements TaskStorage {
   }
 
   #remove(entry: TaskEntry): void {
-    entry.holder = undefined;
-    entry.dropTurns('all');
-    this.#queue.update(entry);
-    this.#tasks.remove(entry);
+    this.#tables.remove(entry);
     this.wakeups.taskChanged({ scope: entry.space.scope, id: entry.id });
   }
+}
 
-  #enqueue(entry: TaskEntry, { message, caller }: Acceptance, accepted: AcceptedTurn): QueuedTurn {
-    this.#order = nextPlace(this.#order, this.#lifetime.now());
-    const queued: QueuedTurn = {
-      order: this.#order,
-      turn: accepted.turn,
-      message,
-      caller,
-      attempts: accepted.attempts,
-      handOvers: 0,
-      checkpoint: undefined,
-      cancel: undefined,
-    };
-    entry.addTurn(queued);
-    entry.hold(accepted);
-    this.#queue.update(entry);
-    return queued;
-  }
-
-  #claimable(demand: Demand, task: TaskKey | undefined, now: number): readonly TaskEntry[] {
-    if (task === undefined) return this.#queue.claimable(demand, now);
-    const entry = this.#tasks.get(task);
-    return entry !== undefined && mayClaim(entry, demand, now) ? [entry] : [];
-  }
-
-  /** The answer to a message that waits or runs, for a node that missed it. */
-  #acceptedBefore({ scope, task, message, caller, claim }: Acceptance): AcceptOutcome | undefined {
-    const taskId = 'create' in task ? task.create.id : task.id;
-    const entry = this.#tasks.find(scope, taskId);
-    const text = JSON.stringify([message, caller]);
-    const queued = entry?.queue.findLast((turn) => JSON.stringify([turn.message, turn.caller]) === text);
-    if (entry === undefined || queued === undefined) return undefined;
-    const { turn, isClaimed, isReady } = repeatedAccept(entry, queued.turn, claim);
-    if (isReady) this.wakeups.workReady(scope.agent);
-    const accepted = { kind: 'accepted', taskId, turn, seq: entry.seq } as const;
-    return isClaimed ? { ...accepted, claim: claimOf(entry, queued, Math.max(1, queued.attempts)) } : accepted;
-  }
-
-  /** The turn, if it is still held under this epoch. */
-  #held(turn: HeldTurn): QueuedTurn | undefined {
-    const entry = this.#tasks.get(turn.key);
-    return entry !== undefined && isHeld(entry, turn) ? entry.held : undefined;
-  }
+function holdingOf({ held, cancel }: Standing<CancelRequest>): Holding {
+  if (!held) return { held };
+  return cancel === undefined ? { held } : { held, cancel };
 }

@@ -6,7 +6,6 @@ import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import type { AcceptOutcome } from '../task-storage.js';
 import { EndedTasks } from './ended-tasks.js';
 import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
@@ -148,13 +147,4 @@ export class MemoryTasks {
     }
     return { tasks, records };
   }
-}
-
-/** The answer to a message that is not taken in. */
-export function refusedAccept(
-  kind: Exclude<AcceptOutcome['kind'], 'repeated'>,
-  entry: TaskEntry | undefined,
-): AcceptOutcome {
-  if (kind === 'accepted' || entry === undefined) return { kind: 'not-found' };
-  return kind === 'terminal' ? { kind, state: entry.state } : { kind };
 }

@@ -1,9 +1,10 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Message } from '../../model/message.js';
+import { knownKey, rememberKey, reserveKey } from '../engine/message-keys.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
 import type { OwnerBlocks } from '../owner-blocks.js';
-import { type KeyStanding, keyStanding, REMEMBERED_SHARES } from '../rules/key-rules.js';
+import { type KeyHead, REMEMBERED_SHARES } from '../rules/key-rules.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import { NONE } from './hash-index.js';
@@ -26,7 +27,7 @@ interface KeyReservation {
 }
 
 /** A kept key, as it is now. */
-export interface RememberedKey extends KeptKey {
+export interface RememberedKey extends KeptKey, KeyHead {
   readonly shelf: Shelf;
   readonly slot: number;
   readonly space: MemorySpace;
@@ -75,13 +76,14 @@ export class RememberedKeys implements IdempotencyKeys {
 
   async reserve(scope: Scope, key: IdempotencyKey, { node, leaseMs }: Lease): Promise<Reservation> {
     const now = this.#lifetime.now();
-    const { standing, kept } = this.standing(scope, key.key, { node, now });
     if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
-    if (standing === 'known' && kept !== undefined) return { kind: 'known', first: rememberedOf(kept) };
-    if (standing === 'reserved' && kept !== undefined) return { kind: 'taken', digest: kept.digest };
     const reservation = { node, leaseEnd: now + leaseMs };
-    this.put(this.#spaces.of(scope), key, { outcome: undefined, reservation, now, before: kept });
-    return { kind: 'reserved' };
+    const write = (before: RememberedKey | undefined) =>
+      this.put(this.#spaces.of(scope), key, { outcome: undefined, reservation, now, before });
+    const answer = reserveKey(this.find(this.#spaces.find(scope), key.key), { node, now, write });
+    if (answer.kind === 'written') return { kind: 'reserved' };
+    const { digest } = answer.key;
+    return answer.kind === 'reserved' ? { kind: 'taken', digest } : { kind: 'known', first: rememberedOf(answer.key) };
   }
 
   async unreserve(scope: Scope, key: string, node: string): Promise<void> {
@@ -92,37 +94,23 @@ export class RememberedKeys implements IdempotencyKeys {
 
   async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
     const now = this.#lifetime.now();
-    const { standing, kept } = this.standing(scope, key.key, { node: undefined, now });
     if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
-    if (standing === 'known' && kept !== undefined) return rememberedOf(kept);
     const outcome = { reply };
-    this.put(this.#spaces.of(scope), key, { outcome, now, before: kept });
-    return { digest: key.digest, outcome };
+    const write = (before: RememberedKey | undefined) =>
+      this.put(this.#spaces.of(scope), key, { outcome, now, before });
+    const answer = rememberKey(this.find(this.#spaces.find(scope), key.key), { now, write });
+    return answer.kind === 'written' ? { digest: key.digest, outcome } : rememberedOf(answer.key);
   }
 
   async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
-    const now = this.#lifetime.now();
-    const { standing, kept } = this.standing(scope, key, { node: undefined, now });
-    return standing === 'known' && kept !== undefined ? rememberedOf(kept) : undefined;
+    const known = knownKey(this.find(this.#spaces.find(scope), key), this.#lifetime.now());
+    return known && rememberedOf(known);
   }
 
   find(space: MemorySpace | undefined, key: string): RememberedKey | undefined {
     if (space === undefined) return undefined;
     const hash = this.#hashOf(space, key);
     return found(this.#passing, space, key, hash) ?? found(this.#lasting, space, key, hash);
-  }
-
-  /** The standing of a key for a node, and the key as it is kept. */
-  standing(
-    scope: Scope,
-    key: string,
-    { node, now }: { readonly node: string | undefined; readonly now: number },
-  ): { readonly standing: KeyStanding; readonly kept: RememberedKey | undefined } {
-    const kept = this.find(this.#spaces.find(scope), key);
-    if (kept === undefined) return { standing: 'free', kept };
-    const { space, outcome, expiresAt, reservation } = kept;
-    const isTaskGone = typeof outcome === 'object' && !space.tasks.has(outcome.taskId);
-    return { standing: keyStanding({ expiresAt, reservation, isTaskGone }, node, now), kept };
   }
 
   /** Keeps a key. The oldest keys make room. */
@@ -232,7 +220,9 @@ function newShelf(): Shelf {
 function found(shelf: Shelf, space: MemorySpace, key: string, hash: number): RememberedKey | undefined {
   const slot = shelf.keys.find(space, key, hash);
   if (slot === NONE) return undefined;
-  return { ...shelf.keys.read(slot), shelf, slot, space, reservation: shelf.reservations.get(slot) };
+  const kept = shelf.keys.read(slot);
+  const isTaskGone = typeof kept.outcome === 'object' && !space.tasks.has(kept.outcome.taskId);
+  return { ...kept, shelf, slot, space, reservation: shelf.reservations.get(slot), isTaskGone };
 }
 
 /**

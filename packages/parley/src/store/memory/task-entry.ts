@@ -6,10 +6,10 @@ import type { Place } from '../../runtime/linked-list.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { CallerContext } from '../caller-context.js';
-import type { CancelRequest, Claim, Holding } from '../held-turn.js';
+import type { CancelRequest, Claim } from '../held-turn.js';
 import type { AppendedHead } from '../rules/decide-append.js';
 import { type Holder, isRunning, type TaskHead } from '../rules/task-head.js';
-import type { Scope } from '../task-key.js';
+import type { Scope, TaskKey } from '../task-key.js';
 import type { Append, StoredTask } from '../task-storage.js';
 import type { ConfigEntry } from './memory-deliveries.js';
 import type { MemorySpace } from './memory-space.js';
@@ -80,6 +80,18 @@ export class TaskEntry implements TaskHead {
     return this.space.scope;
   }
 
+  get head(): this {
+    return this;
+  }
+
+  get key(): TaskKey {
+    return this;
+  }
+
+  get bytes(): number {
+    return this.content.bytes;
+  }
+
   get hasEnded(): boolean {
     return this.endedAt !== undefined;
   }
@@ -87,6 +99,11 @@ export class TaskEntry implements TaskHead {
   /** The turn that a node holds, also after the end of its lease. */
   get held(): QueuedTurn | undefined {
     return this.holder === undefined ? undefined : this.queue[0];
+  }
+
+  /** A turn that waits or runs. */
+  queued(turn: number): QueuedTurn | undefined {
+    return this.queue.find((queued) => queued.turn === turn);
   }
 
   /** The lowest sequence number still kept. */
@@ -103,12 +120,6 @@ export class TaskEntry implements TaskHead {
   dropTurns(dropped: number | 'all'): void {
     const rest = dropped === 'all' ? NONE : this.queue.filter(({ turn }) => turn !== dropped);
     this.queue = rest.length === 0 ? NONE : rest;
-  }
-
-  /** Gives the first turn to a node, or to none. */
-  hold({ epoch, holder }: { readonly epoch: number; readonly holder: Holder | undefined }): void {
-    this.epoch = epoch;
-    this.holder = holder;
   }
 
   append({ records, head, snapshot }: Append, { seq, epoch, began, holder, drops }: AppendedHead): void {
@@ -133,8 +144,9 @@ export class TaskEntry implements TaskHead {
   }
 }
 
-/** The claim of a turn that a node holds now. */
-export function claimOf(entry: TaskEntry, queued: QueuedTurn, attempt: number): Claim {
+/** The claim of a turn that a node holds now, in the attempt that counts already. */
+export function claimOf(entry: TaskEntry, queued: QueuedTurn): Claim {
+  const attempt = Math.max(1, queued.attempts);
   const { turn, handOvers, message, caller, checkpoint, cancel } = queued;
   const { seq, epoch } = entry;
   const began = entry.began === turn;
@@ -142,11 +154,6 @@ export function claimOf(entry: TaskEntry, queued: QueuedTurn, attempt: number): 
   const claim = { scope: entry.space.scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began };
   if (checkpoint === undefined && cancel === undefined) return claim;
   return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
-}
-
-/** The standing of a turn that its node still holds. */
-export function holdingOf({ cancel }: QueuedTurn): Holding {
-  return cancel === undefined ? { held: true } : { held: true, cancel };
 }
 
 /** True if the log ends with just these records. */

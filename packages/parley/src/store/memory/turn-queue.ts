@@ -1,13 +1,6 @@
 import { LinkedList } from '../../runtime/linked-list.js';
-import { type Claimant, isClaimable } from '../rules/turn-lease.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
-
-/** A node that asks for turns of its agents. */
-export interface Demand extends Claimant {
-  readonly agents: readonly string[];
-  readonly limit: number;
-}
 
 /** Which tasks have a turn to claim, in the order in which the messages came. */
 export class TurnQueue {
@@ -48,18 +41,15 @@ export class TurnQueue {
     return undefined;
   }
 
-  /** Tasks whose first turn this node may claim now, oldest first. */
-  claimable(demand: Demand, now: number): TaskEntry[] {
-    const found: TaskEntry[] = [];
+  /** Tasks whose first turn has no holder, or one whose lease has ended: oldest first. */
+  *free(now: number): Generator<TaskEntry, void> {
+    const expired = now < this.#quietUntil ? [] : this.#expired(now);
+    let next = expired.shift();
     for (const entry of this.#ready.ascending()) {
-      if (found.length >= demand.limit) break;
-      if (mayClaim(entry, demand, now)) found.push(entry);
+      for (; next !== undefined && firstOrder(next) < firstOrder(entry); next = expired.shift()) yield next;
+      yield entry;
     }
-    if (now < this.#quietUntil) return found;
-    for (const entry of this.#expired(now)) {
-      if (mayClaim(entry, demand, now)) found.push(entry);
-    }
-    return found.sort((a, b) => firstOrder(a) - firstOrder(b)).slice(0, Math.max(0, demand.limit));
+    for (; next !== undefined; next = expired.shift()) yield next;
   }
 
   #expired(now: number): TaskEntry[] {
@@ -70,13 +60,8 @@ export class TurnQueue {
       this.#quietUntil = Math.min(this.#quietUntil, leaseEnd);
       if (leaseEnd <= now) expired.push(entry);
     }
-    return expired;
+    return expired.sort((a, b) => firstOrder(a) - firstOrder(b));
   }
-}
-
-/** True if the task belongs to an agent of this node, and its first turn may be claimed. */
-export function mayClaim(entry: TaskEntry, demand: Demand, now: number): boolean {
-  return demand.agents.includes(entry.space.scope.agent) && isClaimable(entry, demand, { task: entry, now });
 }
 
 function firstOrder(entry: TaskEntry): number {

@@ -1,0 +1,125 @@
+import type { Lease } from '../held-turn.js';
+import {
+  type AcceptedTurn,
+  type AcceptRequest,
+  decideAccept,
+  firstTurn,
+  repeatedAccept,
+} from '../rules/decide-accept.js';
+import { hasConfigRoom } from '../rules/delivery-queue.js';
+import { type KeyHead, keyStanding } from '../rules/key-rules.js';
+import type { TaskHead } from '../rules/task-head.js';
+
+/** The part of a call that the engine looks at. The call itself means nothing to it: its tables read and write that. */
+export interface MessageRequest extends AcceptRequest {
+  /** True for a message that begins a task. */
+  readonly isNew: boolean;
+  /** True if the node may have asked the same before. */
+  readonly again: boolean;
+  readonly hasKey: boolean;
+  /** Set if the message brings a push configuration. */
+  readonly config: { readonly id: string; readonly limit: number | undefined } | undefined;
+}
+
+/** The push configurations of a task: their count, and if one of them has a certain id. */
+export interface ConfigCount {
+  readonly count: number;
+  readonly isKnown: boolean;
+}
+
+/** The tables that take a message in. `Call` brings its texts. A storage writes all of one call, or nothing. */
+export interface MessageTables<Head extends TaskHead, Key extends KeyHead, Call> {
+  isBlocked(call: Call, now: number): boolean;
+  /** The last waiting or running turn with the same message from the same caller. */
+  sameTurn(head: Head, call: Call): number | undefined;
+  key(call: Call): Key | undefined;
+  countConfigs(head: Head, id: string): ConfigCount;
+  /** Puts a new task there with its first turn. */
+  create(call: Call, turn: AcceptedTurn, now: number): Head;
+  addTurn(head: Head, turn: AcceptedTurn, call: Call, now: number): void;
+  /** Adds or replaces the configuration of the call. A new one begins behind `position`. */
+  putConfig(head: Head, call: Call, at: { readonly position: number; readonly now: number }): void;
+  /** Keeps the task as the outcome of the key of the call, in the place of `before`. */
+  putKey(call: Call, outcome: { readonly turn: number; readonly now: number; readonly before: Key | undefined }): void;
+}
+
+/** A message, and the task that has its id, if there is one. */
+export interface MessageAt<Head, Call> {
+  readonly head: Head | undefined;
+  readonly request: MessageRequest;
+  readonly call: Call;
+}
+
+/** The answer to a message. `isClaimed`: the turn comes with its claim. `isReady`: a node can claim a turn now. */
+export type MessageAnswer<Head, Key> =
+  | {
+      readonly kind: 'accepted';
+      readonly head: Head;
+      readonly turn: number;
+      readonly isClaimed: boolean;
+      readonly isReady: boolean;
+    }
+  | { readonly kind: 'repeated'; readonly key: Key }
+  | { readonly kind: 'terminal'; readonly head: Head }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'reserved' }
+  | { readonly kind: 'blocked' }
+  | { readonly kind: 'other-context' | 'full' | 'configs-full' };
+
+/** Takes a message in, with its task if that is new. */
+export function acceptMessage<Head extends TaskHead, Key extends KeyHead, Call>(
+  tables: MessageTables<Head, Key, Call>,
+  { head: found, request, call }: MessageAt<Head, Call>,
+  now: number,
+): MessageAnswer<Head, Key> {
+  if (tables.isBlocked(call, now)) return { kind: 'blocked' };
+  const { isNew, claim, config } = request;
+  const earlier = request.again && found !== undefined ? acceptedBefore(tables, found, call, claim) : undefined;
+  if (earlier !== undefined) return earlier;
+  const key = request.hasKey ? tables.key(call) : undefined;
+  if (key !== undefined) {
+    const standing = keyStanding(key, claim?.node, now);
+    if (standing === 'reserved') return { kind: 'reserved' };
+    if (standing === 'known') return { kind: 'repeated', key };
+  }
+  let head = found;
+  let accepted: AcceptedTurn;
+  if (isNew) {
+    accepted = firstTurn(claim, now);
+    head = tables.create(call, accepted, now);
+  } else {
+    const decision = decideAccept(head, request, now);
+    if (head === undefined || decision.kind === 'not-found') return { kind: 'not-found' };
+    if (decision.kind === 'terminal') return { kind: 'terminal', head };
+    if (decision.kind !== 'accepted') return { kind: decision.kind };
+    if (config !== undefined && !hasRoomFor(tables, head, config)) return { kind: 'configs-full' };
+    accepted = decision;
+    tables.addTurn(head, accepted, call, now);
+  }
+  const { turn } = accepted;
+  if (config !== undefined) tables.putConfig(head, call, { position: isNew ? 0 : head.seq, now });
+  if (request.hasKey) tables.putKey(call, { turn, now, before: key });
+  return { kind: 'accepted', head, turn, isClaimed: accepted.attempts === 1, isReady: accepted.isReady };
+}
+
+/** The answer to a message that was taken in, when its caller missed the answer. */
+export function acceptedBefore<Head extends TaskHead, Call>(
+  tables: { sameTurn(head: Head, call: Call): number | undefined },
+  head: Head,
+  call: Call,
+  claim: Lease | undefined,
+): Extract<MessageAnswer<Head, never>, { readonly kind: 'accepted' }> | undefined {
+  const turn = tables.sameTurn(head, call);
+  return turn === undefined ? undefined : { kind: 'accepted', head, ...repeatedAccept(head, turn, claim) };
+}
+
+/** True if a task has room for a push configuration. */
+export function hasRoomFor<Head>(
+  tables: { countConfigs(head: Head, id: string): ConfigCount },
+  head: Head,
+  { id, limit }: { readonly id: string; readonly limit: number | undefined },
+): boolean {
+  if (limit === undefined) return true;
+  const { count, isKnown } = tables.countConfigs(head, id);
+  return hasConfigRoom(isKnown, count, limit);
+}

@@ -1,0 +1,54 @@
+import type { ClaimRequest } from '../held-turn.js';
+import type { Holder, TaskHead } from '../rules/task-head.js';
+import { claimedBy, isClaimable } from '../rules/turn-lease.js';
+import type { TaskKey } from '../task-key.js';
+
+/** A task that may have a turn to claim. */
+export interface ClaimablePlace {
+  readonly key: TaskKey;
+  readonly head: Pick<TaskHead, 'queue' | 'holder' | 'epoch'>;
+  /** About so much of storage the task takes, with its log. */
+  readonly bytes: number;
+}
+
+/** The first turn of a task in the hands of a node. */
+export interface ClaimedTurn {
+  readonly turn: number;
+  readonly epoch: number;
+  readonly holder: Holder;
+}
+
+/** Claims the first turns of tasks in the order given. `more`: a limit cut the list short. */
+export function claimTurns<Place extends ClaimablePlace, Claim>(
+  places: Iterable<Place>,
+  {
+    request,
+    now,
+    take,
+  }: {
+    readonly request: ClaimRequest;
+    readonly now: number;
+    /** Writes a claimed turn. Undefined if it cannot be read. */
+    readonly take: (place: Place, claimed: ClaimedTurn) => Claim | undefined;
+  },
+): { readonly claims: readonly Claim[]; readonly more: boolean } {
+  const { limit, maxBytes = Number.POSITIVE_INFINITY, agents } = request;
+  const chosen: (readonly [place: Place, turn: number])[] = [];
+  let bytes = 0;
+  let more = false;
+  for (const place of places) {
+    const { head, key } = place;
+    const [first] = head.queue;
+    if (first === undefined || !agents.includes(key.scope.agent)) continue;
+    if (!isClaimable(head, request, { task: key, now })) continue;
+    bytes += place.bytes;
+    more = chosen.length >= limit || (chosen.length > 0 && bytes > maxBytes);
+    if (more) break;
+    chosen.push([place, first.turn]);
+  }
+  const claims = chosen.flatMap(([place, turn]) => {
+    const claim = take(place, { turn, ...claimedBy(place.head, turn, { lease: request, now }) });
+    return claim === undefined ? [] : [claim];
+  });
+  return { claims, more };
+}

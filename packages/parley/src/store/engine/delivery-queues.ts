@@ -1,0 +1,128 @@
+import type { Lease } from '../held-turn.js';
+import type { DeliveryOutcome } from '../push-storage.js';
+import {
+  claimedDelivery,
+  type DeliveryHead,
+  type DeliveryLog,
+  dueDelivery,
+  isDeliveryClaimable,
+  newDeliveryQueue,
+  purgedDelivery,
+  replayedDelivery,
+  settledDelivery,
+} from '../rules/delivery-queue.js';
+
+/** The tables of queues of deliveries. */
+export interface QueueTables<Queue> {
+  head(queue: Queue): DeliveryHead;
+  /** The log of the task of a queue. */
+  log(queue: Queue): DeliveryLog;
+  write(queue: Queue, head: DeliveryHead): void;
+}
+
+/**
+ * The head of the queue of a configuration that is new or has changed. A new one begins behind `position`; a changed
+ * one is as after a replay.
+ */
+export function queueOfConfig(
+  earlier: DeliveryHead | undefined,
+  { position, last, now }: { readonly position: number; readonly last: number; readonly now: number },
+): DeliveryHead {
+  const replayed = earlier && replayedDelivery(earlier, { from: undefined, floor: 1, last }, now);
+  return replayed ?? newDeliveryQueue(position, last, now);
+}
+
+/** Makes queues due whose task got records. True if one became due by that. */
+export function makeDue<Queue>(tables: QueueTables<Queue>, queues: Iterable<Queue>, now: number): boolean {
+  let isDue = false;
+  for (const queue of queues) {
+    const head = dueDelivery(tables.head(queue), now);
+    if (head === undefined) continue;
+    tables.write(queue, head);
+    isDue = true;
+  }
+  return isDue;
+}
+
+/** The tables that queues are claimed from. */
+export interface DueTables<Queue, Claim> {
+  head(queue: Queue): DeliveryHead;
+  /** Writes a claimed queue, and reads its records up to so many bytes. Undefined if it cannot be read. */
+  take(
+    queue: Queue,
+    claimed: DeliveryHead,
+    maxBytes: number,
+  ): { readonly claim: Claim; readonly bytes: number } | undefined;
+}
+
+/** A claim of queues. `isOwn`: the node has this queue by the same claim, whose answer was lost. */
+export interface QueueDemand<Queue> extends Lease {
+  readonly limit: number;
+  readonly maxBytes: number;
+  readonly isOwn?: (queue: Queue) => boolean;
+}
+
+/** Claims queues in the order given. `more`: a limit cut the list short. */
+export function claimQueues<Queue, Claim>(
+  tables: DueTables<Queue, Claim>,
+  { due, demand }: { readonly due: Iterable<Queue>; readonly demand: QueueDemand<Queue> },
+  now: number,
+): { readonly claims: readonly Claim[]; readonly more: boolean } {
+  const { limit, isOwn } = demand;
+  const claims: Claim[] = [];
+  let left = demand.maxBytes;
+  for (const queue of due) {
+    const head = tables.head(queue);
+    if (!(isOwn === undefined ? isDeliveryClaimable(head, now) : isOwn(queue))) continue;
+    if (claims.length >= limit || (claims.length > 0 && left <= 0)) return { claims, more: true };
+    const taken = tables.take(queue, claimedDelivery(head, demand, now), left);
+    if (taken === undefined) continue;
+    left -= taken.bytes;
+    claims.push(taken.claim);
+  }
+  return { claims, more: false };
+}
+
+/** The result of a write to a queue. `isReady`: a node can claim it now. */
+export interface QueueWritten<Kind> {
+  readonly kind: Kind;
+  readonly isReady: boolean;
+}
+
+/** Settles an attempt. `overtaken`: nothing was written. */
+export function settleQueue<Queue>(
+  tables: QueueTables<Queue>,
+  {
+    queue,
+    epoch,
+    outcome,
+  }: { readonly queue: Queue | undefined; readonly epoch: number; readonly outcome: DeliveryOutcome },
+  now: number,
+): QueueWritten<'settled' | 'overtaken'> {
+  if (queue === undefined) return { kind: 'overtaken', isReady: false };
+  const { last } = tables.log(queue);
+  const settled = settledDelivery(tables.head(queue), { epoch, outcome }, { last, now });
+  if (settled === undefined) return { kind: 'overtaken', isReady: false };
+  tables.write(queue, settled);
+  return { kind: 'settled', isReady: isDeliveryClaimable(settled, now) };
+}
+
+/** Makes a queue due again, from a record on if that is given. */
+export function replayQueue<Queue>(
+  tables: QueueTables<Queue>,
+  { queue, from }: { readonly queue: Queue | undefined; readonly from: number | undefined },
+  now: number,
+): QueueWritten<'replayed' | 'not-found' | 'not-kept'> {
+  if (queue === undefined) return { kind: 'not-found', isReady: false };
+  const replayed = replayedDelivery(tables.head(queue), { ...tables.log(queue), from }, now);
+  if (replayed === undefined) return { kind: 'not-kept', isReady: false };
+  tables.write(queue, replayed);
+  return { kind: 'replayed', isReady: replayed.dueAt !== undefined };
+}
+
+/** Gives up the pending records of a queue. False if there is no such queue. */
+export function purgeQueue<Queue>(tables: QueueTables<Queue>, queue: Queue | undefined, now: number): boolean {
+  if (queue === undefined) return false;
+  tables.write(queue, purgedDelivery(tables.head(queue), tables.log(queue).last, now));
+  return true;
+}

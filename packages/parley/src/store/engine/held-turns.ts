@@ -1,0 +1,112 @@
+import type { ReleaseHow } from '../held-turn.js';
+import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
+import { type HeldNumbers, type Holder, isHeld, isRunning, type TaskHead, waitingIn } from '../rules/task-head.js';
+import { isReadyAfterRelease, releasedCounts, renewedHolder } from '../rules/turn-lease.js';
+
+/** The tables of turns that wait or run. `Cancel` is a request to cancel, in the form in which it is kept. */
+export interface TurnTables<Head extends TaskHead, Cancel, Checkpoint> {
+  /** Gives the first turn of a task to a node, or to none. */
+  hold(head: Head, held: { readonly epoch: number; readonly holder: Holder | undefined }): void;
+  /** Removes a turn from the queue of its task. */
+  drop(head: Head, turn: number): void;
+  /** Sets the attempts of a turn that have begun, and adds to its hand-overs. */
+  count(head: Head, turn: number, counts: { readonly attempts: number; readonly addedHandOvers: 0 | 1 }): void;
+  /** Keeps a value for the next attempt of a turn. */
+  saveCheckpoint(head: Head, turn: number, checkpoint: Checkpoint): void;
+  /** The request to cancel a turn, if there is one. */
+  cancelOf(head: Head, turn: number): Cancel | undefined;
+  /** Keeps a request to cancel a turn, merged with the one that is there. */
+  cancel(head: Head, turn: number, request: Cancel): void;
+}
+
+/** The standing of a turn for the node that names it. */
+export type Standing<Cancel> =
+  | { readonly held: false; readonly cancel?: never }
+  | { readonly held: true; readonly cancel: Cancel | undefined };
+
+const LOST = { held: false } as const;
+
+/** Counts an attempt of a turn that begins. */
+export function beginTurn<Head extends TaskHead, Cancel>(
+  tables: TurnTables<Head, Cancel, never>,
+  { head, held }: { readonly head: Head | undefined; readonly held: HeldNumbers },
+  attempt: number,
+): Standing<Cancel> {
+  if (head === undefined || !isHeld(head, held)) return LOST;
+  tables.count(head, held.turn, { attempts: attempt, addedHandOvers: 0 });
+  return { held: true, cancel: tables.cancelOf(head, held.turn) };
+}
+
+/** Moves the end of a lease on. */
+export function renewTurn<Head extends TaskHead, Cancel>(
+  tables: TurnTables<Head, Cancel, never>,
+  { head, held }: { readonly head: Head | undefined; readonly held: HeldNumbers },
+  leaseEnd: number,
+): Standing<Cancel> {
+  const holder = head && renewedHolder(head, held, leaseEnd);
+  if (head === undefined || holder === undefined) return LOST;
+  tables.hold(head, { epoch: head.epoch, holder });
+  return { held: true, cancel: tables.cancelOf(head, holder.turn) };
+}
+
+/** Gives a turn up in an attempt. `waiting`: turns of the task that still wait. `isReady`: a node can claim one now. */
+export function releaseTurn<Head extends TaskHead>(
+  tables: Pick<TurnTables<Head, never, never>, 'hold' | 'drop' | 'count'>,
+  { head, held, attempt }: { readonly head: Head | undefined; readonly held: HeldNumbers; readonly attempt: number },
+  how: ReleaseHow,
+): { readonly waiting: number; readonly isReady: boolean } {
+  if (head === undefined) return { waiting: 0, isReady: false };
+  const wasHeld = isHeld(head, held);
+  if (wasHeld) {
+    const counts = releasedCounts(how, attempt);
+    if (counts === undefined) tables.drop(head, held.turn);
+    else tables.count(head, held.turn, counts);
+    tables.hold(head, { epoch: head.epoch, holder: undefined });
+  }
+  const waiting = waitingIn(head);
+  return { waiting, isReady: wasHeld && isReadyAfterRelease(how, waiting) };
+}
+
+/** Keeps a value for the next attempt of a turn. False if the turn is lost. */
+export function saveCheckpoint<Head extends TaskHead, Checkpoint>(
+  tables: Pick<TurnTables<Head, never, Checkpoint>, 'saveCheckpoint'>,
+  { head, held }: { readonly head: Head | undefined; readonly held: HeldNumbers },
+  checkpoint: Checkpoint,
+): boolean {
+  if (head === undefined || !isHeld(head, held)) return false;
+  tables.saveCheckpoint(head, held.turn, checkpoint);
+  return true;
+}
+
+/** Keeps a request to cancel with the held turn of a task. `isRunning`: a lease on the task lasts. */
+export function cancelTask<Head extends TaskHead, Cancel>(
+  tables: TurnTables<Head, Cancel, never>,
+  { head, request }: { readonly head: Head | undefined; readonly request: Cancel },
+  now: number,
+):
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'terminal'; readonly head: Head }
+  | {
+      readonly kind: 'requested';
+      readonly head: Head;
+      readonly turn: number | undefined;
+      readonly isRunning: boolean;
+    } {
+  const decision = decideCancel(head);
+  if (head === undefined || decision.kind === 'not-found') return { kind: 'not-found' };
+  if (decision.kind === 'terminal') return { kind: 'terminal', head };
+  const { turn } = decision;
+  if (turn !== undefined) tables.cancel(head, turn, request);
+  return { kind: 'requested', head, turn, isRunning: isRunning(head, now) };
+}
+
+/** Deletes a task that no node runs. */
+export function deleteTask<Head extends TaskHead>(
+  head: Head | undefined,
+  remove: (head: Head) => void,
+  now: number,
+): 'deleted' | 'not-found' | 'running' {
+  const decision = decideDelete(head, now);
+  if (head !== undefined && decision === 'deleted') remove(head);
+  return decision;
+}

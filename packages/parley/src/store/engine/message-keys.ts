@@ -1,0 +1,36 @@
+import { type KeyHead, keyStanding } from '../rules/key-rules.js';
+
+/** The answer of a key to a node that wants to write it. */
+export type KeyAnswer<Key> = { readonly kind: 'written' } | { readonly kind: 'known' | 'reserved'; readonly key: Key };
+
+const WRITTEN = { kind: 'written' } as const;
+
+/** Reserves a key for a node, unless its outcome is known or another node finds it out. */
+export function reserveKey<Key extends KeyHead>(
+  key: Key | undefined,
+  {
+    node,
+    now,
+    write,
+  }: { readonly node: string; readonly now: number; readonly write: (before: Key | undefined) => void },
+): KeyAnswer<Key> {
+  const standing = keyStanding(key, node, now);
+  if (key !== undefined && standing !== 'free') return { kind: standing, key };
+  write(key);
+  return WRITTEN;
+}
+
+/** Keeps an outcome, also in the place of a reservation. The first outcome wins. */
+export function rememberKey<Key extends KeyHead>(
+  key: Key | undefined,
+  { now, write }: { readonly now: number; readonly write: (before: Key | undefined) => void },
+): KeyAnswer<Key> {
+  if (key !== undefined && keyStanding(key, undefined, now) === 'known') return { kind: 'known', key };
+  write(key);
+  return WRITTEN;
+}
+
+/** A key whose outcome is known. */
+export function knownKey<Key extends KeyHead>(key: Key | undefined, now: number): Key | undefined {
+  return keyStanding(key, undefined, now) === 'known' ? key : undefined;
+}
