@@ -7,7 +7,7 @@ import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import { attempt, ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/held-turn.js';
-import { mergedCancel } from '../../store/rules/decide-cancel.js';
+import { mergedCancel } from '../../store/held-turn.js';
 import type { Scope } from '../../store/task-key.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { CallerContext } from '../caller-context.js';
 import type { Claim, ClaimRequest } from '../held-turn.js';
-import { parsedCancel } from '../rules/decide-cancel.js';
+import { parsedCancel } from '../held-turn.js';
 import { claimedBy, isClaimable } from '../rules/turn-lease.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import { keyFields, lockTask, writeQueue } from './locked-task.js';

@@ -1,5 +1,6 @@
 import type { CancelRequest, HeldTurn, Holding, Lease, ReleaseHow } from '../held-turn.js';
-import { decideCancel, decideDelete, mergedCancel, parsedCancel } from '../rules/decide-cancel.js';
+import { mergedCancel, parsedCancel } from '../held-turn.js';
+import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
 import { releasedCounts } from '../rules/turn-lease.js';
 import { isEndState } from '../state-numbers.js';

@@ -1,7 +1,8 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { CancelRequest, HeldTurn, Holding, Lease, ReleaseHow, Renewal } from '../held-turn.js';
-import { decideCancel, mergedCancel, parsedCancel } from '../rules/decide-cancel.js';
+import { mergedCancel, parsedCancel } from '../held-turn.js';
+import { decideCancel } from '../rules/decide-cancel.js';
 import { releasedCounts } from '../rules/turn-lease.js';
 import type { TaskKey } from '../task-key.js';
 import type { CancelOutcome } from '../task-storage.js';

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { CallerContext } from '../caller-context.js';
 import type { Claim, ClaimRequest, Claims } from '../held-turn.js';
-import { parsedCancel } from '../rules/decide-cancel.js';
+import { parsedCancel } from '../held-turn.js';
 import type { TaskKey } from '../task-key.js';
 import type { RedisCalls } from './redis-calls.js';
 import { type TaskPlace, taskKeyOf } from './redis-keys.js';

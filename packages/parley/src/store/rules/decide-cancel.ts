@@ -1,4 +1,3 @@
-import type { CancelRequest } from '../held-turn.js';
 import { type Holder, isRunning, type TaskHead } from './task-head.js';
 
 /** The decision about a request to cancel. `turn`: the held turn that keeps the request. */
@@ -20,20 +19,4 @@ export function decideCancel(
 export function decideDelete(head: TaskHead | undefined, now: number): 'deleted' | 'not-found' | 'running' {
   if (head === undefined) return 'not-found';
   return isRunning(head, now) ? 'running' : 'deleted';
-}
-
-/** Two requests to cancel as one: the metadata of the later is merged over that of the earlier. */
-export function mergedCancel(earlier: CancelRequest | undefined, later: CancelRequest): CancelRequest {
-  if (earlier?.metadata === undefined) return later;
-  if (later.metadata === undefined) return earlier;
-  return { metadata: { ...earlier.metadata, ...later.metadata } };
-}
-
-/** A stored request to cancel. A request that cannot be read cancels all the same, without its metadata. */
-export function parsedCancel(text: string): CancelRequest {
-  try {
-    return JSON.parse(text) as CancelRequest;
-  } catch {
-    return {};
-  }
 }

@@ -1,89 +1,135 @@
-import { type AcceptDecision, decideAccept, firstTurn, repeatedAccept } from '../rules/decide-accept.js';
+import {
+  acceptedBefore as acceptedMessage,
+  acceptMessage,
+  type ConfigCount,
+  type MessageAnswer,
+  type MessageAt,
+  type MessageTables,
+} from '../engine/accept-message.js';
+import type { AcceptedTurn } from '../rules/decide-accept.js';
 import { insertTask } from './insert-task.js';
-import { hasRoom, putConfig } from './push-configs.js';
+import { countConfigs, putConfig } from './push-configs.js';
 import { RECORD_KEY } from './record-keys.js';
-import { rememberKey, standingOf } from './remembered-keys.js';
+import { type KeyAt, keyAt, writeKey } from './remembered-keys.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
-import type { AcceptResult, AcceptWrite, CreateWrite, KeyRow, WriteResults } from './write-requests.js';
+import type { AcceptResult, AcceptWrite, CreateWrite, WriteResults } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
+
+/** The rows that a message is written to. */
+class MessageRows implements MessageTables<HeadRow, KeyAt, AcceptWrite> {
+  readonly #tables: WriteTables;
+
+  constructor(tables: WriteTables) {
+    this.#tables = tables;
+  }
+
+  isBlocked([, [agent, tenant, owner]]: AcceptWrite, now: number): boolean {
+    return this.#tables.blocks.has({ agent, tenant, owner }, now);
+  }
+
+  sameTurn({ pk }: HeadRow, [, , , , , , message, caller]: AcceptWrite): number | undefined {
+    const last = 'SELECT max(turn) AS turn FROM execution WHERE task = ? AND message = ? AND caller = ?';
+    return this.#tables.sql.get<{ turn: number | null }>(last, pk, message, caller)?.turn ?? undefined;
+  }
+
+  key([, scope, , , , , , , , , idempotency]: AcceptWrite): KeyAt | undefined {
+    return idempotency === null ? undefined : keyAt(this.#tables, scope, idempotency[0]);
+  }
+
+  countConfigs(head: HeadRow, id: string): ConfigCount {
+    return countConfigs(this.#tables, head, id);
+  }
+
+  create(write: AcceptWrite, turn: AcceptedTurn, now: number): HeadRow {
+    const [, scope, , taskId, task] = write;
+    if (task === null) throw new TypeError('A message without a new task begins none');
+    const { epoch, holder } = turn;
+    const head = insertTask(this.#tables, { scope, now, taskId, task, turns: 1, epoch, holder });
+    this.#insertTurn(head, turn, write, now);
+    this.#tables.heads.keep(taskId, head);
+    return head;
+  }
+
+  addTurn(head: HeadRow, turn: AcceptedTurn, write: AcceptWrite, now: number): void {
+    const { sql, heads } = this.#tables;
+    // Its turns are claimed only after the file was opened again: the message would wait for that.
+    if (sql.isAside(head.pk)) throw new Error(`task ${write[3]} cannot be read`);
+    this.#insertTurn(head, turn, write, now);
+    head.turns = turn.turn;
+    head.epoch = turn.epoch;
+    head.holder = turn.holder;
+    if (turn.attempts === 1) writeHolder(this.#tables, head);
+    else sql.run('UPDATE task SET turns = ? WHERE pk = ?', turn.turn, head.pk);
+    heads.keep(write[3], head);
+  }
+
+  putConfig(head: HeadRow, write: AcceptWrite, at: { readonly position: number; readonly now: number }): void {
+    const [, , , , , , , , , pushConfig] = write;
+    if (pushConfig !== null) putConfig(this.#tables, head, { id: pushConfig[0], config: pushConfig[1], ...at });
+  }
+
+  putKey(
+    [, scope, , task, , , , , , , idempotency]: AcceptWrite,
+    { turn, before }: { readonly turn: number; readonly before: KeyAt | undefined },
+  ): void {
+    if (idempotency === null) return;
+    const [key, expiresAt, digest, lasting] = idempotency;
+    const row = { key, expiresAt, digest, task, turn, reply: null, node: null, leaseEnd: null, lasting };
+    writeKey(this.#tables, scope, row, before?.row);
+  }
+
+  #insertTurn(head: HeadRow, { turn, attempts }: AcceptedTurn, write: AcceptWrite, now: number): void {
+    const { sql, counters } = this.#tables;
+    const [, , , , , , message, caller] = write;
+    const ready = attempts === 0 && head.queue.length === 0;
+    const insert = 'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)';
+    sql.run(insert, head.pk, turn, counters.nextPlace(now), ready ? 1 : 0, attempts, message, caller);
+    head.queue.push({ turn, ready });
+  }
+}
 
 /** Takes a message in, with its task if that is new. */
 export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
-  const [, scope, now, taskId, create, contextId, message, caller, claim, pushConfig, idempotency, limit, again] =
-    write;
-  const { sql, heads, counters, blocks } = tables;
-  if (blocks.has({ agent: scope[0], tenant: scope[1], owner: scope[2] }, now)) return ['blocked'];
-  const earlier = again ? acceptedBefore(tables, write) : undefined;
-  if (earlier !== undefined) return earlier;
-  let keyRow: KeyRow | undefined;
-  if (idempotency !== null) {
-    const { standing, row } = standingOf(tables, scope, { key: idempotency[0], node: claim?.[0], now });
-    if (standing === 'reserved') return ['reserved'];
-    if (standing === 'known' && row !== undefined) return ['repeated', row.digest, row.task, row.turn, row.reply];
-    keyRow = row;
-  }
-  const lease = claim === null ? undefined : { node: claim[0], leaseMs: claim[1] };
-  let head: HeadRow | undefined;
-  let decision: AcceptDecision;
-  if (create === null) {
-    head = heads.find(scope, taskId);
-    decision = decideAccept(head, { contextId, waitingLimit: limit, claim: lease }, now);
-  } else {
-    decision = firstTurn(lease, now);
-    const { epoch, holder } = decision;
-    head = insertTask(tables, { scope, now, taskId, task: create, turns: 1, epoch, holder });
-  }
-  if (head === undefined) return ['not-found'];
-  if (decision.kind === 'terminal') return ['terminal', head.state];
-  if (decision.kind !== 'accepted') return [decision.kind];
-  // Its turns are claimed only after the file was opened again: the message would wait for that.
-  if (sql.isAside(head.pk)) throw new Error(`task ${taskId} cannot be read`);
-  if (create === null && pushConfig !== null) {
-    const [id, , limit] = pushConfig;
-    if (!hasRoom(tables, head, { id, limit })) return ['configs-full'];
-  }
-  const { turn, attempts, epoch, holder } = decision;
-  const isClaimed = attempts === 1;
-  const ready = !isClaimed && head.queue.length === 0;
-  const insert = 'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)';
-  sql.run(insert, head.pk, turn, counters.nextPlace(now), ready ? 1 : 0, attempts, message, caller);
-  head.queue.push({ turn, ready });
-  if (create === null) {
-    head.turns = turn;
-    head.epoch = epoch;
-    head.holder = holder;
-    if (isClaimed) writeHolder(tables, head);
-    else sql.run('UPDATE task SET turns = ? WHERE pk = ?', turn, head.pk);
-  }
-  heads.keep(taskId, head);
-  if (pushConfig !== null) {
-    const [id, config] = pushConfig;
-    putConfig(tables, head, { id, config, position: create === null ? head.seq : 0, now });
-  }
-  if (idempotency !== null) {
-    const [key, expiresAt, digest, lasting] = idempotency;
-    const kept = { key, expiresAt, digest, task: taskId, turn, reply: null, node: null, leaseEnd: null, lasting };
-    rememberKey(tables, scope, kept, keyRow);
-  }
-  return ['accepted', turn, head.seq, isClaimed ? epoch : null, decision.isReady];
+  return resultOf(acceptMessage(new MessageRows(tables), messageAt(tables, write), write[2]));
 }
 
 /** The answer to a message that was taken in, when its caller missed the answer. */
 export function acceptedBefore(tables: WriteTables, write: AcceptWrite): AcceptResult | undefined {
-  const [, scope, , taskId, , , message, caller, claim] = write;
-  const head = tables.heads.find(scope, taskId);
-  if (head === undefined) return undefined;
-  const found = tables.sql.get<{ turn: number | null }>(
-    'SELECT max(turn) AS turn FROM execution WHERE task = ? AND message = ? AND caller = ?',
-    head.pk,
-    message,
-    caller,
-  );
-  if (found === undefined || found.turn === null) return undefined;
-  const lease = claim === null ? undefined : { node: claim[0], leaseMs: claim[1] };
-  const { turn, isClaimed, isReady } = repeatedAccept(head, found.turn, lease);
-  return ['accepted', turn, head.seq, isClaimed ? head.epoch : null, isReady];
+  const { head, request } = messageAt(tables, write);
+  const earlier = head && acceptedMessage(new MessageRows(tables), head, write, request.claim);
+  return earlier && resultOf(earlier);
+}
+
+function messageAt(tables: WriteTables, call: AcceptWrite): MessageAt<HeadRow, AcceptWrite> {
+  const [, scope, , taskId, create, contextId, , , claim, pushConfig, idempotency, waitingLimit, again] = call;
+  const request = {
+    isNew: create !== null,
+    contextId,
+    waitingLimit,
+    claim: claim === null ? undefined : { node: claim[0], leaseMs: claim[1] },
+    again,
+    hasKey: idempotency !== null,
+    config: pushConfig === null ? undefined : { id: pushConfig[0], limit: pushConfig[2] ?? undefined },
+  };
+  return { head: tables.heads.find(scope, taskId), request, call };
+}
+
+function resultOf(answer: MessageAnswer<HeadRow, KeyAt>): AcceptResult {
+  switch (answer.kind) {
+    case 'accepted': {
+      const { head, turn, isClaimed, isReady } = answer;
+      return ['accepted', turn, head.seq, isClaimed ? head.epoch : null, isReady];
+    }
+    case 'repeated': {
+      const { digest, task, turn, reply } = answer.key.row;
+      return ['repeated', digest, task, turn, reply];
+    }
+    case 'terminal':
+      return ['terminal', answer.head.state];
+    default:
+      return [answer.kind];
+  }
 }
 
 /** Stores a task that no message created; false if the id is taken. */

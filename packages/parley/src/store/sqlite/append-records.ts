@@ -1,5 +1,5 @@
-import { type AppendedHead, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
-import { waitingIn } from '../rules/task-head.js';
+import { appendRecords, type RecordTables } from '../engine/append-records.js';
+import type { AppendedHead } from '../rules/decide-append.js';
 import { isEndState } from '../state-numbers.js';
 import { markDue } from './delivery-queues.js';
 import { putSnapshot } from './insert-task.js';
@@ -13,43 +13,48 @@ import type { WriteTables } from './write-tables.js';
 
 const INSERT = `INSERT INTO task_record VALUES (${RECORD_KEY}, ?, ?, ?, ?)`;
 
+/** The rows that records are written to. */
+class RecordRows implements RecordTables<HeadRow, AppendWrite> {
+  readonly #tables: WriteTables;
+
+  constructor(tables: WriteTables) {
+    this.#tables = tables;
+  }
+
+  endsWith(head: HeadRow, write: AppendWrite): boolean {
+    return endsWith(this.#tables, head, write);
+  }
+
+  append(head: HeadRow, appended: AppendedHead, write: AppendWrite, now: number): boolean {
+    const tables = this.#tables;
+    const [, , taskId, , authority, , , , , , snapshot, , rows, checkpoint] = write;
+    if (checkpoint !== null && typeof authority === 'number' && head.holder !== undefined) {
+      const update = 'UPDATE execution SET checkpoint = ? WHERE task = ? AND turn = ?';
+      tables.sql.run(update, checkpoint, head.pk, head.holder.turn);
+    }
+    insertRows(tables, head, rows);
+    writeHead(tables, head, { decision: appended, write });
+    if (snapshot !== null) putSnapshot(tables, head, snapshot);
+    if (head.hasEnded) {
+      tables.counters.changeFinishedLogs(head.bytes);
+      trimFinishedLogs(tables, head.pk);
+    } else {
+      if (snapshot !== null) trimLog(tables, head);
+      settleReady(tables, head);
+    }
+    tables.heads.keep(taskId, head);
+    return head.hasDeliveries && rows.length > 0 && markDue(tables, head, now);
+  }
+}
+
 /** Adds records to the log of a task, if the writer has the right to. */
 export function append(tables: WriteTables, write: AppendWrite): AppendResult {
-  const [, scope, taskId, now, authority, after, state, , , , snapshot, endsTurn, rows, checkpoint] = write;
-  const head = tables.heads.find(scope, taskId);
-  if (head === undefined) return ['not-found'];
-  const request = {
-    authority,
-    after,
-    count: countOf(rows),
-    ends: isEndState(state),
-    endsTurn: endsTurn ?? undefined,
-  };
-  let decision = decideAppend(head, request, { now });
-  if (decision.kind === 'compare') {
-    decision = decideAppend(head, request, { now, isInLog: endsWith(tables, head, write) });
-  }
-  if (decision.kind !== 'appended') {
-    const outcome = unchangedOutcome(decision, head);
-    return outcome.kind === 'appended' ? [outcome.kind, outcome.waiting] : [outcome.kind];
-  }
-  if (checkpoint !== null && typeof authority === 'number' && head.holder !== undefined) {
-    const update = 'UPDATE execution SET checkpoint = ? WHERE task = ? AND turn = ?';
-    tables.sql.run(update, checkpoint, head.pk, head.holder.turn);
-  }
-  insertRows(tables, head, rows);
-  writeHead(tables, head, { decision, write });
-  if (snapshot !== null) putSnapshot(tables, head, snapshot);
-  if (head.hasEnded) {
-    tables.counters.changeFinishedLogs(head.bytes);
-    trimFinishedLogs(tables, head.pk);
-  } else {
-    if (snapshot !== null) trimLog(tables, head);
-    settleReady(tables, head);
-  }
-  tables.heads.keep(taskId, head);
-  const isDue = head.hasDeliveries && rows.length > 0 && markDue(tables, head, now);
-  return isDue ? ['appended', waitingIn(head), isDue] : ['appended', waitingIn(head)];
+  const [, scope, taskId, now, authority, after, state, , , , , endsTurn, rows] = write;
+  const request = { authority, after, count: countOf(rows), ends: isEndState(state), endsTurn: endsTurn ?? undefined };
+  const at = { head: tables.heads.find(scope, taskId), request, call: write };
+  const { outcome, isDue } = appendRecords(new RecordRows(tables), at, now);
+  if (outcome.kind !== 'appended') return [outcome.kind];
+  return isDue ? ['appended', outcome.waiting, isDue] : ['appended', outcome.waiting];
 }
 
 /** True if the log ends with just these records. An earlier append may have had other rows for them. */

@@ -1,4 +1,4 @@
-import { claimedBy, isClaimable } from '../rules/turn-lease.js';
+import { type ClaimablePlace, claimTurns } from '../engine/claim-turns.js';
 import { LIMIT } from './statements.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
@@ -26,7 +26,8 @@ interface Place {
   readonly place: number;
 }
 
-interface Candidate extends Place {
+/** A turn with its task. */
+interface Candidate extends Place, ClaimablePlace {
   readonly row: Owner;
 }
 
@@ -51,24 +52,23 @@ const READ_AT_ONCE = 200;
  * Gives turns that no node runs to a node. A turn that cannot be read is set aside and keeps no other from being
  * claimed.
  */
-export function claim(tables: WriteTables, write: ClaimWrite): ClaimResult {
-  const [, { now, node, leaseMs, limit, maxBytes }] = write;
-  const turns: ClaimedTurn[] = [];
-  let bytes = 0;
-  for (const { task, row } of candidates(tables, write, limit + 1)) {
-    bytes += row.bytes;
-    if (turns.length >= limit || (turns.length > 0 && bytes > maxBytes)) return { turns, more: true };
-    const claimed = tables.sql.apart(task, () => {
-      const head = tables.heads.find(scopeOf(row), row.id);
-      const [first] = head?.queue ?? [];
-      if (head === undefined || first === undefined) return [];
-      Object.assign(head, claimedBy(head, first.turn, { lease: { node, leaseMs }, now }));
-      writeHolder(tables, head);
-      return heldTurn(tables, row, head);
-    });
-    turns.push(...(claimed ?? []));
-  }
-  return { turns, more: false };
+export function claim(tables: WriteTables, [, write]: ClaimWrite): ClaimResult {
+  const { now, node, leaseMs, agents, limit, maxBytes, holds } = write;
+  const request = { node, leaseMs, agents, limit, maxBytes, ...(holds && { holds }) };
+  const { claims, more } = claimTurns(candidates(tables, write), {
+    request,
+    now,
+    take: ({ task, row }, { epoch, holder }) =>
+      tables.sql.apart(task, () => {
+        const head = tables.heads.find(scopeOf(row), row.id);
+        if (head === undefined) return undefined;
+        head.epoch = epoch;
+        head.holder = holder;
+        writeHolder(tables, head);
+        return heldTurn(tables, row, head);
+      }),
+  });
+  return { turns: claims, more };
 }
 
 /** The turns that this very claim has given out before, when its answer was lost. */
@@ -81,77 +81,69 @@ export function claimedBefore(tables: WriteTables, [, write]: ClaimWrite): Claim
     return (
       tables.sql.apart(place.task, () => {
         const head = tables.heads.find(scopeOf(row), row.id);
-        return head === undefined ? [] : heldTurn(tables, row, head);
+        const turn = head && heldTurn(tables, row, head);
+        return turn === undefined ? [] : [turn];
       }) ?? []
     );
   });
   return turns.length === 0 ? undefined : { turns, more: turns.length >= write.limit };
 }
 
-function heldTurn({ sql }: WriteTables, row: Owner, { holder, pk, epoch, began }: HeadRow): readonly ClaimedTurn[] {
-  if (holder === undefined) return [];
+function heldTurn({ sql }: WriteTables, row: Owner, { holder, pk, epoch, began }: HeadRow): ClaimedTurn | undefined {
+  if (holder === undefined) return undefined;
   const { turn } = holder;
   const execution = sql.get<ExecutionRow>(
     'SELECT attempt, hand_overs, message, caller, checkpoint, cancel FROM execution WHERE task = ? AND turn = ?',
     pk,
     turn,
   );
-  if (execution === undefined) return [];
+  if (execution === undefined) return undefined;
   const { attempt, hand_overs: handOvers, message, caller, checkpoint, cancel } = execution;
   const scope = scopeOf(row);
   const texts = { message, caller, checkpoint, cancel };
-  return [{ scope, taskId: row.id, epoch, turn, attempt: attempt + 1, handOvers, began: began === turn, ...texts }];
+  return { scope, taskId: row.id, epoch, turn, attempt: attempt + 1, handOvers, began: began === turn, ...texts };
 }
 
-/** The first turns that may be claimed. */
-function candidates(tables: WriteTables, write: ClaimWrite, limit: number): readonly Candidate[] {
-  const [, { now, agents, task }] = write;
+/** The first turns that may be free, oldest first. */
+function* candidates(tables: WriteTables, { task, now }: ClaimWrite[1]): Generator<Candidate, void> {
   if (task !== null) {
     const head = tables.heads.find(...task);
     const [first] = head?.queue ?? [];
-    if (head === undefined || first === undefined) return [];
-    const row = ownerOf(tables, head.pk);
-    const candidate = { task: head.pk, turn: first.turn, place: 0, row };
-    return isFree(candidate, write) ? [candidate] : [];
+    const row = head && ownerOf(tables, head.pk);
+    if (head !== undefined && first !== undefined && row !== undefined) {
+      yield candidateOf({ task: head.pk, turn: first.turn, place: 0 }, row);
+    }
+    return;
   }
-  const waiting: Candidate[] = [];
+  const lost = now < tables.counters.nextLeaseEnd ? [] : lostPlaces(tables, now);
+  let next = lost.shift();
   for (const place of readyPlaces(tables)) {
+    for (; next !== undefined && next.place < place.place; next = lost.shift()) yield next;
     const row = ownerOf(tables, place.task);
-    if (row === undefined || !agents.includes(row.agent)) continue;
-    waiting.push({ ...place, row });
-    if (waiting.length === limit) break;
+    if (row !== undefined) yield candidateOf(place, row);
   }
-  if (now < tables.counters.nextLeaseEnd) return waiting;
-  return [...waiting, ...lost(tables, write, limit)].sort((a, b) => a.place - b.place).slice(0, limit);
+  for (; next !== undefined; next = lost.shift()) yield next;
 }
 
 /** Turns whose lease has ended, oldest first. */
-function lost(tables: WriteTables, write: ClaimWrite, limit: number): readonly Candidate[] {
+function lostPlaces(tables: WriteTables, now: number): Candidate[] {
   const found: Candidate[] = [];
   let nextLeaseEnd = Number.POSITIVE_INFINITY;
   for (const place of notReady(tables)) {
     const row = ownerOf(tables, place.task);
     if (row?.held !== place.turn) continue;
     nextLeaseEnd = Math.min(nextLeaseEnd, row.leaseEnd ?? nextLeaseEnd);
-    const candidate = { ...place, row };
-    if (isFree(candidate, write)) found.push(candidate);
+    if ((row.leaseEnd ?? 0) <= now) found.push(candidateOf(place, row));
   }
   tables.counters.nextLeaseEnd = nextLeaseEnd;
-  return found.slice(0, limit);
+  return found;
 }
 
-/** True if the turn is one of the agents asked for, and its node may be overtaken. */
-function isFree(
-  candidate: Place & { readonly row: Owner | undefined },
-  [, { now, node, agents, holds }]: ClaimWrite,
-): candidate is Candidate {
-  const { row, turn } = candidate;
-  if (row === undefined || !agents.includes(row.agent)) return false;
-  const { held, epoch, leaseEnd } = row;
-  const holder = held === null ? undefined : { turn: held, node: row.node ?? '', leaseEnd: leaseEnd ?? 0 };
-  const { agent, tenant, owner, id } = row;
-  const key = { scope: { agent, tenant, owner }, id };
-  return isClaimable({ queue: [{ turn }], holder, epoch }, { node, holds }, { task: key, now });
+function candidateOf(place: Place, row: Owner): Candidate {
+  const { agent, tenant, owner, id, held, epoch, node, leaseEnd, bytes } = row;
+  const holder = held === null ? undefined : { turn: held, node: node ?? '', leaseEnd: leaseEnd ?? 0 };
+  const head = { queue: [{ turn: place.turn }], holder, epoch };
+  return { ...place, row, key: { scope: { agent, tenant, owner }, id }, head, bytes };
 }
 
 function* readyPlaces({ sql }: WriteTables): Generator<Place, void> {

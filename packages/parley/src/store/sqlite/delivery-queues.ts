@@ -1,13 +1,14 @@
 import {
-  claimedDelivery,
-  type DeliveryHead,
-  dueDelivery,
-  isDeliveryClaimable,
-  newDeliveryQueue,
-  purgedDelivery,
-  replayedDelivery,
-  settledDelivery,
-} from '../rules/delivery-queue.js';
+  claimQueues,
+  type DueTables,
+  makeDue,
+  purgeQueue,
+  type QueueTables,
+  queueOfConfig,
+  replayQueue,
+  settleQueue,
+} from '../engine/delivery-queues.js';
+import type { DeliveryHead, DeliveryLog } from '../rules/delivery-queue.js';
 import { AFTER_SEQ } from './record-keys.js';
 import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
 import type { HeadRow } from './task-heads.js';
@@ -20,6 +21,7 @@ import type {
   RecordFields,
   ReplayDeliveryWrite,
   SettleDeliveryWrite,
+  WriteResults,
 } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
@@ -66,12 +68,8 @@ export function putQueue(
   const { sql } = tables;
   const { config, position, now } = queue;
   const row = sql.get<QueueRow>(`${QUEUES} WHERE task = ? AND config = ?`, head.pk, config);
-  if (row !== undefined) {
-    const replayed = replayedDelivery(headOf(row), { from: undefined, floor: 1, last: head.seq }, now);
-    if (replayed !== undefined) writeQueue(tables, row.pk, replayed);
-    return;
-  }
-  const created = newDeliveryQueue(position, head.seq, now);
+  const created = queueOfConfig(row && headOf(row), { position, last: head.seq, now });
+  if (row !== undefined) return writeQueue(tables, row.pk, created);
   sql.run(
     `INSERT INTO push_delivery SELECT NULL, pk, agent, ?, ?, ?, ?, NULL, NULL, ?, NULL, NULL FROM task WHERE pk = ?`,
     config,
@@ -90,22 +88,58 @@ export function dropQueue({ sql }: WriteTables, head: HeadRow, config: string): 
   head.hasDeliveries = sql.get('SELECT 1 FROM push_delivery WHERE task = ? LIMIT 1', head.pk) !== undefined;
 }
 
-/** Marks the queues of a task that got records. True if a queue became due. */
-export function markDue(tables: WriteTables, head: HeadRow, now: number): boolean {
-  let isDue = false;
-  for (const row of tables.sql.all<QueueRow>(`${QUEUES} WHERE task = ?`, head.pk)) {
-    const due = dueDelivery(headOf(row), now);
-    if (due === undefined) continue;
-    writeQueue(tables, row.pk, due);
-    isDue = true;
+/** The rows of queues. */
+class QueueRows implements QueueTables<QueueRow>, DueTables<QueueRow, ClaimedDelivery> {
+  readonly #tables: WriteTables;
+
+  constructor(tables: WriteTables) {
+    this.#tables = tables;
   }
-  return isDue;
+
+  head(row: QueueRow): DeliveryHead {
+    return headOf(row);
+  }
+
+  log({ task }: QueueRow): DeliveryLog {
+    const log = this.#tables.sql.get<DeliveryLog>('SELECT floor, seq AS last FROM task WHERE pk = ?', task);
+    return log ?? { floor: 1, last: 0 };
+  }
+
+  write({ pk }: QueueRow, head: DeliveryHead): void {
+    writeQueue(this.#tables, pk, head);
+  }
+
+  take(
+    row: QueueRow,
+    claimed: DeliveryHead,
+    maxBytes: number,
+  ): { readonly claim: ClaimedDelivery; readonly bytes: number } | undefined {
+    const { sql } = this.#tables;
+    return sql.apart(row.task, () => {
+      const owner = sql.get<OwnerRow>(OWNER, row.task, row.config);
+      if (owner === undefined) return undefined;
+      const after = Math.max(claimed.position, owner.floor - 1);
+      const records = firstRecords(this.#tables, { task: row.task, after }, maxBytes);
+      writeQueue(this.#tables, row.pk, claimed);
+      const { agent, tenant, owner: user, id: taskId, last, config } = owner;
+      const { epoch, position, attempts } = claimed;
+      const key = { scope: [agent, tenant, user] as const, taskId, configId: row.config };
+      const bytes = records.reduce((sum, [, , event]) => sum + event.length, 0);
+      return { claim: { ...key, epoch, config, position, last, attempts, records }, bytes };
+    });
+  }
+}
+
+/** Marks the queues of a task that got records. True if a queue became due. */
+export function markDue(tables: WriteTables, { pk }: HeadRow, now: number): boolean {
+  const rows = tables.sql.all<QueueRow>(`${QUEUES} WHERE task = ?`, pk);
+  return makeDue(new QueueRows(tables), rows, now);
 }
 
 /** Gives queues that are due to a node. */
 export function claimDeliveries(tables: WriteTables, write: ClaimDeliveriesWrite): ClaimDeliveriesResult {
   const [, { now }] = write;
-  return handOut(tables, write, (row) => isDeliveryClaimable(headOf(row), now));
+  return handOut(tables, write, { isWanted: ({ leaseEnd }) => leaseEnd === null || leaseEnd <= now });
 }
 
 /** The queues that this very claim has given out before, when its answer was lost. */
@@ -114,43 +148,27 @@ export function deliveriesClaimedBefore(
   write: ClaimDeliveriesWrite,
 ): ClaimDeliveriesResult | undefined {
   const [, { now, node, leaseMs }] = write;
-  const result = handOut(tables, write, (row) => row.node === node && row.leaseEnd === now + leaseMs);
+  const isOwn = (row: QueueRow) => row.node === node && row.leaseEnd === now + leaseMs;
+  const result = handOut(tables, write, { isWanted: isOwn, isOwn });
   return result.claims.length === 0 ? undefined : result;
 }
 
 function handOut(
   tables: WriteTables,
   [, request]: ClaimDeliveriesWrite,
-  isWanted: (row: QueueRow) => boolean,
+  { isWanted, isOwn }: { readonly isWanted: (row: QueueRow) => boolean; readonly isOwn?: (row: QueueRow) => boolean },
 ): ClaimDeliveriesResult {
-  const { now, node, leaseMs, agents, limit, maxBytes } = request;
+  const { now, agents, limit } = request;
   const { sql } = tables;
   const numbers = new Set(agents.map((name) => tables.heads.agent(name)));
-  const rows: QueueRow[] = [];
+  // A claim changes the rows, so that they are read before it.
+  const due: QueueRow[] = [];
   for (const row of sql.each<QueueRow>(`${QUEUES} WHERE due <= ? ORDER BY due, pk`, now)) {
-    if (rows.length > limit) break;
-    if (numbers.has(row.agent) && !sql.isAside(row.task) && isWanted(row)) rows.push(row);
+    if (due.length > limit) break;
+    if (numbers.has(row.agent) && !sql.isAside(row.task) && isWanted(row)) due.push(row);
   }
-  const claims: ClaimedDelivery[] = [];
-  let left = maxBytes;
-  for (const row of rows) {
-    if (claims.length >= limit || (claims.length > 0 && left <= 0)) return { claims, more: true };
-    const claim = sql.apart(row.task, (): ClaimedDelivery | undefined => {
-      const owner = sql.get<OwnerRow>(OWNER, row.task, row.config);
-      if (owner === undefined) return undefined;
-      const records = firstRecords(tables, { task: row.task, after: Math.max(row.position, owner.floor - 1) }, left);
-      const head = claimedDelivery(headOf(row), { node, leaseMs }, now);
-      writeQueue(tables, row.pk, head);
-      const { agent, tenant, owner: user, id: taskId, last, config } = owner;
-      const { epoch, position, attempts } = head;
-      const key = { scope: [agent, tenant, user] as const, taskId, configId: row.config };
-      return { ...key, epoch, config, position, last, attempts, records };
-    });
-    if (claim === undefined) continue;
-    for (const [, , event] of claim.records) left -= event.length;
-    claims.push(claim);
-  }
-  return { claims, more: false };
+  const demand = { ...request, ...(isOwn && { isOwn }) };
+  return claimQueues(new QueueRows(tables), { due, demand }, now);
 }
 
 /** Records of a task after a sequence number, until their events have so much JSON; at least one. */
@@ -170,47 +188,30 @@ function firstRecords(
   return records;
 }
 
-/** Settles an attempt. `isReady`: a node can claim the queue again. */
+/** Settles an attempt. */
 export function settleDelivery(
   tables: WriteTables,
   [, { queue, now, epoch, outcome }]: SettleDeliveryWrite,
-): { readonly isSettled: boolean; readonly isReady: boolean } {
-  const found = find(tables, queue);
-  const settled = found && settledDelivery(headOf(found.row), { epoch, outcome }, { last: found.task.seq, now });
-  if (found === undefined || settled === undefined) return { isSettled: false, isReady: false };
-  writeQueue(tables, found.row.pk, settled);
-  return { isSettled: true, isReady: isDeliveryClaimable(settled, now) };
+): WriteResults['settle-delivery'] {
+  return settleQueue(new QueueRows(tables), { queue: find(tables, queue), epoch, outcome }, now);
 }
 
 /** Makes a queue due again. */
 export function replayDelivery(
   tables: WriteTables,
   [, { queue, now, from }]: ReplayDeliveryWrite,
-): 'replayed' | 'not-found' | 'not-kept' {
-  const found = find(tables, queue);
-  if (found === undefined) return 'not-found';
-  const { row, task } = found;
-  const floor = tables.sql.get<{ floor: number }>('SELECT floor FROM task WHERE pk = ?', task.pk)?.floor ?? 1;
-  const replayed = replayedDelivery(headOf(row), { from, floor, last: task.seq }, now);
-  if (replayed === undefined) return 'not-kept';
-  writeQueue(tables, row.pk, replayed);
-  return 'replayed';
+): WriteResults['replay-delivery'] {
+  return replayQueue(new QueueRows(tables), { queue: find(tables, queue), from }, now);
 }
 
 /** Gives up the pending records of a queue. */
 export function purgeDelivery(tables: WriteTables, [, { queue, now }]: PurgeDeliveryWrite): boolean {
-  const found = find(tables, queue);
-  if (found !== undefined) writeQueue(tables, found.row.pk, purgedDelivery(headOf(found.row), found.task.seq, now));
-  return found !== undefined;
+  return purgeQueue(new QueueRows(tables), find(tables, queue), now);
 }
 
-function find(
-  { sql, heads }: WriteTables,
-  { scope, taskId, configId }: QueueFields,
-): { readonly row: QueueRow; readonly task: HeadRow } | undefined {
+function find({ sql, heads }: WriteTables, { scope, taskId, configId }: QueueFields): QueueRow | undefined {
   const task = heads.find(scope, taskId);
-  const row = task && sql.get<QueueRow>(`${QUEUES} WHERE task = ? AND config = ?`, task.pk, configId);
-  return task && row && { row, task };
+  return task && sql.get<QueueRow>(`${QUEUES} WHERE task = ? AND config = ?`, task.pk, configId);
 }
 
 function writeQueue({ sql }: WriteTables, pk: number, head: DeliveryHead): void {

@@ -1,6 +1,14 @@
-import { decideCancel, mergedCancel, parsedCancel } from '../rules/decide-cancel.js';
-import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
-import { releasedCounts, renewedHolder } from '../rules/turn-lease.js';
+import {
+  beginTurn,
+  cancelTask,
+  releaseTurn,
+  renewTurn,
+  type Standing,
+  saveCheckpoint,
+  type TurnTables,
+} from '../engine/held-turns.js';
+import { mergedCancel, parsedCancel } from '../held-turn.js';
+import { type Holder, isHeld } from '../rules/task-head.js';
 import type { HeadRow } from './task-heads.js';
 import { dropTurns, writeHolder } from './task-turns.js';
 import type {
@@ -14,52 +22,78 @@ import type {
   ReleaseWrite,
   RenewResult,
   RenewWrite,
+  WriteResults,
 } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
+/** The rows of turns that wait or run. */
+class TurnRows implements TurnTables<HeadRow, string, string> {
+  readonly #tables: WriteTables;
+
+  constructor(tables: WriteTables) {
+    this.#tables = tables;
+  }
+
+  hold(head: HeadRow, { epoch, holder }: { readonly epoch: number; readonly holder: Holder | undefined }): void {
+    head.epoch = epoch;
+    head.holder = holder;
+    writeHolder(this.#tables, head);
+  }
+
+  drop(head: HeadRow, turn: number): void {
+    dropTurns(this.#tables, head, turn);
+  }
+
+  count(
+    { pk }: HeadRow,
+    turn: number,
+    { attempts, addedHandOvers }: { readonly attempts: number; readonly addedHandOvers: 0 | 1 },
+  ): void {
+    const update = 'UPDATE execution SET attempt = ?, hand_overs = hand_overs + ? WHERE task = ? AND turn = ?';
+    this.#tables.sql.run(update, attempts, addedHandOvers, pk, turn);
+  }
+
+  saveCheckpoint({ pk }: HeadRow, turn: number, checkpoint: string): void {
+    this.#tables.sql.run('UPDATE execution SET checkpoint = ? WHERE task = ? AND turn = ?', checkpoint, pk, turn);
+  }
+
+  cancelOf({ pk }: HeadRow, turn: number): string | undefined {
+    const select = 'SELECT cancel FROM execution WHERE task = ? AND turn = ?';
+    return this.#tables.sql.get<{ cancel: string | null }>(select, pk, turn)?.cancel ?? undefined;
+  }
+
+  cancel(head: HeadRow, turn: number, request: string): void {
+    const earlier = this.cancelOf(head, turn);
+    const merged =
+      earlier === undefined ? request : JSON.stringify(mergedCancel(parsedCancel(earlier), parsedCancel(request)));
+    this.#tables.sql.run('UPDATE execution SET cancel = ? WHERE task = ? AND turn = ?', merged, head.pk, turn);
+  }
+}
+
 /** Counts the attempt that begins; false for a turn that is no longer held, or the request to cancel it, if any. */
 export function begin(tables: WriteTables, [, { turn, attempt }]: BeginWrite): HeldResult {
-  const head = heldBy(tables, turn);
-  if (head === undefined) return false;
-  tables.sql.run('UPDATE execution SET attempt = ? WHERE task = ? AND turn = ?', attempt, head.pk, turn.turn);
-  return cancelOf(tables, head.pk, turn.turn);
+  return resultOf(beginTurn(new TurnRows(tables), { head: headOf(tables, turn), held: turn }, attempt));
 }
 
 /** Moves the ends of leases on, as far as they are still held. A damaged row fails no other turn. */
 export function renew(tables: WriteTables, [, { now, leaseMs, turns }]: RenewWrite): RenewResult {
+  const rows = new TurnRows(tables);
   return turns.map((turn) =>
-    tables.sql.apart(turn.taskId, () => {
-      const head = tables.heads.find(turn.scope, turn.taskId);
-      const holder = head && renewedHolder(head, turn, now + leaseMs);
-      if (head === undefined || holder === undefined) return false;
-      head.holder = holder;
-      tables.sql.run('UPDATE task SET lease_end = ? WHERE pk = ?', holder.leaseEnd, head.pk);
-      return cancelOf(tables, head.pk, holder.turn);
-    }),
+    tables.sql.apart(turn.taskId, () =>
+      resultOf(renewTurn(rows, { head: headOf(tables, turn), held: turn }, now + leaseMs)),
+    ),
   );
 }
 
-/** Gives a turn up; how many turns of its task wait. */
-export function release(tables: WriteTables, [, { turn, attempt, how }]: ReleaseWrite): number {
-  const head = heldBy(tables, turn);
-  if (head !== undefined) {
-    head.holder = undefined;
-    if (how === 'done') dropTurns(tables, head, turn.turn);
-    const counts = releasedCounts(how, attempt);
-    if (counts !== undefined) {
-      const update = 'UPDATE execution SET attempt = ?, hand_overs = hand_overs + ? WHERE task = ? AND turn = ?';
-      tables.sql.run(update, counts.attempts, counts.addedHandOvers, head.pk, turn.turn);
-    }
-    writeHolder(tables, head);
-  }
-  const now = head ?? tables.heads.find(turn.scope, turn.taskId);
-  return now === undefined ? 0 : waitingIn(now);
+/** Gives a turn up. */
+export function release(tables: WriteTables, [, { turn, attempt, how }]: ReleaseWrite): WriteResults['release'] {
+  return releaseTurn(new TurnRows(tables), { head: headOf(tables, turn), held: turn, attempt }, how);
 }
 
 /** Gives up a turn that cannot be read, as if it had not been claimed. The next opening of the file frees it. */
 export function leaveAside(tables: WriteTables, [, { turn, reason }]: LeaveAsideWrite): undefined {
-  const head = heldBy(tables, turn);
-  if (head === undefined) return;
+  const head = headOf(tables, turn);
+  if (head === undefined || !isHeld(head, turn)) return;
   tables.sql.apart(head.pk, () => {
     head.holder = undefined;
     writeHolder(tables, head);
@@ -68,36 +102,23 @@ export function leaveAside(tables: WriteTables, [, { turn, reason }]: LeaveAside
 }
 
 /** Keeps a value for the next attempt; false for a turn that is no longer held. */
-export function saveCheckpoint(tables: WriteTables, [, { turn, checkpoint }]: CheckpointWrite): boolean {
-  const head = heldBy(tables, turn);
-  if (head === undefined) return false;
-  tables.sql.run('UPDATE execution SET checkpoint = ? WHERE task = ? AND turn = ?', checkpoint, head.pk, turn.turn);
-  return true;
+export function keepCheckpoint(tables: WriteTables, [, { turn, checkpoint }]: CheckpointWrite): boolean {
+  return saveCheckpoint(new TurnRows(tables), { head: headOf(tables, turn), held: turn }, checkpoint);
 }
 
 /** Keeps a request to cancel with the held turn, if there is one. */
 export function requestCancel(tables: WriteTables, [, { scope, now, taskId, request }]: CancelWrite): CancelResult {
-  const head = tables.heads.find(scope, taskId);
-  const decision = decideCancel(head);
-  if (head === undefined || decision.kind === 'not-found') return { kind: 'not-found' };
-  if (decision.kind === 'terminal') return { kind: 'terminal', state: head.state };
-  const { turn } = decision;
-  if (turn !== undefined) {
-    const earlier = cancelOf(tables, head.pk, turn);
-    const merged =
-      earlier === null ? request : JSON.stringify(mergedCancel(parsedCancel(earlier), parsedCancel(request)));
-    tables.sql.run('UPDATE execution SET cancel = ? WHERE task = ? AND turn = ?', merged, head.pk, turn);
-  }
-  return { kind: 'requested', seq: head.seq, turn, running: isRunning(head, now) };
+  const answer = cancelTask(new TurnRows(tables), { head: tables.heads.find(scope, taskId), request }, now);
+  if (answer.kind === 'not-found') return answer;
+  const { head } = answer;
+  if (answer.kind === 'terminal') return { kind: 'terminal', state: head.state };
+  return { kind: 'requested', seq: head.seq, turn: answer.turn, running: answer.isRunning };
 }
 
-/** The task of a turn, if the turn is still held under this epoch. */
-function heldBy(tables: WriteTables, held: HeldFields): HeadRow | undefined {
-  const head = tables.heads.find(held.scope, held.taskId);
-  return head !== undefined && isHeld(head, held) ? head : undefined;
+function headOf({ heads }: WriteTables, { scope, taskId }: HeldFields): HeadRow | undefined {
+  return heads.find(scope, taskId);
 }
 
-function cancelOf({ sql }: WriteTables, task: number, turn: number): string | null {
-  const select = 'SELECT cancel FROM execution WHERE task = ? AND turn = ?';
-  return sql.get<{ cancel: string | null }>(select, task, turn)?.cancel ?? null;
+function resultOf({ held, cancel }: Standing<string>): HeldResult {
+  return held ? (cancel ?? null) : false;
 }

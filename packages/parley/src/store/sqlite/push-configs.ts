@@ -1,5 +1,5 @@
+import { type ConfigCount, hasRoomFor } from '../engine/accept-message.js';
 import type { ConfigPut } from '../push-storage.js';
-import { hasConfigRoom } from '../rules/delivery-queue.js';
 import { dropQueue, putQueue } from './delivery-queues.js';
 import type { HeadRow } from './task-heads.js';
 import type { DeletePushConfigWrite, PutPushConfigWrite, RewriteConfigWrite } from './write-requests.js';
@@ -10,21 +10,17 @@ export function putPushConfig(tables: WriteTables, [, write]: PutPushConfigWrite
   const { scope, taskId, id, config, limit, now } = write;
   const head = tables.heads.find(scope, taskId);
   if (head === undefined) return 'not-found';
-  if (!hasRoom(tables, head, { id, limit })) return 'full';
+  const counted = { countConfigs: (task: HeadRow, of: string) => countConfigs(tables, task, of) };
+  if (!hasRoomFor(counted, head, { id, limit: limit ?? undefined })) return 'full';
   putConfig(tables, head, { id, config, position: head.seq, now });
   return 'put';
 }
 
-/** True if a task has room for a push configuration. */
-export function hasRoom(
-  { sql }: WriteTables,
-  { pk }: HeadRow,
-  { id, limit }: { readonly id: string; readonly limit: number | null },
-): boolean {
-  if (limit === null) return true;
+/** Counts the push configurations of a task. */
+export function countConfigs({ sql }: WriteTables, { pk }: HeadRow, id: string): ConfigCount {
   const query = 'SELECT count(*) AS count, count(CASE WHEN id = ? THEN 1 END) AS known FROM push_config WHERE task = ?';
   const { count = 0, known = 0 } = sql.get<{ count: number; known: number }>(query, id, pk) ?? {};
-  return hasConfigRoom(known > 0, count, limit);
+  return { count, isKnown: known > 0 };
 }
 
 /** Removes a push configuration; false if the scope has no such task. */

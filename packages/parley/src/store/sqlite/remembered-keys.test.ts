@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { REMEMBERED_LIMIT } from '../rules/key-rules.js';
-import { remember, standingOf, sweepKeys } from './remembered-keys.js';
+import { keyStanding, REMEMBERED_LIMIT } from '../rules/key-rules.js';
+import { keyAt, remember, sweepKeys } from './remembered-keys.js';
 import { RememberedSizes } from './remembered-sizes.js';
 import { prepareSchema } from './schema.js';
 import { Statements } from './statements.js';
@@ -32,7 +32,7 @@ function world(keys = 0) {
   };
   fill(SCOPE, keys);
   const standing = (key: string, scope = SCOPE) =>
-    standingOf(tables, scope, { key, node: undefined, now: NOW }).standing;
+    keyStanding(keyAt(tables, scope, key), undefined, NOW);
   const has = (key: string, scope = SCOPE) => standing(key, scope) === 'known';
   const keysOf = (scope: ScopeFields) =>
     db.prepare('SELECT count(*) AS keys FROM idempotency WHERE scope = ?').get(tables.heads.scopeOf(scope))?.keys;

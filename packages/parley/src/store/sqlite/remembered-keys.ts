@@ -1,14 +1,8 @@
-import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
+import { type KeyAnswer, rememberKey, reserveKey } from '../engine/message-keys.js';
+import { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { KEY_BYTES, keyBytes, type Owner } from './remembered-sizes.js';
 import { LIMIT } from './statements.js';
-import type {
-  KeyRow,
-  RememberWrite,
-  ReserveResult,
-  ReserveWrite,
-  ScopeFields,
-  UnreserveWrite,
-} from './write-requests.js';
+import type { KeyResult, KeyRow, RememberWrite, ReserveWrite, ScopeFields, UnreserveWrite } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
 interface Gone {
@@ -54,34 +48,49 @@ function dropsOf(index: string, lasting: KeyRow['lasting']) {
 /** Keys that are dropped together if there are too many. A statement for each key takes twice as long. */
 const DROPPED_AT_ONCE = 500;
 
-/** The standing of a key for a node, and its row. */
-export function standingOf(
-  { sql, heads }: WriteTables,
-  scope: ScopeFields,
-  { key, node, now }: { readonly key: string; readonly node: string | undefined; readonly now: number },
-): { readonly standing: KeyStanding; readonly row: KeyRow | undefined } {
-  const scopePk = heads.scope(scope);
-  const row = scopePk === undefined ? undefined : sql.get<KeyRow>(KEY_ROW, scopePk, key);
-  if (row === undefined) return { standing: 'free', row };
-  const isTaskGone = row.task !== null && heads.find(scope, row.task) === undefined;
-  const reservation = row.node === null ? undefined : { node: row.node, leaseEnd: row.leaseEnd ?? 0 };
-  return { standing: keyStanding({ expiresAt: row.expiresAt, reservation, isTaskGone }, node, now), row };
+/** A key with its row. */
+export interface KeyAt extends KeyHead {
+  readonly row: KeyRow;
 }
 
-/** Reserves a key for a node, unless its outcome is known or another node finds it out. */
-export function reserveKey(tables: WriteTables, [, write]: ReserveWrite): ReserveResult {
+/** A key as it is kept. */
+export function keyAt({ sql, heads }: WriteTables, scope: ScopeFields, key: string): KeyAt | undefined {
+  const scopePk = heads.scope(scope);
+  const row = scopePk === undefined ? undefined : sql.get<KeyRow>(KEY_ROW, scopePk, key);
+  if (row === undefined) return undefined;
+  const isTaskGone = row.task !== null && heads.find(scope, row.task) === undefined;
+  const reservation = row.node === null ? undefined : { node: row.node, leaseEnd: row.leaseEnd ?? 0 };
+  return { expiresAt: row.expiresAt, reservation, isTaskGone, row };
+}
+
+/** Reserves a key for a node. */
+export function reserve(tables: WriteTables, [, write]: ReserveWrite): KeyResult {
   const { scope, now, key, expiresAt, digest, node, leaseMs, lasting } = write;
-  if (tables.blocks.has({ agent: scope[0], tenant: scope[1], owner: scope[2] }, now)) return { standing: 'blocked' };
-  const { standing, row } = standingOf(tables, scope, { key, node, now });
-  if (standing !== 'free' && row !== undefined) return { standing, row };
-  const leaseEnd = now + leaseMs;
-  const kept = { key, expiresAt, digest, task: null, turn: null, reply: null, node, leaseEnd, lasting };
-  rememberKey(tables, scope, kept, row);
-  return { standing: 'free' };
+  if (isBlocked(tables, scope, now)) return { kind: 'blocked' };
+  const kept = { key, expiresAt, digest, task: null, turn: null, reply: null, node, leaseEnd: now + leaseMs, lasting };
+  const row = (before: KeyAt | undefined) => writeKey(tables, scope, kept, before?.row);
+  return resultOf(reserveKey(keyAt(tables, scope, key), { node, now, write: row }));
+}
+
+/** Keeps a direct reply. */
+export function remember(tables: WriteTables, [, write]: RememberWrite): KeyResult {
+  const { scope, now, key, expiresAt, digest, reply, lasting } = write;
+  if (isBlocked(tables, scope, now)) return { kind: 'blocked' };
+  const kept = { key, expiresAt, digest, task: null, turn: null, reply, node: null, leaseEnd: null, lasting };
+  const row = (before: KeyAt | undefined) => writeKey(tables, scope, kept, before?.row);
+  return resultOf(rememberKey(keyAt(tables, scope, key), { now, write: row }));
+}
+
+function isBlocked({ blocks }: WriteTables, [agent, tenant, owner]: ScopeFields, now: number): boolean {
+  return blocks.has({ agent, tenant, owner }, now);
+}
+
+function resultOf(answer: KeyAnswer<KeyAt>): KeyResult {
+  return answer.kind === 'written' ? answer : { kind: answer.kind, row: answer.key.row };
 }
 
 /** Gives a reservation of a node back. */
-export function unreserveKey(tables: WriteTables, [, { scope, key, node }]: UnreserveWrite): undefined {
+export function unreserve(tables: WriteTables, [, { scope, key, node }]: UnreserveWrite): undefined {
   const { sql, heads, counters } = tables;
   const scopePk = heads.scope(scope);
   if (scopePk === undefined) return;
@@ -91,22 +100,11 @@ export function unreserveKey(tables: WriteTables, [, { scope, key, node }]: Unre
   }
 }
 
-/** Keeps a direct reply, unless an outcome of the key is known: then that is the answer. */
-export function remember(tables: WriteTables, [, write]: RememberWrite): KeyRow | 'blocked' {
-  const { scope, now, key, expiresAt, digest, reply, lasting } = write;
-  if (tables.blocks.has({ agent: scope[0], tenant: scope[1], owner: scope[2] }, now)) return 'blocked';
-  const { standing, row } = standingOf(tables, scope, { key, node: undefined, now });
-  if (standing === 'known' && row !== undefined) return row;
-  const kept = { key, expiresAt, digest, task: null, turn: null, reply, node: null, leaseEnd: null, lasting };
-  rememberKey(tables, scope, kept, row);
-  return kept;
-}
-
 /**
  * Keeps the outcome of a key, in the place of the row that the key has. Older keys make room. A row that is larger than
  * all of the room is not kept.
  */
-export function rememberKey(tables: WriteTables, scope: ScopeFields, row: KeyRow, before: KeyRow | undefined): void {
+export function writeKey(tables: WriteTables, scope: ScopeFields, row: KeyRow, before: KeyRow | undefined): void {
   const { sql, heads, counters } = tables;
   const { key, expiresAt, digest, task, turn, reply, node, leaseEnd, lasting } = row;
   const scopePk = heads.scopeOf(scope);

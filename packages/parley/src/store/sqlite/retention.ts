@@ -1,4 +1,4 @@
-import { decideDelete } from '../rules/decide-cancel.js';
+import { deleteTask as deleteIdle } from '../engine/held-turns.js';
 import { leaveContext } from './contexts.js';
 import { BELOW_SEQ, OF_TASK, SEQ_OF_KEY } from './record-keys.js';
 import { sweepKeys } from './remembered-keys.js';
@@ -23,12 +23,9 @@ export function deleteTask(
   tables: WriteTables,
   [, { scope, now, taskId }]: DeleteWrite,
 ): 'deleted' | 'not-found' | 'running' {
-  const head = tables.heads.find(scope, taskId);
-  const decision = decideDelete(head, now);
-  if (head === undefined || decision !== 'deleted') return decision;
-  const { pk, state, contextId } = head;
-  remove(tables, { pk, id: taskId, scope: head.scope, state, contextId });
-  return decision;
+  const erase = ({ pk, state, contextId, scope: of }: HeadRow) =>
+    remove(tables, { pk, id: taskId, scope: of, state, contextId });
+  return deleteIdle(tables.heads.find(scope, taskId), erase, now);
 }
 
 /** Removes what has been kept long enough, at most so many rows. */

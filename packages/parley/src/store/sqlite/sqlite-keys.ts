@@ -35,10 +35,16 @@ export class SqliteKeys implements IdempotencyKeys {
     const lasting = lastingOf(idempotency);
     const row = { scope: scopeFields(scope), now, key, expiresAt: now + ttlMs, digest, node, leaseMs, lasting };
     const result = await this.#commits.do(['reserve', row]);
-    if (result.standing === 'blocked') throw new OwnerBlockedError();
-    if (result.standing === 'free') return { kind: 'reserved' };
-    if (result.standing === 'known') return { kind: 'known', first: rememberedOf(result.row) };
-    return { kind: 'taken', digest: result.row.digest };
+    switch (result.kind) {
+      case 'blocked':
+        throw new OwnerBlockedError();
+      case 'written':
+        return { kind: 'reserved' };
+      case 'known':
+        return { kind: 'known', first: rememberedOf(result.row) };
+      case 'reserved':
+        return { kind: 'taken', digest: result.row.digest };
+    }
   }
 
   async unreserve(scope: Scope, key: string, node: string): Promise<void> {
@@ -51,9 +57,9 @@ export class SqliteKeys implements IdempotencyKeys {
     const now = this.#lifetime.now();
     const lasting = lastingOf(idempotency);
     const row = { now, key, expiresAt: now + ttlMs, digest, reply: JSON.stringify(reply), lasting };
-    const kept = await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]);
-    if (kept === 'blocked') throw new OwnerBlockedError();
-    return rememberedOf(kept);
+    const result = await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]);
+    if (result.kind === 'blocked') throw new OwnerBlockedError();
+    return 'row' in result ? rememberedOf(result.row) : { digest, outcome: { reply } };
   }
 
   async recall(scope: Scope, key: string): Promise<Remembered | undefined> {

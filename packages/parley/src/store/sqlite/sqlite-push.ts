@@ -98,9 +98,9 @@ export class SqlitePush implements PushStorage {
   async settle(held: HeldDelivery, outcome: DeliveryOutcome): Promise<boolean> {
     const now = this.#lifetime.now();
     const settle = { queue: queueFields(held), now, epoch: held.epoch, outcome };
-    const { isSettled, isReady } = await this.#commits.do(['settle-delivery', settle]);
+    const { kind, isReady } = await this.#commits.do(['settle-delivery', settle]);
     if (isReady) this.#wakeups.deliveryReady(held.key.scope.agent);
-    return isSettled;
+    return kind === 'settled';
   }
 
   async queues(query: DeliveryQuery): Promise<DeliveryPage> {
@@ -110,9 +110,9 @@ export class SqlitePush implements PushStorage {
 
   async replay(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'> {
     const now = this.#lifetime.now();
-    const outcome = await this.#commits.do(['replay-delivery', { queue: queueFields(queue), now, from }]);
-    if (outcome === 'replayed') this.#wakeups.deliveryReady(queue.key.scope.agent);
-    return outcome;
+    const { kind, isReady } = await this.#commits.do(['replay-delivery', { queue: queueFields(queue), now, from }]);
+    if (isReady) this.#wakeups.deliveryReady(queue.key.scope.agent);
+    return kind;
   }
 
   async purge(queue: DeliveryKey): Promise<boolean> {

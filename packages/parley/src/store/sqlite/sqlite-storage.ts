@@ -15,12 +15,12 @@ import type {
   ReleaseHow,
   Renewal,
 } from '../held-turn.js';
+import { parsedCancel } from '../held-turn.js';
 import type { IdempotencyKeys } from '../idempotency-keys.js';
 import { NodeList } from '../node-list.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
-import { parsedCancel } from '../rules/decide-cancel.js';
-import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
+import { isReadyAfterAppend } from '../rules/turn-lease.js';
 import { stateOfNumber } from '../state-numbers.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -194,8 +194,9 @@ export class SqliteStorage implements TaskStorage {
 
   async release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
     this.#lifetime.check();
-    const waiting = await this.#commits.do(['release', { turn: heldFields(turn), attempt: turn.attempt, how }]);
-    if (isReadyAfterRelease(how, waiting)) this.wakeups.workReady(turn.key.scope.agent);
+    const write = { turn: heldFields(turn), attempt: turn.attempt, how };
+    const { waiting, isReady } = await this.#commits.do(['release', write]);
+    if (isReady) this.wakeups.workReady(turn.key.scope.agent);
     return { waiting };
   }
 

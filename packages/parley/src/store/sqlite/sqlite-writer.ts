@@ -11,11 +11,11 @@ import {
   settleDelivery,
 } from './delivery-queues.js';
 import { DamagedRowError, fileFault, isLocked } from './file-fault.js';
-import { begin, leaveAside, release, renew, requestCancel, saveCheckpoint } from './held-turns.js';
+import { begin, keepCheckpoint, leaveAside, release, renew, requestCancel } from './held-turns.js';
 import type { FileWatch } from './opened-files.js';
 import { blockOwner, eraseOwned } from './owned-scopes.js';
 import { deletePushConfig, putPushConfig, rewriteConfig } from './push-configs.js';
-import { remember, reserveKey, unreserveKey } from './remembered-keys.js';
+import { remember, reserve, unreserve } from './remembered-keys.js';
 import { deleteTask, sweep } from './retention.js';
 import type { CheckWrite, Settled, WriteRequest, WriteResults } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
@@ -143,12 +143,12 @@ const PERFORMED: Performed = {
   renew,
   release,
   'leave-aside': leaveAside,
-  checkpoint: saveCheckpoint,
+  checkpoint: keepCheckpoint,
   cancel: requestCancel,
   create,
   delete: deleteTask,
-  reserve: reserveKey,
-  unreserve: unreserveKey,
+  reserve,
+  unreserve,
   remember,
   'put-push-config': putPushConfig,
   'delete-push-config': deletePushConfig,

@@ -1,3 +1,4 @@
+import type { QueueWritten } from '../engine/delivery-queues.js';
 import type { HeldTurn, ReleaseHow } from '../held-turn.js';
 import type { OwnerQuery } from '../owner-query.js';
 import type { ErasedRows } from '../owner-storage.js';
@@ -217,11 +218,10 @@ export type ReserveWrite = readonly [
     readonly lasting: KeyRow['lasting'];
   },
 ];
-/** The answer to a reservation; `free`: the key is reserved. */
-export type ReserveResult =
-  | { readonly standing: 'free' }
-  | { readonly standing: 'blocked' }
-  | { readonly standing: 'known' | 'reserved'; readonly row: KeyRow };
+/** The answer of a key to a node that wants to write it. */
+export type KeyResult =
+  | { readonly kind: 'written' | 'blocked' }
+  | { readonly kind: 'known' | 'reserved'; readonly row: KeyRow };
 /** Give a reservation back. */
 export type UnreserveWrite = readonly [
   'unreserve',
@@ -355,21 +355,21 @@ export interface WriteResults {
   readonly claim: ClaimResult;
   readonly begin: HeldResult;
   readonly renew: RenewResult;
-  readonly release: number;
+  readonly release: { readonly waiting: number; readonly isReady: boolean };
   readonly 'leave-aside': undefined;
   readonly checkpoint: boolean;
   readonly cancel: CancelResult;
   readonly create: boolean | 'blocked';
   readonly delete: 'deleted' | 'not-found' | 'running';
-  readonly reserve: ReserveResult;
+  readonly reserve: KeyResult;
   readonly unreserve: undefined;
-  readonly remember: KeyRow | 'blocked';
+  readonly remember: KeyResult;
   readonly 'put-push-config': ConfigPut;
   readonly 'delete-push-config': boolean;
   readonly 'rewrite-config': boolean;
   readonly 'claim-deliveries': ClaimDeliveriesResult;
-  readonly 'settle-delivery': { readonly isSettled: boolean; readonly isReady: boolean };
-  readonly 'replay-delivery': 'replayed' | 'not-found' | 'not-kept';
+  readonly 'settle-delivery': QueueWritten<'settled' | 'overtaken'>;
+  readonly 'replay-delivery': QueueWritten<'replayed' | 'not-found' | 'not-kept'>;
   readonly 'purge-delivery': boolean;
   readonly 'block-owner': undefined;
   readonly 'erase-owned': EraseOwnedResult;
