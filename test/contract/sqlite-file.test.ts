@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { buildSync } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
-import { REMEMBERED_LIMIT } from '../../packages/parley/src/store/rules/key-rules.js';
+import { REMEMBERED_LIMIT } from '../../packages/parley/src/store/rules/key-head.js';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles, TO_VERSION_10 } from './sqlite-files.js';

@@ -3,12 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import type { DeliveryOutcome } from '../../packages/parley/src/store/push-storage.js';
-import {
-  claimedDelivery,
-  type DeliveryHead,
-  isDeliveryClaimable,
-  settledDelivery,
-} from '../../packages/parley/src/store/rules/delivery-queue.js';
+import { claimedDelivery, isDeliveryClaimable, settledDelivery } from '../../packages/parley/src/store/rules/decide-delivery.js';
+import type { DeliveryHead } from '../../packages/parley/src/store/rules/delivery-head.js';
 import { ALICE, LEASE, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';

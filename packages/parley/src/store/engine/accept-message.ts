@@ -1,14 +1,9 @@
 import type { Lease } from '../held-turn.js';
-import {
-  type AcceptedTurn,
-  type AcceptRequest,
-  decideAccept,
-  firstTurn,
-  repeatedAccept,
-} from '../rules/decide-accept.js';
-import { hasConfigRoom } from '../rules/delivery-queue.js';
-import { type KeyHead, keyStanding } from '../rules/key-rules.js';
-import type { TaskHead } from '../rules/task-head.js';
+import { type AcceptRequest, decideAccept, firstTurn, repeatedAccept } from '../rules/decide-accept.js';
+import { hasConfigRoom } from '../rules/decide-delivery.js';
+import { keyStanding } from '../rules/decide-key.js';
+import type { KeyHead } from '../rules/key-head.js';
+import type { AcceptedTurn, TaskHead } from '../rules/task-head.js';
 
 /** The part of a call that the engine looks at. The call itself means nothing to it: its tables read and write that. */
 export interface MessageRequest extends AcceptRequest {

@@ -1,6 +1,10 @@
-import { type AppendedHead, type AppendRequest, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
+import { StorageError } from '../../errors/storage-error.js';
+import { isTerminal } from '../../model/task-state.js';
+import { type AppendRequest, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
+import { isReadyAfterAppend } from '../rules/decide-lease.js';
+import type { AppendedHead } from '../rules/task-head.js';
 import { type TaskHead, waitingIn } from '../rules/task-head.js';
-import type { AppendOutcome } from '../task-storage.js';
+import type { Append, AppendOutcome } from '../task-storage.js';
 
 /** The tables that take records in. `Call` brings their texts. */
 export interface RecordTables<Head extends TaskHead, Call> {
@@ -10,10 +14,11 @@ export interface RecordTables<Head extends TaskHead, Call> {
   append(head: Head, appended: AppendedHead, call: Call, now: number): boolean;
 }
 
-/** The outcome of an append, and if a delivery became due. */
+/** The outcome of an append. `isDue`: a delivery became due. `isReady`: a node can claim a turn of the task now. */
 export interface Appended {
   readonly outcome: AppendOutcome;
   readonly isDue: boolean;
+  readonly isReady: boolean;
 }
 
 /** Adds records to the log of a task, if the writer has the right to. */
@@ -23,11 +28,34 @@ export function appendRecords<Head extends TaskHead, Call>(
   now: number,
 ): Appended {
   let decision = decideAppend(head, request, { now });
-  if (head === undefined) return { outcome: { kind: 'not-found' }, isDue: false };
+  if (head === undefined) return unchanged({ kind: 'not-found' });
   if (decision.kind === 'compare') {
     decision = decideAppend(head, request, { now, isInLog: tables.endsWith(head, call) });
   }
-  if (decision.kind !== 'appended') return { outcome: unchangedOutcome(decision, head), isDue: false };
+  if (decision.kind !== 'appended') return unchanged(unchangedOutcome(decision, head));
   const isDue = tables.append(head, decision, call, now);
-  return { outcome: { kind: 'appended', waiting: waitingIn(head) }, isDue };
+  const waiting = waitingIn(head);
+  return { outcome: { kind: 'appended', waiting }, isDue, isReady: isReadyAfterAppend(request, waiting) };
+}
+
+function unchanged(outcome: AppendOutcome): Appended {
+  return { outcome, isDue: false, isReady: false };
+}
+
+/**
+ * The part of an append that decides. Checks the duties of the writer: consecutive records, and the whole task with a
+ * terminal one.
+ * @throws StorageError if the writer broke its side of the contract.
+ */
+export function appendRequest({ authority, after, records, head, snapshot, endsTurn }: Append): AppendRequest {
+  let seq = after;
+  for (const record of records) {
+    seq += 1;
+    if (record.seq !== seq) throw new StorageError(`Record ${record.seq} was appended in the place of ${seq}`);
+  }
+  const ends = isTerminal(head.status.state);
+  if (ends && snapshot === undefined) {
+    throw new StorageError('A terminal record was appended without the snapshot of the task');
+  }
+  return { authority, after, count: records.length, ends, endsTurn };
 }

@@ -1,6 +1,6 @@
 import type { ClaimRequest } from '../held-turn.js';
+import { claimedBy, isClaimable } from '../rules/decide-lease.js';
 import type { Holder, TaskHead } from '../rules/task-head.js';
-import { claimedBy, isClaimable } from '../rules/turn-lease.js';
 import type { TaskKey } from '../task-key.js';
 
 /** A task that may have a turn to claim. */

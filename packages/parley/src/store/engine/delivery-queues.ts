@@ -2,15 +2,14 @@ import type { Lease } from '../held-turn.js';
 import type { DeliveryOutcome } from '../push-storage.js';
 import {
   claimedDelivery,
-  type DeliveryHead,
-  type DeliveryLog,
   dueDelivery,
   isDeliveryClaimable,
   newDeliveryQueue,
   purgedDelivery,
   replayedDelivery,
   settledDelivery,
-} from '../rules/delivery-queue.js';
+} from '../rules/decide-delivery.js';
+import type { DeliveryHead, DeliveryLog } from '../rules/delivery-head.js';
 
 /** The tables of queues of deliveries. */
 export interface QueueTables<Queue> {

@@ -1,7 +1,7 @@
 import type { ReleaseHow } from '../held-turn.js';
 import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
+import { isReadyAfterRelease, releasedCounts, renewedHolder } from '../rules/decide-lease.js';
 import { type HeldNumbers, type Holder, isHeld, isRunning, type TaskHead, waitingIn } from '../rules/task-head.js';
-import { isReadyAfterRelease, releasedCounts, renewedHolder } from '../rules/turn-lease.js';
 
 /** The tables of turns that wait or run. `Cancel` is a request to cancel, in the form in which it is kept. */
 export interface TurnTables<Head extends TaskHead, Cancel, Checkpoint> {

@@ -1,4 +1,5 @@
-import { type KeyHead, keyStanding } from '../rules/key-rules.js';
+import { keyStanding } from '../rules/decide-key.js';
+import type { KeyHead } from '../rules/key-head.js';
 
 /** The answer of a key to a node that wants to write it. */
 export type KeyAnswer<Key> = { readonly kind: 'written' } | { readonly kind: 'known' | 'reserved'; readonly key: Key };

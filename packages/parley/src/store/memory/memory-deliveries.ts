@@ -1,6 +1,6 @@
 import { type DueTables, makeDue, type QueueTables, queueOfConfig } from '../engine/delivery-queues.js';
 import type { DeliveryClaim, DeliveryKey, StoredPushConfig } from '../push-storage.js';
-import type { DeliveryHead, DeliveryLog } from '../rules/delivery-queue.js';
+import type { DeliveryHead, DeliveryLog } from '../rules/delivery-head.js';
 import type { WakeupListener } from '../wakeups.js';
 import { SortedList } from './sorted-list.js';
 import { firstBytes, type TaskEntry } from './task-entry.js';

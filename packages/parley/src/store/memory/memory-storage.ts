@@ -1,10 +1,9 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
-import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import { acceptMessage } from '../engine/accept-message.js';
-import { appendRecords } from '../engine/append-records.js';
+import { appendRecords, appendRequest } from '../engine/append-records.js';
 import { type ClaimedTurn, claimTurns } from '../engine/claim-turns.js';
 import {
   beginTurn,
@@ -30,9 +29,7 @@ import { NodeList } from '../node-list.js';
 import { OwnerBlocks } from '../owner-blocks.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
-import { checkAppend } from '../rules/decide-append.js';
-import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
-import { isReadyAfterAppend } from '../rules/turn-lease.js';
+import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-head.js';
 import { arrivalAt, waits } from '../rules/turn-place.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -164,16 +161,12 @@ export class MemoryStorage implements TaskStorage {
 
   async append(append: Append): Promise<AppendOutcome> {
     const now = this.#lifetime.now();
-    checkAppend(append);
-    const { key, authority, after, records, endsTurn } = append;
-    const ends = isTerminal(append.head.status.state);
-    const request = { authority, after, count: records.length, ends, endsTurn };
-    const at = { head: this.#tasks.get(key), request, call: append };
-    const { outcome, isDue } = appendRecords(this.#tables, at, now);
-    if (outcome.kind !== 'appended') return outcome;
+    const { key, authority } = append;
+    const at = { head: this.#tasks.get(key), request: appendRequest(append), call: append };
+    const { outcome, isDue, isReady } = appendRecords(this.#tables, at, now);
     if (isDue) this.wakeups.deliveryReady(key.scope.agent);
-    if (typeof authority !== 'number') this.wakeups.taskChanged(key);
-    if (isReadyAfterAppend(append, outcome.waiting)) this.wakeups.workReady(key.scope.agent);
+    if (outcome.kind === 'appended' && typeof authority !== 'number') this.wakeups.taskChanged(key);
+    if (isReady) this.wakeups.workReady(key.scope.agent);
     return outcome;
   }
 

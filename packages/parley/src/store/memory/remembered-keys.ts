@@ -4,7 +4,7 @@ import { knownKey, rememberKey, reserveKey } from '../engine/message-keys.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
 import type { OwnerBlocks } from '../owner-blocks.js';
-import { type KeyHead, REMEMBERED_SHARES } from '../rules/key-rules.js';
+import { type KeyHead, REMEMBERED_SHARES } from '../rules/key-head.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import { NONE } from './hash-index.js';

@@ -7,7 +7,7 @@ import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { CallerContext } from '../caller-context.js';
 import type { CancelRequest, Claim } from '../held-turn.js';
-import type { AppendedHead } from '../rules/decide-append.js';
+import type { AppendedHead } from '../rules/task-head.js';
 import { type Holder, isRunning, type TaskHead } from '../rules/task-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type { Append, StoredTask } from '../task-storage.js';

@@ -1,9 +1,9 @@
 import type { TaskStatus } from '../../model/task.js';
-import { isTerminal } from '../../model/task-state.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
-import { type AppendRequest, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
+import { appendRequest } from '../engine/append-records.js';
+import { decideAppend, unchangedOutcome } from '../rules/decide-append.js';
 import { waitingIn } from '../rules/task-head.js';
 import { stateNumber } from '../state-numbers.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
@@ -133,7 +133,8 @@ export async function appendPlain(
 
 /** An append as the statement wants it. */
 export function preparedAppend(scope: StoredScope, append: Append): PreparedAppend {
-  const { key, authority, after, records, head, snapshot, endsTurn, checkpoint } = append;
+  const { authority, after, ends, endsTurn } = appendRequest(append);
+  const { key, records, head, snapshot, checkpoint } = append;
   const texts = snapshot && ShapedTask.textsOf(snapshot);
   const fields = records.map(fieldsOf);
   return {
@@ -147,7 +148,7 @@ export function preparedAppend(scope: StoredScope, append: Append): PreparedAppe
     bytes: fields.reduce((sum, { e, h, m }) => sum + e.length + (h?.length ?? 0) + (m?.length ?? 0), 0),
     state: stateNumber(head.status.state),
     status_time: statusTime(head.status),
-    ends: isTerminal(head.status.state),
+    ends,
     ends_turn: endsTurn ?? null,
     status: texts?.status ?? statusText(head.status),
     metadata: head.metadata === undefined ? null : JSON.stringify(head.metadata),
@@ -188,8 +189,8 @@ export async function appendLocked(
   { append, prepared }: { readonly append: Append; readonly prepared: PreparedAppend },
 ): Promise<Appended> {
   const { now, task } = await lockTask(tables, scope, append.key.id);
-  const { authority, after, endsTurn } = append;
-  const request: AppendRequest = { authority, after, count: prepared.count, ends: prepared.ends, endsTurn };
+  const request = appendRequest(append);
+  const { authority } = request;
   let decision = decideAppend(task, request, { now });
   if (task === undefined) return { outcome: { kind: 'not-found' }, isDue: false };
   if (decision.kind === 'compare') {

@@ -3,7 +3,7 @@ import type { Message } from '../../model/message.js';
 import type { CallerContext } from '../caller-context.js';
 import type { Claim, ClaimRequest } from '../held-turn.js';
 import { parsedCancel } from '../held-turn.js';
-import { claimedBy, isClaimable } from '../rules/turn-lease.js';
+import { claimedBy, isClaimable } from '../rules/decide-lease.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import { keyFields, lockTask, writeQueue } from './locked-task.js';
 import { nameOf, type StoredScope, type StoredScopes, storedName, textOfName } from './stored-names.js';

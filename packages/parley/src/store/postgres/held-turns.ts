@@ -1,8 +1,8 @@
 import type { CancelRequest, HeldTurn, Holding, Lease, ReleaseHow } from '../held-turn.js';
 import { mergedCancel, parsedCancel } from '../held-turn.js';
 import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
+import { releasedCounts } from '../rules/decide-lease.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
-import { releasedCounts } from '../rules/turn-lease.js';
 import { isEndState } from '../state-numbers.js';
 import { dropTurns, keyFields, lockTask, writeQueue } from './locked-task.js';
 import type { StoredScope, StoredScopes } from './stored-names.js';

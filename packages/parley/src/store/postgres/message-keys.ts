@@ -2,7 +2,7 @@ import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, Remembered, Reservation } from '../idempotency-keys.js';
-import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
+import { type KeyStanding, keyStanding } from '../rules/decide-key.js';
 import {
   indexForm,
   isBlocked,

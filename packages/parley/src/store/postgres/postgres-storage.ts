@@ -17,8 +17,7 @@ import type { IdempotencyKeys } from '../idempotency-keys.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { RateCounters } from '../rate-counters.js';
-import { checkAppend } from '../rules/decide-append.js';
-import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
+import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/decide-lease.js';
 import { stateOfNumber } from '../state-numbers.js';
 import { StorageLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -219,7 +218,6 @@ export class PostgresStorage implements TaskStorage {
 
   async append(append: Append): Promise<AppendOutcome> {
     this.#lifetime.check();
-    checkAppend(append);
     const { key } = append;
     const { outcome, isDue } = await this.#lanes.do(key, () => this.#appended(append));
     if (outcome.kind === 'appended') {

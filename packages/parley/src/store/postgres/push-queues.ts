@@ -1,4 +1,5 @@
-import { type DeliveryHead, hasConfigRoom, newDeliveryQueue, replayedDelivery } from '../rules/delivery-queue.js';
+import { hasConfigRoom, newDeliveryQueue, replayedDelivery } from '../rules/decide-delivery.js';
+import type { DeliveryHead } from '../rules/delivery-head.js';
 import type { LockedTask } from './locked-task.js';
 import { indexForm, nameOf, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';

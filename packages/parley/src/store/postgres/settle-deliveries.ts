@@ -6,13 +6,8 @@ import type {
   DeliveryQueue,
   HeldDelivery,
 } from '../push-storage.js';
-import {
-  type DeliveryHead,
-  isDeliveryClaimable,
-  purgedDelivery,
-  replayedDelivery,
-  settledDelivery,
-} from '../rules/delivery-queue.js';
+import { isDeliveryClaimable, purgedDelivery, replayedDelivery, settledDelivery } from '../rules/decide-delivery.js';
+import type { DeliveryHead } from '../rules/delivery-head.js';
 import { keyFields } from './locked-task.js';
 import { deliveryHeadOf, QUEUE_COLUMNS, type QueueRow, queueValues } from './push-queues.js';
 import {

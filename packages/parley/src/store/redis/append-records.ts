@@ -3,7 +3,9 @@ import { isTerminal } from '../../model/task-state.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
-import { type AppendedHead, checkAppend, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
+import { appendRequest } from '../engine/append-records.js';
+import { decideAppend, unchangedOutcome } from '../rules/decide-append.js';
+import type { AppendedHead } from '../rules/task-head.js';
 import { stateNumber } from '../state-numbers.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
@@ -40,10 +42,9 @@ export interface Appended {
 
 /** Adds records to the log of a task, if the writer has the right to. */
 export async function appendRecords(calls: RedisCalls, append: Append, limits: LogLimits): Promise<Appended> {
-  checkAppend(append);
-  const { authority, after, records, head, endsTurn } = append;
+  const { after, records } = append;
+  const request = appendRequest(append);
   const place = calls.keys.ofTask(append.key);
-  const request = { authority, after, count: records.length, ends: isTerminal(head.status.state), endsTurn };
   const texts = records.map(recordText);
   const bytes = texts.reduce((sum, text) => sum + text.length, 0);
   const written = [place.name, after, records.length, bytes, chunkFence(append), ...texts];

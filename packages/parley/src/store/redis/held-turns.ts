@@ -3,7 +3,7 @@ import type { JsonValue } from '../../model/json.js';
 import type { CancelRequest, HeldTurn, Holding, Lease, ReleaseHow, Renewal } from '../held-turn.js';
 import { mergedCancel, parsedCancel } from '../held-turn.js';
 import { decideCancel } from '../rules/decide-cancel.js';
-import { releasedCounts } from '../rules/turn-lease.js';
+import { releasedCounts } from '../rules/decide-lease.js';
 import type { TaskKey } from '../task-key.js';
 import type { CancelOutcome } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';

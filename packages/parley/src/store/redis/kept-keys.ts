@@ -3,7 +3,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
-import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
+import { type KeyStanding, keyStanding } from '../rules/decide-key.js';
 import type { Scope } from '../task-key.js';
 import type { OpenCalls } from './open-calls.js';
 import type { RedisCalls } from './redis-calls.js';

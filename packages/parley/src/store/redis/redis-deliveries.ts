@@ -16,13 +16,8 @@ import type {
   StoredPushConfig,
 } from '../push-storage.js';
 import { type ClaimedTexts, readableDeliveries } from '../readable-deliveries.js';
-import {
-  type DeliveryHead,
-  isDeliveryClaimable,
-  purgedDelivery,
-  replayedDelivery,
-  settledDelivery,
-} from '../rules/delivery-queue.js';
+import { isDeliveryClaimable, purgedDelivery, replayedDelivery, settledDelivery } from '../rules/decide-delivery.js';
+import type { DeliveryHead } from '../rules/delivery-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type { RedisCalls } from './redis-calls.js';
 import { recordOf } from './task-texts.js';

@@ -16,7 +16,7 @@ import type { IdempotencyKeys } from '../idempotency-keys.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { RateCounters } from '../rate-counters.js';
-import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/turn-lease.js';
+import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/decide-lease.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
   Acceptance,

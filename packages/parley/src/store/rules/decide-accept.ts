@@ -1,5 +1,5 @@
 import type { Lease } from '../held-turn.js';
-import { type Holder, holderOf, type TaskHead } from './task-head.js';
+import { type AcceptedTurn, type Holder, holderOf, type TaskHead } from './task-head.js';
 
 /** The part of an acceptance on which its decision rests. */
 export interface AcceptRequest {
@@ -8,18 +8,6 @@ export interface AcceptRequest {
   readonly waitingLimit: number;
   /** Set if the turn is to be claimed by the commit that accepts it. */
   readonly claim: Lease | undefined;
-}
-
-/** The new turn of an accepted message. `holder` is set if the turn is claimed; `epoch` is that of the task then. */
-export interface AcceptedTurn {
-  readonly kind: 'accepted';
-  readonly turn: number;
-  readonly epoch: number;
-  readonly holder: Holder | undefined;
-  /** Attempts that count from the beginning: a turn that its own acceptance claims counts as begun. */
-  readonly attempts: 0 | 1;
-  /** True if a node can claim a turn of the task now: no node holds one. */
-  readonly isReady: boolean;
 }
 
 /** The decision about a message. */

@@ -1,7 +1,5 @@
-import { StorageError } from '../../errors/storage-error.js';
-import { isTerminal } from '../../model/task-state.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
-import { type Holder, isRunning, type TaskHead, waitingIn } from './task-head.js';
+import { type AppendedHead, isRunning, type TaskHead, waitingIn } from './task-head.js';
 
 /** The part of an append on which its decision rests. */
 export interface AppendRequest {
@@ -13,17 +11,6 @@ export interface AppendRequest {
   /** True if the task has ended after the last record. */
   readonly ends: boolean;
   readonly endsTurn: number | undefined;
-}
-
-/** The head of a task after an append. */
-export interface AppendedHead {
-  readonly kind: 'appended';
-  readonly seq: number;
-  readonly epoch: number;
-  readonly began: number;
-  readonly holder: Holder | undefined;
-  /** The turn that leaves the queue, or all of them. */
-  readonly drops: number | 'all' | undefined;
 }
 
 /**
@@ -95,20 +82,5 @@ export function unchangedOutcome(
       return { kind: decision.kind };
     case 'compare':
       throw new TypeError('An append is compared once');
-  }
-}
-
-/**
- * Checks the duties of a writer: consecutive records, and the whole task with a terminal one.
- * @throws StorageError if the writer broke its side of the contract.
- */
-export function checkAppend({ after, records, head, snapshot }: Append): void {
-  let seq = after;
-  for (const record of records) {
-    seq += 1;
-    if (record.seq !== seq) throw new StorageError(`Record ${record.seq} was appended in the place of ${seq}`);
-  }
-  if (snapshot === undefined && isTerminal(head.status.state)) {
-    throw new StorageError('A terminal record was appended without the snapshot of the task');
   }
 }

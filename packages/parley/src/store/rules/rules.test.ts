@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { decideAccept, firstTurn, repeatedAccept } from './decide-accept.js';
 import { type AppendRequest, decideAppend } from './decide-append.js';
 import { decideCancel, decideDelete } from './decide-cancel.js';
-import { keyStanding } from './key-rules.js';
+import { keyStanding } from './decide-key.js';
+import { claimedBy, isClaimable, releasedCounts, renewedHolder } from './decide-lease.js';
 import { type Holder, isHeld, isRunning, type TaskHead, waitingIn } from './task-head.js';
-import { claimedBy, isClaimable, releasedCounts, renewedHolder } from './turn-lease.js';
 
 const LEASE = { node: 'here', leaseMs: 10 };
 const TASK = { scope: { agent: 'a', tenant: '', owner: null }, id: 't' };

@@ -28,6 +28,29 @@ export interface TaskHead {
   readonly holder: Holder | undefined;
 }
 
+/** The new turn of an accepted message. `holder` is set if the turn is claimed; `epoch` is that of the task then. */
+export interface AcceptedTurn {
+  readonly kind: 'accepted';
+  readonly turn: number;
+  readonly epoch: number;
+  readonly holder: Holder | undefined;
+  /** Attempts that count from the beginning: a turn that its own acceptance claims counts as begun. */
+  readonly attempts: 0 | 1;
+  /** True if a node can claim a turn of the task now: no node holds one. */
+  readonly isReady: boolean;
+}
+
+/** The head of a task after an append. */
+export interface AppendedHead {
+  readonly kind: 'appended';
+  readonly seq: number;
+  readonly epoch: number;
+  readonly began: number;
+  readonly holder: Holder | undefined;
+  /** The turn that leaves the queue, or all of them. */
+  readonly drops: number | 'all' | undefined;
+}
+
 /** The part of a held turn that its node names with each call. */
 export interface HeldNumbers {
   readonly turn: number;

@@ -6,7 +6,7 @@ import {
   type MessageAt,
   type MessageTables,
 } from '../engine/accept-message.js';
-import type { AcceptedTurn } from '../rules/decide-accept.js';
+import type { AcceptedTurn } from '../rules/task-head.js';
 import { insertTask } from './insert-task.js';
 import { countConfigs, putConfig } from './push-configs.js';
 import { RECORD_KEY } from './record-keys.js';

@@ -1,5 +1,5 @@
 import { appendRecords, type RecordTables } from '../engine/append-records.js';
-import type { AppendedHead } from '../rules/decide-append.js';
+import type { AppendedHead } from '../rules/task-head.js';
 import { isEndState } from '../state-numbers.js';
 import { markDue } from './delivery-queues.js';
 import { putSnapshot } from './insert-task.js';
@@ -52,9 +52,9 @@ export function append(tables: WriteTables, write: AppendWrite): AppendResult {
   const [, scope, taskId, now, authority, after, state, , , , , endsTurn, rows] = write;
   const request = { authority, after, count: countOf(rows), ends: isEndState(state), endsTurn: endsTurn ?? undefined };
   const at = { head: tables.heads.find(scope, taskId), request, call: write };
-  const { outcome, isDue } = appendRecords(new RecordRows(tables), at, now);
+  const { outcome, isDue, isReady } = appendRecords(new RecordRows(tables), at, now);
   if (outcome.kind !== 'appended') return [outcome.kind];
-  return isDue ? ['appended', outcome.waiting, isDue] : ['appended', outcome.waiting];
+  return isDue || isReady ? ['appended', outcome.waiting, isDue, isReady] : ['appended', outcome.waiting];
 }
 
 /** True if the log ends with just these records. An earlier append may have had other rows for them. */

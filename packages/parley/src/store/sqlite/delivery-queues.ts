@@ -8,7 +8,7 @@ import {
   replayQueue,
   settleQueue,
 } from '../engine/delivery-queues.js';
-import type { DeliveryHead, DeliveryLog } from '../rules/delivery-queue.js';
+import type { DeliveryHead, DeliveryLog } from '../rules/delivery-head.js';
 import { AFTER_SEQ } from './record-keys.js';
 import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
 import type { HeadRow } from './task-heads.js';

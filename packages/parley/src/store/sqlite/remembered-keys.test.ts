@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { keyStanding, REMEMBERED_LIMIT } from '../rules/key-rules.js';
+import { keyStanding } from '../rules/decide-key.js';
+import { REMEMBERED_LIMIT } from '../rules/key-head.js';
 import { keyAt, remember, sweepKeys } from './remembered-keys.js';
 import { RememberedSizes } from './remembered-sizes.js';
 import { prepareSchema } from './schema.js';
@@ -31,8 +32,7 @@ function world(keys = 0) {
     tables = open();
   };
   fill(SCOPE, keys);
-  const standing = (key: string, scope = SCOPE) =>
-    keyStanding(keyAt(tables, scope, key), undefined, NOW);
+  const standing = (key: string, scope = SCOPE) => keyStanding(keyAt(tables, scope, key), undefined, NOW);
   const has = (key: string, scope = SCOPE) => standing(key, scope) === 'known';
   const keysOf = (scope: ScopeFields) =>
     db.prepare('SELECT count(*) AS keys FROM idempotency WHERE scope = ?').get(tables.heads.scopeOf(scope))?.keys;

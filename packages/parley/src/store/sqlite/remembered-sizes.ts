@@ -1,4 +1,4 @@
-import { REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../rules/key-rules.js';
+import { REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../rules/key-head.js';
 import { isDamage } from './file-fault.js';
 import type { Statements } from './statements.js';
 import type { KeyRow } from './write-requests.js';

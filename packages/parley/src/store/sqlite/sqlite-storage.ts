@@ -20,7 +20,6 @@ import type { IdempotencyKeys } from '../idempotency-keys.js';
 import { NodeList } from '../node-list.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
-import { isReadyAfterAppend } from '../rules/turn-lease.js';
 import { stateOfNumber } from '../state-numbers.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -148,9 +147,9 @@ export class SqliteStorage implements TaskStorage {
     const now = this.#lifetime.now();
     const result = await this.#commits.do(appendWrite(append, now));
     if (result[0] !== 'appended') return { kind: result[0] };
-    const [, waiting, isDue] = result;
+    const [, waiting, isDue, isReady] = result;
     if (typeof append.authority !== 'number') this.wakeups.taskChanged(append.key);
-    if (isReadyAfterAppend(append, waiting)) this.wakeups.workReady(append.key.scope.agent);
+    if (isReady === true) this.wakeups.workReady(append.key.scope.agent);
     if (isDue === true) this.wakeups.deliveryReady(append.key.scope.agent);
     return { kind: 'appended', waiting };
   }

@@ -3,10 +3,10 @@ import { isTerminal } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
+import { appendRequest } from '../engine/append-records.js';
 import type { HeldTurn } from '../held-turn.js';
 import type { IdempotencyKey } from '../idempotency-keys.js';
 import type { DeliveryKey } from '../push-storage.js';
-import { checkAppend } from '../rules/decide-append.js';
 import { stateNumber } from '../state-numbers.js';
 import type { Scope } from '../task-key.js';
 import type { Acceptance, Append } from '../task-storage.js';
@@ -90,8 +90,8 @@ export function acceptWrite(acceptance: Acceptance, now: number): AcceptWrite {
  * @throws StorageError when the append breaks its contract.
  */
 export function appendWrite(append: Append, now: number): AppendWrite {
-  checkAppend(append);
-  const { key, authority, after, records, head, snapshot, endsTurn } = append;
+  const { authority, after, endsTurn } = appendRequest(append);
+  const { key, records, head, snapshot } = append;
   const texts = snapshot && ShapedTask.textsOf(snapshot);
   return [
     'append',

@@ -129,8 +129,9 @@ export type RecordRowFields = readonly [
 ];
 /** The answer to an append. */
 export type AppendResult =
-  /** `isDue`: a delivery became due. */
-  readonly ['appended', waiting: number, isDue?: boolean] | readonly ['fenced' | 'running' | 'terminal' | 'not-found'];
+  /** `isDue`: a delivery became due. `isReady`: a node can claim a turn of the task now. */
+  | readonly ['appended', waiting: number, isDue?: boolean, isReady?: boolean]
+  | readonly ['fenced' | 'running' | 'terminal' | 'not-found'];
 
 /** Claim turns that no node runs. */
 export type ClaimWrite = readonly [

@@ -3,14 +3,14 @@ import { expect, it } from 'vitest';
 import type { DeliveryOutcome } from '../push-storage.js';
 import {
   claimedDelivery,
-  type DeliveryHead,
   dueDelivery,
   isDeliveryClaimable,
   newDeliveryQueue,
   purgedDelivery,
   replayedDelivery,
   settledDelivery,
-} from './delivery-queue.js';
+} from './decide-delivery.js';
+import type { DeliveryHead } from './delivery-head.js';
 
 const LEASE = { node: 'here', leaseMs: 10 };
 

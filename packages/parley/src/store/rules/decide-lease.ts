@@ -1,6 +1,6 @@
 import type { HeldTurn, Lease, ReleaseHow } from '../held-turn.js';
 import { isSameTask, type TaskKey } from '../task-key.js';
-import type { Append } from '../task-storage.js';
+import type { AppendRequest } from './decide-append.js';
 import { type HeldNumbers, type Holder, holderOf, isHeld, type TaskHead } from './task-head.js';
 
 /** The node that asks for turns. */
@@ -73,7 +73,7 @@ export function isReadyAfterRelease(how: ReleaseHow, waiting: number): boolean {
 
 /** True if a node can claim a turn of the task after an append that leaves so many messages waiting. */
 export function isReadyAfterAppend(
-  { authority, endsTurn }: Pick<Append, 'authority' | 'endsTurn'>,
+  { authority, endsTurn }: Pick<AppendRequest, 'authority' | 'endsTurn'>,
   waiting: number,
 ): boolean {
   return waiting > 0 && (endsTurn !== undefined || authority === 'force');
