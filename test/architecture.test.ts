@@ -84,6 +84,8 @@ describe('rooms', () => {
       'bindings/jsonrpc must not import its sibling bindings/http-json/x.ts',
     ],
     ['store/sqlite', 'store/memory/x', 'store/sqlite must not import its sibling store/memory/x.ts'],
+    ['store/sqlite', 'store/rules/decide-x', 'store/rules/decide-x.ts is asked by store/engine only'],
+    ['server', 'store/rules/decide-x', 'store/rules/decide-x.ts is asked by store/engine only'],
     ['app', 'adapters/node/x', 'app must not import adapters/node/x.ts'],
     ['newroom', 'model/task', 'the room newroom is not in the table of rooms'],
   ])('%s must not import %s', (room, target, problem) => {

@@ -78,7 +78,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'store/task-key',
       'store/task-storage',
       'store/scoped-tasks',
-      'store/rules/decide-cancel',
       'auth/user',
       'auth/authenticator',
     ],
@@ -378,13 +377,18 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
 /** Folders whose siblings must not import each other, except for the named ones. */
 const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   bindings: ['http', 'direct'],
-  // All storages decide by these rules.
-  store: ['rules'],
+  // All storages have this engine and its rules; DECIDING says who may ask them.
+  store: ['rules', 'engine'],
   cache: [],
   'model-sdks': [],
   // Express and Fastify use node:http, Hono uses the web's Request.
   adapters: ['node', 'fetch'],
 };
+
+/** Rules that decide: only the engine of storages asks them. */
+const DECIDING = /^store\/rules\/decide-/;
+// These two storages still ask the rules by themselves.
+const DECIDERS = /^store\/(rules|engine|postgres|redis)\//;
 
 /** Imports that are not in the table. */
 export function roomViolations(tree: SourceTree, rooms = ROOMS): Violation[] {
@@ -420,6 +424,7 @@ function relativeProblem({
   const target = tree.resolve(file.path, specifier)?.path;
   if (target === undefined) return specifier.endsWith('.generated.js') ? undefined : `${specifier} is not in the tree`;
   const room = roomOf(file.path);
+  if (DECIDING.test(target) && !DECIDERS.test(file.path)) return `${target} is asked by store/engine only`;
   if (roomOf(target) !== room) {
     return rule.rooms.some((allowed) => target.startsWith(`${allowed}/`) || target === `${allowed}.ts`)
       ? undefined

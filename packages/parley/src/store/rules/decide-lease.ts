@@ -73,7 +73,7 @@ export function isReadyAfterRelease(how: ReleaseHow, waiting: number): boolean {
 
 /** True if a node can claim a turn of the task after an append that leaves so many messages waiting. */
 export function isReadyAfterAppend(
-  { authority, endsTurn }: Pick<AppendRequest, 'authority' | 'endsTurn'>,
+  { authority, endsTurn }: Partial<Pick<AppendRequest, 'authority' | 'endsTurn'>>,
   waiting: number,
 ): boolean {
   return waiting > 0 && (endsTurn !== undefined || authority === 'force');
