@@ -24,7 +24,6 @@ export interface ConfigCount {
 
 /** The tables that take a message in. `Call` brings its texts. A storage writes all of one call, or nothing. */
 export interface MessageTables<Head extends TaskHead, Key extends KeyHead, Call> {
-  isBlocked(call: Call, now: number): boolean;
   /** The last waiting or running turn with the same message from the same caller. */
   sameTurn(head: Head, call: Call): number | undefined;
   key(call: Call): Key | undefined;
@@ -58,7 +57,6 @@ export type MessageAnswer<Head, Key> =
   | { readonly kind: 'terminal'; readonly head: Head }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'reserved' }
-  | { readonly kind: 'blocked' }
   | { readonly kind: 'other-context' | 'full' | 'configs-full' };
 
 /** Takes a message in, with its task if that is new. */
@@ -67,7 +65,6 @@ export function acceptMessage<Head extends TaskHead, Key extends KeyHead, Call>(
   { head: found, request, call }: MessageAt<Head, Call>,
   now: number,
 ): MessageAnswer<Head, Key> {
-  if (tables.isBlocked(call, now)) return { kind: 'blocked' };
   const { isNew, claim, config } = request;
   const earlier = request.again && found !== undefined ? acceptedBefore(tables, found, call, claim) : undefined;
   if (earlier !== undefined) return earlier;

@@ -1,38 +1,79 @@
-import { type DueTables, makeDue, type QueueTables, queueOfConfig } from '../engine/delivery-queues.js';
-import type { DeliveryClaim, DeliveryKey, StoredPushConfig } from '../push-storage.js';
+import { makeDue, queueOfConfig } from '../engine/delivery-queues.js';
+import type { LocalQueues } from '../engine/local-tables.js';
+import type {
+  ConfigRange,
+  DeliveryClaim,
+  DeliveryKey,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryQueue,
+  PlacedPushConfig,
+  StoredPushConfig,
+} from '../push-storage.js';
 import type { DeliveryHead, DeliveryLog } from '../rules/delivery-head.js';
-import type { WakeupListener } from '../wakeups.js';
+import { isSameScope } from '../task-key.js';
 import { SortedList } from './sorted-list.js';
 import { firstBytes, type TaskEntry } from './task-entry.js';
 
 /** A push configuration of a task with its queue of deliveries. */
 export interface ConfigEntry {
   readonly task: TaskEntry;
-  config: StoredPushConfig & { readonly id: string };
+  config: PlacedPushConfig;
   /** Grows from one configuration of the storage to the next. */
   readonly order: number;
   head: DeliveryHead;
 }
 
 /** The push configurations of all tasks with their queues, and the order in which the queues are due. */
-export class MemoryDeliveries implements QueueTables<ConfigEntry>, DueTables<ConfigEntry, DeliveryClaim> {
+export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
   readonly #all = new SortedList<ConfigEntry>((a, b) => a.order - b.order);
   readonly #due = new SortedList<ConfigEntry>((a, b) => dueAt(a) - dueAt(b) || a.order - b.order);
-  readonly #wakeups: Pick<WakeupListener, 'deliveryReady'>;
   #order = 0;
 
-  constructor(wakeups: Pick<WakeupListener, 'deliveryReady'>) {
-    this.#wakeups = wakeups;
+  find({ pushConfigs }: TaskEntry, id: string): ConfigEntry | undefined {
+    return pushConfigs?.get(id);
   }
 
-  /** Adds or replaces a configuration. A new queue begins behind `position`. */
+  config({ config }: ConfigEntry): StoredPushConfig {
+    return config;
+  }
+
+  configs({ pushConfigs }: TaskEntry, { cursor, limit }: ConfigRange): readonly StoredPushConfig[] {
+    return [...(pushConfigs?.values() ?? [])]
+      .map(({ config }) => config)
+      .filter(({ id }) => cursor === undefined || id > cursor)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
+  }
+
+  rewrite(entry: ConfigEntry, config: PlacedPushConfig): void {
+    entry.config = config;
+  }
+
+  page({ agents, scope, standing, cursor, limit }: DeliveryQuery): DeliveryPage {
+    const queues: DeliveryQueue[] = [];
+    const after = Number(cursor ?? 0);
+    let last = 0;
+    for (const entry of this.#all.ascending()) {
+      if (entry.order <= after) continue;
+      if (agents !== undefined && !agents.includes(entry.task.scope.agent)) continue;
+      if (scope !== undefined && !isSameScope(scope, entry.task.scope)) continue;
+      if (standing === 'pending' && entry.head.dueAt === undefined) continue;
+      if (standing === 'parked' && entry.head.parked === undefined) continue;
+      if (queues.length >= limit) return { queues, next: String(last) };
+      last = entry.order;
+      queues.push(queueOf(entry));
+    }
+    return { queues };
+  }
+
   put(
     task: TaskEntry,
-    config: StoredPushConfig & { readonly id: string },
+    config: PlacedPushConfig,
     { position, now }: { readonly position: number; readonly now: number },
-  ): void {
+  ): boolean {
     const earlier = task.pushConfigs?.get(config.id);
-    if (JSON.stringify(earlier?.config) === JSON.stringify(config)) return;
+    if (JSON.stringify(earlier?.config) === JSON.stringify(config)) return false;
     if (earlier === undefined) this.#order += 1;
     const head = queueOfConfig(earlier?.head, { position, last: task.seq, now });
     const entry: ConfigEntry = { task, config, order: earlier?.order ?? this.#order, head };
@@ -40,9 +81,8 @@ export class MemoryDeliveries implements QueueTables<ConfigEntry>, DueTables<Con
     task.pushConfigs ??= new Map();
     task.pushConfigs.set(config.id, entry);
     this.#all.add(entry);
-    if (head.dueAt === undefined) return;
-    this.#due.add(entry);
-    this.#wakeups.deliveryReady(task.scope.agent);
+    if (head.dueAt !== undefined) this.#due.add(entry);
+    return head.dueAt !== undefined;
   }
 
   /** Removes a configuration of a task. */
@@ -75,17 +115,11 @@ export class MemoryDeliveries implements QueueTables<ConfigEntry>, DueTables<Con
     return undefined;
   }
 
-  /** The queues of these agents that are due, in the order of their attempts. */
   *due(agents: readonly string[], now: number): Generator<ConfigEntry, void> {
     for (const entry of this.#due.ascending()) {
       if (dueAt(entry) > now) return;
       if (agents.includes(entry.task.scope.agent)) yield entry;
     }
-  }
-
-  /** All queues in the order in which their configurations were added. */
-  all(): Iterable<ConfigEntry> {
-    return this.#all.ascending();
   }
 
   head(entry: ConfigEntry): DeliveryHead {
@@ -129,9 +163,21 @@ export function hasPendingDelivery({ pushConfigs }: TaskEntry): boolean {
   return false;
 }
 
-/** The key of a queue. */
-export function keyOf({ task, config }: ConfigEntry): DeliveryKey {
+function keyOf({ task, config }: ConfigEntry): DeliveryKey {
   return { key: { scope: task.scope, id: task.id }, configId: config.id };
+}
+
+function queueOf(entry: ConfigEntry): DeliveryQueue {
+  const { position, attempts, dueAt, lastStatus, parked } = entry.head;
+  return {
+    ...keyOf(entry),
+    position,
+    last: entry.task.seq,
+    attempts,
+    ...(dueAt !== undefined && { dueAt }),
+    ...(lastStatus !== undefined && { lastStatus }),
+    ...(parked !== undefined && { parked }),
+  };
 }
 
 function dueAt({ head }: ConfigEntry): number {

@@ -1,19 +1,19 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
-import type { ConfigCount, MessageTables } from '../engine/accept-message.js';
-import type { RecordTables } from '../engine/append-records.js';
-import type { TurnTables } from '../engine/held-turns.js';
+import type { Task } from '../../model/task.js';
+import type { ConfigCount } from '../engine/accept-message.js';
+import type { LocalTasks, LocalTurn, SweepTimes } from '../engine/local-tables.js';
 import type { CancelRequest } from '../held-turn.js';
 import { mergedCancel } from '../held-turn.js';
-import type { OwnerBlocks } from '../owner-blocks.js';
 import type { AcceptedTurn, AppendedHead, Holder } from '../rules/task-head.js';
-import { nextPlace } from '../rules/turn-place.js';
-import type { Acceptance, Append } from '../task-storage.js';
+import { arrivalAt, nextPlace, waits } from '../rules/turn-place.js';
+import type { Scope, TaskKey } from '../task-key.js';
+import type { Acceptance, Append, RecordPage, StorageLoad, Swept, TaskPage, TaskQuery } from '../task-storage.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
 import type { MemorySpaces } from './memory-space.js';
 import type { MemoryTasks } from './memory-tasks.js';
 import type { RememberedKey, RememberedKeys } from './remembered-keys.js';
-import { endsWith, type QueuedTurn, type TaskEntry } from './task-entry.js';
+import { endsWith, firstBytes, type QueuedTurn, type TaskEntry } from './task-entry.js';
 import type { TurnQueue } from './turn-queue.js';
 
 /** The parts of a storage that its engine writes to. */
@@ -23,16 +23,10 @@ export interface MemoryTablesOptions {
   readonly deliveries: MemoryDeliveries;
   readonly queue: TurnQueue;
   readonly keys: RememberedKeys;
-  readonly blocks: OwnerBlocks;
 }
 
 /** The tables of a storage in memory. The entry of a task is its head. */
-export class MemoryTables
-  implements
-    MessageTables<TaskEntry, RememberedKey, Acceptance>,
-    RecordTables<TaskEntry, Append>,
-    TurnTables<TaskEntry, CancelRequest, JsonValue>
-{
+export class MemoryTables implements LocalTasks<TaskEntry, RememberedKey> {
   readonly #to: MemoryTablesOptions;
   #place = 0;
 
@@ -40,8 +34,50 @@ export class MemoryTables
     this.#to = options;
   }
 
-  isBlocked({ scope }: Acceptance, now: number): boolean {
-    return this.#to.blocks.has(scope, now);
+  find({ scope, id }: TaskKey): TaskEntry | undefined {
+    return this.#to.tasks.find(scope, id);
+  }
+
+  insert(scope: Scope, task: Task, now: number): void {
+    this.#to.tasks.insert(this.#to.spaces.of(scope), task, now);
+  }
+
+  read({ content }: TaskEntry): Task {
+    return content.read();
+  }
+
+  turn(entry: TaskEntry, turn: number): LocalTurn | undefined {
+    return entry.queued(turn);
+  }
+
+  free(now: number): Iterable<TaskEntry> {
+    return this.#to.queue.free(now);
+  }
+
+  records({ floor, seq, content }: TaskEntry, after: number, maxBytes: number): RecordPage {
+    const records = firstBytes(content.records(Math.max(0, after + 1 - floor)), maxBytes);
+    return { records, floor, last: seq };
+  }
+
+  page(query: TaskQuery, now: number): TaskPage {
+    return this.#to.spaces.find(query.scope)?.lists.page(query, now) ?? { tasks: [], total: 0 };
+  }
+
+  abandoned(agents: readonly string[], before: number, limit: number): readonly TaskEntry[] {
+    return this.#to.tasks.abandoned(agents, before, limit);
+  }
+
+  load(now: number): StorageLoad {
+    const { queue, deliveries } = this.#to;
+    return {
+      waiting: queue.waiting,
+      pendingDeliveries: deliveries.pending,
+      ...waits({ arrived: arrivalAt(queue.oldest), due: deliveries.oldestDue }, now),
+    };
+  }
+
+  sweep(times: SweepTimes, limit: number): Pick<Swept, 'tasks' | 'records'> {
+    return this.#to.tasks.sweep(times, limit);
   }
 
   sameTurn({ queue }: TaskEntry, { message, caller }: Acceptance): number | undefined {
@@ -50,7 +86,7 @@ export class MemoryTables
   }
 
   key({ scope, idempotency }: Acceptance): RememberedKey | undefined {
-    return idempotency && this.#to.keys.find(this.#to.spaces.find(scope), idempotency.key);
+    return idempotency && this.#to.keys.find(scope, idempotency.key);
   }
 
   countConfigs({ pushConfigs }: TaskEntry, id: string): ConfigCount {
@@ -85,7 +121,7 @@ export class MemoryTables
   ): void {
     if (idempotency === undefined) return;
     const taskId = 'create' in task ? task.create.id : task.id;
-    this.#to.keys.put(this.#to.spaces.of(scope), idempotency, { outcome: { taskId, turn }, now, before });
+    this.#to.keys.put(scope, idempotency, { outcome: { taskId, turn }, now, before });
   }
 
   endsWith(entry: TaskEntry, append: Append): boolean {

@@ -5,20 +5,14 @@ import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { Scope, TaskKey } from '../task-key.js';
+import type { SweepTimes } from '../engine/local-tables.js';
+import type { Scope } from '../task-key.js';
 import { EndedTasks } from './ended-tasks.js';
 import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
 import { type MemoryLimits, MemoryRoom } from './memory-room.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { TaskEntry } from './task-entry.js';
-
-/** The times of a sweep, by the storage's clock: before them, tasks and event logs go. */
-export interface SweepTimes {
-  readonly now: number;
-  readonly finishedBefore: number;
-  readonly eventLogsBefore: number;
-}
 
 /** The tasks of all scopes, and the orders in which they grow old. */
 export class MemoryTasks {
@@ -38,10 +32,6 @@ export class MemoryTasks {
     this.#deliveries = options.deliveries;
     this.#logs = new EventLogs(options.eventLogBytes, (entry) => this.#room.note(entry));
     this.#room = new MemoryRoom(options);
-  }
-
-  get({ scope, id }: TaskKey): TaskEntry | undefined {
-    return this.find(scope, id);
   }
 
   find(scope: Scope, id: string): TaskEntry | undefined {

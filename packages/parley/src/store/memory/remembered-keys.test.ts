@@ -1,25 +1,24 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
-import { OwnerBlocks } from '../owner-blocks.js';
-import { ClockedLifetime } from '../storage-lifetime.js';
+import type { Remembered } from '../idempotency-keys.js';
 import { MemorySpaces } from './memory-space.js';
-import { type PutKey, RememberedKeys } from './remembered-keys.js';
+import { RememberedKeys } from './remembered-keys.js';
 
 function keys(limits: { readonly keys: number; readonly bytes: number }) {
   const clock = new ManualClock();
   const spaces = new MemorySpaces();
-  const space = spaces.of({ agent: 'a', tenant: '', owner: 'ann' });
-  const kept = new RememberedKeys({ blocks: new OwnerBlocks(), lifetime: new ClockedLifetime(clock), spaces, limits });
-  const put = (key: string, outcome: PutKey['outcome'] = { taskId: 't', turn: 1 }) =>
-    kept.put(space, { key, digest: `of ${key}`, ttlMs: 10 }, { outcome, now: 0, before: kept.find(space, key) });
-  const found = (...names: string[]) => names.filter((name) => kept.find(space, name) !== undefined);
+  const scope = { agent: 'a', tenant: '', owner: 'ann' };
+  const space = spaces.of(scope);
+  const kept = new RememberedKeys({ spaces, limits });
+  const put = (key: string, outcome: Remembered['outcome'] = { taskId: 't', turn: 1 }) =>
+    kept.put(scope, { key, digest: `of ${key}`, ttlMs: 10 }, { outcome, now: 0, before: kept.find(scope, key) });
+  const found = (...names: string[]) => names.filter((name) => kept.find(scope, name) !== undefined);
   const putOf = (owner: string, key: string, { tenant = '', length = 0, ttlMs = 60_000, isLasting = false } = {}) => {
-    const own = spaces.of({ agent: 'a', tenant, owner });
+    const own = { agent: 'a', tenant, owner };
     const outcome = length > 0 ? reply(length) : { taskId: 't', turn: 1 };
     kept.put(own, { key, digest: '', ttlMs, isLasting }, { outcome, now: clock.now(), before: kept.find(own, key) });
   };
-  const hasOf = (owner: string, key: string) =>
-    kept.find(spaces.find({ agent: 'a', tenant: '', owner }), key) !== undefined;
+  const hasOf = (owner: string, key: string) => kept.find({ agent: 'a', tenant: '', owner }, key) !== undefined;
   const pass = async (ms: number) => {
     await clock.advance(ms);
     kept.sweep(clock.now(), 1_000);
@@ -131,7 +130,7 @@ it('the oldest keys go first, also after those of a large caller have gone befor
 it('a lasting key stays until it expires, however many others come', () => {
   const { kept, space, put, found } = keys({ keys: 10, bytes: 1e6 });
   const lasting = { key: 'authorization', digest: '', ttlMs: 20, isLasting: true } as const;
-  kept.put(space, lasting, { outcome: reply(10), now: 0, before: undefined });
+  kept.put(space.scope, lasting, { outcome: reply(10), now: 0, before: undefined });
   for (let at = 0; at < 100; at += 1) put(`m${at}`);
   expect(found('authorization', 'm89', 'm90', 'm99')).toEqual(['authorization', 'm90', 'm99']);
   expect(kept.sweep(10, 1_000)).toBe(10);
@@ -143,5 +142,5 @@ it('a lasting key stays until it expires, however many others come', () => {
 it('keeps neither a message nor its size', () => {
   const { kept, space, put } = keys({ keys: 100, bytes: 1e6 });
   put('a');
-  expect(kept.find(space, 'a')).toMatchObject({ digest: 'of a', outcome: { taskId: 't', turn: 1 }, expiresAt: 10 });
+  expect(kept.find(space.scope, 'a')).toMatchObject({ digest: 'of a', outcome: { taskId: 't', turn: 1 }, expiresAt: 10 });
 });

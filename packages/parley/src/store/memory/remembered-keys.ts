@@ -1,11 +1,7 @@
-import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { Message } from '../../model/message.js';
-import { knownKey, rememberKey, reserveKey } from '../engine/message-keys.js';
-import type { Lease } from '../held-turn.js';
-import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
-import type { OwnerBlocks } from '../owner-blocks.js';
+import type { KeyToWrite, LocalKeys } from '../engine/local-tables.js';
+import type { IdempotencyKey, Remembered } from '../idempotency-keys.js';
 import { type KeyHead, REMEMBERED_SHARES } from '../rules/key-head.js';
-import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import { NONE } from './hash-index.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
@@ -13,18 +9,12 @@ import { type KeptKey, type KeyList, PackedKeys } from './packed-keys.js';
 
 /** The parts of a storage that its idempotency keys need. */
 export interface RememberedKeysOptions {
-  readonly lifetime: ClockedLifetime;
   readonly spaces: MemorySpaces;
-  readonly blocks: OwnerBlocks;
   /** The limits of what is kept: count of keys, and bytes with their replies. */
   readonly limits: { readonly keys: number; readonly bytes: number };
 }
 
-/** A node that finds out the outcome of a key, and the end of its lease. */
-interface KeyReservation {
-  readonly node: string;
-  readonly leaseEnd: number;
-}
+type KeyReservation = NonNullable<KeyHead['reservation']>;
 
 /** A kept key, as it is now. */
 export interface RememberedKey extends KeptKey, KeyHead {
@@ -33,16 +23,6 @@ export interface RememberedKey extends KeptKey, KeyHead {
   readonly space: MemorySpace;
   /** Absent once the outcome is known. */
   readonly reservation: KeyReservation | undefined;
-}
-
-/** The part of a key that its storage knows. */
-export interface PutKey {
-  readonly outcome: Remembered['outcome'] | undefined;
-  readonly reservation?: KeyReservation;
-  /** By the storage's clock, in ms. */
-  readonly now: number;
-  /** The kept key with the same name. The new one replaces it. */
-  readonly before: RememberedKey | undefined;
 }
 
 /** Keys with limits of their own. */
@@ -58,64 +38,45 @@ interface Shelf {
  * The idempotency keys of a storage in memory. Over a limit the oldest are dropped, first those of an owner who takes
  * much of the room. Lasting keys have the same limits for themselves.
  */
-export class RememberedKeys implements IdempotencyKeys {
-  readonly #lifetime: ClockedLifetime;
+export class RememberedKeys implements LocalKeys<RememberedKey> {
   readonly #spaces: MemorySpaces;
-  readonly #blocks: OwnerBlocks;
   readonly #limits: RememberedKeysOptions['limits'];
   readonly #passing = newShelf();
   readonly #lasting = newShelf();
   readonly #hashOf = keyHash();
 
-  constructor({ lifetime, spaces, blocks, limits }: RememberedKeysOptions) {
-    this.#lifetime = lifetime;
+  constructor({ spaces, limits }: RememberedKeysOptions) {
     this.#spaces = spaces;
-    this.#blocks = blocks;
     this.#limits = limits;
   }
 
-  async reserve(scope: Scope, key: IdempotencyKey, { node, leaseMs }: Lease): Promise<Reservation> {
-    const now = this.#lifetime.now();
-    if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
-    const reservation = { node, leaseEnd: now + leaseMs };
-    const write = (before: RememberedKey | undefined) =>
-      this.put(this.#spaces.of(scope), key, { outcome: undefined, reservation, now, before });
-    const answer = reserveKey(this.find(this.#spaces.find(scope), key.key), { node, now, write });
-    if (answer.kind === 'written') return { kind: 'reserved' };
-    const { digest } = answer.key;
-    return answer.kind === 'reserved' ? { kind: 'taken', digest } : { kind: 'known', first: rememberedOf(answer.key) };
-  }
-
-  async unreserve(scope: Scope, key: string, node: string): Promise<void> {
-    this.#lifetime.check();
-    const kept = this.find(this.#spaces.find(scope), key);
-    if (kept?.reservation?.node === node) this.#drop(kept.shelf, kept.slot);
-  }
-
-  async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
-    const now = this.#lifetime.now();
-    if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
-    const outcome = { reply };
-    const write = (before: RememberedKey | undefined) =>
-      this.put(this.#spaces.of(scope), key, { outcome, now, before });
-    const answer = rememberKey(this.find(this.#spaces.find(scope), key.key), { now, write });
-    return answer.kind === 'written' ? { digest: key.digest, outcome } : rememberedOf(answer.key);
-  }
-
-  async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
-    const known = knownKey(this.find(this.#spaces.find(scope), key), this.#lifetime.now());
-    return known && rememberedOf(known);
-  }
-
-  find(space: MemorySpace | undefined, key: string): RememberedKey | undefined {
+  find(scope: Scope, key: string): RememberedKey | undefined {
+    const space = this.#spaces.find(scope);
     if (space === undefined) return undefined;
     const hash = this.#hashOf(space, key);
     return found(this.#passing, space, key, hash) ?? found(this.#lasting, space, key, hash);
   }
 
+  remove({ shelf, slot }: RememberedKey): void {
+    this.#drop(shelf, slot);
+  }
+
+  digestOf({ digest }: RememberedKey): string {
+    return digest;
+  }
+
+  rememberedOf({ digest, outcome }: RememberedKey): Remembered {
+    if (outcome === undefined) throw new TypeError('A reserved key has no outcome');
+    return { digest, outcome: typeof outcome === 'string' ? { reply: JSON.parse(outcome) as Message } : outcome };
+  }
+
   /** Keeps a key. The oldest keys make room. */
-  put(space: MemorySpace, { key, digest, ttlMs, isLasting }: IdempotencyKey, put: PutKey): void {
-    const { before, outcome, reservation, now } = put;
+  put(
+    scope: Scope,
+    { key, digest, ttlMs, isLasting }: IdempotencyKey,
+    { before, outcome, reservation, now }: KeyToWrite<RememberedKey>,
+  ): void {
+    const space = this.#spaces.of(scope);
     if (before !== undefined) this.#forget(before.shelf, before.slot);
     const shelf = isLasting === true ? this.#lasting : this.#passing;
     const kept = {
@@ -205,12 +166,6 @@ function nextToGo({ keys, large }: Shelf, added: number): number {
   if (large.has(owned) && owned.first !== added) return owned.first;
   for (const { first } of large) if (first !== added) return first;
   return keys.all.first;
-}
-
-/** The known outcome of a key. */
-export function rememberedOf({ digest, outcome }: RememberedKey): Remembered {
-  if (outcome === undefined) throw new TypeError('A reserved key has no outcome');
-  return { digest, outcome: typeof outcome === 'string' ? { reply: JSON.parse(outcome) as Message } : outcome };
 }
 
 function newShelf(): Shelf {

@@ -6,11 +6,10 @@ import type { Place } from '../../runtime/linked-list.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { CallerContext } from '../caller-context.js';
-import type { CancelRequest, Claim } from '../held-turn.js';
-import type { AppendedHead } from '../rules/task-head.js';
-import { type Holder, isRunning, type TaskHead } from '../rules/task-head.js';
+import type { CancelRequest } from '../held-turn.js';
+import type { AppendedHead, Holder, TaskHead } from '../rules/task-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import type { Append, StoredTask } from '../task-storage.js';
+import type { Append } from '../task-storage.js';
 import type { ConfigEntry } from './memory-deliveries.js';
 import type { MemorySpace } from './memory-space.js';
 import { LiveTask, type PackedTask } from './task-content.js';
@@ -136,24 +135,6 @@ export class TaskEntry implements TaskHead {
     this.endedAt = now;
     if (this.content instanceof LiveTask) this.content = this.content.pack();
   }
-
-  stored(task: Task, now: number): StoredTask {
-    const { epoch, seq, createdAt } = this;
-    const heldTurn = this.holder?.turn ?? 0;
-    return { scope: this.space.scope, task, seq, epoch, running: isRunning(this, now), heldTurn, createdAt };
-  }
-}
-
-/** The claim of a turn that a node holds now, in the attempt that counts already. */
-export function claimOf(entry: TaskEntry, queued: QueuedTurn): Claim {
-  const attempt = Math.max(1, queued.attempts);
-  const { turn, handOvers, message, caller, checkpoint, cancel } = queued;
-  const { seq, epoch } = entry;
-  const began = entry.began === turn;
-  const task = entry.content.read();
-  const claim = { scope: entry.space.scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began };
-  if (checkpoint === undefined && cancel === undefined) return claim;
-  return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
 }
 
 /** True if the log ends with just these records. */

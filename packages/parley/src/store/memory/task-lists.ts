@@ -1,4 +1,5 @@
 import type { TaskState } from '../../model/task-state.js';
+import { storedTask } from '../engine/local-tables.js';
 import { PageBudget } from '../page-budget.js';
 import type { StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
 import { ContextTasks } from './context-tasks.js';
@@ -59,7 +60,7 @@ export class TaskLists {
       }
       const fits = tasks.length < query.limit && budget.takes(entry.content.bytesOf(query));
       if (!fits) return { tasks, total, ...(last && { next: { time: timeIn(query, last), id: last.id } }) };
-      tasks.push(entry.stored(entry.content.readPart(query), now));
+      tasks.push(storedTask(entry, entry.content.readPart(query), now));
       last = entry;
     }
     return { tasks, total };

@@ -10,7 +10,7 @@ import type { AcceptedTurn } from '../rules/task-head.js';
 import { insertTask } from './insert-task.js';
 import { countConfigs, putConfig } from './push-configs.js';
 import { RECORD_KEY } from './record-keys.js';
-import { type KeyAt, keyAt, writeKey } from './remembered-keys.js';
+import { isBlocked, type KeyAt, keyAt, writeKey } from './remembered-keys.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
 import type { AcceptResult, AcceptWrite, CreateWrite, WriteResults } from './write-requests.js';
@@ -22,10 +22,6 @@ class MessageRows implements MessageTables<HeadRow, KeyAt, AcceptWrite> {
 
   constructor(tables: WriteTables) {
     this.#tables = tables;
-  }
-
-  isBlocked([, [agent, tenant, owner]]: AcceptWrite, now: number): boolean {
-    return this.#tables.blocks.has({ agent, tenant, owner }, now);
   }
 
   sameTurn({ pk }: HeadRow, [, , , , , , message, caller]: AcceptWrite): number | undefined {
@@ -91,6 +87,7 @@ class MessageRows implements MessageTables<HeadRow, KeyAt, AcceptWrite> {
 
 /** Takes a message in, with its task if that is new. */
 export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
+  if (isBlocked(tables, write[1], write[2])) return ['blocked'];
   return resultOf(acceptMessage(new MessageRows(tables), messageAt(tables, write), write[2]));
 }
 
@@ -134,7 +131,7 @@ function resultOf(answer: MessageAnswer<HeadRow, KeyAt>): AcceptResult {
 
 /** Stores a task that no message created; false if the id is taken. */
 export function create(tables: WriteTables, [, { scope, now, taskId, task }]: CreateWrite): WriteResults['create'] {
-  if (tables.blocks.has({ agent: scope[0], tenant: scope[1], owner: scope[2] }, now)) return 'blocked';
+  if (isBlocked(tables, scope, now)) return 'blocked';
   if (tables.heads.find(scope, taskId) !== undefined) return false;
   insertTask(tables, { scope, now, taskId, task, turns: 0, epoch: 0, holder: undefined });
   return true;

@@ -81,7 +81,8 @@ export function remember(tables: WriteTables, [, write]: RememberWrite): KeyResu
   return resultOf(rememberKey(keyAt(tables, scope, key), { now, write: row }));
 }
 
-function isBlocked({ blocks }: WriteTables, [agent, tenant, owner]: ScopeFields, now: number): boolean {
+/** True if the owner of a scope is blocked. */
+export function isBlocked({ blocks }: WriteTables, [agent, tenant, owner]: ScopeFields, now: number): boolean {
   return blocks.has({ agent, tenant, owner }, now);
 }
 

@@ -1,0 +1,51 @@
+import type { OwnerBlocks } from '../owner-blocks.js';
+import { isOwnedBy, type OwnerQuery } from '../owner-query.js';
+import type { ErasedRows, OwnedKeyPage, OwnerStorage } from '../owner-storage.js';
+import type { ClockedLifetime } from '../storage-lifetime.js';
+import type { Scope } from '../task-key.js';
+import type { WakeupListener } from '../wakeups.js';
+import type { LocalOwners } from './local-tables.js';
+
+/** The parts of a storage that the data of its users are in. */
+export interface LocalOwnerStorageOptions {
+  readonly tables: { readonly owners: LocalOwners; transaction<R>(work: () => R): R };
+  readonly lifetime: ClockedLifetime;
+  readonly blocks: OwnerBlocks;
+  readonly wakeups: Pick<WakeupListener, 'taskChanged'>;
+}
+
+/** The data of users over tables whose calls are done at once. */
+export class LocalOwnerStorage implements OwnerStorage {
+  readonly #to: LocalOwnerStorageOptions;
+
+  constructor(options: LocalOwnerStorageOptions) {
+    this.#to = options;
+  }
+
+  async block(owner: OwnerQuery, forMs: number): Promise<void> {
+    this.#to.blocks.set(owner, this.#to.lifetime.now() + forMs);
+  }
+
+  async scopes(owner: OwnerQuery): Promise<readonly Scope[]> {
+    this.#to.lifetime.check();
+    return [...this.#to.tables.owners.scopes()].filter((scope) => isOwnedBy(owner, scope));
+  }
+
+  async keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): Promise<OwnedKeyPage> {
+    this.#to.lifetime.check();
+    return this.#to.tables.owners.keys(scope, range);
+  }
+
+  async erase(scope: Scope, limit: number): Promise<ErasedRows> {
+    const { tables, lifetime, wakeups } = this.#to;
+    lifetime.check();
+    const { ids, keys, isGone } = tables.transaction(() => tables.owners.erase(scope, limit));
+    for (const id of ids) wakeups.taskChanged({ scope, id });
+    return { tasks: ids.length, keys, isGone };
+  }
+
+  async scrub(): Promise<void> {
+    this.#to.lifetime.check();
+    this.#to.tables.owners.scrub();
+  }
+}

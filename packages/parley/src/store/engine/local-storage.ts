@@ -1,0 +1,299 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
+import type { JsonValue } from '../../model/json.js';
+import type { Task } from '../../model/task.js';
+import type { Clock } from '../../runtime/clock.js';
+import type {
+  CancelRequest,
+  Claim,
+  ClaimRequest,
+  Claims,
+  HeldTurn,
+  Holding,
+  Lease,
+  ReleaseHow,
+  Renewal,
+} from '../held-turn.js';
+import type { IdempotencyKeys } from '../idempotency-keys.js';
+import { NodeList } from '../node-list.js';
+import { OwnerBlocks } from '../owner-blocks.js';
+import type { OwnerStorage } from '../owner-storage.js';
+import type { PushStorage } from '../push-storage.js';
+import type { KeyHead } from '../rules/key-head.js';
+import { ClockedLifetime } from '../storage-lifetime.js';
+import type { Scope, TaskKey } from '../task-key.js';
+import type {
+  Acceptance,
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  CancelOutcome,
+  NodeBeat,
+  RecordPage,
+  Retention,
+  StorageLoad,
+  StorageNode,
+  StoredTask,
+  Swept,
+  TaskPage,
+  TaskProgress,
+  TaskQuery,
+  TaskStorage,
+} from '../task-storage.js';
+import { LocalWakeups } from '../wakeups.js';
+import { acceptMessage, type MessageAnswer } from './accept-message.js';
+import { appendRecords, appendRequest } from './append-records.js';
+import { type ClaimedTurn, claimTurns } from './claim-turns.js';
+import {
+  beginTurn,
+  cancelTask,
+  deleteTask,
+  releaseTurn,
+  renewTurn,
+  type Standing,
+  saveCheckpoint,
+} from './held-turns.js';
+import { LocalMessageKeys } from './local-message-keys.js';
+import { LocalOwnerStorage } from './local-owner-storage.js';
+import { LocalPush } from './local-push.js';
+import { type LocalHead, type LocalTables, type LocalTurn, storedTask } from './local-tables.js';
+
+/** The engine over tables whose calls are done at once. */
+export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> implements TaskStorage {
+  readonly shared = false;
+  readonly durability: TaskStorage['durability'];
+  readonly wakeups = new LocalWakeups();
+  readonly keys: IdempotencyKeys;
+  readonly push: PushStorage;
+  readonly owners: OwnerStorage;
+  readonly #tables: LocalTables<Head, Key, Queue>;
+  readonly #lifetime: ClockedLifetime;
+  readonly #blocks = new OwnerBlocks();
+  readonly #nodes = new NodeList();
+
+  constructor(tables: LocalTables<Head, Key, Queue>, clock: Clock) {
+    const lifetime = new ClockedLifetime(clock);
+    const parts = { tables, lifetime, blocks: this.#blocks, wakeups: this.wakeups };
+    this.durability = tables.durability;
+    this.#tables = tables;
+    this.#lifetime = lifetime;
+    this.keys = new LocalMessageKeys(parts);
+    this.push = new LocalPush(parts);
+    this.owners = new LocalOwnerStorage(parts);
+  }
+
+  async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
+    const now = this.#lifetime.now();
+    const { scope, task, claim, pushConfig } = acceptance;
+    if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
+    const isNew = 'create' in task;
+    const id = isNew ? task.create.id : task.id;
+    const request = {
+      isNew,
+      contextId: isNew ? undefined : task.contextId,
+      waitingLimit: acceptance.waitingLimit,
+      claim,
+      again: acceptance.again === true,
+      hasKey: acceptance.idempotency !== undefined,
+      config: pushConfig && { id: pushConfig.id ?? id, limit: acceptance.pushConfigLimit },
+    };
+    const { tasks } = this.#tables;
+    const at = { head: tasks.find({ scope, id }), request, call: acceptance };
+    const answer = this.#tables.transaction(() => acceptMessage(tasks, at, now));
+    if (answer.kind === 'accepted') {
+      if (answer.isReady) this.wakeups.workReady(scope.agent);
+      if (pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
+    }
+    return this.#outcomeOf(answer);
+  }
+
+  async append(append: Append): Promise<AppendOutcome> {
+    const now = this.#lifetime.now();
+    const { key, authority } = append;
+    const { tasks } = this.#tables;
+    const at = { head: tasks.find(key), request: appendRequest(append), call: append };
+    const { outcome, isDue, isReady } = this.#tables.transaction(() => appendRecords(tasks, at, now));
+    if (outcome.kind === 'appended' && typeof authority !== 'number') this.wakeups.taskChanged(key);
+    if (isDue) this.wakeups.deliveryReady(key.scope.agent);
+    if (isReady) this.wakeups.workReady(key.scope.agent);
+    return outcome;
+  }
+
+  async claim(request: ClaimRequest): Promise<Claims> {
+    const now = this.#lifetime.now();
+    const { tasks } = this.#tables;
+    const only = request.task && tasks.find(request.task);
+    const found = request.task === undefined ? tasks.free(now) : only === undefined ? [] : [only];
+    const take = (head: Head, claimed: ClaimedTurn): Claim | undefined => {
+      tasks.hold(head, claimed);
+      const turn = tasks.turn(head, claimed.turn);
+      return turn && this.#claimOf(head, turn, turn.attempts + 1);
+    };
+    return this.#tables.transaction(() => claimTurns(found, { request, now, take }));
+  }
+
+  async begin(held: HeldTurn, attempt: number): Promise<Holding> {
+    this.#lifetime.check();
+    const { tasks } = this.#tables;
+    const at = { head: tasks.find(held.key), held };
+    return holdingOf(this.#tables.transaction(() => beginTurn(tasks, at, attempt)));
+  }
+
+  async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
+    const leaseEnd = this.#lifetime.now() + request.leaseMs;
+    const { tasks } = this.#tables;
+    return this.#tables.transaction(() =>
+      request.turns.map((held) => holdingOf(renewTurn(tasks, { head: tasks.find(held.key), held }, leaseEnd))),
+    );
+  }
+
+  async release(held: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
+    this.#lifetime.check();
+    const { tasks } = this.#tables;
+    const at = { head: tasks.find(held.key), held, attempt: held.attempt };
+    const { waiting, isReady } = this.#tables.transaction(() => releaseTurn(tasks, at, how));
+    if (isReady) this.wakeups.workReady(held.key.scope.agent);
+    return { waiting };
+  }
+
+  async saveCheckpoint(held: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
+    this.#lifetime.check();
+    const { tasks } = this.#tables;
+    const at = { head: tasks.find(held.key), held };
+    return this.#tables.transaction(() => saveCheckpoint(tasks, at, checkpoint));
+  }
+
+  async requestCancel(scope: Scope, id: string, request: CancelRequest): Promise<CancelOutcome> {
+    const now = this.#lifetime.now();
+    const { tasks } = this.#tables;
+    const at = { head: tasks.find({ scope, id }), request };
+    const answer = this.#tables.transaction(() => cancelTask(tasks, at, now));
+    if (answer.kind === 'not-found') return answer;
+    const { head } = answer;
+    if (answer.kind === 'terminal') return { kind: 'terminal', state: head.state };
+    this.wakeups.cancelAsked({ scope, id });
+    const { turn } = answer;
+    const requested = { kind: 'requested', seq: head.seq, ...(turn !== undefined && { turn }) } as const;
+    return answer.isRunning ? requested : { ...requested, stored: this.#storedOf(head, now) };
+  }
+
+  async task(scope: Scope, id: string): Promise<StoredTask | undefined> {
+    const now = this.#lifetime.now();
+    const head = this.#tables.tasks.find({ scope, id });
+    return head && this.#storedOf(head, now);
+  }
+
+  async tasks(query: TaskQuery): Promise<TaskPage> {
+    return this.#tables.tasks.page(query, this.#lifetime.now());
+  }
+
+  async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
+    this.#lifetime.check();
+    const head = this.#tables.tasks.find(key);
+    return head === undefined ? { records: [], floor: 1, last: 0 } : this.#tables.tasks.records(head, after, maxBytes);
+  }
+
+  async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
+    this.#lifetime.check();
+    return keys.map((key) => {
+      const head = this.#tables.tasks.find(key);
+      return head && { seq: head.seq, state: head.state, lastTurn: head.began };
+    });
+  }
+
+  async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
+    const now = this.#lifetime.now();
+    return this.#tables.tasks.abandoned(agents, now - waitedMs, limit).map((head) => this.#storedOf(head, now));
+  }
+
+  async create(scope: Scope, task: Task): Promise<boolean> {
+    const now = this.#lifetime.now();
+    if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
+    if (this.#tables.tasks.find({ scope, id: task.id }) !== undefined) return false;
+    this.#tables.transaction(() => this.#tables.tasks.insert(scope, task, now));
+    return true;
+  }
+
+  async delete(scope: Scope, id: string): Promise<'deleted' | 'not-found' | 'running'> {
+    const now = this.#lifetime.now();
+    const { tasks } = this.#tables;
+    const outcome = this.#tables.transaction(() =>
+      deleteTask(tasks.find({ scope, id }), (head) => tasks.remove(head), now),
+    );
+    if (outcome === 'deleted') this.wakeups.taskChanged({ scope, id });
+    return outcome;
+  }
+
+  async check(): Promise<StorageLoad> {
+    return this.#tables.tasks.load(this.#lifetime.now());
+  }
+
+  async now(): Promise<number> {
+    return this.#lifetime.now();
+  }
+
+  async heartbeat(beat: NodeBeat): Promise<number> {
+    const now = this.#lifetime.now();
+    this.#nodes.note(beat, now);
+    return now;
+  }
+
+  async nodes(): Promise<readonly StorageNode[]> {
+    this.#lifetime.check();
+    return this.#nodes.all();
+  }
+
+  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
+    const now = this.#lifetime.now();
+    const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
+    return this.#tables.transaction(() => {
+      const keys = this.#tables.keys.sweep(now, limit);
+      const { tasks, records } = this.#tables.tasks.sweep(times, limit - keys);
+      return { tasks, records, keys, more: keys + tasks + records >= limit };
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#lifetime.end();
+    this.#tables.close();
+  }
+
+  #outcomeOf(answer: MessageAnswer<Head, Key>): AcceptOutcome {
+    switch (answer.kind) {
+      case 'accepted': {
+        const { head, turn, isClaimed } = answer;
+        const accepted = { kind: 'accepted', taskId: head.key.id, turn, seq: head.seq } as const;
+        const texts = isClaimed ? this.#tables.tasks.turn(head, turn) : undefined;
+        if (texts === undefined) return accepted;
+        return { ...accepted, claim: this.#claimOf(head, texts, Math.max(1, texts.attempts)) };
+      }
+      case 'repeated':
+        return { kind: 'repeated', first: this.#tables.keys.rememberedOf(answer.key) };
+      case 'terminal':
+        return { kind: 'terminal', state: answer.head.state };
+      default:
+        return answer;
+    }
+  }
+
+  /** The claim of the turn that a node holds now. */
+  #claimOf(head: Head, texts: LocalTurn, attempt: number): Claim {
+    const { message, caller, handOvers, checkpoint, cancel } = texts;
+    const { scope } = head.key;
+    const { seq, epoch } = head;
+    const turn = head.holder?.turn ?? 0;
+    const began = head.began === turn;
+    const task = this.#tables.tasks.read(head);
+    const claim = { scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began };
+    if (checkpoint === undefined && cancel === undefined) return claim;
+    return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
+  }
+
+  #storedOf(head: Head, now: number): StoredTask {
+    return storedTask(head, this.#tables.tasks.read(head), now);
+  }
+}
+
+function holdingOf({ held, cancel }: Standing<CancelRequest>): Holding {
+  if (!held) return { held };
+  return cancel === undefined ? { held } : { held, cancel };
+}

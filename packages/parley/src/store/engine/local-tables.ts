@@ -1,0 +1,156 @@
+import type { JsonValue } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { Task } from '../../model/task.js';
+import type { TaskState } from '../../model/task-state.js';
+import type { CallerContext } from '../caller-context.js';
+import type { CancelRequest } from '../held-turn.js';
+import type { IdempotencyKey, Remembered } from '../idempotency-keys.js';
+import type { ErasedRows, OwnedKeyPage } from '../owner-storage.js';
+import type {
+  ConfigRange,
+  DeliveryClaim,
+  DeliveryPage,
+  DeliveryQuery,
+  PlacedPushConfig,
+  StoredPushConfig,
+} from '../push-storage.js';
+import type { KeyHead } from '../rules/key-head.js';
+import { isRunning, type TaskHead } from '../rules/task-head.js';
+import type { Scope, TaskKey } from '../task-key.js';
+import type {
+  Acceptance,
+  Append,
+  RecordPage,
+  StorageLoad,
+  StoredTask,
+  Swept,
+  TaskPage,
+  TaskQuery,
+  TaskStorage,
+} from '../task-storage.js';
+import type { MessageTables } from './accept-message.js';
+import type { RecordTables } from './append-records.js';
+import type { ClaimablePlace } from './claim-turns.js';
+import type { DueTables, QueueTables } from './delivery-queues.js';
+import type { TurnTables } from './held-turns.js';
+
+/** A task as the tables have it. */
+export interface LocalHead extends TaskHead, ClaimablePlace {
+  readonly state: TaskState;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+}
+
+/** A task as it stands, with its content. */
+export function storedTask(head: LocalHead, task: Task, now: number): StoredTask {
+  const { key, seq, epoch, holder, createdAt } = head;
+  return {
+    scope: key.scope,
+    task,
+    seq,
+    epoch,
+    running: isRunning(head, now),
+    heldTurn: holder?.turn ?? 0,
+    createdAt,
+  };
+}
+
+/** A turn that waits or runs. */
+export interface LocalTurn {
+  readonly message: Message;
+  readonly caller: CallerContext;
+  /** Attempts that have begun. */
+  readonly attempts: number;
+  readonly handOvers: number;
+  readonly checkpoint: JsonValue | undefined;
+  readonly cancel: CancelRequest | undefined;
+}
+
+/** The times of a sweep, by the storage's clock: before them, tasks and event logs go. */
+export interface SweepTimes {
+  readonly now: number;
+  readonly finishedBefore: number;
+  readonly eventLogsBefore: number;
+}
+
+/** The tables of tasks. */
+export interface LocalTasks<Head extends LocalHead, Key extends KeyHead>
+  extends MessageTables<Head, Key, Acceptance>,
+    RecordTables<Head, Append>,
+    TurnTables<Head, CancelRequest, JsonValue> {
+  find(key: TaskKey): Head | undefined;
+  /** Puts a task there with one record that shows it. The id is free. */
+  insert(scope: Scope, task: Task, now: number): void;
+  /** Removes a task with all that hangs on it. */
+  remove(head: Head): void;
+  /** The whole task after its last record. */
+  read(head: Head): Task;
+  turn(head: Head, turn: number): LocalTurn | undefined;
+  /** Tasks whose first turn has no holder, or one whose lease has ended: oldest first. */
+  free(now: number): Iterable<Head>;
+  records(head: Head, after: number, maxBytes: number): RecordPage;
+  page(query: TaskQuery, now: number): TaskPage;
+  /** Tasks of these agents that wait for their caller since before a time and have no turn, oldest first. */
+  abandoned(agents: readonly string[], before: number, limit: number): readonly Head[];
+  load(now: number): StorageLoad;
+  /** Removes what has been kept long enough, at most so many rows. */
+  sweep(times: SweepTimes, limit: number): Pick<Swept, 'tasks' | 'records'>;
+}
+
+/** A key to write. Without an outcome it is reserved. */
+export interface KeyToWrite<Key> {
+  readonly outcome: Remembered['outcome'] | undefined;
+  readonly reservation?: KeyHead['reservation'];
+  /** By the storage's clock, in ms. */
+  readonly now: number;
+  /** The kept key with the same name. The new one replaces it. */
+  readonly before: Key | undefined;
+}
+
+/** The table of idempotency keys. */
+export interface LocalKeys<Key extends KeyHead> {
+  find(scope: Scope, key: string): Key | undefined;
+  put(scope: Scope, key: IdempotencyKey, write: KeyToWrite<Key>): void;
+  remove(key: Key): void;
+  digestOf(key: Key): string;
+  rememberedOf(key: Key): Remembered;
+  /** Removes at most so many that have expired; how many went. */
+  sweep(now: number, limit: number): number;
+}
+
+/** The tables of push configurations and their queues. */
+export interface LocalQueues<Head, Queue> extends QueueTables<Queue>, DueTables<Queue, DeliveryClaim> {
+  find(head: Head, configId: string): Queue | undefined;
+  config(queue: Queue): StoredPushConfig;
+  configs(head: Head, range: ConfigRange): readonly StoredPushConfig[];
+  /** Adds or replaces a configuration. A new queue begins behind `position`. True if the queue became due. */
+  put(head: Head, config: PlacedPushConfig, at: { readonly position: number; readonly now: number }): boolean;
+  rewrite(queue: Queue, config: PlacedPushConfig): void;
+  remove(head: Head, configId: string): void;
+  /** Queues of these agents that are due, those that became due first before the others. */
+  due(agents: readonly string[], now: number): Iterable<Queue>;
+  page(query: DeliveryQuery): DeliveryPage;
+}
+
+/** The tables by their users. */
+export interface LocalOwners {
+  /** The scopes that have anything. */
+  scopes(): Iterable<Scope>;
+  keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): OwnedKeyPage;
+  /** Erases at most so many tasks and keys of a scope, and at last its name. `ids`: the tasks that went. */
+  erase(scope: Scope, limit: number): Omit<ErasedRows, 'tasks'> & { readonly ids: readonly string[] };
+  /** Overwrites what deleted rows have left. */
+  scrub(): void;
+}
+
+/** A storage whose calls are done at once, in this process. A new one of this kind implements this and nothing else. */
+export interface LocalTables<Head extends LocalHead, Key extends KeyHead, Queue> {
+  readonly durability: TaskStorage['durability'];
+  readonly tasks: LocalTasks<Head, Key>;
+  readonly keys: LocalKeys<Key>;
+  readonly queues: LocalQueues<Head, Queue>;
+  readonly owners: LocalOwners;
+  /** Writes all of it or nothing. */
+  transaction<R>(work: () => R): R;
+  close(): void;
+}
