@@ -77,6 +77,6 @@ async function commandOf(key: string): Promise<readonly string[]> {
   if (type === 'list') return ['RPUSH', key, ...(await client.lrange(key, 0, -1))];
   if (type === 'set') return ['SADD', key, ...(await client.smembers(key))];
   if (type !== 'zset') throw new Error(`No command writes a ${type}`);
-  const members = await client.zrange(key, 0, -1, 'WITHSCORES');
+  const members = await client.zrange(key, '0', '-1', 'WITHSCORES');
   return ['ZADD', key, ...members.flatMap((_, at) => (at % 2 === 0 ? [members[at + 1] ?? '', members[at] ?? ''] : []))];
 }

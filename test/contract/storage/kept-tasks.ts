@@ -61,8 +61,8 @@ const TASKS: Readonly<Record<string, { readonly task: Task; readonly seq: number
 };
 
 /**
- * Fills an empty storage: a finished task, one that waits for input, one whose process ended and one whose turn waits,
- * with push configurations and idempotency keys. Each fixture holds the same.
+ * Fills an empty storage with a finished task, one that waits for input, one whose process ended and one whose turn
+ * waits. Two of them have push configurations. A message and a reply have idempotency keys.
  */
 export async function writeKeptTasks(tested: Tested): Promise<void> {
   const { storage } = tested;
