@@ -1,9 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
 import type { DeliveryClaim, HeldDelivery } from '../../packages/parley/src/store/push-storage.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
-import { SqliteFiles, TO_VERSION_10 } from './sqlite-files.js';
-import { ALICE, LEASE, only, TaskPlay } from './storage/task-play.js';
+import { SqliteFiles } from './sqlite-files.js';
+import { LEASE, only, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 
 const files = new SqliteFiles();
@@ -45,25 +44,6 @@ it('deliveries outlive a restart; the lease of the process that is gone is void'
   expect(again).toMatchObject({ key: held.key, epoch: claimed.epoch + 1, records: [{ seq: 1 }] });
   await storage.append(held.draft([held.chunk('x')], { authority: 'force' }));
   expect(await settleAll(storage, again)).toBe(true);
-  await storage.close();
-});
-
-it('a file without deliveries gets a queue for each configuration, which begins behind the records so far', async () => {
-  const path = files.fresh();
-  const before = { clock, storage: await files.open(clock, { path }) };
-  const play = await TaskPlay.begin(before, 't1', { pushConfig: CONFIG });
-  await play.write([play.chunk('a')]);
-  await before.storage.close();
-  const db = new DatabaseSync(path);
-  db.exec(TO_VERSION_10);
-  db.exec("DROP TABLE push_delivery; DROP INDEX task_alone; UPDATE meta SET value = '7' WHERE name = 'schema'");
-  db.close();
-  const storage = await files.open(clock, { path });
-  expect(await claim(storage)).toEqual([]);
-  await storage.append(play.draft([play.chunk('b')], { authority: 'force' }));
-  expect(only(await claim(storage)).records.map(({ seq }) => seq)).toEqual([3]);
-  expect(await storage.push.deleteConfig(ALICE, 't1', 'hook')).toBe(true);
-  expect(await storage.push.queues({ agents: ['test'], limit: 9 })).toEqual({ queues: [] });
   await storage.close();
 });
 

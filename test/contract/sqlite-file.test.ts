@@ -10,7 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { REMEMBERED_LIMIT } from '../../packages/parley/src/store/rules/key-head.js';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { SqliteFiles, TO_VERSION_10 } from './sqlite-files.js';
+import { SqliteFiles } from './sqlite-files.js';
 import { ALICE, acceptance, claimsOf, LEASE, newTask, only, said, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 
@@ -175,44 +175,6 @@ describe('a SQLite file', () => {
     expect(await first.create(ALICE, newTask({ clock, storage: first }, 't1'))).toBe(true);
     await first.close();
     await (await files.open(clock, { path })).close();
-  });
-
-  it('of version 5 is brought up to date: ids become unique within a scope only, keys can be reserved', async () => {
-    const path = files.fresh();
-    const first = await files.open(clock, { path });
-    const t1 = newTask({ clock, storage: first }, 't1');
-    await first.create(ALICE, t1);
-    await first.close();
-    const db = new DatabaseSync(path);
-    db.exec('DROP INDEX task_id; CREATE UNIQUE INDEX task_id ON task (id, agent)');
-    db.exec(TO_VERSION_10);
-    db.exec('ALTER TABLE idempotency DROP COLUMN node; ALTER TABLE idempotency DROP COLUMN lease_end');
-    db.exec('DROP TABLE push_delivery; DROP INDEX task_alone');
-    db.exec("UPDATE meta SET value = '5' WHERE name = 'schema'");
-    db.close();
-    const second = await files.open(clock, { path });
-    expect(await second.create(ALICE, t1)).toBe(false);
-    expect(await second.create({ ...ALICE, owner: 'bob' }, t1)).toBe(true);
-    const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
-    expect(await second.keys.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
-    await second.close();
-  });
-
-  it('of version 10 is brought up to date: its keys stay, and keys can last', async () => {
-    const path = files.fresh();
-    const first = await files.open(clock, { path });
-    const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
-    await first.keys.remember(ALICE, key, said('r'));
-    await first.close();
-    const db = new DatabaseSync(path);
-    db.exec(TO_VERSION_10);
-    db.close();
-    const second = await files.open(clock, { path });
-    expect(await second.keys.recall(ALICE, 'k')).toEqual({ digest: 'd', outcome: { reply: said('r') } });
-    await second.keys.remember(ALICE, { ...key, key: 'link', isLasting: true }, said('r'));
-    clock.pass(1_000);
-    expect(await second.sweep({ taskRetentionMs: 0, eventLogMs: 0, limit: 9 })).toMatchObject({ keys: 2 });
-    await second.close();
   });
 
   it('keeps each key that lasts beside all messages that it can remember', async () => {

@@ -10,12 +10,6 @@ import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 
 const WORKER = fileURLToPath(new URL('../../packages/parley/src/store/sqlite/sqlite-worker.ts', import.meta.url));
 
-/** Statements that undo the migrations behind version 10. */
-export const TO_VERSION_10 = `DROP INDEX idempotency_lasting; DROP INDEX idempotency_expires;
-  ALTER TABLE idempotency DROP COLUMN lasting;
-  CREATE INDEX idempotency_expires ON idempotency (expires);
-  UPDATE meta SET value = '10' WHERE name = 'schema';`;
-
 /** A folder for database files, and the storage's worker made from its sources: a thread loads JavaScript only. */
 export class SqliteFiles {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-sqlite-'));
