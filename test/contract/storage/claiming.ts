@@ -79,6 +79,7 @@ export function claimingContract(open: OpenStorage): void {
       await send('m2', 'new t2');
       expect((await claim({ task: 't2' })).map(({ task }) => task.id)).toEqual(['t2']);
       expect(await claim({ task: 't2' })).toEqual([]);
+      expect(await claim({ task: 't2', node: ELSEWHERE.node })).toEqual([]);
       expect(await claim({ task: 'unknown' })).toEqual([]);
       expect(await claim({ task: 't1', agents: ['other'] })).toEqual([]);
       expect(await claim({ task: 't1', limit: 0 })).toEqual([]);

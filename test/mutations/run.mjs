@@ -1,0 +1,66 @@
+// Puts one fault after the other into the rules of storages. The contract of each storage must notice it. The long form
+// tries all faults; the short one tries two on the storage in memory. The last line is `N passed, N failed`.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ownNode, root, run } from '../../scripts/processes.mjs';
+import { countLine } from '../../scripts/suites.mjs';
+import { MUTATIONS } from './mutations.mjs';
+
+/** The storages, each with the tests that ask the rules. */
+const BACKENDS = {
+  memory: { files: ['test/contract/memory.test.ts'] },
+  sqlite: { files: ['test/contract/sqlite.test.ts'] },
+};
+const COPIED = ['packages/parley/src', 'packages/parley/package.json', 'test/contract', 'test/support'];
+const LIMIT_MS = 180_000;
+
+const isLong = process.env.TEST_LONG !== undefined;
+const [first, ...others] = MUTATIONS;
+const chosen = isLong ? MUTATIONS : [first, others.at(-1)];
+const backends = Object.entries(BACKENDS).filter(([name]) => isLong || name === 'memory');
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-mutations-'));
+let [passed, failed] = [0, 0];
+const note = (isRight, line) => {
+  if (isRight) passed += 1;
+  else failed += 1;
+  process.stdout.write(`${isRight ? 'passed' : 'FAILED'} ${line}\n`);
+};
+try {
+  for (const path of [...COPIED, 'package.json', 'tsconfig.json', 'tsconfig.base.json', 'vitest.config.ts']) {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    cpSync(join(root, path), join(folder, path), { recursive: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  for (const [name, { files }] of backends) {
+    const plain = await contract(files);
+    note(plain.code === 0, `${name}: the contract without a fault`);
+    if (plain.code !== 0) {
+      process.stdout.write(plain.output);
+      continue;
+    }
+    for (const [rule, text, fault] of chosen) {
+      const path = join(folder, 'packages/parley/src/store/rules', `${rule}.ts`);
+      const source = readFileSync(path, 'utf8');
+      if (source.split(text).length !== 2) {
+        note(false, `${rule}: the text stands there ${source.split(text).length - 1} times: ${text}`);
+        continue;
+      }
+      writeFileSync(path, source.replace(text, fault));
+      // A file that does not load is no failed test.
+      note(/Tests .*\d+ failed/.test((await contract(files)).output), `${name}: ${rule}: ${text.replaceAll(/\s+/g, ' ')}`);
+      writeFileSync(path, source);
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write(`${countLine({ passed, failed })}\n`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+function contract(files) {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', `--root=${folder}`, '--bail=1', '--reporter=dot', ...files];
+  return run(ownNode, args, { limitMs: LIMIT_MS, quiet: true, env: { NO_COLOR: '1', FORCE_COLOR: '0' } });
+}
