@@ -1,12 +1,8 @@
-/** The place of a value in a list, for one removal. */
-export class Place<Value> {
+/** The place of a value in a list, for one removal. A removed place is empty. */
+export interface Place<Value> {
   value: Value | undefined;
-  before: Place<Value> | undefined = undefined;
-  after: Place<Value> | undefined = undefined;
-
-  constructor(value: Value) {
-    this.value = value;
-  }
+  before: Place<Value> | undefined;
+  after: Place<Value> | undefined;
 }
 
 /**
@@ -28,8 +24,7 @@ export class LinkedList<Value> {
   }
 
   add(value: Value): Place<Value> {
-    const place = new Place(value);
-    place.before = this.#last;
+    const place: Place<Value> = { value, before: this.#last, after: undefined };
     if (this.#last === undefined) this.#first = place;
     else this.#last.after = place;
     this.#last = place;

@@ -75,7 +75,13 @@ export class TaskBuilder {
 
   /** The current task as plain data. Later records do not change it. */
   view(): Task {
-    this.#view ??= this.#build();
+    if (this.#view !== undefined) return this.#view;
+    const { id, contextId } = this.#task;
+    const artifacts: Artifact[] = [];
+    for (const artifact of this.#artifacts.values()) artifacts.push(artifact.view());
+    const rest = { status: this.#status, history: this.#history, metadata: this.#metadata };
+    this.#historyShared = true;
+    this.#view = new ShapedTask({ id, contextId, artifacts, ...rest });
     return this.#view;
   }
 
@@ -121,19 +127,6 @@ export class TaskBuilder {
       this.#historyShared = false;
     }
     this.#history.push(message);
-  }
-
-  #build(): Task {
-    const { id, contextId } = this.#task;
-    this.#historyShared = true;
-    return new ShapedTask({
-      id,
-      contextId,
-      status: this.#status,
-      artifacts: Array.from(this.#artifacts.values(), (artifact) => artifact.view()),
-      history: this.#history,
-      metadata: this.#metadata,
-    });
   }
 }
 
