@@ -25,14 +25,13 @@ import { heldTurn } from './turn-log.js';
 import {
   acceptsEvents,
   hasLeft,
-  step,
   type TurnAnswer,
   type TurnEffect,
   type TurnInput,
   type TurnState,
   type TurnTimer,
 } from './turn-state.js';
-import { IMPOSSIBLE } from './turn-transitions.js';
+import { IMPOSSIBLE, TRANSITIONS } from './turn-transitions.js';
 import { TurnWriter, type WrittenTurn } from './turn-writer.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
@@ -69,8 +68,8 @@ interface Given {
 const NONE: Given = {};
 
 /**
- * The run of an agent on one message. `turn-state.ts` decides everything that becomes of it: this class tells it what
- * happens, and does what it says.
+ * The run of an agent on one message. The table in `turn-transitions.ts` decides everything that becomes of it: this
+ * class looks up what happens, and does what the table says.
  */
 export class Turn implements EventSink, WrittenTurn {
   readonly taskId: string;
@@ -137,7 +136,7 @@ export class Turn implements EventSink, WrittenTurn {
 
   /** Tells the turn what has happened. Returns the promise of an effect that takes time, if there is one. */
   advance(input: TurnInput, given: Given = NONE): Promise<void> | undefined {
-    const next = step(this.#state, input);
+    const next = TRANSITIONS[this.#state][input];
     if (next === IMPOSSIBLE) {
       const { taskId } = this;
       this.#context.logger.error('a turn ignores what cannot happen', { taskId, state: this.#state, input });
@@ -176,16 +175,12 @@ export class Turn implements EventSink, WrittenTurn {
     if (this.#state === 'kept' || this.#awaitsAuthorization) void this.handOver();
   }
 
-  /** One promise for all events, however many an agent still publishes. */
-  get refused(): Promise<never> | undefined {
-    return acceptsEvents(this.#state) ? undefined : this.#refuse();
-  }
-
   own(value: unknown): JsonValue {
     return cloneJson(value, this.#context.limits.taskBytes);
   }
 
   accept(raw: unknown, isOwn = false, isValid = false): Promise<void> {
+    if (!acceptsEvents(this.#state)) return this.#refuse();
     let event: StreamResponse;
     try {
       event = isValid ? (raw as StreamResponse) : readAgentEvent(isOwn ? raw : this.own(raw), this);
@@ -375,22 +370,21 @@ export class Turn implements EventSink, WrittenTurn {
     }
   }
 
-  #store(): void {
+  async #store(): Promise<void> {
     const { patience } = this.#context;
     if (this.#draft === undefined) return;
     this.#writer ??= new TurnWriter(this.#context, this);
     const timer = patience.start(() => this.advance('store overdue'));
     this.#owner.storing(this);
-    storeDraft(this.#context, this.#draft).then(
-      (claim) => {
-        patience.stop(timer);
-        this.advance('stored', { claim });
-      },
-      (error: unknown) => {
-        patience.stop(timer);
-        this.advance('store failed', { error });
-      },
-    );
+    let claim: Claim;
+    try {
+      claim = await storeDraft(this.#context, this.#draft);
+    } catch (error) {
+      patience.stop(timer);
+      return void this.advance('store failed', { error });
+    }
+    patience.stop(timer);
+    this.advance('stored', { claim });
   }
 
   #open(claim: Claim | undefined): void {
@@ -447,6 +441,7 @@ export class Turn implements EventSink, WrittenTurn {
     this.#timer = undefined;
   }
 
+  /** One promise for all events, however many an agent still publishes. */
   #refuse(): Promise<never> {
     this.#refusal ??= ignoreRejection(Promise.reject(new TurnOverError()));
     return this.#refusal;
