@@ -79,7 +79,13 @@ export class SseStream implements AsyncIterableIterator<string> {
    * error of the source before its first item.
    */
   static async open(options: SseStreamOptions): Promise<SseStream> {
-    const stream = SseStream.#made(options);
+    let stream: SseStream;
+    try {
+      stream = new SseStream(options);
+    } catch (error) {
+      options.closed?.();
+      throw error;
+    }
     const opening = Promise.withResolvers<void>();
     stream.#opening = opening;
     stream.#watch();
@@ -89,36 +95,26 @@ export class SseStream implements AsyncIterableIterator<string> {
     return stream;
   }
 
-  static #made(options: SseStreamOptions): SseStream {
-    try {
-      return new SseStream(options);
-    } catch (error) {
-      options.closed?.();
-      throw error;
-    }
-  }
-
   [Symbol.asyncIterator](): this {
     return this;
   }
 
   next(): Promise<IteratorResult<string>> {
     if (this.#source === undefined) return Promise.resolve(this.#take());
-    return new Promise((resolve) => {
-      const earlier = this.#waiting;
-      if (earlier !== undefined) {
-        const both = (result: IteratorResult<string>) => {
-          earlier(result);
-          resolve(this.next());
-        };
-        this.#waiting = both;
-        return;
-      }
-      this.#waiting = resolve;
-      this.#watch();
-      if (!this.#pulling) this.#pull();
-      if (this.#ready !== '') this.#gather();
-    });
+    const { promise, resolve } = Promise.withResolvers<IteratorResult<string>>();
+    const earlier = this.#waiting;
+    if (earlier !== undefined) {
+      this.#waiting = (result) => {
+        earlier(result);
+        resolve(this.next());
+      };
+      return promise;
+    }
+    this.#waiting = resolve;
+    this.#watch();
+    if (!this.#pulling) this.#pull();
+    if (this.#ready !== '') this.#gather();
+    return promise;
   }
 
   return(): Promise<IteratorResult<string>> {
