@@ -12,11 +12,8 @@ export interface Place<Value> {
 export class LinkedList<Value> {
   #first: Place<Value> | undefined;
   #last: Place<Value> | undefined;
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  /** Count of the values. Only the list itself changes it. */
+  size = 0;
 
   /** The place of the oldest value. */
   get first(): Place<Value> | undefined {
@@ -28,7 +25,7 @@ export class LinkedList<Value> {
     if (this.#last === undefined) this.#first = place;
     else this.#last.after = place;
     this.#last = place;
-    this.#size += 1;
+    this.size += 1;
     return place;
   }
 
@@ -43,7 +40,7 @@ export class LinkedList<Value> {
     place.value = undefined;
     place.before = undefined;
     place.after = undefined;
-    this.#size -= 1;
+    this.size -= 1;
   }
 
   /** All values, oldest first. */

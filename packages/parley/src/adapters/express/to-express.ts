@@ -24,7 +24,7 @@ export function toExpress(options: ExpressAdapterOptions): [RequestHandler, Erro
     const arrived = new NodeExchangeRequest({ incoming, response, expectsContinue: false });
     const chunks = body === undefined ? undefined : parsedChunks(incoming, body);
     const request = new MountedRequest({ arrived, mount: incoming.baseUrl, path: arrived.path, body, chunks });
-    void responder.deliver({ incoming, response, request }, options.exchange(request));
+    responder.deliver({ incoming, response, request }, options.exchange(request));
   };
   return [
     (request, response) => respond(request, response, parsedBody(request)),

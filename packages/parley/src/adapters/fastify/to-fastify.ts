@@ -42,7 +42,7 @@ export function toFastify(options: FastifyAdapterOptions): FastifyPluginCallback
         path,
         ...(taken && { body: bodyOf(taken), chunks: taken }),
       });
-      void responder.deliver({ incoming, response, request }, options.exchange(request));
+      responder.deliver({ incoming, response, request }, options.exchange(request));
     };
     // The body stays on the wire until the exchange asks for it, under its own limit.
     instance.removeAllContentTypeParsers();

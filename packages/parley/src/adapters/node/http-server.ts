@@ -224,7 +224,7 @@ export class HttpServer {
         return this.#responder.send(call, refusal, limit !== undefined || this.#responder.isClosing);
       }
       if (this.#options.takesLongBodies === true) this.#boundBody(incoming, request);
-      void this.#responder.deliver(call, this.#options.exchange(request));
+      this.#responder.deliver(call, this.#options.exchange(request));
     };
   }
 

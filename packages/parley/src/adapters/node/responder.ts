@@ -46,16 +46,15 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
   }
 
   /** Writes the answer of an exchange once it is there; 500 if the exchange rejects. */
-  async deliver(call: Call, answering: Promise<ExchangeResponse>): Promise<void> {
-    let answer: ExchangeResponse;
-    try {
-      answer = await answering;
-    } catch (error) {
-      const { method, path } = call.request;
-      this.#options.logger.error('An exchange failed', { error, method, path });
-      answer = errorAnswer({ status: 500, message: 'Internal error' });
-    }
-    this.send(call, answer);
+  deliver(call: Call, answering: Promise<ExchangeResponse>): void {
+    answering.then(
+      (answer) => this.send(call, answer),
+      (error: unknown) => {
+        const { method, path } = call.request;
+        this.#options.logger.error('An exchange failed', { error, method, path });
+        this.send(call, errorAnswer({ status: 500, message: 'Internal error' }));
+      },
+    );
   }
 
   /** Writes an answer, the last one of its connection if `closing`. Headers that a framework has set go along. */

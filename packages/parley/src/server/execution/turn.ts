@@ -47,7 +47,7 @@ export interface TurnEnd {
 
 /** The list of turns that a turn is in. */
 export interface TurnOwner {
-  /** A draft is about to become a task. Its lease may begin from now on. */
+  /** A draft is about to become a task of a shared storage. Its lease may begin from now on. */
   storing(turn: Turn): void;
   /** The turn is no longer this process's to write. Called once. */
   ended(turn: Turn, end: TurnEnd): void;
@@ -187,10 +187,12 @@ export class Turn implements EventSink, WrittenTurn {
     } catch (error) {
       return this.refuse(error);
     }
-    const bytes = 'message' in event ? messageBytes(event.message) : eventBytes(event);
-    // A direct message needs no log.
     if (!('message' in event)) this.#writer ??= new TurnWriter(this.#context, this);
-    const excess = this.#writer?.log?.excess(bytes);
+    const log = this.#writer?.log;
+    // A direct message needs no log.
+    if (log === undefined) return this.advance(inputOf(event), { event }) ?? SETTLED;
+    const bytes = 'message' in event ? messageBytes(event.message) : eventBytes(event);
+    const excess = log.excess(bytes);
     if (excess === undefined) return this.advance(inputOf(event), { event, bytes }) ?? SETTLED;
     return this.advance(excess) ?? Promise.reject(new TurnOverError());
   }
@@ -371,11 +373,11 @@ export class Turn implements EventSink, WrittenTurn {
   }
 
   async #store(): Promise<void> {
-    const { patience } = this.#context;
+    const { patience, storage } = this.#context;
     if (this.#draft === undefined) return;
     this.#writer ??= new TurnWriter(this.#context, this);
     const timer = patience.start(() => this.advance('store overdue'));
-    this.#owner.storing(this);
+    if (storage.shared) this.#owner.storing(this);
     let claim: Claim;
     try {
       claim = await storeDraft(this.#context, this.#draft);
@@ -413,11 +415,11 @@ export class Turn implements EventSink, WrittenTurn {
     switch (content) {
       case 'reply': {
         if (event === undefined || !('message' in event)) return;
-        const { taskId: _none, ...reply } = event.message;
-        return opening?.resolve({ reply });
+        const { taskId: _none, ...message } = event.message;
+        return opening?.resolve({ kind: 'reply', message });
       }
       case 'claim':
-        return claim && opening?.resolve({ claim });
+        return claim && opening?.resolve({ kind: 'turn', turn: claim.turn, claim, isNext: false });
       case 'error':
         return opening?.reject(error);
       case 'closing':
