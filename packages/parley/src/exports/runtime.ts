@@ -3,9 +3,12 @@ import type { IdSource } from '../runtime/id-source.js';
 import { LONGEST_TIMER_MS, longTimer } from '../runtime/long-timers.js';
 import { uuids } from '../runtime/uuids.js';
 
+/** Read anew each time: tests may replace `Date`. */
+const now = () => Date.now();
+
 /** The time of the machine. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now,
   monotonic: () => performance.now(),
   after: (ms, task) => {
     if (ms > LONGEST_TIMER_MS) return longTimer(systemClock.after, ms, task);
@@ -35,7 +38,7 @@ export const callerClock: Clock = {
 
 /** Ids of random bytes of the machine. Bundlers leave them out of clients, which have their own. */
 export const systemIds: IdSource = /* @__PURE__ */ uuids({
-  now: () => Date.now(),
+  now,
   fill: (bytes) => void crypto.getRandomValues(bytes),
 });
 

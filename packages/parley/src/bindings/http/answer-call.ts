@@ -20,7 +20,7 @@ import { CALL_LIMITS } from '../../telemetry/reached-limit.js';
 import type { RequestDecoder } from '../direct/direct-call.js';
 import type { BindingContext } from './binding-context.js';
 import { HttpCallContext, withExtensions } from './call-context.js';
-import type { CallRecord } from './call-record.js';
+import { type CallRecord, recordAnswer } from './call-record.js';
 import { hasHabit } from './client-habits.js';
 import { codingHeaders } from './content-coding.js';
 import { untilCredentialEnds } from './ended-credential.js';
@@ -114,7 +114,7 @@ export async function answerCall(call: PreparedCall<WireCodec>, form: AnswerForm
   const watched = onCredentialEnd && untilCredentialEnds(work, onCredentialEnd);
   try {
     const response = await (watched?.outcome ?? work);
-    record.answered(response);
+    recordAnswer(record, response);
     release?.();
     const body = form.envelope(codec.encode(operation, response));
     return { status: 200, headers: withExtensions(form.headers, context), body, call: record };

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import type { CallRecord } from './call-record.js';
+import { type CallRecord, recordAnswer } from './call-record.js';
 import { endedCredentialError } from './ended-credential.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
 
@@ -145,8 +145,9 @@ export class SseStream implements AsyncIterableIterator<string> {
       this.#close();
     } else {
       try {
-        if (this.#items === 0) this.#options.record?.answered(result.value.event);
-        this.#ready += this.#options.frames.event(result.value);
+        const { record, frames } = this.#options;
+        if (record !== undefined && this.#items === 0) recordAnswer(record, result.value.event);
+        this.#ready += frames.event(result.value);
       } catch (error) {
         this.#failed(error);
         release(source);

@@ -164,7 +164,10 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (!record) return undefined;
     this.#queuedBytes -= record.bytes;
     this.#hasShown = true;
-    return record === this.#lastRecord ? lastItem(record) : record;
+    if (record !== this.#lastRecord) return record;
+    // All readers of a task share its records, but their streams end at different ones.
+    const { event, seq, text } = record;
+    return { event, seq, text, last: true };
   }
 
   /** Releases everything at once, also while a `next` waits. */
@@ -282,11 +285,6 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     this.#wake = undefined;
     wake?.();
   }
-}
-
-/** The last item of a stream. All readers of a task share its records, but their streams end at different ones. */
-function lastItem({ event, seq, text }: LogRecord): StreamItem {
-  return { event, seq, text, last: true };
 }
 
 function statusOf(taskId: string, state: TaskState): TaskEvent {

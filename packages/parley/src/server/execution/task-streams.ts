@@ -42,16 +42,15 @@ export class TaskStreams {
       const submission = await this.#intake.submit(envelope);
       if (submission.kind === 'turn') {
         end.turn = submission.turn;
-        const stands = submission.claim ?? (await this.#stored(scope, taskId));
-        const first = (task: Task): StreamItem => ({
-          event: { task: trimTask(task, { historyLength }) },
-          seq: stands.seq,
-        });
-        reader.begin(stands.seq, first(stands.task));
+        const { task, seq } = submission.claim ?? (await this.#stored(scope, taskId));
+        reader.begin(seq, { event: { task: trimTask(task, { historyLength }) }, seq });
         submission.start?.();
         if (!submission.claim) this.#lookIfShared(reader);
-        if (!isInterrupted(stands.task.status.state)) return reader;
-        return new ResumedStream(reader, (record) => first(unsaid(TaskBuilder.fold(stands.task, [record]))));
+        if (!isInterrupted(task.status.state)) return reader;
+        return new ResumedStream(reader, (record) => {
+          const begun = unsaid(TaskBuilder.fold(task, [record]));
+          return { event: { task: trimTask(begun, { historyLength }) }, seq };
+        });
       }
       await reader.return();
       if (submission.kind === 'reply') return oneItem({ event: { message: submission.message } });
