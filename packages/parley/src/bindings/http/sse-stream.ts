@@ -104,10 +104,11 @@ export class SseStream implements AsyncIterableIterator<string> {
     const { promise, resolve } = Promise.withResolvers<IteratorResult<string>>();
     const earlier = this.#waiting;
     if (earlier !== undefined) {
-      this.#waiting = (result) => {
+      const both = (result: IteratorResult<string>) => {
         earlier(result);
         resolve(this.next());
       };
+      this.#waiting = both;
       return promise;
     }
     this.#waiting = resolve;

@@ -29,10 +29,14 @@ export interface Draft {
    */
   readonly reservation?: Lease;
   /**
-   * The outcome of the agent's first event: its direct message, or the turn of the new task. Rejects with the error that
-   * the agent refuses the message with.
+   * The outcome of the agent's first event: its direct message, or the turn of the new task. Rejects with the error
+   * that the agent refuses the message with.
    */
-  readonly opening: PromiseWithResolvers<Submission>;
+  readonly opening: {
+    readonly promise: Promise<Submission>;
+    readonly resolve: (submission: Submission) => void;
+    readonly reject: (error: unknown) => void;
+  };
   /**
    * Tells the caller that the storage takes too long. The task is stored all the same, and `opening` waits for that.
    * Absent: `opening` rejects with the error.

@@ -20,8 +20,8 @@ export interface EventSink {
   readonly taskId: string;
   readonly contextId: string;
   /**
-   * Takes an event. Never throws: it rejects if the event is invalid, or comes after the end of the turn. `isOwn`: the agent holds no part of the event
-   * that it could still change. `isValid`: nothing of it needs a check.
+   * Takes an event. Never throws: it rejects if the event is invalid, or comes after the end of the turn. `isOwn`: the
+   * agent holds no part of the event that it could still change. `isValid`: nothing of it needs a check.
    */
   accept(event: unknown, isOwn?: boolean, isValid?: boolean): Promise<void>;
   /**
