@@ -84,10 +84,12 @@ function watch(owner: object, method: string, port: string, from?: (stations: re
 
 /** The stack of the head up to the function that waits for the body, and the stack of `accept` from there. */
 function joined(head: readonly Station[], tail: readonly Station[]): readonly Station[] {
-  const [joint] = tail;
-  const at = head.findIndex(({ file, call }) => file === joint?.file && call === joint.call);
-  expect(at).toBeGreaterThan(0);
-  return [...head.slice(0, at), ...tail];
+  const inHead = (one: Station) => head.findIndex(({ file, call }) => file === one.file && call === one.call);
+  // Middlewares wait, too, outside of that function.
+  const waiting = tail.findLastIndex((one) => inHead(one) > 0);
+  expect(waiting).toBeGreaterThanOrEqual(0);
+  const rest = tail.slice(waiting);
+  return [...head.slice(0, inHead(rest[0] as Station)), ...rest];
 }
 
 /** The files that a later stage enters. The functions of the intake that wait for it are on its stack, too. */

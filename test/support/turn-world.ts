@@ -1,9 +1,5 @@
-import {
-  step,
-  type TurnEffect,
-  type TurnInput,
-  type TurnState,
-} from '../../packages/parley/src/server/execution/turn-state.js';
+import type { TurnEffect, TurnInput, TurnState } from '../../packages/parley/src/server/execution/turn-state.js';
+import { TRANSITIONS } from '../../packages/parley/src/server/execution/turn-transitions.js';
 
 /** Events that an agent may publish at any time after it was called, even after it has returned. */
 const EVENTS: readonly TurnInput[] = [
@@ -133,7 +129,7 @@ export class TurnWorld {
 
   /** The world after an input. Throws if a rule is violated. */
   after(input: TurnInput): TurnWorld {
-    const next = step(this.#facts.state, input);
+    const next = TRANSITIONS[this.#facts.state][input];
     if (next === 'impossible') throw new Error(`${input} comes in ${this.#facts.state}, which is called impossible`);
     let facts: Facts = { ...this.#facts, ...caused(input), state: next.state };
     for (const [index, effect] of next.effects.entries()) {

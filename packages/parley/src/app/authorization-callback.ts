@@ -1,5 +1,5 @@
 import { type ReceivedReply, readReply } from '../bindings/http/authorization-reply.js';
-import { CallRecord } from '../bindings/http/call-record.js';
+import { beginRecord, type CallRecord } from '../bindings/http/call-record.js';
 import { httpStatus } from '../bindings/http/error-numbers.js';
 import type { ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import { A2AError } from '../errors/a2a-error.js';
@@ -18,7 +18,7 @@ const UNKNOWN = 'This link is unknown, has expired, or was used before.\n';
 
 /** Hands the reply in a request to its agent. Loaded when the first one arrives. */
 export async function answerCallback(agent: ServedAgent, request: ExchangeRequest): Promise<ExchangeResponse> {
-  const call = new CallRecord('CALLBACK');
+  const call = beginRecord('CALLBACK');
   call.agent = agent.id;
   let received: ReceivedReply;
   try {

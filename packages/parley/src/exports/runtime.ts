@@ -1,18 +1,22 @@
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
-import { LONGEST_TIMER_MS, longTimers } from '../runtime/long-timers.js';
+import { LONGEST_TIMER_MS, longTimer } from '../runtime/long-timers.js';
 import { uuids } from '../runtime/uuids.js';
+
+/** Read anew each time: tests may replace `Date`. */
+const now = () => Date.now();
 
 /** The time of the machine. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now,
   monotonic: () => performance.now(),
-  after: longTimers((ms, task) => {
+  after: (ms, task) => {
+    if (ms > LONGEST_TIMER_MS) return longTimer(systemClock.after, ms, task);
     const timer = setTimeout(task, ms);
     // Not every host has timers that can let the process end.
     (timer as { unref?(): void }).unref?.();
     return () => clearTimeout(timer);
-  }),
+  },
   soon: typeof setImmediate === 'function' ? (task) => void setImmediate(task) : (task) => void setTimeout(task, 0),
   hold: (work) => {
     const timer = setInterval(() => {}, LONGEST_TIMER_MS);
@@ -25,15 +29,16 @@ export const systemClock: Clock = {
 /** The same for waiting callers: a running timer keeps the process alive. */
 export const callerClock: Clock = {
   ...systemClock,
-  after: longTimers((ms, task) => {
+  after: (ms, task) => {
+    if (ms > LONGEST_TIMER_MS) return longTimer(callerClock.after, ms, task);
     const timer = setTimeout(task, ms);
     return () => clearTimeout(timer);
-  }),
+  },
 };
 
 /** Ids of random bytes of the machine. Bundlers leave them out of clients, which have their own. */
 export const systemIds: IdSource = /* @__PURE__ */ uuids({
-  now: () => Date.now(),
+  now,
   fill: (bytes) => void crypto.getRandomValues(bytes),
 });
 

@@ -2,11 +2,8 @@ import type { JsonValue } from './json.js';
 
 /** A deep copy of plain data. Leaves out members that are `undefined`, as JSON does. */
 export function cloneJson<T>(value: T): T {
-  return (typeof value === 'object' && value !== null ? cloned(value) : value) as T;
-}
-
-function cloned(value: object): unknown {
-  if (Array.isArray(value)) return value.map(cloneJson);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(cloneJson) as T;
   const copy: Record<string, unknown> = {};
   // `Object.entries` took a third more: calls in process copy each answer.
   for (const name in value) {
@@ -18,7 +15,7 @@ function cloned(value: object): unknown {
     if (name === '__proto__') Object.defineProperty(copy, name, { ...PLAIN, value: own });
     else copy[name] = own;
   }
-  return copy;
+  return copy as T;
 }
 
 const PLAIN = { enumerable: true, configurable: true, writable: true } as const;

@@ -1,12 +1,8 @@
-/** The place of a value in a list, for one removal. */
-export class Place<Value> {
+/** The place of a value in a list, for one removal. A removed place is empty. */
+export interface Place<Value> {
   value: Value | undefined;
-  before: Place<Value> | undefined = undefined;
-  after: Place<Value> | undefined = undefined;
-
-  constructor(value: Value) {
-    this.value = value;
-  }
+  before: Place<Value> | undefined;
+  after: Place<Value> | undefined;
 }
 
 /**
@@ -16,11 +12,8 @@ export class Place<Value> {
 export class LinkedList<Value> {
   #first: Place<Value> | undefined;
   #last: Place<Value> | undefined;
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  /** Count of the values. Only the list itself changes it. */
+  size = 0;
 
   /** The place of the oldest value. */
   get first(): Place<Value> | undefined {
@@ -28,12 +21,11 @@ export class LinkedList<Value> {
   }
 
   add(value: Value): Place<Value> {
-    const place = new Place(value);
-    place.before = this.#last;
+    const place: Place<Value> = { value, before: this.#last, after: undefined };
     if (this.#last === undefined) this.#first = place;
     else this.#last.after = place;
     this.#last = place;
-    this.#size += 1;
+    this.size += 1;
     return place;
   }
 
@@ -48,7 +40,7 @@ export class LinkedList<Value> {
     place.value = undefined;
     place.before = undefined;
     place.after = undefined;
-    this.#size -= 1;
+    this.size -= 1;
   }
 
   /** All values, oldest first. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { longTimers } from './long-timers.js';
+import { LONGEST_TIMER_MS, longTimer } from './long-timers.js';
 
 const DAY_MS = 86_400_000;
 
@@ -8,10 +8,11 @@ const DAY_MS = 86_400_000;
 function hostTimers() {
   const clock = new ManualClock();
   const set: number[] = [];
-  const after = longTimers((ms, task) => {
+  const after = (ms: number, task: () => void): (() => void) => {
+    if (ms > LONGEST_TIMER_MS) return longTimer(after, ms, task);
     set.push(ms);
-    return clock.after(ms > 2_147_483_647 || Number.isNaN(ms) ? 1 : ms, task);
-  });
+    return clock.after(ms > 2_147_483_647 ? 1 : ms, task);
+  };
   return { clock, after, set };
 }
 
@@ -42,11 +43,12 @@ it('a long timer is canceled in each of its parts', async () => {
   expect([fired, clock.pendingTimers]).toEqual([0, 0]);
 });
 
-it('a timer without end never fires, and a time that is none is as short as the host makes it', async () => {
+it('a timer without end never fires', async () => {
   const { clock, after } = hostTimers();
-  const fired: string[] = [];
-  after(Number.POSITIVE_INFINITY, () => fired.push('never'));
-  after(Number.NaN, () => fired.push('at once'));
+  let fired = 0;
+  after(Number.POSITIVE_INFINITY, () => {
+    fired += 1;
+  });
   await clock.advance(1_000 * DAY_MS);
-  expect(fired).toEqual(['at once']);
+  expect(fired).toBe(0);
 });

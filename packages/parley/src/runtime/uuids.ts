@@ -9,6 +9,7 @@ export interface UuidOptions {
 }
 
 const HYPHEN = 45;
+/** Each id takes 8 or 16 bytes. */
 const POOL = 8_192;
 
 /**
@@ -25,6 +26,7 @@ export function uuids({ now, fill }: UuidOptions): IdSource {
   let count = 0;
 
   const made = (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number): string => {
+    if (used === POOL) refill();
     const i = ((pool[used] ?? 0) & 0x3f) | 0x80;
     const j = pool[used + 1] ?? 0;
     const k = pool[used + 2] ?? 0;
@@ -45,8 +47,7 @@ export function uuids({ now, fill }: UuidOptions): IdSource {
       code(high, n), code(low, n), code(high, o), code(low, o), code(high, p), code(low, p),
     );
   };
-  const need = (bytes: number): void => {
-    if (used + bytes <= POOL) return;
+  const refill = (): void => {
     fill(pool);
     used = 0;
   };
@@ -61,7 +62,6 @@ export function uuids({ now, fill }: UuidOptions): IdSource {
         time += 1;
         count = 0;
       }
-      need(8);
       const above = Math.floor(time / 0x1_0000_0000);
       return made(
         above >>> 8,
@@ -75,7 +75,7 @@ export function uuids({ now, fill }: UuidOptions): IdSource {
       );
     },
     random() {
-      need(16);
+      if (used === POOL) refill();
       const at = used;
       used += 8;
       return made(

@@ -64,11 +64,9 @@ export class LogRecord implements StreamItem {
 
   /** The event as JSON of 1.0. */
   get text(): string {
-    this.#text ??= textOf(this.event);
+    if (this.#text !== undefined) return this.#text;
+    const { event } = this;
+    this.#text = 'task' in event ? `{"task":${ShapedTask.textOf(event.task)}}` : JSON.stringify(event);
     return this.#text;
   }
-}
-
-function textOf(event: TaskEvent): string {
-  return 'task' in event ? `{"task":${ShapedTask.textOf(event.task)}}` : JSON.stringify(event);
 }

@@ -57,44 +57,38 @@ export class ShapedTask implements Task {
 
   /** The JSON of a task's members. */
   static textsOf(task: Task): MemberTexts {
-    if (!(#texts in task)) return textsOf(task);
-    task.#texts ??= textsOf(task);
-    return task.#texts;
+    const isShaped = #texts in task;
+    if (isShaped && task.#texts !== undefined) return task.#texts;
+    const { status, artifacts, history, metadata } = task;
+    const texts = {
+      status: JSON.stringify(status),
+      artifacts: artifacts?.length ? JSON.stringify(artifacts) : undefined,
+      history: history?.length ? JSON.stringify(history) : undefined,
+      metadata: metadata && JSON.stringify(metadata),
+    };
+    if (isShaped) task.#texts = texts;
+    return texts;
   }
 
   /** A task as JSON of 1.0. */
   static textOf(task: Task): string {
     if (!(#texts in task)) return JSON.stringify(task);
     const { id, contextId } = task;
-    const { status, artifacts, history, metadata } = ShapedTask.textsOf(task);
-    return taskText({ id, contextId, status, artifacts, history, metadata });
+    return taskText({ id, contextId, ...ShapedTask.textsOf(task) });
   }
 }
 
 /** A task as JSON of 1.0. */
 export function taskText({ id, contextId, status, artifacts, history, metadata }: TaskTexts): string {
-  const context = contextId === undefined ? '' : `,"contextId":${JSON.stringify(contextId)}`;
-  const head = `{"id":${JSON.stringify(id)}${context},"status":${status}`;
-  return `${head}${member('artifacts', artifacts)}${member('history', history)}${member('metadata', metadata)}}`;
-}
-
-function textsOf({ status, artifacts, history, metadata }: Task): MemberTexts {
-  return {
-    status: JSON.stringify(status),
-    artifacts: listText(artifacts),
-    history: listText(history),
-    metadata: metadata && JSON.stringify(metadata),
-  };
-}
-
-function listText(list: readonly unknown[] | undefined): string | undefined {
-  return list === undefined || list.length === 0 ? undefined : JSON.stringify(list);
+  let text = `{"id":${JSON.stringify(id)}`;
+  if (contextId !== undefined) text += `,"contextId":${JSON.stringify(contextId)}`;
+  text += `,"status":${status}`;
+  if (artifacts !== undefined) text += `,"artifacts":${artifacts}`;
+  if (history !== undefined) text += `,"history":${history}`;
+  if (metadata !== undefined) text += `,"metadata":${metadata}`;
+  return `${text}}`;
 }
 
 function parsed<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
-}
-
-function member(name: string, text: string | undefined): string {
-  return text === undefined ? '' : `,"${name}":${text}`;
 }

@@ -22,8 +22,8 @@ export class TaskBuilder {
   #task: Task;
   #status: TaskStatus;
   #metadata: JsonObject | undefined;
-  /** In the order of their first events. */
-  #artifacts = new Map<string, GrowingArtifact>();
+  /** In the order of their first events. One that came in one piece is that of its event. */
+  #artifacts = new Map<string, Artifact | GrowingArtifact>();
   #history: Message[] = [];
   #historyShared = false;
   #known: Set<string> | undefined;
@@ -70,12 +70,21 @@ export class TaskBuilder {
 
   /** An artifact of the task as plain data. Later records do not change it. */
   artifact(artifactId: string): Artifact | undefined {
-    return this.#artifacts.get(artifactId)?.view();
+    const artifact = this.#artifacts.get(artifactId);
+    return artifact instanceof GrowingArtifact ? artifact.view() : artifact;
   }
 
   /** The current task as plain data. Later records do not change it. */
   view(): Task {
-    this.#view ??= this.#build();
+    if (this.#view !== undefined) return this.#view;
+    const { id, contextId } = this.#task;
+    const artifacts: Artifact[] = [];
+    for (const artifact of this.#artifacts.values()) {
+      artifacts.push(artifact instanceof GrowingArtifact ? artifact.view() : artifact);
+    }
+    const rest = { status: this.#status, history: this.#history, metadata: this.#metadata };
+    this.#historyShared = true;
+    this.#view = new ShapedTask({ id, contextId, artifacts, ...rest });
     return this.#view;
   }
 
@@ -84,7 +93,7 @@ export class TaskBuilder {
     this.#status = task.status;
     this.#metadata = task.metadata;
     this.#artifacts.clear();
-    for (const artifact of task.artifacts ?? []) this.#set(artifact);
+    for (const artifact of task.artifacts ?? []) this.#artifacts.set(artifact.artifactId, artifact);
     // The array belongs to the given task. It is copied before the first message is added.
     this.#history = (task.history ?? []) as Message[];
     this.#historyShared = true;
@@ -100,15 +109,14 @@ export class TaskBuilder {
     this.#remember(superseded);
   }
 
-  #applyArtifact({ artifact, append }: TaskArtifactUpdateEvent): void {
-    const growing = append === true ? this.#artifacts.get(artifact.artifactId) : undefined;
-    if (growing === undefined) this.#set(artifact);
-    else growing.append(artifact);
-  }
-
   /** An artifact that is replaced keeps its place. */
-  #set(artifact: Artifact): void {
-    this.#artifacts.set(artifact.artifactId, new GrowingArtifact(artifact));
+  #applyArtifact({ artifact, append }: TaskArtifactUpdateEvent): void {
+    const id = artifact.artifactId;
+    const present = append === true ? this.#artifacts.get(id) : undefined;
+    if (present === undefined) return void this.#artifacts.set(id, artifact);
+    const growing = present instanceof GrowingArtifact ? present : new GrowingArtifact(present);
+    growing.append(artifact);
+    this.#artifacts.set(id, growing);
   }
 
   #remember(message: Message): void {
@@ -121,19 +129,6 @@ export class TaskBuilder {
       this.#historyShared = false;
     }
     this.#history.push(message);
-  }
-
-  #build(): Task {
-    const { id, contextId } = this.#task;
-    this.#historyShared = true;
-    return new ShapedTask({
-      id,
-      contextId,
-      status: this.#status,
-      artifacts: Array.from(this.#artifacts.values(), (artifact) => artifact.view()),
-      history: this.#history,
-      metadata: this.#metadata,
-    });
   }
 }
 

@@ -40,9 +40,9 @@ export class LoadMetrics {
   }
 
   /** Records the number of operations in one commit. */
-  committed(operations: number): void {
+  readonly committed = (operations: number): void => {
     for (const histogram of this.#commits) histogram.record(operations);
-  }
+  };
 
   /** Stops all observations. */
   close(): void {

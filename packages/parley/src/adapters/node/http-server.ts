@@ -79,6 +79,11 @@ export class HttpServer {
     this.#calls.remove(place);
     if (this.#closed && this.#calls.size === 0) this.#idle?.();
   };
+  readonly #streamBegins = (stream: ResponseStream): (() => void) => {
+    const place = this.#streams.add(stream);
+    if (this.#ending) stream.stop();
+    return () => this.#streams.remove(place);
+  };
   readonly #pipelines = new PipelineLimit();
   /** All connections of a server with TLS or a shared port: Node.js does not close those that have not begun HTTP. */
   readonly #accepted = new Set<Socket>();
@@ -96,7 +101,7 @@ export class HttpServer {
     this.#options = options;
     this.#responder = new Responder<ServedCall>({
       ...options,
-      streamBegins: (stream) => this.#streamBegins(stream),
+      streamBegins: this.#streamBegins,
       done: this.#callDone,
     });
     const settings = {
@@ -232,12 +237,6 @@ export class HttpServer {
       this.#onMalformed(Object.assign(new Error('The request took too long'), { code: TIMED_OUT }), incoming.socket);
     });
     incoming.once('end', cancel).once('close', cancel);
-  }
-
-  #streamBegins(stream: ResponseStream): () => void {
-    const place = this.#streams.add(stream);
-    if (this.#ending) stream.stop();
-    return () => this.#streams.remove(place);
   }
 
   #callsDone(): Promise<void> {

@@ -18,43 +18,43 @@ export function readBody(incoming: IncomingMessage, limit: number, meter?: BodyM
   if (!hasBody(incoming)) return Promise.resolve(NOTHING);
   if (Number(incoming.headers['content-length'] ?? 0) > limit) return Promise.reject(payloadTooLarge(limit));
   if (incoming.destroyed) return Promise.reject(endedEarly());
-  return new Promise((resolve, reject) => {
-    let size = 0;
-    let first: Buffer | undefined;
-    let more: CollectedBytes | undefined;
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limit) {
-        incoming.off('data', onData).pause();
-        reject(payloadTooLarge(limit));
-        return;
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  let size = 0;
+  let first: Buffer | undefined;
+  let more: CollectedBytes | undefined;
+  const onData = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limit) {
+      incoming.off('data', onData).pause();
+      reject(payloadTooLarge(limit));
+      return;
+    }
+    if (first === undefined) first = chunk;
+    else {
+      if (more === undefined) {
+        more = new CollectedBytes();
+        more.push(first);
       }
-      if (first === undefined) first = chunk;
-      else {
-        if (more === undefined) {
-          more = new CollectedBytes();
-          more.push(first);
-        }
-        more.push(chunk);
-      }
-      const pause = meter?.(size);
-      if (pause === undefined) return;
-      incoming.pause();
-      pause.then(
-        () => incoming.resume(),
-        (error: unknown) => {
-          incoming.off('data', onData);
-          reject(error);
-        },
-      );
-    };
-    incoming.on('data', onData);
-    incoming.on('end', () => resolve(more !== undefined ? more.whole() : (first ?? NOTHING)));
-    // Every request closes, after its end as well; what is settled then stays as it is.
-    incoming.on('close', () => {
-      if (!incoming.complete) reject(endedEarly());
-    });
+      more.push(chunk);
+    }
+    const pause = meter?.(size);
+    if (pause === undefined) return;
+    incoming.pause();
+    pause.then(
+      () => incoming.resume(),
+      (error: unknown) => {
+        incoming.off('data', onData);
+        reject(error);
+      },
+    );
+  };
+  incoming.on('data', onData);
+  incoming.on('end', () => resolve(more !== undefined ? more.whole() : (first ?? NOTHING)));
+  // Every request closes, after its end as well; what is settled then stays as it is.
+  incoming.on('close', () => {
+    if (!incoming.complete) reject(endedEarly());
   });
+  return promise;
 }
 
 function endedEarly(): A2AError {

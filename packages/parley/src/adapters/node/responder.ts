@@ -60,14 +60,15 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
   /** Writes an answer, the last one of its connection if `closing`. Headers that a framework has set go along. */
   send(call: Call, answer: ExchangeResponse, closing = this.isClosing): void {
     const { incoming, response } = call;
-    const { clock, logger, done } = this.#options;
+    const { clock, logger, done, streamBegins: begins } = this.#options;
+    const stallMs = this.#stallMs;
     if (response.destroyed || response.headersSent) return this.#discard(call, answer);
     const { body, bytes } = answer;
     const leavesBody = !incoming.complete && call.request.leavesBody;
     try {
       if (typeof body === 'object' && Symbol.asyncIterator in body) {
         response.writeHead(answer.status, headOf({ answer, closing }));
-        this.#stream(response, body);
+        new ResponseStream({ response, frames: body, clock, logger, stallMs, drop: this.#drop, begins });
         return done?.(call);
       }
       if (bytes !== undefined) this.#sendBytes(response, { ...answer, bytes }, closing || leavesBody);
@@ -80,9 +81,9 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     // Until the answer has left, a shutdown must not take the connection for an idle one.
     if (response.writableLength === 0 && response.writableEnded) return done?.(call);
     if (done !== undefined) response.once('close', () => done(call));
-    if (incoming.httpVersionMajor === 1) whenStalled({ response, stallMs: this.#stallMs, drop: this.#drop });
+    if (incoming.httpVersionMajor === 1) whenStalled({ response, stallMs, drop: this.#drop });
     // Other answers share the connection of HTTP/2: the time is that of this answer's stream.
-    else response.setTimeout(this.#stallMs, () => this.#drop(response));
+    else response.setTimeout(stallMs, () => this.#drop(response));
   }
 
   /** Drops an answer: the peer has gone, or a framework or the server has answered a request that broke off. */
@@ -105,21 +106,6 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
       ({ sendBytes }) => sendBytes({ response, answer, closing, logger, ...times }),
       () => response.destroy(),
     );
-  }
-
-  #stream(response: ServerResponse, frames: AsyncIterable<string>): void {
-    const { clock, logger, streamBegins } = this.#options;
-    const done = () => ended?.();
-    const stream = new ResponseStream({
-      response,
-      frames,
-      clock,
-      logger,
-      stallMs: this.#stallMs,
-      drop: this.#drop,
-      done,
-    });
-    const ended = streamBegins?.(stream);
   }
 
   /** Drops a peer that has taken nothing of its answer for too long. */

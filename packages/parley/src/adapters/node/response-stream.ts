@@ -5,8 +5,8 @@ import { type AwaitedAnswer, dropUnlessTaken } from './answer.js';
 export interface ResponseStreamOptions extends AwaitedAnswer {
   readonly frames: AsyncIterable<string>;
   readonly logger: Logger;
-  /** Called once, when nothing more will be written. */
-  readonly done: () => void;
+  /** Called when the stream begins. It gives the function to call once, when nothing more will be written. */
+  readonly begins?: ((stream: ResponseStream) => () => void) | undefined;
 }
 
 /**
@@ -20,6 +20,7 @@ export class ResponseStream {
   #over = false;
   #blocked = false;
   #unblock: (() => void) | undefined;
+  readonly #done: (() => void) | undefined;
 
   constructor(options: ResponseStreamOptions) {
     const { response, clock } = options;
@@ -31,6 +32,7 @@ export class ResponseStream {
       if (!this.#begun && !this.#over) response.flushHeaders();
     });
     void this.#pump();
+    this.#done = options.begins?.(this);
   }
 
   /** True if the stream uses this connection. */
@@ -87,7 +89,7 @@ export class ResponseStream {
     this.#onDrain();
     this.#options.response.off('drain', this.#onDrain);
     if (!ended) this.#release();
-    this.#options.done();
+    this.#done?.();
   };
 
   #finish(): void {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MemoryRequest, textOf } from '../../../../../test/support/exchange-request.js';
 import { webCompressor } from '../../adapters/fetch/web-compressor.js';
 import { nodeCompressor } from '../../adapters/node/node-compressor.js';
-import { CallRecord } from '../../bindings/http/call-record.js';
+import { beginRecord } from '../../bindings/http/call-record.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import { isOption } from '../../options/check-options.js';
 import { type Compressor, compressionSchema, withCompression } from './compression.js';
@@ -83,7 +83,7 @@ describe('a long answer', () => {
 });
 
 describe('never compressed is', () => {
-  const extendedCard = new CallRecord('JSONRPC');
+  const extendedCard = beginRecord('JSONRPC');
   extendedCard.operation = 'getExtendedAgentCard';
   it.each<[string, Partial<ExchangeResponse>]>([
     ['a short answer', { body: 'x'.repeat(1024) }],

@@ -54,16 +54,16 @@ const COMPRESSIBLE =
  */
 export function withCompression(exchange: Exchange, { compressor, minimumLength }: Compression): Exchange {
   const choice = new EncodingChoice(compressor.encodings);
-  return (request) =>
-    exchange(request).then((answer) => {
-      if (answer.status === 304) return isVerbatim(answer) ? answer : varying(answer, 'Accept-Encoding');
-      const { body } = answer;
-      const length = typeof body === 'string' || body instanceof Uint8Array ? body.length : 0;
-      if (length <= minimumLength || !isCompressible(answer)) return answer;
-      const encoding = choice.of(request.header('accept-encoding'));
-      const told = varying(answer, 'Accept-Encoding');
-      return encoding === undefined ? told : compressed(told, compressor, encoding);
-    });
+  return async (request) => {
+    const answer = await exchange(request);
+    if (answer.status === 304) return isVerbatim(answer) ? answer : varying(answer, 'Accept-Encoding');
+    const { body } = answer;
+    const length = typeof body === 'string' || body instanceof Uint8Array ? body.length : 0;
+    if (length <= minimumLength || !isCompressible(answer)) return answer;
+    const encoding = choice.of(request.header('accept-encoding'));
+    const told = varying(answer, 'Accept-Encoding');
+    return encoding === undefined ? told : compressed(told, compressor, encoding);
+  };
 }
 
 function isVerbatim({ verbatim, call }: ExchangeResponse): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryRequest } from '../../../../../test/support/exchange-request.js';
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
-import { CallRecord } from '../../bindings/http/call-record.js';
+import { beginRecord } from '../../bindings/http/call-record.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { LogFields } from '../../telemetry/logger.js';
 import { silentLogger } from '../../telemetry/logger.js';
@@ -59,7 +59,7 @@ describe('the id of a request', () => {
 
 describe('the line of a request', () => {
   it('says what it was, never its query', async () => {
-    const call = new CallRecord('JSONRPC');
+    const call = beginRecord('JSONRPC');
     Object.assign(call, { operation: 'getTask', version: '1.0', code: 'TASK_NOT_FOUND', taskId: 't1' });
     const { send, lines } = world({ call });
     await send();
@@ -93,7 +93,7 @@ describe('the line of a request', () => {
 
 describe('the figures of requests', () => {
   it('tell operation, binding, version and code apart', async () => {
-    const call = new CallRecord('HTTP+JSON');
+    const call = beginRecord('HTTP+JSON');
     Object.assign(call, { operation: 'sendMessage', version: '1.0' });
     const { send, registry, metrics } = world({ call });
     await send();

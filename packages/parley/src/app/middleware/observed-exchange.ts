@@ -24,24 +24,23 @@ export interface Observers {
  * name: its `X-Request-Id`, the trace of its `traceparent`, or a new id.
  */
 export function observed(exchange: Exchange, { metrics, logger, clock, ids, headers }: Observers): Exchange {
-  return (request) => {
+  return async (request) => {
     const began = clock.monotonic();
     const requestId = broughtId(request) ?? ids.random();
     request.requestId = requestId;
-    return exchange(request).then((answer) => {
-      const ms = clock.monotonic() - began;
-      const { toldStatus } = request;
-      const told: ToldAnswer = toldStatus === undefined ? answer : { status: toldStatus };
-      const { call, status } = told;
-      if (metrics !== undefined) {
-        metrics.answered(call, { status, seconds: ms / 1000 });
-        if (status >= 400 || (call !== undefined && call.code !== 'OK')) countError(metrics, told);
-      }
-      if (logger !== undefined) tell(logger, { request, answer: told, ms });
-      const all = allHeaders(headers, { request, answer });
-      all['x-request-id'] = requestId;
-      return { ...answer, headers: all };
-    });
+    const answer = await exchange(request);
+    const ms = clock.monotonic() - began;
+    const { toldStatus } = request;
+    const told: ToldAnswer = toldStatus === undefined ? answer : { status: toldStatus };
+    const { call, status } = told;
+    if (metrics !== undefined) {
+      metrics.answered(call, { status, seconds: ms / 1000 });
+      if (status >= 400 || (call !== undefined && call.code !== 'OK')) countError(metrics, told);
+    }
+    if (logger !== undefined) tell(logger, { request, answer: told, ms });
+    const all = allHeaders(headers, { request, answer });
+    all['x-request-id'] = requestId;
+    return { ...answer, headers: all };
   };
 }
 

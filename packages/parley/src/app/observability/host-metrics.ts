@@ -64,7 +64,7 @@ export class HostMetrics {
     const meters = options.meter === undefined ? [this.#registry] : [this.#registry, options.meter];
     this.requests = new RequestMetrics(meters);
     this.#load = new LoadMetrics(meters, sources);
-    this.#leave = storage.watchCommits?.((operations) => this.#load.committed(operations));
+    this.#leave = storage.watchCommits?.(this.#load.committed);
     const { endpoint = true, authenticator } = options;
     // Many servers are never asked for their figures.
     if (endpoint) {

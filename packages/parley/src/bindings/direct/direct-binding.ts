@@ -14,7 +14,7 @@ import {
 } from '../http/answer-call.js';
 import type { BindingContext } from '../http/binding-context.js';
 import { withExtensions } from '../http/call-context.js';
-import { CallRecord } from '../http/call-record.js';
+import { beginRecord, recordAnswer } from '../http/call-record.js';
 import { untilCredentialEnds } from '../http/ended-credential.js';
 import { httpStatus } from '../http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
@@ -41,7 +41,7 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
   return async (request) => {
     if (request.call === undefined) return ADMITTED;
     const { operation, decoder, assumesVersion = false } = request.call;
-    const record = new CallRecord(binding);
+    const record = beginRecord(binding);
     try {
       const { declared } = offer;
       if (declared.size > 0 && !declared.has(decoder.version))
@@ -62,7 +62,7 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
       const direct: DirectAnswer = isStreaming(operation)
         ? { kind: 'stream', items: await openedItems(call) }
         : { kind: 'response', response: await responseOf(call) };
-      if (direct.kind === 'response') record.answered(direct.response);
+      if (direct.kind === 'response') recordAnswer(record, direct.response);
       call.release?.();
       return { status: 200, headers: withExtensions(NO_HEADERS, call.context), direct, call: record };
     } catch (thrown) {
@@ -100,7 +100,7 @@ function openedItems(call: PreparedCall): Promise<ItemStream> {
 /** The answer to a request that a middleware refuses. */
 export function refusedDirectly(binding: string): (refused: RefusedRequest) => ExchangeResponse {
   return ({ error, challenges }) => {
-    const call = new CallRecord(binding);
+    const call = beginRecord(binding);
     call.code = error.code;
     return directError(error, { headers: refusalHeaders(error, challenges), call });
   };

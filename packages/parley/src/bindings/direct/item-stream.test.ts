@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import { CallRecord } from '../http/call-record.js';
+import { beginRecord } from '../http/call-record.js';
 import { ItemStream } from './item-stream.js';
 
 const FIRST_ITEM_MS = 15_000;
@@ -64,7 +64,7 @@ class Source implements AsyncIterableIterator<StreamItem> {
 function setUp() {
   const clock = new ManualClock();
   const source = new Source();
-  const record = new CallRecord('TEST');
+  const record = beginRecord('TEST');
   const places = { closed: 0, watched: 0 };
   let end: (() => void) | undefined;
   const open = (items: AsyncIterable<StreamItem> = source) =>

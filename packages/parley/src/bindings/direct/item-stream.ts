@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { ItemSource, StreamItem } from '../../task/stream-item.js';
-import type { CallRecord } from '../http/call-record.js';
+import { type CallRecord, recordAnswer } from '../http/call-record.js';
 import { endedCredentialError } from '../http/ended-credential.js';
 
 /** The options of `ItemStream`. */
@@ -116,7 +116,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
       waiting.resolve(END);
       return;
     }
-    if (!this.#began) this.#options.record.answered(result.value.event);
+    if (!this.#began) recordAnswer(this.#options.record, result.value.event);
     waiting.resolve(result as Pulled);
   };
 

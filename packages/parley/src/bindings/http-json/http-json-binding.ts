@@ -14,7 +14,7 @@ import {
 } from '../http/answer-call.js';
 import type { BindingContext } from '../http/binding-context.js';
 import { askedVersion } from '../http/call-context.js';
-import { CallRecord } from '../http/call-record.js';
+import { beginRecord } from '../http/call-record.js';
 import { httpStatus } from '../http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
@@ -49,7 +49,7 @@ export function httpJsonRefusals({ codecs, basePath, versionWhenAbsent }: Refusa
   // The path decides the form of a refusal: nothing of the call runs.
   const offer = { codecs: new Map(codecs.map((codec) => [codec.version, codec])), strictVersions: false };
   return ({ request, error, challenges }: RefusedRequest): ExchangeResponse => {
-    const call = new CallRecord('HTTP+JSON');
+    const call = beginRecord('HTTP+JSON');
     call.code = error.code;
     const spoken = spokenCodec(request, { routing, offer, versionWhenAbsent });
     const headers = {
@@ -90,7 +90,7 @@ interface HttpJsonCallOptions {
 }
 
 async function answer({ endpoint, offer, routing, request }: HttpJsonCallOptions): Promise<ExchangeResponse> {
-  const record = new CallRecord('HTTP+JSON');
+  const record = beginRecord('HTTP+JSON');
   let name = request.path;
   let spoken: WireCodec | undefined;
   try {

@@ -20,7 +20,7 @@ import { CALL_LIMITS } from '../../telemetry/reached-limit.js';
 import type { RequestDecoder } from '../direct/direct-call.js';
 import type { BindingContext } from './binding-context.js';
 import { HttpCallContext, withExtensions } from './call-context.js';
-import type { CallRecord } from './call-record.js';
+import { type CallRecord, recordAnswer } from './call-record.js';
 import { hasHabit } from './client-habits.js';
 import { codingHeaders } from './content-coding.js';
 import { untilCredentialEnds } from './ended-credential.js';
@@ -65,6 +65,7 @@ export interface AnswerForm {
 /** Decodes a call and checks it in the order of Spec §3.3.4: parameters, required extensions, capabilities. */
 export function prepareCall<Codec extends RequestDecoder>(received: ReceivedCall<Codec>): PreparedCall<Codec> {
   const { codec, endpoint, offer, operation, record } = received;
+  const { user } = received.request;
   record.agent = endpoint.agent;
   record.operation = operation;
   record.version = codec.version;
@@ -81,19 +82,13 @@ export function prepareCall<Codec extends RequestDecoder>(received: ReceivedCall
     address,
     version: codec.version,
     offer,
-    caller: RUNNING_OPERATIONS.has(operation) ? callerOf(received) : undefined,
+    caller: RUNNING_OPERATIONS.has(operation) ? (user?.id ?? endpoint.addressOf?.(received.request)) : undefined,
     takenIn: release,
   });
   requireCapabilities(operation, request, offer.capabilities);
-  if (endpoint.skillRequirements !== undefined && 'message' in request)
-    requireSkill(received.request.user, endpoint.skillRequirements);
+  if (endpoint.skillRequirements !== undefined && 'message' in request) requireSkill(user, endpoint.skillRequirements);
   if (endpoint.modes !== undefined && 'message' in request) requireContentTypes(request, endpoint.modes);
   return { received, request, context, release };
-}
-
-/** Names the caller in limits. */
-function callerOf({ endpoint, request }: Pick<ReceivedCall, 'endpoint' | 'request'>): string | undefined {
-  return request.user?.id ?? endpoint.addressOf?.(request);
 }
 
 /** A method of a handler for any unary operation. */
@@ -119,7 +114,7 @@ export async function answerCall(call: PreparedCall<WireCodec>, form: AnswerForm
   const watched = onCredentialEnd && untilCredentialEnds(work, onCredentialEnd);
   try {
     const response = await (watched?.outcome ?? work);
-    record.answered(response);
+    recordAnswer(record, response);
     release?.();
     const body = form.envelope(codec.encode(operation, response));
     return { status: 200, headers: withExtensions(form.headers, context), body, call: record };

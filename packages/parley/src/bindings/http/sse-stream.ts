@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import type { CallRecord } from './call-record.js';
+import { type CallRecord, recordAnswer } from './call-record.js';
 import { endedCredentialError } from './ended-credential.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
 
@@ -79,7 +79,13 @@ export class SseStream implements AsyncIterableIterator<string> {
    * error of the source before its first item.
    */
   static async open(options: SseStreamOptions): Promise<SseStream> {
-    const stream = SseStream.#made(options);
+    let stream: SseStream;
+    try {
+      stream = new SseStream(options);
+    } catch (error) {
+      options.closed?.();
+      throw error;
+    }
     const opening = Promise.withResolvers<void>();
     stream.#opening = opening;
     stream.#watch();
@@ -89,36 +95,27 @@ export class SseStream implements AsyncIterableIterator<string> {
     return stream;
   }
 
-  static #made(options: SseStreamOptions): SseStream {
-    try {
-      return new SseStream(options);
-    } catch (error) {
-      options.closed?.();
-      throw error;
-    }
-  }
-
   [Symbol.asyncIterator](): this {
     return this;
   }
 
   next(): Promise<IteratorResult<string>> {
     if (this.#source === undefined) return Promise.resolve(this.#take());
-    return new Promise((resolve) => {
-      const earlier = this.#waiting;
-      if (earlier !== undefined) {
-        const both = (result: IteratorResult<string>) => {
-          earlier(result);
-          resolve(this.next());
-        };
-        this.#waiting = both;
-        return;
-      }
-      this.#waiting = resolve;
-      this.#watch();
-      if (!this.#pulling) this.#pull();
-      if (this.#ready !== '') this.#gather();
-    });
+    const { promise, resolve } = Promise.withResolvers<IteratorResult<string>>();
+    const earlier = this.#waiting;
+    if (earlier !== undefined) {
+      const both = (result: IteratorResult<string>) => {
+        earlier(result);
+        resolve(this.next());
+      };
+      this.#waiting = both;
+      return promise;
+    }
+    this.#waiting = resolve;
+    this.#watch();
+    if (!this.#pulling) this.#pull();
+    if (this.#ready !== '') this.#gather();
+    return promise;
   }
 
   return(): Promise<IteratorResult<string>> {
@@ -149,8 +146,9 @@ export class SseStream implements AsyncIterableIterator<string> {
       this.#close();
     } else {
       try {
-        if (this.#items === 0) this.#options.record?.answered(result.value.event);
-        this.#ready += this.#options.frames.event(result.value);
+        const { record, frames } = this.#options;
+        if (record !== undefined && this.#items === 0) recordAnswer(record, result.value.event);
+        this.#ready += frames.event(result.value);
       } catch (error) {
         this.#failed(error);
         release(source);

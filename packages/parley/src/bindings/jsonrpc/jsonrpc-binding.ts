@@ -13,7 +13,7 @@ import {
   refusalHeaders,
 } from '../http/answer-call.js';
 import type { BindingContext } from '../http/binding-context.js';
-import { CallRecord } from '../http/call-record.js';
+import { beginRecord } from '../http/call-record.js';
 import { hasHabit } from '../http/client-habits.js';
 import { ContentCodingError } from '../http/content-coding.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
@@ -45,7 +45,7 @@ export function refusedJsonRpc(
   { request, error, challenges }: RefusedRequest,
   dialect: Pick<JsonRpcDialect, 'httpStatus' | 'errorData'> = SPECIFIED,
 ): ExchangeResponse {
-  const call = new CallRecord('JSONRPC');
+  const call = beginRecord('JSONRPC');
   call.code = error.code;
   const isObject = readsObjectData(request, undefined);
   const body = errorResponse('null', error, { data: dialect.errorData?.(error, undefined), isObject });
@@ -72,7 +72,7 @@ interface JsonRpcCallOptions extends JsonRpcBindingOptions {
 class JsonRpcCall implements AnswerForm {
   readonly headers = JSON_HEADERS;
   readonly #options: JsonRpcCallOptions;
-  readonly #record = new CallRecord('JSONRPC');
+  readonly #record = beginRecord('JSONRPC');
   /** As JSON. */
   #id = 'null';
   #method = '';

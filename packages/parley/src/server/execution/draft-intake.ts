@@ -7,7 +7,7 @@ import type { Lease } from '../../store/held-turn.js';
 import type { IdempotencyKey, Remembered } from '../../store/idempotency-keys.js';
 import type { Scope } from '../../store/task-key.js';
 import type { Idempotency } from '../idempotency.js';
-import { type Draft, type Opening, OvertakenDraftError } from './draft.js';
+import { type Draft, OvertakenDraftError } from './draft.js';
 import type { EngineContext } from './engine-context.js';
 import type { Envelope, IntakeOptions, Submission } from './message-intake.js';
 import type { RunningTurns } from './running-turns.js';
@@ -147,7 +147,8 @@ export class DraftIntake {
     };
   }
 
-  async decide(
+  /** @throws A2AError if there is no place for another turn, or the server closes. */
+  decide(
     envelope: Envelope,
     { task, overdue, reservation }: Pick<Draft, 'task' | 'overdue' | 'reservation'>,
   ): Promise<Submission> {
@@ -155,7 +156,7 @@ export class DraftIntake {
     const { scope, message, caller, callerKey, key, pushConfig } = envelope;
     const full = turnPlaces.full(callerKey);
     if (full !== undefined) throw tooManyTurns(full, turnPlaces.limits);
-    const opening = Promise.withResolvers<Opening>();
+    const opening = Promise.withResolvers<Submission>();
     this.#turns.draft({
       scope,
       message,
@@ -168,9 +169,7 @@ export class DraftIntake {
       ...(reservation && { reservation }),
       ...(overdue && { overdue }),
     });
-    const opened = await opening.promise;
-    if ('reply' in opened) return { kind: 'reply', message: opened.reply };
-    return { kind: 'turn', turn: opened.claim.turn, claim: opened.claim, isNext: false };
+    return opening.promise;
   }
 }
 

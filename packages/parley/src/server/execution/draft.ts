@@ -9,6 +9,7 @@ import type { StoredPushConfig } from '../../store/push-storage.js';
 import type { Scope } from '../../store/task-key.js';
 import type { Acceptance, AcceptOutcome, TaskStorage } from '../../store/task-storage.js';
 import type { EngineContext } from './engine-context.js';
+import type { Submission } from './message-intake.js';
 
 /** A message whose agent decides if it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
 export interface Draft {
@@ -27,10 +28,13 @@ export interface Draft {
    * id meanwhile. Absent: no key is reserved.
    */
   readonly reservation?: Lease;
-  /** The outcome of the agent's first event. Rejects with the error that the agent refuses the message with. */
+  /**
+   * The outcome of the agent's first event: its direct message, or the turn of the new task. Rejects with the error
+   * that the agent refuses the message with.
+   */
   readonly opening: {
-    readonly promise: Promise<Opening>;
-    readonly resolve: (opening: Opening) => void;
+    readonly promise: Promise<Submission>;
+    readonly resolve: (submission: Submission) => void;
     readonly reject: (error: unknown) => void;
   };
   /**
@@ -39,9 +43,6 @@ export interface Draft {
    */
   readonly overdue?: (error: A2AError) => void;
 }
-
-/** The outcome of a draft's first event: a direct message, or the claim of a new task. */
-export type Opening = { readonly reply: Message } | { readonly claim: Claim };
 
 /** Another process answers the message of a draft, or has answered it. */
 export class OvertakenDraftError extends Error {

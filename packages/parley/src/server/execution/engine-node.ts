@@ -58,6 +58,11 @@ const BEAT_RETRY_MS = 1_000;
  * no process runs, and looks at watched tasks. On a storage of one process it only claims, at the start.
  */
 export class EngineNode {
+  /**
+   * The lease that this process takes now. The shortest lease of its agents counts. Each value stays as it is: a call
+   * that repeats or undoes another one takes the lease of that. Only the node itself changes it.
+   */
+  lease: Lease;
   readonly #options: EngineNodeOptions;
   readonly #members = new Set<NodeMember>();
   readonly #storageClock: StorageClock;
@@ -65,7 +70,6 @@ export class EngineNode {
   readonly figures = { leasesLost: 0, takeovers: 0 };
   /** The queue of turns in their last attempt. */
   readonly lastAttempts = new OneAtATime();
-  #lease: Lease;
   #looks: TaskLooks | undefined;
   #unsubscribe: (() => void) | undefined;
   #stopTimers: (() => void)[] = [];
@@ -78,15 +82,7 @@ export class EngineNode {
     this.#options = options;
     this.#storageClock = new StorageClock(options.clock);
     // Endless if no other process can run a turn. Then a process that was suspended for hours keeps its turns.
-    this.#lease = { node: options.ids.random(), leaseMs: UNENDING_MS };
-  }
-
-  /**
-   * The lease that this process takes now. The shortest lease of its agents counts. Each value stays as it is: a call
-   * that repeats or undoes another one takes the lease of that.
-   */
-  get lease(): Lease {
-    return this.#lease;
+    this.lease = { node: options.ids.random(), leaseMs: UNENDING_MS };
   }
 
   /** The clock for all stored times. On a shared storage it shows the storage's time. */
@@ -103,8 +99,8 @@ export class EngineNode {
   join(member: NodeMember): () => void {
     const { storage, clock, logger } = this.#options;
     this.#members.add(member);
-    const { node, leaseMs } = this.#lease;
-    if (storage.shared) this.#lease = { node, leaseMs: Math.min(leaseMs, member.limits.leaseMs) };
+    const { node, leaseMs } = this.lease;
+    if (storage.shared) this.lease = { node, leaseMs: Math.min(leaseMs, member.limits.leaseMs) };
     this.#looks ??= new TaskLooks({ storage, clock, logger, patienceMs: member.limits.storagePatienceMs });
     this.#unsubscribe ??= storage.wakeups.subscribe({
       taskChanged: (key) => {
@@ -158,7 +154,7 @@ export class EngineNode {
   /** Guards a lease that began with a call. `sentAt`: the time of that call. The turn stops before the lease ends. */
   guard(sentAt: number): void {
     if (!this.#options.storage.shared) return;
-    const left = sentAt + this.#lease.leaseMs - this.#shortest().fenceMarginMs - this.#options.clock.monotonic();
+    const left = sentAt + this.lease.leaseMs - this.#shortest().fenceMarginMs - this.#options.clock.monotonic();
     // The answer came too late: another process may hold the turn already.
     if (left <= 0) this.#fence();
     else if (this.#stopFence === undefined) this.#fenceAt(left);
@@ -189,7 +185,7 @@ export class EngineNode {
     try {
       const sentAt = this.sentNow();
       const { claims, more } = await storage.claim({
-        ...this.#lease,
+        ...this.lease,
         agents: members.map(({ agent }) => agent),
         limit,
         maxBytes: CLAIM_BYTES,
@@ -220,7 +216,7 @@ export class EngineNode {
       if (this.#claimAgain) this.#claimSoon();
     };
     // A claim that hangs blocks no later claim.
-    const stopTimer = clock.after(this.#lease.leaseMs, over);
+    const stopTimer = clock.after(this.lease.leaseMs, over);
     this.claimAll()
       .catch((error: unknown) => logger[failureLevel(error)]('claiming turns failed, trying again', { error }))
       .finally(over);
@@ -240,7 +236,7 @@ export class EngineNode {
     const members = [...this.#members];
     const beat = () =>
       storage.heartbeat({
-        node: this.#lease.node,
+        node: this.lease.node,
         agents: members.map(({ agent }) => agent),
         runningTurns: members.reduce((sum, { running }) => sum + running, 0),
       });
@@ -264,7 +260,7 @@ export class EngineNode {
   async #renew(turns: readonly LeasedTurn[]): Promise<void> {
     if (turns.length === 0) return;
     const sentAt = this.sentNow();
-    const renewals = await this.#options.storage.renew({ ...this.#lease, turns: turns.map(({ held }) => held) });
+    const renewals = await this.#options.storage.renew({ ...this.lease, turns: turns.map(({ held }) => held) });
     for (const [at, turn] of turns.entries()) {
       const renewal = renewals[at];
       if (renewal !== undefined) turn.renewed(renewal, sentAt);
@@ -295,7 +291,7 @@ export class EngineNode {
     }
     if (fenced > 0) {
       logger.error('leases could not be renewed in time, their turns are stopped', { turns: fenced });
-      this.#lease = { ...this.#lease, node: this.#options.ids.random() };
+      this.lease = { ...this.lease, node: this.#options.ids.random() };
     }
     this.#stopFence?.();
     this.#stopFence = undefined;
@@ -363,7 +359,7 @@ export class EngineNode {
     return {
       heartbeatMs: Math.min(...all.map(({ heartbeatMs }) => heartbeatMs)),
       lookMs: Math.min(...all.map(({ lookMs }) => lookMs)),
-      fenceMarginMs: Math.min(this.#lease.leaseMs / 5, ...all.map(({ fenceMarginMs }) => fenceMarginMs)),
+      fenceMarginMs: Math.min(this.lease.leaseMs / 5, ...all.map(({ fenceMarginMs }) => fenceMarginMs)),
     };
   }
 }

@@ -41,16 +41,11 @@ function reader() {
   const feeds = new TaskFeeds();
   const clock = new ManualClock();
   const log = new SlowLog();
-  const made = new FeedReader({
-    feeds,
-    storage: log.storage,
-    clock,
-    key: KEY,
-    bufferBytes: 1_000,
-    isPatient: true,
-    stallMs: 30_000,
-    endsAfter: (each) => announcedState(each.event) === 'TASK_STATE_COMPLETED',
-  });
+  const limits = { readerBufferBytes: 1_000, readerStallMs: 30_000 };
+  const made = new FeedReader(
+    { feeds, storage: log.storage, clock, limits },
+    { key: KEY, endsAfter: (each) => announcedState(each.event) === 'TASK_STATE_COMPLETED' },
+  );
   return { feeds, clock, log, reader: made };
 }
 

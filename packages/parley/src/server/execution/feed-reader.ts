@@ -3,35 +3,33 @@ import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { TaskEvent } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { TaskKey } from '../../store/task-key.js';
-import type { TaskProgress, TaskStorage } from '../../store/task-storage.js';
+import type { TaskProgress } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { ItemSource, StreamItem } from '../../task/stream-item.js';
-import type { FeedListener, TaskFeeds } from './task-feeds.js';
+import type { EngineContext } from './engine-context.js';
+import type { FeedListener } from './task-feeds.js';
 import { storageStalledError } from './unavailable-errors.js';
 
 /** Options of a reader. */
 export interface FeedReaderOptions {
-  readonly feeds: TaskFeeds;
-  readonly storage: TaskStorage;
-  readonly clock: Clock;
   readonly key: TaskKey;
-  /** Buffer for a slow consumer, in bytes. */
-  readonly bufferBytes: number;
-  /** Time in ms after which a reader that is behind and does not read is dropped. */
-  readonly stallMs: number;
   /**
    * True for a stream that stays open while the storage is away. False for a caller who waits for one answer, and hears
-   * of the failure.
+   * of the failure. Default: true.
    */
-  readonly isPatient: boolean;
+  readonly isPatient?: boolean;
   /**
    * Tells for a record if the stream ends after it, ends in an error, or goes on. Called with each record, with some of
    * them twice. If the log no longer reaches back, a record of `SNAPSHOT_TURN` shows the task as it stands.
    */
   readonly endsAfter: (record: LogRecord) => boolean | Error;
 }
+
+/** The parts of an engine that a reader needs. */
+export type ReaderContext = Pick<EngineContext, 'feeds' | 'storage' | 'clock'> & {
+  readonly limits: Pick<EngineContext['limits'], 'readerBufferBytes' | 'readerStallMs'>;
+};
 
 /** The turn of a record that stands for a snapshot. It is later than any other. */
 export const SNAPSHOT_TURN = Number.MAX_SAFE_INTEGER;
@@ -49,6 +47,7 @@ const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefin
  */
 export class FeedReader implements FeedListener, ItemSource, AsyncIterable<StreamItem> {
   readonly key: TaskKey;
+  readonly #context: ReaderContext;
   readonly #options: FeedReaderOptions;
   #queue: LogRecord[] = [];
   #queuedBytes = 0;
@@ -70,10 +69,11 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   #failingSince: number | undefined;
   #cancelStall: (() => void) | undefined;
 
-  constructor(options: FeedReaderOptions) {
+  constructor(context: ReaderContext, options: FeedReaderOptions) {
     this.key = options.key;
+    this.#context = context;
     this.#options = options;
-    options.feeds.attach(this);
+    context.feeds.attach(this);
   }
 
   /** Starts after sequence number `after`. `head`, a snapshot, comes before everything else. */
@@ -124,7 +124,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   }
 
   overdue(): void {
-    if (!this.#options.isPatient) this.#end(storageStalledError());
+    if (this.#options.isPatient === false) this.#end(storageStalledError());
   }
 
   shutDown(): void {
@@ -164,7 +164,10 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (!record) return undefined;
     this.#queuedBytes -= record.bytes;
     this.#hasShown = true;
-    return record === this.#lastRecord ? lastItem(record) : record;
+    if (record !== this.#lastRecord) return record;
+    // All readers of a task share its records, but their streams end at different ones.
+    const { event, seq, text } = record;
+    return { event, seq, text, last: true };
   }
 
   /** Releases everything at once, also while a `next` waits. */
@@ -188,7 +191,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
         continue;
       }
       const bytes = record.bytes;
-      const full = this.#queue.length > 0 && this.#queuedBytes + bytes > this.#options.bufferBytes;
+      const full = this.#queue.length > 0 && this.#queuedBytes + bytes > this.#context.limits.readerBufferBytes;
       if (full || record.seq > last + 1) {
         this.#fallBehind();
         return;
@@ -204,12 +207,14 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     this.#behind = true;
     if (this.#wake) return;
     this.#cancelStall?.();
-    this.#cancelStall = this.#options.clock.after(this.#options.stallMs, () => void this.return());
+    const { clock, limits } = this.#context;
+    this.#cancelStall = clock.after(limits.readerStallMs, () => void this.return());
   }
 
   /** Waits until the log may be readable again. A stream that has shown nothing yet can still be refused. */
   async #waitOrEnd(error: Error): Promise<void> {
-    const { isPatient, clock } = this.#options;
+    const { isPatient = true } = this.#options;
+    const { clock } = this.#context;
     const now = clock.monotonic();
     this.#failingSince ??= now;
     const isPassing = error instanceof StorageError || (error instanceof A2AError && error.code === 'UNAVAILABLE');
@@ -223,10 +228,11 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   }
 
   async #catchUp(): Promise<void> {
-    const { storage, key, bufferBytes } = this.#options;
+    const { storage, limits } = this.#context;
+    const { key } = this;
     const after = this.#lastSeq ?? 0;
     const offered = this.#newest;
-    const page = await storage.records(key, after, bufferBytes);
+    const page = await storage.records(key, after, limits.readerBufferBytes);
     this.#failingSince = undefined;
     if (this.#ended) return;
     // The task was deleted, or deleted and created again. A log never gets shorter otherwise.
@@ -245,8 +251,8 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
 
   /** Sends a snapshot in place of records that the log no longer has. */
   async #reset(): Promise<void> {
-    const { storage, key } = this.#options;
-    const stored = await storage.task(key.scope, key.id);
+    const { key } = this;
+    const stored = await this.#context.storage.task(key.scope, key.id);
     if (this.#ended) return;
     if (!stored || stored.seq <= (this.#lastSeq ?? 0)) return this.#end(new TaskNotFoundError(key.id));
     this.#head = { event: { task: stored.task }, seq: stored.seq, reset: true };
@@ -264,7 +270,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (this.#ended) return;
     this.#ended = true;
     if (how instanceof Error) this.#failure = how;
-    this.#options.feeds.detach(this);
+    this.#context.feeds.detach(this);
     this.#notify();
   }
 
@@ -279,11 +285,6 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     this.#wake = undefined;
     wake?.();
   }
-}
-
-/** The last item of a stream. All readers of a task share its records, but their streams end at different ones. */
-function lastItem({ event, seq, text }: LogRecord): StreamItem {
-  return { event, seq, text, last: true };
 }
 
 function statusOf(taskId: string, state: TaskState): TaskEvent {

@@ -18,13 +18,14 @@ const ALONE_MS = 30_000;
 
 /** The turns of one agent in this process. */
 export class RunningTurns implements TurnOwner, NodeMember {
+  /** True from the beginning of `close` on. */
+  closing = false;
   readonly #context: EngineContext;
   readonly #turns = new TurnsByTask();
   /** Ends of leases by the monotonic clock. Empty on a storage of one process. */
   readonly #leaseEnds = new Map<Turn, number>();
   readonly #arrivals: Arrivals;
   readonly #leave: () => void;
-  #closing = false;
   #idle: (() => void) | undefined;
   /** The chain of turns that were taken over. They begin one after another. */
   #begins: Promise<void> = Promise.resolve();
@@ -49,10 +50,6 @@ export class RunningTurns implements TurnOwner, NodeMember {
 
   get running(): number {
     return this.#turns.size;
-  }
-
-  get closing(): boolean {
-    return this.#closing;
   }
 
   runs(key: TaskKey): boolean {
@@ -84,13 +81,13 @@ export class RunningTurns implements TurnOwner, NodeMember {
     this.#turns.find(claim.scope, claim.task.id)?.advance('give up');
     const turn = this.#enter({ claim, callerKey });
     if (this.#context.storage.shared) this.#leased(turn, sentAt);
-    if (this.#closing) void turn.handOver();
+    if (this.closing) void turn.handOver();
     return turn;
   }
 
   /** Runs an admitted turn, unless the server closes. */
   start(turn: Turn): void {
-    if (this.#closing) void turn.handOver();
+    if (this.closing) void turn.handOver();
     else turn.advance('run');
   }
 
@@ -99,20 +96,20 @@ export class RunningTurns implements TurnOwner, NodeMember {
    * @throws A2AError while the server closes.
    */
   draft(draft: Draft): void {
-    if (this.#closing) throw closingError();
+    if (this.closing) throw closingError();
     this.#enter({ draft }).advance('run');
   }
 
   /** The answer of the storage may come after the end of the lease, when another process may run the turn. */
   storing(turn: Turn): void {
-    if (this.#context.storage.shared) this.#leased(turn, this.#context.node.sentNow());
+    this.#leased(turn, this.#context.node.sentNow());
   }
 
   ended(turn: Turn, { isLost, waiting }: TurnEnd): void {
     this.#turns.delete(turn);
     this.#context.turnPlaces.give(turn.callerKey);
     if (this.#leaseEnds.delete(turn)) this.#context.node.look({ scope: turn.scope, id: turn.taskId });
-    if (!this.#closing) {
+    if (!this.closing) {
       if (isLost) this.#context.node.figures.leasesLost += 1;
       if (waiting > 0) void this.#claimNext(turn);
     } else if (this.running === 0) this.#idle?.();
@@ -128,7 +125,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     const takenOver = this.#takeOverAll();
     let isLate = false;
     takenOver.catch((error: unknown) => {
-      if (isLate && !this.#closing) this.#context.node.claimLater(this, error);
+      if (isLate && !this.closing) this.#context.node.claimLater(this, error);
     });
     await this.#withPatience(takenOver);
     isLate = true;
@@ -181,7 +178,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
    * grace. No agent starts. Resolves even if the storage fails.
    */
   async close(graceMs: number): Promise<void> {
-    this.#closing = true;
+    this.closing = true;
     for (const turn of this.#turns.values()) turn.yieldToShutdown();
     if (this.running > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
@@ -271,7 +268,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
       const level = failureLevel(error);
       logger[level]('claiming the next turn failed, trying again', { taskId: turn.taskId, error });
       clock.after(CLAIM_RETRY_MS, () => {
-        if (!this.#closing) void this.#claimNext(turn);
+        if (!this.closing) void this.#claimNext(turn);
       });
     } finally {
       arrival.end();

@@ -37,21 +37,20 @@ export class TaskStreams {
   async ofMessage(envelope: Envelope, historyLength: number | undefined): Promise<EventStream> {
     const { scope, taskId } = envelope;
     const end = new TurnEnd(envelope.message);
-    const reader = this.#reader(scope, taskId, end.after);
+    const reader = new FeedReader(this.#context, { key: { scope, id: taskId }, endsAfter: end.after });
     try {
       const submission = await this.#intake.submit(envelope);
       if (submission.kind === 'turn') {
         end.turn = submission.turn;
-        const stands = submission.claim ?? (await this.#stored(scope, taskId));
-        const first = (task: Task): StreamItem => ({
-          event: { task: trimTask(task, { historyLength }) },
-          seq: stands.seq,
-        });
-        reader.begin(stands.seq, first(stands.task));
+        const { task, seq } = submission.claim ?? (await this.#stored(scope, taskId));
+        reader.begin(seq, { event: { task: trimTask(task, { historyLength }) }, seq });
         submission.start?.();
         if (!submission.claim) this.#lookIfShared(reader);
-        if (!isInterrupted(stands.task.status.state)) return reader;
-        return new ResumedStream(reader, (record) => first(unsaid(TaskBuilder.fold(stands.task, [record]))));
+        if (!isInterrupted(task.status.state)) return reader;
+        return new ResumedStream(reader, (record) => {
+          const begun = unsaid(TaskBuilder.fold(task, [record]));
+          return { event: { task: trimTask(begun, { historyLength }) }, seq };
+        });
       }
       await reader.return();
       if (submission.kind === 'reply') return oneItem({ event: { message: submission.message } });
@@ -72,7 +71,7 @@ export class TaskStreams {
       return stands.task;
     }
     const { clock } = this.#context;
-    const reader = this.#reader(key.scope, key.id, () => false).begin(stands.seq);
+    const reader = new FeedReader(this.#context, { key, endsAfter: () => false }).begin(stands.seq);
     const stopTimer = clock.after(BEGIN_LIMIT_MS, () => void reader.return());
     try {
       start?.();
@@ -91,7 +90,8 @@ export class TaskStreams {
     end.turn = turn;
     await this.#stored(scope, taskId);
     // The records of earlier turns come first. The client folds them like any others.
-    return this.#reader(scope, taskId, end.after).begin(0).replay();
+    const key = { scope, id: taskId };
+    return new FeedReader(this.#context, { key, endsAfter: end.after }).begin(0).replay();
   }
 
   /** The task at the end of a turn, or in the state in which it came to wait: the answer to a blocking repeat. */
@@ -111,7 +111,9 @@ export class TaskStreams {
       isOver = answers === true;
       return answers;
     };
-    const stream = this.#reader(scope, taskId, endsAfter, false).begin(0).replay();
+    const stream = new FeedReader(this.#context, { key: { scope, id: taskId }, isPatient: false, endsAfter })
+      .begin(0)
+      .replay();
     while ((await stream.next()).done !== true);
     // A server that shuts down ends its readers early.
     if (!isOver) throw closingError();
@@ -120,9 +122,12 @@ export class TaskStreams {
 
   /** The stream of a subscription, resumed after Last-Event-ID (Spec §3.1.6). */
   async ofTask(scope: Scope, taskId: string, lastEventId: string | undefined): Promise<EventStream> {
-    const reader = this.#reader(scope, taskId, (record) => {
-      const state = announcedState(record.event);
-      return state !== undefined && isTerminal(state);
+    const reader = new FeedReader(this.#context, {
+      key: { scope, id: taskId },
+      endsAfter: (record) => {
+        const state = announcedState(record.event);
+        return state !== undefined && isTerminal(state);
+      },
     });
     try {
       const stored = await this.#stored(scope, taskId);
@@ -160,18 +165,6 @@ export class TaskStreams {
   /** Looks at the task, because another process may have written since the read of the first snapshot. */
   #lookIfShared({ key }: FeedReader): void {
     if (this.#context.storage.shared) this.#context.node.look(key);
-  }
-
-  #reader(
-    scope: Scope,
-    taskId: string,
-    endsAfter: (record: LogRecord) => boolean | Error,
-    isPatient = true,
-  ): FeedReader {
-    const { feeds, storage, clock, limits } = this.#context;
-    const { readerBufferBytes: bufferBytes, readerStallMs: stallMs } = limits;
-    const key = { scope, id: taskId };
-    return new FeedReader({ feeds, storage, clock, key, bufferBytes, stallMs, isPatient, endsAfter });
   }
 
   async #stored(scope: Scope, taskId: string): Promise<StoredTask> {

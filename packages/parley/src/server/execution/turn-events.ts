@@ -20,8 +20,8 @@ export interface EventSink {
   readonly taskId: string;
   readonly contextId: string;
   /**
-   * Takes an event. Never throws: it rejects if the event is invalid. `isOwn`: the agent holds no part of the event
-   * that it could still change. `isValid`: nothing of it needs a check.
+   * Takes an event. Never throws: it rejects if the event is invalid, or comes after the end of the turn. `isOwn`: the
+   * agent holds no part of the event that it could still change. `isValid`: nothing of it needs a check.
    */
   accept(event: unknown, isOwn?: boolean, isValid?: boolean): Promise<void>;
   /**
@@ -29,8 +29,6 @@ export interface EventSink {
    * @throws TypeError if it has no JSON form, or is larger than a task may be.
    */
   own(value: unknown): JsonValue;
-  /** The answer to events after the end of the turn; absent before. The agent need not handle it. */
-  readonly refused: Promise<never> | undefined;
   /** Takes an event that cannot be read, as an invalid one. Never throws. */
   refuse(error: unknown): Promise<void>;
   flush(): Promise<void>;
@@ -75,7 +73,6 @@ export class TurnEvents implements EventQueue {
   }
 
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
-    if (this.#sink.refused) return this.#sink.refused;
     const artifactId = this.#idOf(info);
     const taken = this.#artifact(artifactId, content, info, false);
     // There is nearly always room: then no second promise is needed.
@@ -87,7 +84,6 @@ export class TurnEvents implements EventQueue {
   }
 
   message(content: StatusContent): Promise<void> {
-    if (this.#sink.refused) return this.#sink.refused;
     try {
       const isText = typeof content === 'string';
       return ignoreRejection(
@@ -99,7 +95,6 @@ export class TurnEvents implements EventQueue {
   }
 
   publish(event: RawEvent): Promise<void> {
-    if (this.#sink.refused) return this.#sink.refused;
     try {
       return ignoreRejection(this.#sink.accept(this.#completed(event)));
     } catch (error) {
@@ -112,7 +107,6 @@ export class TurnEvents implements EventQueue {
   }
 
   #status(state: TaskState, content: StatusContent | undefined, info: StatusInfo | undefined): Promise<void> {
-    if (this.#sink.refused) return this.#sink.refused;
     const { taskId, contextId } = this.#sink;
     try {
       const status = content === undefined ? { state } : { state, message: this.#message(content) };
@@ -132,7 +126,6 @@ export class TurnEvents implements EventQueue {
     info: ArtifactInfo | undefined,
     append: boolean,
   ): Promise<void> {
-    if (this.#sink.refused) return this.#sink.refused;
     const { taskId, contextId } = this.#sink;
     try {
       const parts = this.#partsOf(content);

@@ -157,11 +157,6 @@ export interface TurnStep {
   readonly effects: readonly TurnEffect[];
 }
 
-/** The step that an input takes a turn to. Pure: the same pair gives the same object. */
-export function step(state: TurnState, input: TurnInput): TurnStep | typeof IMPOSSIBLE {
-  return TRANSITIONS[state][input];
-}
-
 /** True if a turn in this state takes events of its agent. */
 export function acceptsEvents(state: TurnState): boolean {
   const { chunk } = TRANSITIONS[state];

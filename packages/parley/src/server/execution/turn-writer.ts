@@ -145,13 +145,11 @@ export class TurnWriter {
   #schedule(): void {
     if (this.#isSending || this.#isScheduled || this.#claim === undefined) return;
     this.#isScheduled = true;
-    this.#context.clock.soon(() => {
-      this.#isScheduled = false;
-      this.#commit();
-    });
+    this.#context.clock.soon(this.#commit);
   }
 
-  #commit(): void {
+  readonly #commit = (): void => {
+    this.#isScheduled = false;
     const { log } = this;
     if (log === undefined || this.#isSending) return;
     const { bytes } = log.pending;
@@ -161,22 +159,18 @@ export class TurnWriter {
     this.#sentBytes = bytes;
     this.#flushOfSent = this.#flushOfNext;
     this.#flushOfNext = undefined;
-    this.#send(commit, 1);
+    void this.#send(commit, 1);
     if (!this.#isFull()) this.#makeRoom();
-  }
+  };
 
-  #send(commit: Append | undefined, attempt: number): void {
-    let sent: Promise<AppendOutcome>;
-    // A storage of an author's own may throw at once.
+  async #send(commit: Append | undefined, attempt: number): Promise<void> {
+    let outcome: AppendOutcome;
     try {
-      sent = commit ? this.#context.storage.append(commit) : this.#release();
+      outcome = await (commit ? this.#context.storage.append(commit) : this.#release());
     } catch (error) {
-      sent = Promise.reject(error);
+      return this.#failed(commit, error, attempt);
     }
-    sent.then(
-      (outcome) => this.#answered(commit, outcome),
-      (error: unknown) => this.#failed(commit, error, attempt),
-    );
+    this.#answered(commit, outcome);
   }
 
   /** Sends the same commit again: the storage may have it already. */
@@ -186,7 +180,7 @@ export class TurnWriter {
     const waitMs = retryMs(attempt);
     logger[failureLevel(error)]('commit failed, trying again', { taskId: this.#turn.taskId, attempt, waitMs, error });
     clock.after(waitMs, () => {
-      if (this.log !== undefined) this.#send(commit, attempt + 1);
+      if (this.log !== undefined) void this.#send(commit, attempt + 1);
     });
   }
 

@@ -25,14 +25,13 @@ import { heldTurn } from './turn-log.js';
 import {
   acceptsEvents,
   hasLeft,
-  step,
   type TurnAnswer,
   type TurnEffect,
   type TurnInput,
   type TurnState,
   type TurnTimer,
 } from './turn-state.js';
-import { IMPOSSIBLE } from './turn-transitions.js';
+import { IMPOSSIBLE, TRANSITIONS } from './turn-transitions.js';
 import { TurnWriter, type WrittenTurn } from './turn-writer.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
@@ -48,7 +47,7 @@ export interface TurnEnd {
 
 /** The list of turns that a turn is in. */
 export interface TurnOwner {
-  /** A draft is about to become a task. Its lease may begin from now on. */
+  /** A draft is about to become a task of a shared storage. Its lease may begin from now on. */
   storing(turn: Turn): void;
   /** The turn is no longer this process's to write. Called once. */
   ended(turn: Turn, end: TurnEnd): void;
@@ -69,8 +68,8 @@ interface Given {
 const NONE: Given = {};
 
 /**
- * The run of an agent on one message. `turn-state.ts` decides everything that becomes of it: this class tells it what
- * happens, and does what it says.
+ * The run of an agent on one message. The table in `turn-transitions.ts` decides everything that becomes of it: this
+ * class looks up what happens, and does what the table says.
  */
 export class Turn implements EventSink, WrittenTurn {
   readonly taskId: string;
@@ -137,7 +136,7 @@ export class Turn implements EventSink, WrittenTurn {
 
   /** Tells the turn what has happened. Returns the promise of an effect that takes time, if there is one. */
   advance(input: TurnInput, given: Given = NONE): Promise<void> | undefined {
-    const next = step(this.#state, input);
+    const next = TRANSITIONS[this.#state][input];
     if (next === IMPOSSIBLE) {
       const { taskId } = this;
       this.#context.logger.error('a turn ignores what cannot happen', { taskId, state: this.#state, input });
@@ -176,26 +175,24 @@ export class Turn implements EventSink, WrittenTurn {
     if (this.#state === 'kept' || this.#awaitsAuthorization) void this.handOver();
   }
 
-  /** One promise for all events, however many an agent still publishes. */
-  get refused(): Promise<never> | undefined {
-    return acceptsEvents(this.#state) ? undefined : this.#refuse();
-  }
-
   own(value: unknown): JsonValue {
     return cloneJson(value, this.#context.limits.taskBytes);
   }
 
   accept(raw: unknown, isOwn = false, isValid = false): Promise<void> {
+    if (!acceptsEvents(this.#state)) return this.#refuse();
     let event: StreamResponse;
     try {
       event = isValid ? (raw as StreamResponse) : readAgentEvent(isOwn ? raw : this.own(raw), this);
     } catch (error) {
       return this.refuse(error);
     }
-    const bytes = 'message' in event ? messageBytes(event.message) : eventBytes(event);
-    // A direct message needs no log.
     if (!('message' in event)) this.#writer ??= new TurnWriter(this.#context, this);
-    const excess = this.#writer?.log?.excess(bytes);
+    const log = this.#writer?.log;
+    // A direct message needs no log.
+    if (log === undefined) return this.advance(inputOf(event), { event }) ?? SETTLED;
+    const bytes = 'message' in event ? messageBytes(event.message) : eventBytes(event);
+    const excess = log.excess(bytes);
     if (excess === undefined) return this.advance(inputOf(event), { event, bytes }) ?? SETTLED;
     return this.advance(excess) ?? Promise.reject(new TurnOverError());
   }
@@ -375,22 +372,21 @@ export class Turn implements EventSink, WrittenTurn {
     }
   }
 
-  #store(): void {
-    const { patience } = this.#context;
+  async #store(): Promise<void> {
+    const { patience, storage } = this.#context;
     if (this.#draft === undefined) return;
     this.#writer ??= new TurnWriter(this.#context, this);
     const timer = patience.start(() => this.advance('store overdue'));
-    this.#owner.storing(this);
-    storeDraft(this.#context, this.#draft).then(
-      (claim) => {
-        patience.stop(timer);
-        this.advance('stored', { claim });
-      },
-      (error: unknown) => {
-        patience.stop(timer);
-        this.advance('store failed', { error });
-      },
-    );
+    if (storage.shared) this.#owner.storing(this);
+    let claim: Claim;
+    try {
+      claim = await storeDraft(this.#context, this.#draft);
+    } catch (error) {
+      patience.stop(timer);
+      return void this.advance('store failed', { error });
+    }
+    patience.stop(timer);
+    this.advance('stored', { claim });
   }
 
   #open(claim: Claim | undefined): void {
@@ -419,11 +415,11 @@ export class Turn implements EventSink, WrittenTurn {
     switch (content) {
       case 'reply': {
         if (event === undefined || !('message' in event)) return;
-        const { taskId: _none, ...reply } = event.message;
-        return opening?.resolve({ reply });
+        const { taskId: _none, ...message } = event.message;
+        return opening?.resolve({ kind: 'reply', message });
       }
       case 'claim':
-        return claim && opening?.resolve({ claim });
+        return claim && opening?.resolve({ kind: 'turn', turn: claim.turn, claim, isNext: false });
       case 'error':
         return opening?.reject(error);
       case 'closing':
@@ -447,6 +443,7 @@ export class Turn implements EventSink, WrittenTurn {
     this.#timer = undefined;
   }
 
+  /** One promise for all events, however many an agent still publishes. */
   #refuse(): Promise<never> {
     this.#refusal ??= ignoreRejection(Promise.reject(new TurnOverError()));
     return this.#refusal;
