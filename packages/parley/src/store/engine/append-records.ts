@@ -2,8 +2,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import { isTerminal } from '../../model/task-state.js';
 import { type AppendRequest, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
 import { isReadyAfterAppend } from '../rules/decide-lease.js';
-import type { AppendedHead } from '../rules/task-head.js';
-import { type TaskHead, waitingIn } from '../rules/task-head.js';
+import type { AppendedHead, TaskHead } from '../rules/task-head.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
 
 /** The tables that take records in. `Call` brings their texts. */
@@ -33,8 +32,8 @@ export function appendRecords<Head extends TaskHead, Call>(
     decision = decideAppend(head, request, { now, isInLog: tables.endsWith(head, call) });
   }
   if (decision.kind !== 'appended') return unchanged(unchangedOutcome(decision, head));
+  const waiting = waitingAfter(head, decision);
   const isDue = tables.append(head, decision, call, now);
-  const waiting = waitingIn(head);
   return { outcome: { kind: 'appended', waiting }, isDue, isReady: isReadyAfterAppend(request, waiting) };
 }
 
