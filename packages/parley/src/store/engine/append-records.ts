@@ -2,7 +2,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import { isTerminal } from '../../model/task-state.js';
 import { type AppendRequest, decideAppend, unchangedOutcome } from '../rules/decide-append.js';
 import { isReadyAfterAppend } from '../rules/decide-lease.js';
-import type { AppendedHead, TaskHead } from '../rules/task-head.js';
+import { type AppendedHead, type TaskHead, waitingAfter } from '../rules/task-head.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
 
 /** The tables that take records in. `Call` brings their texts. */

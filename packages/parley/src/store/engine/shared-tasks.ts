@@ -177,7 +177,13 @@ export class SharedTasks<Head extends SharedHead> {
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         const { head, now } = await this.#tables.load({ task });
         let found: Head | undefined;
-        const outcome = deleteTask(head, (idle) => void (found = idle), now);
+        const outcome = deleteTask(
+          head,
+          (idle) => {
+            found = idle;
+          },
+          now,
+        );
         if (found === undefined || (await this.#tables.remove(task, found))) return outcome;
       }
       throw changedTooOften(task);
