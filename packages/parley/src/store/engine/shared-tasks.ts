@@ -1,8 +1,9 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
+import type { Task } from '../../model/task.js';
 import type { CancelRequest, HeldTurn, Holding, ReleaseHow } from '../held-turn.js';
-import { type TaskKey, taskKeyText } from '../task-key.js';
+import { type Scope, type TaskKey, taskKeyText } from '../task-key.js';
 import type { Acceptance, AcceptOutcome, Append, CancelOutcome } from '../task-storage.js';
 import { acceptMessage, type MessageAnswer } from './accept-message.js';
 import { type Appended, appendRecords, appendRequest } from './append-records.js';
@@ -74,7 +75,7 @@ export class SharedTasks<Head extends SharedHead> {
       hasKey: idempotency !== undefined,
       config: configId === undefined ? undefined : { id: configId, limit: acceptance.pushConfigLimit },
     };
-    const decided = await this.#run<MessageAnswer<Head, SharedKey> | { readonly kind: 'blocked' | 'taken' }>({
+    const decided = await this.#run<MessageAnswer<Head, SharedKey> | { readonly kind: 'blocked' }>({
       question: {
         task: key,
         ...(again && { sameTurn: { message, caller } }),
@@ -88,9 +89,10 @@ export class SharedTasks<Head extends SharedHead> {
       decide: (tables, rows) => {
         if (rows.isBlocked) return { kind: 'blocked' };
         const found = acceptMessage(tables, { head: rows.head, request, call: acceptance }, rows.now);
-        return isNew && found.kind === 'accepted' && rows.head !== undefined && tables.change !== undefined
-          ? { kind: 'taken' }
-          : found;
+        if (isNew && found.kind === 'accepted' && rows.head !== undefined && tables.change !== undefined) {
+          throw new StorageError(`The task id ${key.id} is taken`);
+        }
+        return found;
       },
     });
     const { answer } = decided;
@@ -98,8 +100,6 @@ export class SharedTasks<Head extends SharedHead> {
     switch (answer.kind) {
       case 'blocked':
         throw new OwnerBlockedError();
-      case 'taken':
-        throw new StorageError(`The task id ${key.id} is taken`);
       case 'repeated': {
         const first = answer.key.remembered;
         if (first === undefined) throw new TypeError('A reserved key has no outcome');
@@ -112,6 +112,22 @@ export class SharedTasks<Head extends SharedHead> {
       default:
         return unchanged(answer);
     }
+  }
+
+  /** Stores a task that no message created. False if its id is taken. */
+  create(scope: Scope, task: Task): Promise<boolean> {
+    const key = { scope, id: task.id };
+    return this.#lanes.do(key, async () => {
+      const question = { task: key };
+      const numbers = { seq: 1, epoch: 0, turns: 0, began: 0, queue: [] };
+      const create = { task, isContextNew: false };
+      const change = { task: key, before: undefined, create, ...numbers, isNewData: true };
+      const committed = await this.#tables.commit({ change, question, wishes: {} });
+      if (committed.kind === 'committed') return true;
+      const { isBlocked } = committed.rows ?? (await this.#tables.load(question));
+      if (isBlocked) throw new OwnerBlockedError();
+      return false;
+    });
   }
 
   /** Adds records to the log of a task, if the writer has the right to. */

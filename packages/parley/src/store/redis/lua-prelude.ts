@@ -42,11 +42,22 @@ local function parse(text)
     since = tonumber(since), made = tonumber(made),
   }
 end
-local function text_of(head)
-  head.version = head.version + 1
+local function text_as_is(head)
   return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %s %.0f %.0f %s %.0f %.0f',
     head.version, head.seq, head.bytes, head.epoch, head.held, head.began, head.ended, head.configs,
     head.queue == '' and '-' or head.queue, head.turns, head.lease, head.state, head.since, head.made)
+end
+local function text_of(head)
+  head.version = head.version + 1
+  return text_as_is(head)
+end
+
+-- SCOPE and AGENT of a NAME. A comma and a quotation mark follow each other only between two texts of the JSON.
+local function scope_of(name)
+  return string.match(name, '^(.*),".*%]$') .. ']'
+end
+local function agent_of(name)
+  return string.match(name, '^%[(.-),"')
 end
 
 -- Count of the turns that have no holder.
@@ -59,22 +70,6 @@ local function waiting(head)
 end
 local function first_turn(head)
   return string.match(head.queue, '^%d+')
-end
-local function drop_turn(task, head, turn)
-  call('HDEL', task, 'm' .. turn, 'c' .. turn, 'n' .. turn, 'k' .. turn, 'x' .. turn)
-  local queue = {}
-  for queued in string.gmatch(head.queue, '%d+') do
-    if queued ~= turn then
-      queue[#queue + 1] = queued
-    end
-  end
-  head.queue = table.concat(queue, ',')
-end
-local function drop_turns(task, head)
-  for turn in string.gmatch(head.queue, '%d+') do
-    call('HDEL', task, 'm' .. turn, 'c' .. turn, 'n' .. turn, 'k' .. turn, 'x' .. turn)
-  end
-  head.queue = ''
 end
 
 -- Puts a task where claims find it. before: its head before the change; nil for a new task.
