@@ -147,11 +147,16 @@ if given.lease then
   head.lease = time + tonumber(given.lease)
 end
 if not before then
+  -- In a slot that moves, the script may fail at a key that is not here: nothing must be listed by then.
   head.made = time
-  call('ZADD', base .. '${KEY.made}' .. scope, num(time), given.id)
+  call('HSET', task, unpack(fields))
+  fields = {}
 end
 for first = 6, 5 + count, ${CHUNK} do
   call('RPUSH', log, unpack(ARGV, first, math.min(first + ${CHUNK} - 1, 5 + count)))
+end
+if not before then
+  call('ZADD', base .. '${KEY.made}' .. scope, num(time), given.id)
 end
 if given.listed then
   local context = before and call('HGET', task, 'c') or given.context
