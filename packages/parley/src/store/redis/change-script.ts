@@ -87,7 +87,7 @@ local function rows_of(task, name, asked, time)
 end
 `;
 
-/** Reads the rows of a question. ARGV: NAME, then the parts of the question with their names. Answers the rows. */
+/** Reads the rows of a question. ARGV: NAME, then the parts of the question, each behind its name. */
 export const LOAD = `${ROWS}
 return rows_of(KEYS[1], ARGV[2], named_arguments(3), now())
 `;
@@ -96,9 +96,9 @@ return rows_of(KEYS[1], ARGV[2], named_arguments(3), now())
  * Writes a change of a task, if its head, its key and its owner are as they were when the engine decided. It decides
  * nothing by itself. It runs behind `CHANGE_CHUNKS`.
  *
- * ARGV: NAME, the whole head before, and the whole head after. Then come the count of records and the records, the count
- * of names and texts of fields, and these, the count of fields to remove, and these. Then come the rest with their
- * names. Times that the server makes are added here.
+ * ARGV: NAME, the whole head before, and the whole head after. Then come three lists, each behind its length: records,
+ * fields with their texts, and fields to remove. Then comes the rest, each part behind its name. The script adds the
+ * times of the server.
  *
  * Answers 1, or 1 and the head, the time, 1 if a delivery became due, the content, and the request to cancel. If
  * anything has moved, it answers 0 and the rows of the question.

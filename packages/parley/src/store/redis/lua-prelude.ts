@@ -161,11 +161,11 @@ local function mark_due(name, agent, time)
   end
   return is_due
 end
--- True if a task has room for a configuration, as rules/delivery-queue.ts says. An empty limit is none.
+-- True if a task has room for a configuration, as hasConfigRoom says. An empty limit is none.
 local function has_config_room(name, head, config, limit)
   return limit == '' or head.configs < tonumber(limit) or call('HEXISTS', base .. '${KEY.configs}' .. name, config) == 1
 end
--- Adds or replaces a configuration, as rules/delivery-queue.ts says. A new queue begins behind a position.
+-- Adds or replaces a configuration, as queueOfConfig says. A new queue begins behind a position.
 -- True if its queue is due.
 local function put_config(name, agent, head, config, text, position, time)
   local configs, heads = base .. '${KEY.configs}' .. name, base .. '${KEY.deliveries}' .. name

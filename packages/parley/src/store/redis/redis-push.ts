@@ -82,8 +82,8 @@ export class RedisPush implements PushStorage {
   }
 
   async #changed<R>({ key }: DeliveryKey, changed: Promise<Changed<R>>): Promise<R> {
-    const { outcome, isDue } = await changed;
-    if (isDue) this.#ready.deliveryReady(key.scope);
+    const { outcome, isReady } = await changed;
+    if (isReady) this.#ready.deliveryReady(key.scope);
     return outcome;
   }
 }

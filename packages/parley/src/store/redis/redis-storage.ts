@@ -84,7 +84,7 @@ const LOG_BYTES = 16_777_216;
 
 /**
  * Keeps everything in Redis or Valkey, for any number of processes. Each write is one script on one partition, see
- * `redis-keys.ts`. The engine decides about a task, and the script writes the decision if the task has not changed since.
+ * `redis-keys.ts`. The engine decides about a task. The script writes the decision if the task has not changed since.
  */
 export class RedisStorage implements TaskStorage {
   readonly shared = true;
