@@ -13,11 +13,12 @@ const TRIMMED = 16;
  * changes end here, and a script makes all functions of its prelude each time. See `CHANGE`.
  */
 export const CHANGE_CHUNKS = `
-local task, count = KEYS[1], tonumber(ARGV[5])
+local task, count = KEYS[1], tonumber(ARGV[6])
 local known = redis.call('HGET', task, 'h')
-if #ARGV == 5 + count and known == ARGV[3] then
-  redis.call('RPUSH', ARGV[1] .. '${KEY.log}' .. ARGV[2], unpack(ARGV, 6, 5 + count))
-  redis.call('HSET', task, 'h', ARGV[4])
+local after_text = ARGV[4] .. string.sub(ARGV[3], ARGV[5])
+if #ARGV == 6 + count and known == ARGV[3] then
+  redis.call('RPUSH', ARGV[1] .. '${KEY.log}' .. ARGV[2], unpack(ARGV, 7, 6 + count))
+  redis.call('HSET', task, 'h', after_text)
   return 1
 end
 `;
@@ -96,15 +97,15 @@ return rows_of(KEYS[1], ARGV[2], named_arguments(3), now())
  * Writes a change of a task, if its head, its key and its owner are as they were when the engine decided. It decides
  * nothing by itself. It runs behind `CHANGE_CHUNKS`.
  *
- * ARGV: NAME, the whole head before, and the whole head after. Then come three lists, each behind its length: records,
- * fields with their texts, and fields to remove. Then comes the rest, each part behind its name. The script adds the
- * times of the server.
+ * ARGV: NAME, the whole head before, the beginning of the head after, and the place in the head before from which both
+ * are the same. Then come three lists, each behind its length: records, fields with their texts, and fields to remove.
+ * Then comes the rest, each part behind its name. The script adds the times of the server.
  *
  * Answers 1, or 1 and the head, the time, 1 if a delivery became due, the content, and the request to cancel. If
  * anything has moved, it answers 0 and the rows of the question.
  */
 export const CHANGE = `${ROWS}${DROP_LOG}
-local name, before_text, at = ARGV[2], ARGV[3], 6 + count
+local name, before_text, at = ARGV[2], ARGV[3], 7 + count
 local function next_list()
   local found, last = {}, at + tonumber(ARGV[at] or '0')
   for place = at + 1, last do
@@ -138,7 +139,7 @@ if has_moved() then
   return { 0, rows_of(task, name, given, time) }
 end
 
-local head = parse(ARGV[4])
+local head = parse(after_text)
 local function set(field, text)
   fields[#fields + 1] = field
   fields[#fields + 1] = text
@@ -152,8 +153,8 @@ if not before then
   call('HSET', task, unpack(fields))
   fields = {}
 end
-for first = 6, 5 + count, ${CHUNK} do
-  call('RPUSH', log, unpack(ARGV, first, math.min(first + ${CHUNK} - 1, 5 + count)))
+for first = 7, 6 + count, ${CHUNK} do
+  call('RPUSH', log, unpack(ARGV, first, math.min(first + ${CHUNK} - 1, 6 + count)))
 end
 if not before then
   call('ZADD', base .. '${KEY.made}' .. scope, num(time), given.id)

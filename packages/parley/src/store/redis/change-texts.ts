@@ -80,7 +80,9 @@ export class ChangeTexts {
   /** `asked`: what the script answers about, if anything has moved or not. */
   args(asked: Named): Named {
     const before = this.#change.before?.text ?? '';
-    const start = [before, this.head.text, this.#records.length, ...this.#records];
+    const same = sameEnd(before, this.head.text);
+    const beginning = this.head.text.slice(0, this.head.text.length - same);
+    const start = [before, beginning, before.length - same + 1, this.#records.length, ...this.#records];
     const { lease, drops, checkpoint } = this.#change;
     const hasMore = lease !== undefined || drops !== undefined || checkpoint !== undefined || asked.length > 0;
     if (this.#keepsStatus && !hasMore && this.head.configs === 0 && this.#records.length <= CHUNKS) return start;
@@ -170,6 +172,14 @@ export class ChangeTexts {
       ...(isNewData ? ['fresh', 1] : []),
     ];
   }
+}
+
+/** The length of the end that two texts share. */
+function sameEnd(one: string, other: string): number {
+  const limit = Math.min(one.length, other.length);
+  let length = 0;
+  while (length < limit && one.at(-1 - length) === other.at(-1 - length)) length += 1;
+  return length;
 }
 
 function hasOnlyChunks({ head, snapshot, records }: Append): boolean {
