@@ -77,7 +77,11 @@ export class RecordedChange<Head extends SharedHead>
     this.#add(this.#begin(head), turn, call);
   }
 
-  putConfig(head: Head, { pushConfig }: Acceptance, { position }: { readonly position: number }): void {
+  putConfig(
+    head: Head,
+    { pushConfig }: Pick<Acceptance, 'pushConfig'>,
+    { position }: { readonly position: number },
+  ): void {
     if (pushConfig === undefined) return;
     const { id } = this.#task;
     this.#begin(head).config = { config: { ...pushConfig, id: pushConfig.id ?? id, taskId: id }, position };

@@ -3,9 +3,10 @@ import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { CancelRequest, ClaimRequest, HeldTurn, Holding, ReleaseHow } from '../held-turn.js';
+import type { ConfigPut, PlacedPushConfig } from '../push-storage.js';
 import { type Scope, type TaskKey, taskKeyText } from '../task-key.js';
 import type { Acceptance, AcceptOutcome, Append, CancelOutcome } from '../task-storage.js';
-import { acceptMessage, type MessageAnswer } from './accept-message.js';
+import { acceptMessage, hasRoomFor, type MessageAnswer } from './accept-message.js';
 import { type Appended, appendRecords, appendRequest } from './append-records.js';
 import { type ClaimedTurn, claimTurns } from './claim-turns.js';
 import {
@@ -214,6 +215,25 @@ export class SharedTasks<Head extends SharedHead> {
     if (isRunning) return requested;
     const stored = await this.#tables.readTask(task);
     return stored === undefined ? { kind: 'not-found' } : { ...requested, stored };
+  }
+
+  /** Adds or replaces a push configuration. `isDue`: its queue is due. */
+  async putConfig(
+    task: TaskKey,
+    config: PlacedPushConfig,
+    limit: number | undefined,
+  ): Promise<{ readonly result: ConfigPut; readonly isDue: boolean }> {
+    const { id } = config;
+    const { answer, committed } = await this.#run({
+      question: { task, configId: id },
+      decide: (tables, { head }): ConfigPut => {
+        if (head === undefined) return 'not-found';
+        if (!hasRoomFor(tables, head, { id, limit })) return 'full';
+        tables.putConfig(head, { pushConfig: config }, { position: head.seq });
+        return 'put';
+      },
+    });
+    return { result: answer, isDue: committed?.isDue === true };
   }
 
   delete(task: TaskKey): Promise<'deleted' | 'not-found' | 'running'> {

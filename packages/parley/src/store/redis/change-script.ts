@@ -94,6 +94,59 @@ return rows_of(KEYS[1], ARGV[2], named_arguments(3), now())
 `;
 
 /**
+ * Lua for the queues of deliveries of a task that changes. `queueOfConfig` and `makeDue` of the engine do the same: the
+ * heads are read and written here, so that an append needs no second call.
+ */
+const QUEUES = `
+-- Makes the queues of a task due that wait for a record. True if there is one.
+local function mark_due(name, agent, time)
+  local heads = call('HGETALL', base .. '${KEY.deliveries}' .. name)
+  local is_due = false
+  for at = 1, #heads, 2 do
+    local position, due, attempts, status, epoch, lease, order, parked, rest = string.match(heads[at + 1], DELIVERY)
+    if due == '-1' and parked == '0' then
+      local fields = { position, num(time), attempts, status, epoch, lease, order, parked, rest }
+      call('HSET', base .. '${KEY.deliveries}' .. name, heads[at], table.concat(fields, ' '))
+      call('ZADD', base .. '${KEY.due}' .. agent, num(time), delivery_name(name, heads[at]))
+      is_due = true
+    end
+  end
+  return is_due
+end
+-- Adds or replaces a configuration. A new queue begins behind a position.
+-- True if its queue is due.
+local function put_config(name, agent, head, config, text, position, time)
+  local configs, heads = base .. '${KEY.configs}' .. name, base .. '${KEY.deliveries}' .. name
+  local earlier = call('HGET', configs, config)
+  if earlier == text then
+    return false
+  end
+  local epoch, order = time, nil
+  if earlier then
+    local kept = call('HGET', heads, config)
+    local at, _, _, _, its_epoch, _, its_order = string.match(kept, DELIVERY)
+    position, epoch, order = tonumber(at), tonumber(its_epoch), its_order
+  else
+    order = num(call('HINCRBY', base .. '${KEY.count}', 'order', 1))
+    head.configs = head.configs + 1
+    call('ZADD', base .. '${KEY.queues}' .. agent, order, delivery_name(name, config))
+    call('SADD', base .. '${KEY.agents}', agent)
+  end
+  local is_due = position < head.seq
+  local due = is_due and num(time) or '-1'
+  local fields = { num(position), due, '0', '-1', num(epoch + 1), '-1', order, '0', '[null,null]' }
+  call('HSET', configs, config, text)
+  call('HSET', heads, config, table.concat(fields, ' '))
+  if is_due then
+    call('ZADD', base .. '${KEY.due}' .. agent, due, delivery_name(name, config))
+  else
+    call('ZREM', base .. '${KEY.due}' .. agent, delivery_name(name, config))
+  end
+  return is_due
+end
+`;
+
+/**
  * Writes a change of a task, if its head, its key and its owner are as they were when the engine decided. It decides
  * nothing by itself. It runs behind `CHANGE_CHUNKS`.
  *
@@ -104,7 +157,7 @@ return rows_of(KEYS[1], ARGV[2], named_arguments(3), now())
  * Answers 1, or 1 and the head, the time, 1 if a delivery became due, the content, and the request to cancel. If
  * anything has moved, it answers 0 and the rows of the question.
  */
-export const CHANGE = `${ROWS}${DROP_LOG}
+export const CHANGE = `${ROWS}${DROP_LOG}${QUEUES}
 local name, before_text, at = ARGV[2], ARGV[3], 7 + count
 local function next_list()
   local found, last = {}, at + tonumber(ARGV[at] or '0')

@@ -146,56 +146,6 @@ local DELIVERY = '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$'
 local function delivery_name(name, config)
   return string.sub(name, 1, -2) .. ',' .. config .. ']'
 end
--- Makes the queues of a task due that wait for a record. True if there is one.
-local function mark_due(name, agent, time)
-  local heads = call('HGETALL', base .. '${KEY.deliveries}' .. name)
-  local is_due = false
-  for at = 1, #heads, 2 do
-    local position, due, attempts, status, epoch, lease, order, parked, rest = string.match(heads[at + 1], DELIVERY)
-    if due == '-1' and parked == '0' then
-      local fields = { position, num(time), attempts, status, epoch, lease, order, parked, rest }
-      call('HSET', base .. '${KEY.deliveries}' .. name, heads[at], table.concat(fields, ' '))
-      call('ZADD', base .. '${KEY.due}' .. agent, num(time), delivery_name(name, heads[at]))
-      is_due = true
-    end
-  end
-  return is_due
-end
--- True if a task has room for a configuration, as hasConfigRoom says. An empty limit is none.
-local function has_config_room(name, head, config, limit)
-  return limit == '' or head.configs < tonumber(limit) or call('HEXISTS', base .. '${KEY.configs}' .. name, config) == 1
-end
--- Adds or replaces a configuration, as queueOfConfig says. A new queue begins behind a position.
--- True if its queue is due.
-local function put_config(name, agent, head, config, text, position, time)
-  local configs, heads = base .. '${KEY.configs}' .. name, base .. '${KEY.deliveries}' .. name
-  local earlier = call('HGET', configs, config)
-  if earlier == text then
-    return false
-  end
-  local epoch, order = time, nil
-  if earlier then
-    local kept = call('HGET', heads, config)
-    local at, _, _, _, its_epoch, _, its_order = string.match(kept, DELIVERY)
-    position, epoch, order = tonumber(at), tonumber(its_epoch), its_order
-  else
-    order = num(call('HINCRBY', base .. '${KEY.count}', 'order', 1))
-    head.configs = head.configs + 1
-    call('ZADD', base .. '${KEY.queues}' .. agent, order, delivery_name(name, config))
-    call('SADD', base .. '${KEY.agents}', agent)
-  end
-  local is_due = position < head.seq
-  local due = is_due and num(time) or '-1'
-  local fields = { num(position), due, '0', '-1', num(epoch + 1), '-1', order, '0', '[null,null]' }
-  call('HSET', configs, config, text)
-  call('HSET', heads, config, table.concat(fields, ' '))
-  if is_due then
-    call('ZADD', base .. '${KEY.due}' .. agent, due, delivery_name(name, config))
-  else
-    call('ZREM', base .. '${KEY.due}' .. agent, delivery_name(name, config))
-  end
-  return is_due
-end
 -- Removes a configuration with its queue. False if there is none.
 local function drop_config(name, agent, head, config)
   if call('HDEL', base .. '${KEY.configs}' .. name, config) == 0 then

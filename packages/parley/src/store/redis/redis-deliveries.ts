@@ -3,7 +3,6 @@ import { purgeQueue, type QueueTables, replayQueue, settleQueue } from '../engin
 import { PARTITIONS } from '../partition.js';
 import type {
   ConfigChange,
-  ConfigPut,
   ConfigRange,
   DeliveryClaim,
   DeliveryClaimRequest,
@@ -60,8 +59,6 @@ const ALL_AGENTS = '*';
 const TOGETHER = 32;
 
 type NamedConfig = StoredPushConfig & { readonly id: string };
-/** The answers of the script that puts a configuration there. */
-const PUT_RESULTS = ['not-found', 'put', 'full'] as const;
 
 /** Push configurations, and the queues of their deliveries. The engine decides, and scripts compare and set. */
 export class RedisDeliveries {
@@ -73,18 +70,6 @@ export class RedisDeliveries {
     this.#calls = calls;
     this.#work = work;
     this.#unreadable = unreadable;
-  }
-
-  /** `isDue`: the queue of the configuration is due. */
-  async put(
-    key: TaskKey,
-    config: NamedConfig,
-    limit: number | undefined,
-  ): Promise<{ readonly result: ConfigPut; readonly isDue: boolean }> {
-    const { name, agent, ...place } = this.#calls.keys.ofTask(key);
-    const args = [name, agent, JSON.stringify(config.id), JSON.stringify(config), limit ?? ''];
-    const [result, isDue] = await this.#calls.run<readonly [0 | 1 | 2, 0 | 1]>('putConfig', place, args);
-    return { result: PUT_RESULTS[result], isDue: isDue === 1 };
   }
 
   async config(key: TaskKey, id: string): Promise<StoredPushConfig | undefined> {

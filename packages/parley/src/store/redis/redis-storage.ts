@@ -124,7 +124,6 @@ export class RedisStorage implements TaskStorage {
     const open = this.#open;
     const deliveries = new RedisDeliveries(this.#calls, ready.deliveries, this.#unreadable);
     this.keys = new KeptKeys(this.#calls, open);
-    this.push = new RedisPush({ open, deliveries, ready });
     this.owners = new RedisOwners({ calls: this.#calls, open, wakeups: this.wakeups, prefix, run: parts.run });
     this.#lists = new RedisTaskLists(this.#calls, this.#unreadable);
     this.#retention = new RedisRetention(this.#calls);
@@ -134,6 +133,7 @@ export class RedisStorage implements TaskStorage {
     const limits = { eventLogBytes, logBytes: Math.min(LOG_BYTES, eventLogBytes) };
     const engine = new SharedTasks(new RedisTables(this.#calls, { tasks: this.#tasks, unreadable, limits }));
     this.#engine = engine;
+    this.push = new RedisPush({ open, tasks: engine, deliveries, ready });
     const claimed = (task: TaskKey, head: RedisHead) => engine.claimed(task, head);
     this.#claims = new TurnClaims({ calls: this.#calls, work: ready.turns, unreadable, claimed });
   }
