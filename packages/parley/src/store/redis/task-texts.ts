@@ -14,7 +14,7 @@ import type { StoredTask } from '../task-storage.js';
  * The numbers in the head of a task, in their order, with spaces between them. `queue`: the turns that wait or run with
  * commas between them, or a hyphen. The fields from `epoch` to `queue` decide whether an append of chunks is plain.
  */
-export const HEAD_FIELDS = [
+const HEAD_FIELDS = [
   'version',
   'seq',
   'bytes',
