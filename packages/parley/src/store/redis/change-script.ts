@@ -212,7 +212,8 @@ end
 if not before then
   call('ZADD', base .. '${KEY.made}' .. scope, num(time), given.id)
 end
-if given.listed then
+-- The id comes with a new task, and with a change of its state or its status time.
+if given.id then
   local context = before and call('HGET', task, 'c') or given.context
   list(name, scope, agent, given.id, head, context, before and before.state)
 end

@@ -148,7 +148,7 @@ export class ChangeTexts {
     const contextId = create?.task.contextId;
     const ends = (create !== undefined || append !== undefined) && isTerminal(state);
     return [
-      ...(isListed ? ['listed', 1, 'id', task.id] : []),
+      ...(isListed ? ['id', task.id] : []),
       ...(contextId === undefined ? [] : ['context', JSON.stringify(contextId)]),
       ...(lease ? ['lease', lease.leaseMs] : []),
       ...(adds === undefined ? [] : ['added', adds.turn, 'attempts', adds.attempts]),
