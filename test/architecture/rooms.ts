@@ -387,8 +387,8 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
 
 /** Rules that decide: only the engine of storages asks them. */
 const DECIDING = /^store\/rules\/decide-/;
-// These two storages still ask the rules by themselves.
-const DECIDERS = /^store\/(rules|engine|postgres|redis)\//;
+// This storage still asks the rules by itself.
+const DECIDERS = /^store\/(rules|engine|postgres)\//;
 
 /** Imports that are not in the table. */
 export function roomViolations(tree: SourceTree, rooms = ROOMS): Violation[] {

@@ -25,13 +25,15 @@ export class RedisStorages {
     return `test${this.#opened}:`;
   }
 
-  /** An empty storage. */
+  /** An empty storage, or the one with this prefix for another process. */
   async open(
     clock: Clock,
-    { eventLogBytes, logger = silentLogger }: { readonly eventLogBytes?: number; readonly logger?: Logger } = {},
+    {
+      eventLogBytes,
+      logger = silentLogger,
+      prefix = this.#nextPrefix(),
+    }: { readonly eventLogBytes?: number; readonly logger?: Logger; readonly prefix?: string } = {},
   ): Promise<TaskStorage> {
-    this.#opened += 1;
-    const { prefix } = this;
     const given = { clock: systemClock, ids: systemIds, logger: silentLogger };
     const settings = redisSettings({ url: this.#url, prefix, ...given });
     const connection = await RedisConnection.open(settings);
@@ -54,5 +56,10 @@ export class RedisStorages {
       scanMs: 0,
       ...(eventLogBytes !== undefined && { eventLogBytes }),
     });
+  }
+
+  #nextPrefix(): string {
+    this.#opened += 1;
+    return this.prefix;
   }
 }

@@ -126,7 +126,7 @@ export const REDIS_SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'always',
 /** A Redis that keeps its writes when it is killed. It is full when it has reached its limit of memory. */
 export async function redisDatabase(): Promise<ChaosDatabase> {
   const server = await RedisServer.start(...REDIS_SETTINGS);
-  const { accept, append, claim } = redisScripts().one;
+  const { change, claim } = redisScripts().one;
   const configure = async (maxmemory: string) => {
     const client = new Redis(server.url, { lazyConnect: true });
     await client.config('SET', 'maxmemory', maxmemory);
@@ -137,7 +137,12 @@ export async function redisDatabase(): Promise<ChaosDatabase> {
     url: server.url,
     port: server.port,
     urlThrough: (port) => server.url.replace(`:${server.port}`, `:${port}`),
-    requests: { accept: new RegExp(accept.sha), append: new RegExp(append.sha), claim: new RegExp(claim.sha) },
+    requests: {
+      // A turn is added by an accepted message only.
+      accept: /\r\nadded\r\n/,
+      append: new RegExp(`${change.sha}(?![^]*\r\nadded\r\n)`),
+      claim: new RegExp(claim.sha),
+    },
     kill: () => server.kill(),
     startAgain: () => server.startAgain(),
     freeze: () => server.freeze(),

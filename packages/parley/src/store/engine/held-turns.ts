@@ -1,7 +1,15 @@
 import type { ReleaseHow } from '../held-turn.js';
 import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
 import { isReadyAfterRelease, releasedCounts, renewedHolder } from '../rules/decide-lease.js';
-import { type HeldNumbers, type Holder, isHeld, isRunning, type TaskHead, waitingIn } from '../rules/task-head.js';
+import {
+  type HeldNumbers,
+  type Holder,
+  isHeld,
+  isRunning,
+  type TaskHead,
+  waitingAfter,
+  waitingIn,
+} from '../rules/task-head.js';
 
 /** The tables of turns that wait or run. `Cancel` is a request to cancel, in the form in which it is kept. */
 export interface TurnTables<Head extends TaskHead, Cancel, Checkpoint> {
@@ -56,15 +64,13 @@ export function releaseTurn<Head extends TaskHead>(
   how: ReleaseHow,
 ): { readonly waiting: number; readonly isReady: boolean } {
   if (head === undefined) return { waiting: 0, isReady: false };
-  const wasHeld = isHeld(head, held);
-  if (wasHeld) {
-    const counts = releasedCounts(how, attempt);
-    if (counts === undefined) tables.drop(head, held.turn);
-    else tables.count(head, held.turn, counts);
-    tables.hold(head, { epoch: head.epoch, holder: undefined });
-  }
-  const waiting = waitingIn(head);
-  return { waiting, isReady: wasHeld && isReadyAfterRelease(how, waiting) };
+  if (!isHeld(head, held)) return { waiting: waitingIn(head), isReady: false };
+  const counts = releasedCounts(how, attempt);
+  const waiting = waitingAfter(head, { drops: counts === undefined ? held.turn : undefined, holder: undefined });
+  if (counts === undefined) tables.drop(head, held.turn);
+  else tables.count(head, held.turn, counts);
+  tables.hold(head, { epoch: head.epoch, holder: undefined });
+  return { waiting, isReady: isReadyAfterRelease(how, waiting) };
 }
 
 /** Keeps a value for the next attempt of a turn. False if the turn is lost. */

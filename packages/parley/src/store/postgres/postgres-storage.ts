@@ -2,6 +2,7 @@ import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
+import { TaskLanes } from '../engine/task-lanes.js';
 import type {
   CancelRequest,
   Claim,
@@ -75,7 +76,6 @@ import { type ReadSources, readHeads, readRecords, readTask, readTasksApart } fr
 import { StoredScopes } from './stored-names.js';
 import { foldCounts, sweepOnce } from './sweep.js';
 import { PostgresTables, type Sql } from './tables.js';
-import { TaskLanes } from './task-lanes.js';
 import { UnreadableTurns } from './unreadable-turns.js';
 
 const UNIQUE_VIOLATION = '23505';

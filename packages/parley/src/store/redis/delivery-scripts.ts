@@ -165,24 +165,6 @@ end
 return { queues, found.bound and num(found.bound) or false }
 `;
 
-/** Adds or replaces a configuration. Answers 1, and 1 if its queue is due; 0 without a task; 2 without room. */
-export const PUT_CONFIG = `
-local known = call('HGET', KEYS[1], 'h')
-if not known then
-  return { 0, 0 }
-end
-local head = parse(known)
-if not has_config_room(ARGV[2], head, ARGV[4], ARGV[6]) then
-  return { 2, 0 }
-end
-local count = head.configs
-local is_due = put_config(ARGV[2], ARGV[3], head, ARGV[4], ARGV[5], head.seq, now())
-if head.configs ~= count then
-  call('HSET', KEYS[1], 'h', text_of(head))
-end
-return { 1, is_due and 1 or 0 }
-`;
-
 /** Replaces the text of a configuration; 0 if it is no longer the expected one. */
 export const REWRITE_CONFIG = `
 local configs = base .. '${KEY.configs}' .. ARGV[2]

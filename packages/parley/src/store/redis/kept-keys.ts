@@ -1,9 +1,10 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
+import { type KeyAnswer, knownKey, rememberKey, reserveKey } from '../engine/message-keys.js';
+import type { SharedKey } from '../engine/shared-tables.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
-import { type KeyStanding, keyStanding } from '../rules/decide-key.js';
 import type { Scope } from '../task-key.js';
 import type { OpenCalls } from './open-calls.js';
 import type { RedisCalls } from './redis-calls.js';
@@ -25,19 +26,37 @@ export type KeptKey = readonly [
 /** Attempts of a decision while other calls change its key. */
 const ATTEMPTS = 8;
 
-/** The standing of a kept key for a node. */
-export function standingOf(kept: KeptKey | null, node: string | undefined, now: number): KeyStanding {
-  if (kept === null) return 'free';
-  const [expires, lease, holder, , , , , , isTaskGone] = kept;
-  const reservation = lease === '-1' ? undefined : { node: holder, leaseEnd: Number(lease) };
-  return keyStanding({ expiresAt: Number(expires), reservation, isTaskGone: isTaskGone === 1 }, node, now);
+/** An idempotency key for the engine. */
+export function sharedKeyOf([
+  expires,
+  lease,
+  node,
+  digest,
+  task,
+  turn,
+  reply,
+  version,
+  isTaskGone,
+]: KeptKey): SharedKey {
+  const reservation = lease === '-1' ? undefined : { node, leaseEnd: Number(lease) };
+  const outcome =
+    reply !== null
+      ? { reply: JSON.parse(reply) as Message }
+      : task !== null && { taskId: taskKeyOf(task).id, turn: Number(turn) };
+  return {
+    expiresAt: Number(expires),
+    reservation,
+    isTaskGone: isTaskGone === 1,
+    version,
+    digest,
+    remembered: outcome ? { digest, outcome } : undefined,
+  };
 }
 
-/** The known outcome of a key. */
-export function rememberedOf([, , , digest, task, turn, reply]: KeptKey): Remembered {
-  if (reply !== null) return { digest, outcome: { reply: JSON.parse(reply) as Message } };
-  if (task === null) throw new TypeError('A reserved key has no outcome');
-  return { digest, outcome: { taskId: taskKeyOf(task).id, turn: Number(turn) } };
+/** A row of a key that the script writes. */
+interface WrittenKey {
+  readonly lease: Lease | undefined;
+  readonly reply: string;
 }
 
 /** The idempotency keys in Redis. */
@@ -52,10 +71,12 @@ export class KeptKeys implements IdempotencyKeys {
 
   reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
     return this.#open.run(async () => {
-      const kept = await this.#write(scope, key, { lease, reply: '' });
-      if (kept === undefined) return { kind: 'reserved' };
-      if (kept.standing === 'known') return { kind: 'known', first: rememberedOf(kept.key) };
-      return { kind: 'taken', digest: kept.key[3] };
+      const answer = await this.#write(scope, key, { lease, reply: '' }, (kept, now, write) =>
+        reserveKey(kept, { node: lease.node, now, write }),
+      );
+      if (answer.kind === 'written') return { kind: 'reserved' };
+      if (answer.kind === 'known') return { kind: 'known', first: outcomeOf(answer.key) };
+      return { kind: 'taken', digest: answer.key.digest };
     });
   }
 
@@ -68,8 +89,9 @@ export class KeptKeys implements IdempotencyKeys {
 
   remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
     return this.#open.run(async () => {
-      const kept = await this.#write(scope, key, { lease: undefined, reply: JSON.stringify(reply) });
-      return kept?.standing === 'known' ? rememberedOf(kept.key) : { digest: key.digest, outcome: { reply } };
+      const row = { lease: undefined, reply: JSON.stringify(reply) };
+      const answer = await this.#write(scope, key, row, (kept, now, write) => rememberKey(kept, { now, write }));
+      return answer.kind === 'known' ? outcomeOf(answer.key) : { digest: key.digest, outcome: { reply } };
     });
   }
 
@@ -77,28 +99,42 @@ export class KeptKeys implements IdempotencyKeys {
     return this.#open.run(async () => {
       const place = this.#calls.keys.ofKey(scope, key);
       const [now, kept] = await this.#calls.run<[string, KeptKey | null]>('readKey', place, [place.scope, place.text]);
-      return kept !== null && standingOf(kept, undefined, Number(now)) === 'known' ? rememberedOf(kept) : undefined;
+      return knownKey(kept === null ? undefined : sharedKeyOf(kept), Number(now))?.remembered;
     });
   }
 
-  /** Writes a key that is free. A reply overrides a reservation. Otherwise the key as it stands. */
+  /** Lets the engine decide about a key, and again if the key changes meanwhile. Most keys are new. */
   async #write(
     scope: Scope,
     { key, ttlMs, digest }: IdempotencyKey,
-    { lease, reply }: { readonly lease: Lease | undefined; readonly reply: string },
-  ): Promise<{ readonly standing: KeyStanding; readonly key: KeptKey } | undefined> {
+    { lease, reply }: WrittenKey,
+    decide: (
+      kept: SharedKey | undefined,
+      now: number,
+      write: (before: SharedKey | undefined) => void,
+    ) => KeyAnswer<SharedKey>,
+  ): Promise<KeyAnswer<SharedKey>> {
     const place = this.#calls.keys.ofKey(scope, key);
-    for (let attempt = 0, seen = ''; attempt < ATTEMPTS; attempt += 1) {
+    let kept: SharedKey | undefined;
+    let now = 0;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      let seen: string | undefined;
+      const decided = decide(kept, now, (before) => {
+        seen = before?.version ?? '';
+      });
+      if (seen === undefined) return decided;
       const args = [place.scope, place.text, ttlMs, digest, lease?.node ?? '', lease?.leaseMs ?? '', reply, seen];
-      const answer = await this.#calls.run<[string, KeptKey?] | null>('writeKey', place, args);
-      if (answer === null) return undefined;
-      const [now, kept] = answer;
-      if (kept === undefined) throw new OwnerBlockedError();
-      const standing = standingOf(kept, lease?.node, Number(now));
-      const isFree = standing === 'free' || (lease === undefined && standing === 'reserved');
-      if (!isFree) return { standing, key: kept };
-      seen = kept[7];
+      const answer = await this.#calls.run<[string, (KeptKey | null)?] | null>('writeKey', place, args);
+      if (answer === null) return decided;
+      if (answer[1] === undefined) throw new OwnerBlockedError();
+      now = Number(answer[0]);
+      kept = answer[1] === null ? undefined : sharedKeyOf(answer[1]);
     }
     throw new StorageError(`The idempotency key changed ${ATTEMPTS} times while it was written: repeat the call`);
   }
+}
+
+function outcomeOf({ remembered }: SharedKey): Remembered {
+  if (remembered === undefined) throw new TypeError('A reserved key has no outcome');
+  return remembered;
 }

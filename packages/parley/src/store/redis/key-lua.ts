@@ -3,7 +3,7 @@ import { KEY } from './redis-keys.js';
 
 /** Lua that reads and writes idempotency keys. A key is named by its JSON. Only the sweep removes expired keys. */
 export const KEY_LUA = `
--- The key as it stands. seen: changes with every write of the key. reply: the fields that rules/key-rules.ts asks for.
+-- The key as it stands. seen: changes with every write of the key. reply: the fields of KeptKey.
 local function read_key(key, scope)
   local fields = call('HMGET', base .. '${KEY.key}' .. scope .. key, 'x', 'l', 'n', 'g', 't', 'u', 'r', 'v')
   if not fields[1] then
@@ -50,8 +50,8 @@ if is_blocked(scope, time) then
   return { num(time) }
 end
 local kept = read_key(key, scope)
-if kept and kept.seen ~= seen then
-  return { num(time), kept.reply }
+if (kept and kept.seen or '') ~= seen then
+  return { num(time), kept and kept.reply or false }
 end
 local lease = lease_ms ~= '' and num(time + tonumber(lease_ms)) or '-1'
 put_key(key, scope, time, ttl, lease, node, digest, '', '', reply)

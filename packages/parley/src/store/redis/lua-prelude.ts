@@ -42,11 +42,22 @@ local function parse(text)
     since = tonumber(since), made = tonumber(made),
   }
 end
-local function text_of(head)
-  head.version = head.version + 1
+local function text_as_is(head)
   return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %s %.0f %.0f %s %.0f %.0f',
     head.version, head.seq, head.bytes, head.epoch, head.held, head.began, head.ended, head.configs,
     head.queue == '' and '-' or head.queue, head.turns, head.lease, head.state, head.since, head.made)
+end
+local function text_of(head)
+  head.version = head.version + 1
+  return text_as_is(head)
+end
+
+-- SCOPE and AGENT of a NAME. A comma and a quotation mark follow each other only between two texts of the JSON.
+local function scope_of(name)
+  return string.match(name, '^(.*),".*%]$') .. ']'
+end
+local function agent_of(name)
+  return string.match(name, '^%[(.-),"')
 end
 
 -- Count of the turns that have no holder.
@@ -59,22 +70,6 @@ local function waiting(head)
 end
 local function first_turn(head)
   return string.match(head.queue, '^%d+')
-end
-local function drop_turn(task, head, turn)
-  call('HDEL', task, 'm' .. turn, 'c' .. turn, 'n' .. turn, 'k' .. turn, 'x' .. turn)
-  local queue = {}
-  for queued in string.gmatch(head.queue, '%d+') do
-    if queued ~= turn then
-      queue[#queue + 1] = queued
-    end
-  end
-  head.queue = table.concat(queue, ',')
-end
-local function drop_turns(task, head)
-  for turn in string.gmatch(head.queue, '%d+') do
-    call('HDEL', task, 'm' .. turn, 'c' .. turn, 'n' .. turn, 'k' .. turn, 'x' .. turn)
-  end
-  head.queue = ''
 end
 
 -- Puts a task where claims find it. before: its head before the change; nil for a new task.
@@ -150,56 +145,6 @@ end
 local DELIVERY = '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$'
 local function delivery_name(name, config)
   return string.sub(name, 1, -2) .. ',' .. config .. ']'
-end
--- Makes the queues of a task due that wait for a record. True if there is one.
-local function mark_due(name, agent, time)
-  local heads = call('HGETALL', base .. '${KEY.deliveries}' .. name)
-  local is_due = false
-  for at = 1, #heads, 2 do
-    local position, due, attempts, status, epoch, lease, order, parked, rest = string.match(heads[at + 1], DELIVERY)
-    if due == '-1' and parked == '0' then
-      local fields = { position, num(time), attempts, status, epoch, lease, order, parked, rest }
-      call('HSET', base .. '${KEY.deliveries}' .. name, heads[at], table.concat(fields, ' '))
-      call('ZADD', base .. '${KEY.due}' .. agent, num(time), delivery_name(name, heads[at]))
-      is_due = true
-    end
-  end
-  return is_due
-end
--- True if a task has room for a configuration, as rules/delivery-queue.ts says. An empty limit is none.
-local function has_config_room(name, head, config, limit)
-  return limit == '' or head.configs < tonumber(limit) or call('HEXISTS', base .. '${KEY.configs}' .. name, config) == 1
-end
--- Adds or replaces a configuration, as rules/delivery-queue.ts says. A new queue begins behind a position.
--- True if its queue is due.
-local function put_config(name, agent, head, config, text, position, time)
-  local configs, heads = base .. '${KEY.configs}' .. name, base .. '${KEY.deliveries}' .. name
-  local earlier = call('HGET', configs, config)
-  if earlier == text then
-    return false
-  end
-  local epoch, order = time, nil
-  if earlier then
-    local kept = call('HGET', heads, config)
-    local at, _, _, _, its_epoch, _, its_order = string.match(kept, DELIVERY)
-    position, epoch, order = tonumber(at), tonumber(its_epoch), its_order
-  else
-    order = num(call('HINCRBY', base .. '${KEY.count}', 'order', 1))
-    head.configs = head.configs + 1
-    call('ZADD', base .. '${KEY.queues}' .. agent, order, delivery_name(name, config))
-    call('SADD', base .. '${KEY.agents}', agent)
-  end
-  local is_due = position < head.seq
-  local due = is_due and num(time) or '-1'
-  local fields = { num(position), due, '0', '-1', num(epoch + 1), '-1', order, '0', '[null,null]' }
-  call('HSET', configs, config, text)
-  call('HSET', heads, config, table.concat(fields, ' '))
-  if is_due then
-    call('ZADD', base .. '${KEY.due}' .. agent, due, delivery_name(name, config))
-  else
-    call('ZREM', base .. '${KEY.due}' .. agent, delivery_name(name, config))
-  end
-  return is_due
 end
 -- Removes a configuration with its queue. False if there is none.
 local function drop_config(name, agent, head, config)

@@ -66,20 +66,13 @@ local function remove(task, name, scope, agent, id, head)
 end
 `;
 
-/**
- * Deletes a task. The plain case: no lease on it lasts. Answers 1, or 0 and the head if nothing was deleted.
- * `ARGV[6]`: if it is not empty, only a task that ended before this time is deleted.
- */
+/** Deletes a task whose head is still this text. ARGV: NAME, SCOPE, AGENT, the id, and the head. Answers 1 or 0. */
 export const DELETE = `${REMOVE}
-local known = call('HMGET', KEYS[1], 'h', 'n', 'c')
-local head = known[1] and parse(known[1])
-local time = now()
-local is_running = head and head.held > 0 and head.lease > time
-if not head or is_running or (ARGV[6] ~= '' and (head.ended == 0 or head.ended >= tonumber(ARGV[6]))) then
-  return { 0, num(time), known }
+if call('HGET', KEYS[1], 'h') ~= ARGV[6] then
+  return 0
 end
-remove(KEYS[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], head)
-return { 1 }
+remove(KEYS[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], parse(ARGV[6]))
+return 1
 `;
 
 /** The head of a task. */

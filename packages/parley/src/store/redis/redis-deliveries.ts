@@ -1,8 +1,8 @@
 import { StorageError } from '../../errors/storage-error.js';
+import { purgeQueue, type QueueTables, replayQueue, settleQueue } from '../engine/delivery-queues.js';
 import { PARTITIONS } from '../partition.js';
 import type {
   ConfigChange,
-  ConfigPut,
   ConfigRange,
   DeliveryClaim,
   DeliveryClaimRequest,
@@ -16,8 +16,7 @@ import type {
   StoredPushConfig,
 } from '../push-storage.js';
 import { type ClaimedTexts, readableDeliveries } from '../readable-deliveries.js';
-import { isDeliveryClaimable, purgedDelivery, replayedDelivery, settledDelivery } from '../rules/decide-delivery.js';
-import type { DeliveryHead } from '../rules/delivery-head.js';
+import type { DeliveryHead, DeliveryLog } from '../rules/delivery-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type { RedisCalls } from './redis-calls.js';
 import { recordOf } from './task-texts.js';
@@ -37,13 +36,19 @@ type ClaimedQueue = readonly [
 /** A queue with the floor and the last record of its log. */
 type KnownDelivery = readonly [now: string, head: string, floor: string, last: string];
 
+/** A queue with the log of its task. */
+interface KnownQueue extends DeliveryLog {
+  readonly head: DeliveryHead;
+  readonly order: string;
+}
+
 /** A listed queue, with its order. */
 type ListedQueue = readonly [member: string, head: string, last: string, order: string];
 
 /** The outcome of a change of a queue, and whether a node can claim it now. */
 export interface Changed<R> {
   readonly outcome: R;
-  readonly isDue: boolean;
+  readonly isReady: boolean;
 }
 
 /** So often is a decision made again, because the queue or its task changed meanwhile. */
@@ -54,10 +59,8 @@ const ALL_AGENTS = '*';
 const TOGETHER = 32;
 
 type NamedConfig = StoredPushConfig & { readonly id: string };
-/** The answers of the script that puts a configuration there. */
-const PUT_RESULTS = ['not-found', 'put', 'full'] as const;
 
-/** Push configurations, and the queues of their deliveries. The rules decide, and scripts compare and set. */
+/** Push configurations, and the queues of their deliveries. The engine decides, and scripts compare and set. */
 export class RedisDeliveries {
   readonly #calls: RedisCalls;
   readonly #work: WorkPlaces;
@@ -67,18 +70,6 @@ export class RedisDeliveries {
     this.#calls = calls;
     this.#work = work;
     this.#unreadable = unreadable;
-  }
-
-  /** `isDue`: the queue of the configuration is due. */
-  async put(
-    key: TaskKey,
-    config: NamedConfig,
-    limit: number | undefined,
-  ): Promise<{ readonly result: ConfigPut; readonly isDue: boolean }> {
-    const { name, agent, ...place } = this.#calls.keys.ofTask(key);
-    const args = [name, agent, JSON.stringify(config.id), JSON.stringify(config), limit ?? ''];
-    const [result, isDue] = await this.#calls.run<readonly [0 | 1 | 2, 0 | 1]>('putConfig', place, args);
-    return { result: PUT_RESULTS[result], isDue: isDue === 1 };
   }
 
   async config(key: TaskKey, id: string): Promise<StoredPushConfig | undefined> {
@@ -151,24 +142,22 @@ export class RedisDeliveries {
   }
 
   async settle({ key, configId, epoch }: HeldDelivery, outcome: DeliveryOutcome): Promise<Changed<boolean>> {
-    return this.#change({ key, configId }, false, (head, { last, now }) => {
-      const settled = settledDelivery(head, { epoch, outcome }, { last, now });
-      return settled === undefined ? { outcome: false } : { outcome: true, head: settled };
-    });
+    const { kind, isReady } = await this.#change({ key, configId }, (tables, queue, now) =>
+      settleQueue(tables, { queue, epoch, outcome }, now),
+    );
+    return { outcome: kind === 'settled', isReady };
   }
 
-  replay(queue: DeliveryKey, from: number | undefined): Promise<Changed<'replayed' | 'not-found' | 'not-kept'>> {
-    return this.#change<'replayed' | 'not-found' | 'not-kept'>(queue, 'not-found', (head, { floor, last, now }) => {
-      const replayed = replayedDelivery(head, { from, floor, last }, now);
-      return replayed === undefined ? { outcome: 'not-kept' } : { outcome: 'replayed', head: replayed };
-    });
+  async replay(key: DeliveryKey, from: number | undefined): Promise<Changed<'replayed' | 'not-found' | 'not-kept'>> {
+    const { kind, isReady } = await this.#change(key, (tables, queue, now) =>
+      replayQueue(tables, { queue, from }, now),
+    );
+    return { outcome: kind, isReady };
   }
 
-  purge(queue: DeliveryKey): Promise<Changed<boolean>> {
-    return this.#change(queue, false, (head, { last, now }) => ({
-      outcome: true,
-      head: purgedDelivery(head, last, now),
-    }));
+  async purge(key: DeliveryKey): Promise<Changed<boolean>> {
+    const outcome = await this.#change(key, (tables, queue, now) => purgeQueue(tables, queue, now));
+    return { outcome, isReady: false };
   }
 
   async page({ agents, scope, standing, cursor, limit }: DeliveryQuery): Promise<DeliveryPage> {
@@ -229,28 +218,30 @@ export class RedisDeliveries {
     return { listed };
   }
 
-  /** Lets a rule change a queue, and again if the queue or its task changes meanwhile. */
+  /** Lets the engine change a queue, and again if the queue or its task changes meanwhile. */
   async #change<R>(
     { key, configId }: DeliveryKey,
-    missing: R,
-    rule: (
-      head: DeliveryHead,
-      log: { readonly floor: number; readonly last: number; readonly now: number },
-    ) => { readonly outcome: R; readonly head?: DeliveryHead },
-  ): Promise<Changed<R>> {
+    decide: (tables: QueueTables<KnownQueue>, queue: KnownQueue | undefined, now: number) => R,
+  ): Promise<R> {
     const place = this.#calls.keys.ofTask(key);
     const config = JSON.stringify(configId);
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const known = await this.#calls.run<KnownDelivery | null>('readDelivery', place, [place.name, config]);
-      if (known === null) return { outcome: missing, isDue: false };
-      const [now, seen, floor, last] = known;
-      const { head, order } = deliveryHeadOf(seen);
-      const changed = rule(head, { floor: Number(floor), last: Number(last), now: Number(now) });
-      if (changed.head === undefined) return { outcome: changed.outcome, isDue: false };
-      const due = changed.head.dueAt === undefined ? '' : Math.ceil(changed.head.dueAt);
-      const args = [place.name, place.agent, config, seen, last, deliveryText(changed.head, order), due];
-      if ((await this.#calls.run<0 | 1>('writeDelivery', place, args)) === 0) continue;
-      return { outcome: changed.outcome, isDue: isDeliveryClaimable(changed.head, Number(now)) };
+      const [now = '0', seen = '', floor, last = '0'] = known ?? [];
+      const queue = known === null ? undefined : { ...deliveryHeadOf(seen), floor: Number(floor), last: Number(last) };
+      let written: DeliveryHead | undefined;
+      const tables: QueueTables<KnownQueue> = {
+        head: ({ head }) => head,
+        log: (log) => log,
+        write: (_, head) => {
+          written = head;
+        },
+      };
+      const outcome = decide(tables, queue, Number(now));
+      if (queue === undefined || written === undefined) return outcome;
+      const due = written.dueAt === undefined ? '' : Math.ceil(written.dueAt);
+      const args = [place.name, place.agent, config, seen, last, deliveryText(written, queue.order), due];
+      if ((await this.#calls.run<0 | 1>('writeDelivery', place, args)) === 1) return outcome;
     }
     throw new StorageError(`The deliveries of the task ${key.id} changed ${ATTEMPTS} times: repeat the call`);
   }

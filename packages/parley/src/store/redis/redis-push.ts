@@ -1,3 +1,4 @@
+import type { SharedTasks } from '../engine/shared-tasks.js';
 import type {
   ConfigChange,
   ConfigPut,
@@ -17,10 +18,12 @@ import type { Scope } from '../task-key.js';
 import type { OpenCalls } from './open-calls.js';
 import type { ReadyWork } from './ready-work.js';
 import type { Changed, RedisDeliveries } from './redis-deliveries.js';
+import type { RedisHead } from './task-texts.js';
 
 /** The parts of a storage that its push configurations need. */
 export interface RedisPushOptions {
   readonly open: OpenCalls;
+  readonly tasks: SharedTasks<RedisHead>;
   readonly deliveries: RedisDeliveries;
   readonly ready: ReadyWork;
 }
@@ -28,18 +31,20 @@ export interface RedisPushOptions {
 /** The push configurations in Redis, with their deliveries. A change that makes a queue due wakes the processes. */
 export class RedisPush implements PushStorage {
   readonly #open: OpenCalls;
+  readonly #tasks: SharedTasks<RedisHead>;
   readonly #deliveries: RedisDeliveries;
   readonly #ready: ReadyWork;
 
-  constructor({ open, deliveries, ready }: RedisPushOptions) {
+  constructor({ open, tasks, deliveries, ready }: RedisPushOptions) {
     this.#open = open;
+    this.#tasks = tasks;
     this.#deliveries = deliveries;
     this.#ready = ready;
   }
 
   putConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
     return this.#open.run(async () => {
-      const { result, isDue } = await this.#deliveries.put({ scope, id: config.taskId }, config, limit);
+      const { result, isDue } = await this.#tasks.putConfig({ scope, id: config.taskId }, config, limit);
       if (isDue) this.#ready.deliveryReady(scope);
       return result;
     });
@@ -82,8 +87,8 @@ export class RedisPush implements PushStorage {
   }
 
   async #changed<R>({ key }: DeliveryKey, changed: Promise<Changed<R>>): Promise<R> {
-    const { outcome, isDue } = await changed;
-    if (isDue) this.#ready.deliveryReady(key.scope);
+    const { outcome, isReady } = await changed;
+    if (isReady) this.#ready.deliveryReady(key.scope);
     return outcome;
   }
 }

@@ -1,12 +1,10 @@
 import { PARTITIONS } from '../partition.js';
-import { ACCEPT, CREATE } from './accept-script.js';
-import { APPEND, APPEND_CHUNKS, DROP_LOG, TAIL } from './append-script.js';
+import { CHANGE, CHANGE_CHUNKS, LOAD } from './change-script.js';
 import {
   CLAIM_DELIVERIES,
   DELETE_CONFIG,
   LIST_DELIVERIES,
   PEEK_DELIVERIES,
-  PUT_CONFIG,
   READ_CONFIGS,
   READ_DELIVERY,
   REWRITE_CONFIG,
@@ -21,18 +19,15 @@ import { CHECK, HEARTBEAT, NOW, READ_NODES } from './redis-processes.js';
 import { type RedisScript, redisScript } from './redis-script.js';
 import { PEEK_SWEEP, SWEEP } from './sweep-script.js';
 import { PUT_KEY, PUT_TASK } from './transfer-scripts.js';
-import { CANCEL, CLAIM, HELD, PEEK } from './turn-scripts.js';
+import { CLAIM, PEEK, SET_ASIDE } from './turn-scripts.js';
 
 /** The bodies of all scripts; each one runs behind the prelude. */
 const BODIES = {
-  accept: ACCEPT,
-  create: CREATE,
-  append: DROP_LOG + APPEND,
-  tail: TAIL,
+  change: CHANGE,
+  load: LOAD,
   claim: CLAIM,
   peek: PEEK,
-  held: HELD,
-  cancel: CANCEL,
+  setAside: SET_ASIDE,
   head: READ_HEAD,
   readTask: READ_TASK,
   readRecords: READ_RECORDS,
@@ -45,7 +40,6 @@ const BODIES = {
   readDelivery: READ_DELIVERY,
   writeDelivery: WRITE_DELIVERY,
   listDeliveries: LIST_DELIVERIES,
-  putConfig: PUT_CONFIG,
   rewriteConfig: REWRITE_CONFIG,
   readConfigs: READ_CONFIGS,
   deleteConfig: DELETE_CONFIG,
@@ -88,7 +82,7 @@ export interface RedisScripts {
 export function redisScripts(time = SERVER_TIME): RedisScripts {
   const prelude = luaPrelude(time);
   const one = Object.entries(BODIES).map(([name, body]) => {
-    const first = name === 'append' ? APPEND_CHUNKS : '';
+    const first = name === 'change' ? CHANGE_CHUNKS : '';
     return [name, redisScript(first + prelude + body)] as const;
   });
   const every = LOOKS.map((name) => [name, redisScript(prelude + everyPartition(BODIES[name]))] as const);

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { SharedTasks } from '../engine/shared-tasks.js';
 import type {
   CancelRequest,
   ClaimRequest,
@@ -16,7 +17,6 @@ import type { IdempotencyKeys } from '../idempotency-keys.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { RateCounters } from '../rate-counters.js';
-import { isReadyAfterAppend, isReadyAfterRelease } from '../rules/decide-lease.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
   Acceptance,
@@ -37,9 +37,6 @@ import type {
   TaskStorage,
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
-import { acceptMessage } from './accept-messages.js';
-import { appendRecords, type LogLimits } from './append-records.js';
-import { HeldTurns } from './held-turns.js';
 import { KeptKeys } from './kept-keys.js';
 import { OpenCalls } from './open-calls.js';
 import { ReadyWork } from './ready-work.js';
@@ -52,11 +49,13 @@ import { RedisPush } from './redis-push.js';
 import { RedisRateCounters } from './redis-rate-counters.js';
 import { RedisRetention } from './redis-retention.js';
 import { openChecked } from './redis-schema.js';
+import { RedisTables } from './redis-tables.js';
 import { type PlacedWakeups, RedisWakeups } from './redis-wakeups.js';
 import type { RunCommands } from './redis-walk.js';
 import { ScriptPipeline } from './script-pipeline.js';
 import { StoredTasks } from './stored-tasks.js';
 import { RedisTaskLists } from './task-lists.js';
+import type { RedisHead } from './task-texts.js';
 import { TurnClaims } from './turn-claims.js';
 import { UnreadableTasks } from './unreadable-tasks.js';
 
@@ -85,8 +84,7 @@ const LOG_BYTES = 16_777_216;
 
 /**
  * Keeps everything in Redis or Valkey, for any number of processes. Each write is one script on one partition, see
- * `redis-keys.ts`. A script writes only in the plain case. In any other case it answers the head of the task. Then a
- * rule of `rules/` decides, and the script applies the decision if the task has not changed since.
+ * `redis-keys.ts`. The engine decides about a task. The script writes the decision if the task has not changed since.
  */
 export class RedisStorage implements TaskStorage {
   readonly shared = true;
@@ -100,11 +98,10 @@ export class RedisStorage implements TaskStorage {
   readonly owners: OwnerStorage;
   readonly #open = new OpenCalls();
   readonly #calls: RedisCalls;
-  readonly #limits: LogLimits;
   readonly #unreadable: UnreadableTasks;
   readonly #ready: ReadyWork;
   readonly #claims: TurnClaims;
-  readonly #turns: HeldTurns;
+  readonly #engine: SharedTasks<RedisHead>;
   readonly #tasks: StoredTasks;
   readonly #lists: RedisTaskLists;
   readonly #retention: RedisRetention;
@@ -119,7 +116,6 @@ export class RedisStorage implements TaskStorage {
     if (parts.rateCounters !== undefined) this.rateCounters = parts.rateCounters;
     this.#calls = new RedisCalls(runner, { prefix, time });
     if (runner.watch !== undefined) this.watchCommits = (watcher) => runner.watch?.(watcher) ?? (() => {});
-    this.#limits = { eventLogBytes, logBytes: Math.min(LOG_BYTES, eventLogBytes) };
     this.#unreadable = new UnreadableTasks(this.#calls, parts.logger);
     const { clock } = parts;
     this.#clock = clock;
@@ -128,14 +124,18 @@ export class RedisStorage implements TaskStorage {
     const open = this.#open;
     const deliveries = new RedisDeliveries(this.#calls, ready.deliveries, this.#unreadable);
     this.keys = new KeptKeys(this.#calls, open);
-    this.push = new RedisPush({ open, deliveries, ready });
     this.owners = new RedisOwners({ calls: this.#calls, open, wakeups: this.wakeups, prefix, run: parts.run });
     this.#lists = new RedisTaskLists(this.#calls, this.#unreadable);
     this.#retention = new RedisRetention(this.#calls);
     this.#processes = new RedisProcesses(this.#calls);
-    this.#claims = new TurnClaims(this.#calls, ready.turns, this.#unreadable);
-    this.#turns = new HeldTurns(this.#calls);
-    this.#tasks = new StoredTasks(this.#calls, this.#unreadable);
+    const unreadable = this.#unreadable;
+    this.#tasks = new StoredTasks(this.#calls, unreadable);
+    const limits = { eventLogBytes, logBytes: Math.min(LOG_BYTES, eventLogBytes) };
+    const engine = new SharedTasks(new RedisTables(this.#calls, { tasks: this.#tasks, unreadable, limits }));
+    this.#engine = engine;
+    this.push = new RedisPush({ open, tasks: engine, deliveries, ready });
+    const claimed = (task: TaskKey, head: RedisHead) => engine.claimed(task, head);
+    this.#claims = new TurnClaims({ calls: this.#calls, work: ready.turns, unreadable, claimed });
   }
 
   /**
@@ -161,7 +161,7 @@ export class RedisStorage implements TaskStorage {
   accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     return this.#open.run(async () => {
       const { scope } = acceptance;
-      const { outcome, isDue, isReady } = await acceptMessage(this.#calls, acceptance);
+      const { outcome, isDue, isReady } = await this.#engine.accept(acceptance);
       if (isDue) this.#ready.deliveryReady(scope);
       if (isReady) this.#ready.turnReady(scope);
       return outcome;
@@ -170,10 +170,10 @@ export class RedisStorage implements TaskStorage {
 
   append(append: Append): Promise<AppendOutcome> {
     return this.#open.run(async () => {
-      const { outcome, isDue } = await appendRecords(this.#calls, append, this.#limits);
+      const { outcome, isDue, isReady } = await this.#engine.append(append);
       if (outcome.kind !== 'appended') return outcome;
       this.wakeups.taskChanged(append.key);
-      if (isReadyAfterAppend(append, outcome.waiting)) this.#ready.turnReady(append.key.scope);
+      if (isReady) this.#ready.turnReady(append.key.scope);
       if (isDue) this.#ready.deliveryReady(append.key.scope);
       return outcome;
     });
@@ -184,28 +184,39 @@ export class RedisStorage implements TaskStorage {
   }
 
   begin(turn: HeldTurn, attempt: number): Promise<Holding> {
-    return this.#open.run(() => this.#turns.begin(turn, attempt));
+    return this.#open.run(() => this.#engine.begin(turn, attempt));
   }
 
-  renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
-    return this.#open.run(() => this.#turns.renew(request));
+  /** Each turn is a call of its own, so that a failure with one fails no other. */
+  renew({ leaseMs, turns }: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
+    return this.#open.run(async () => {
+      const answers = await Promise.allSettled(turns.map((turn) => this.#engine.renew(turn, leaseMs)));
+      const [first] = answers;
+      // Nothing can be said about any turn: the storage itself has failed.
+      if (first?.status === 'rejected' && answers.every(({ status }) => status === 'rejected')) throw first.reason;
+      return answers.map((answer): Renewal => {
+        if (answer.status === 'fulfilled') return answer.value;
+        const { reason } = answer;
+        return { held: 'unknown', error: reason instanceof Error ? reason.message : String(reason) };
+      });
+    });
   }
 
   release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
     return this.#open.run(async () => {
-      const waiting = await this.#turns.release(turn, how);
-      if (isReadyAfterRelease(how, waiting)) this.#ready.turnReady(turn.key.scope);
+      const { waiting, isReady } = await this.#engine.release(turn, how);
+      if (isReady) this.#ready.turnReady(turn.key.scope);
       return { waiting };
     });
   }
 
   saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
-    return this.#open.run(() => this.#turns.saveCheckpoint(turn, checkpoint));
+    return this.#open.run(() => this.#engine.saveCheckpoint(turn, checkpoint));
   }
 
   requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
     return this.#open.run(async () => {
-      const outcome = await this.#turns.requestCancel({ scope, id: taskId }, request);
+      const outcome = await this.#engine.requestCancel({ scope, id: taskId }, request);
       if (outcome.kind === 'requested') this.wakeups.cancelAsked({ scope, id: taskId });
       return outcome;
     });
@@ -232,12 +243,12 @@ export class RedisStorage implements TaskStorage {
   }
 
   create(scope: Scope, task: Task): Promise<boolean> {
-    return this.#open.run(() => this.#tasks.create(scope, task));
+    return this.#open.run(() => this.#engine.create(scope, task));
   }
 
   delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
     return this.#open.run(async () => {
-      const outcome = await this.#tasks.delete({ scope, id: taskId });
+      const outcome = await this.#engine.delete({ scope, id: taskId });
       if (outcome === 'deleted') this.wakeups.taskChanged({ scope, id: taskId });
       return outcome;
     });

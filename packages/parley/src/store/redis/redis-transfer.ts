@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
 import { StorageError } from '../../errors/storage-error.js';
-import { stateNumber } from '../state-numbers.js';
 import type {
   CopiedKey,
   CopiedPushConfig,
@@ -16,7 +15,7 @@ import { type RedisOptions, redisSettings } from './redis-options.js';
 import { RedisProcesses } from './redis-processes.js';
 import { openChecked } from './redis-schema.js';
 import { walkKeys } from './redis-walk.js';
-import { HEAD_FIELDS, headOf } from './task-texts.js';
+import { headOf, headTextOf } from './task-texts.js';
 
 /** A server beats every few seconds. One that was silent for so long has ended. */
 const SILENCE_MS = 20_000;
@@ -146,23 +145,21 @@ function elementOf({ turn, event, history, metadata }: CopiedRecord): string {
 }
 
 function headText(task: CopiedTask, records: readonly string[]): string {
-  const numbers: Readonly<Record<(typeof HEAD_FIELDS)[number], number | string>> = {
+  return headTextOf({
     version: 0,
     seq: task.seq,
     bytes: records.reduce((sum, record) => sum + record.length, 0),
     epoch: task.epoch,
-    held: 0,
+    holder: undefined,
     began: task.lastTurn,
-    ended: task.endedAt ?? 0,
+    endedAt: task.endedAt ?? 0,
     configs: task.pushConfigs.length,
-    queue: task.turns.length === 0 ? '-' : task.turns.map(({ turn }) => turn).join(','),
+    queue: task.turns,
     turns: task.turnCount,
-    lease: 0,
-    state: stateNumber(task.state),
+    state: task.state,
     since: task.statusTime,
-    made: task.createdAt,
-  };
-  return HEAD_FIELDS.map((field) => numbers[field]).join(' ');
+    createdAt: task.createdAt,
+  });
 }
 
 /** The head of a queue of deliveries. The script puts epoch, lease and order in the place of `@`. */

@@ -1,15 +1,10 @@
-import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
-import type { Task } from '../../model/task.js';
-import { decideDelete } from '../rules/decide-cancel.js';
-import type { Scope, TaskKey } from '../task-key.js';
+import type { TaskKey } from '../task-key.js';
 import type { RecordPage, StoredTask, TaskProgress } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
-import { headOf, type KnownHead, newTaskFields, recordOf, storedOf, type TaskContent } from './task-texts.js';
+import { headOf, type KnownHead, recordOf, storedOf, type TaskContent } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';
 
-type DeleteAnswer = readonly [1] | readonly [0, now: string, head: KnownHead];
-
-/** Single tasks: their content, their logs, and their beginning and end from outside. */
+/** Reads single tasks: their content and their logs. */
 export class StoredTasks {
   readonly #calls: RedisCalls;
   readonly #unreadable: UnreadableTasks;
@@ -47,20 +42,5 @@ export class StoredTasks {
         return head && { seq: head.seq, state: head.state, lastTurn: head.began };
       }),
     );
-  }
-
-  async create(scope: Scope, task: Task): Promise<boolean> {
-    const place = this.#calls.keys.ofTask({ scope, id: task.id });
-    const args = [place.name, place.scope, place.agent, task.id, ...newTaskFields(task)];
-    const answer = await this.#calls.run<0 | 1 | 5>('create', place, args);
-    if (answer === 5) throw new OwnerBlockedError();
-    return answer === 1;
-  }
-
-  async delete(key: TaskKey): Promise<'deleted' | 'not-found' | 'running'> {
-    const place = this.#calls.keys.ofTask(key);
-    const args = [place.name, place.scope, place.agent, key.id, ''];
-    const answer = await this.#calls.run<DeleteAnswer>('delete', place, args);
-    return answer[0] === 1 ? 'deleted' : decideDelete(headOf(answer[2]), Number(answer[1]));
   }
 }

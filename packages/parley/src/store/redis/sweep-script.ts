@@ -1,4 +1,4 @@
-import { DROP_LOG } from './append-script.js';
+import { DROP_LOG } from './change-script.js';
 import { KEY_LUA } from './key-lua.js';
 import { REMOVE } from './read-scripts.js';
 import { KEY } from './redis-keys.js';
@@ -95,10 +95,8 @@ for _, name in ipairs(call('ZRANGE', base .. '${KEY.ended}', '-inf', '(' .. task
   if left <= 0 or not drop_records(name) or left <= 0 then
     break
   end
-  -- A comma and a quotation mark follow each other only between two texts of the JSON.
-  local scope, agent = string.match(name, '^(.*),".*%]$') .. ']', string.match(name, '^%[(.-),"')
   local task = base .. '${KEY.task}' .. name
-  remove(task, name, scope, agent, cjson.decode(name)[4], parse(call('HGET', task, 'h')))
+  remove(task, name, scope_of(name), agent_of(name), cjson.decode(name)[4], parse(call('HGET', task, 'h')))
   tasks = tasks + 1
   left = left - 1
 end

@@ -1,12 +1,11 @@
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task, TaskStatus } from '../../model/task.js';
-import { isTerminal, type TaskState } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
-import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
-import { isRunning, type TaskHead } from '../rules/task-head.js';
+import type { SharedHead } from '../engine/shared-tables.js';
+import { isRunning } from '../rules/task-head.js';
 import { stateNumber, stateOfNumber } from '../state-numbers.js';
 import type { TaskKey } from '../task-key.js';
 import type { StoredTask } from '../task-storage.js';
@@ -15,7 +14,7 @@ import type { StoredTask } from '../task-storage.js';
  * The numbers in the head of a task, in their order, with spaces between them. `queue`: the turns that wait or run with
  * commas between them, or a hyphen. The fields from `epoch` to `queue` decide whether an append of chunks is plain.
  */
-export const HEAD_FIELDS = [
+const HEAD_FIELDS = [
   'version',
   'seq',
   'bytes',
@@ -36,10 +35,11 @@ export const HEAD_FIELDS = [
 export type KnownHead = readonly [numbers: string | null, node: string | null, context: string | null];
 
 /** The head of a task as it is kept. */
-export interface RedisHead extends TaskHead {
-  /** Changes with every write of the head. */
-  readonly version: number;
-  readonly state: TaskState;
+export interface RedisHead extends SharedHead {
+  /** The text of the numbers, as it is kept. A change compares all of it. */
+  readonly text: string;
+  /** The status time. */
+  readonly since: number;
   readonly createdAt: number;
   /** The time of the end; 0 for a task that goes on. */
   readonly endedAt: number;
@@ -57,8 +57,10 @@ export function headOf([numbers, node, context]: KnownHead): RedisHead | undefin
   const held = number('held');
   const endedAt = number('ended');
   return {
+    text: numbers,
     version: number('version'),
     seq: number('seq'),
+    since: number('since'),
     epoch: number('epoch'),
     turns: number('turns'),
     began: number('began'),
@@ -72,6 +74,28 @@ export function headOf([numbers, node, context]: KnownHead): RedisHead | undefin
     queue: queue === '-' ? [] : queue.split(',').map((turn) => ({ turn: Number(turn) })),
     contextId: context === null ? undefined : (JSON.parse(context) as string),
   };
+}
+
+/** The text of a head from its members. */
+export function headTextOf(head: Omit<RedisHead, 'text' | 'contextId' | 'hasEnded'>): string {
+  const { holder, queue } = head;
+  const numbers: Readonly<Record<(typeof HEAD_FIELDS)[number], number | string>> = {
+    version: head.version,
+    seq: head.seq,
+    bytes: head.bytes,
+    epoch: head.epoch,
+    held: holder?.turn ?? 0,
+    began: head.began,
+    ended: head.endedAt,
+    configs: head.configs,
+    queue: queue.length === 0 ? '-' : queue.map(({ turn }) => turn).join(','),
+    turns: head.turns,
+    lease: holder?.leaseEnd ?? 0,
+    state: stateNumber(head.state),
+    since: head.since,
+    made: head.createdAt,
+  };
+  return HEAD_FIELDS.map((field) => numbers[field]).join(' ');
 }
 
 /** The fields of a task, and its records behind its snapshot. */
@@ -140,24 +164,6 @@ export function recordOf(seq: number, element: string): LogRecord {
     ...(history !== '' && { history: JSON.parse(history) as readonly Message[] }),
     ...(metadata !== undefined && { metadata: JSON.parse(metadata) as JsonObject }),
   });
-}
-
-/** A new task, as `insert` of the scripts wants it. An empty text stands for what is absent. */
-export function newTaskFields(task: Task): readonly (string | number)[] {
-  const { contextId, status } = task;
-  const ended = isTerminal(status.state);
-  const texts = ShapedTask.textsOf(task);
-  return [
-    contextId === undefined ? '' : JSON.stringify(contextId),
-    stateNumber(status.state),
-    statusTime(status),
-    texts.status,
-    texts.metadata ?? '',
-    ended ? 1 : 0,
-    ended ? (texts.history ?? '') : '',
-    ended ? (texts.artifacts ?? '') : '',
-    recordText(LogRecord.of(1, 0, { task })),
-  ];
 }
 
 const statusTexts = new WeakMap<TaskStatus, string>();

@@ -6,12 +6,9 @@ import { parsedCancel } from '../held-turn.js';
 import type { TaskKey } from '../task-key.js';
 import type { RedisCalls } from './redis-calls.js';
 import { type TaskPlace, taskKeyOf } from './redis-keys.js';
-import { type TaskContent, taskOf } from './task-texts.js';
+import { type RedisHead, type TaskContent, taskOf } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';
 import type { WorkPlaces } from './work-places.js';
-
-/** Attempts, hand-overs and place of a turn, its checkpoint, and its request to cancel. */
-export type TurnFields = readonly [counts: string, checkpoint: string | null, cancel: string | null];
 
 /** The texts of a turn. */
 type TurnTexts = readonly [message: string, caller: string, checkpoint: string | null, cancel: string | null];
@@ -21,7 +18,7 @@ type ClaimedTurn = readonly [name: string, attempts: string, handOvers: string, 
 type ClaimAnswer = readonly [turns: readonly ClaimedTurn[], more: 0 | 1];
 
 /** The claim of a turn that a node holds now. */
-export function claimOf(
+function claimOf(
   { scope, id }: TaskKey,
   turn: {
     readonly attempt: number;
@@ -29,12 +26,12 @@ export function claimOf(
     readonly texts: TurnTexts;
     readonly content: TaskContent;
   },
-): Claim {
+): { readonly claim: Claim; readonly head: RedisHead } {
   const { attempt, handOvers, content } = turn;
   const [message, caller, checkpoint, cancel] = turn.texts;
   const { head, task } = taskOf(id, content);
   const held = head.holder?.turn ?? 0;
-  return {
+  const claim = {
     scope,
     task,
     seq: head.seq,
@@ -48,6 +45,16 @@ export function claimOf(
     ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
     ...(cancel !== null && { cancel: parsedCancel(cancel) }),
   };
+  return { claim, head };
+}
+
+/** The parts of a storage that claims of turns need. */
+export interface TurnClaimsOptions {
+  readonly calls: RedisCalls;
+  readonly work: WorkPlaces;
+  readonly unreadable: UnreadableTasks;
+  /** Is called with each task whose turn this process has just claimed. */
+  readonly claimed: (task: TaskKey, head: RedisHead) => void;
 }
 
 /** Claims turns of all partitions, and asks only those that may have one. */
@@ -55,11 +62,13 @@ export class TurnClaims {
   readonly #calls: RedisCalls;
   readonly #work: WorkPlaces;
   readonly #unreadable: UnreadableTasks;
+  readonly #claimed: TurnClaimsOptions['claimed'];
 
-  constructor(calls: RedisCalls, work: WorkPlaces, unreadable: UnreadableTasks) {
+  constructor({ calls, work, unreadable, claimed }: TurnClaimsOptions) {
     this.#calls = calls;
     this.#work = work;
     this.#unreadable = unreadable;
+    this.#claimed = claimed;
   }
 
   async claim(request: ClaimRequest): Promise<Claims> {
@@ -120,10 +129,11 @@ export class TurnClaims {
     for (const [name, attempts, handOvers, texts, content] of turns) {
       const key = taskKeyOf(name);
       const counts = { attempt: Number(attempts) + 1, handOvers: Number(handOvers) };
-      const claim = await this.#unreadable.apart(key, content, () => claimOf(key, { ...counts, texts, content }));
+      const claimed = await this.#unreadable.apart(key, content, () => claimOf(key, { ...counts, texts, content }));
       bytes += bytesOf(content);
-      if (claim === undefined) continue;
-      claims.push(claim);
+      if (claimed === undefined) continue;
+      this.#claimed(key, claimed.head);
+      claims.push(claimed.claim);
     }
     return { claims, more: more === 1, bytes };
   }

@@ -1,7 +1,7 @@
 import { KEY } from './redis-keys.js';
 
 /**
- * Claims turns of one partition. A node may claim a task as rules/turn-lease.ts says. Answers the claimed turns, and
+ * Claims turns of one partition. A node may claim a task as `isClaimable` says. Answers the claimed turns, and
  * whether a limit cut them short.
  */
 export const CLAIM = `
@@ -100,75 +100,20 @@ return { count }
 `;
 
 /**
- * Changes a turn that its node still holds under this epoch. Answers the count of waiting turns of the task, then 1 and
- * the request to cancel it if the node holds it.
+ * Takes a turn that was just claimed, and that cannot be read, out of what can be claimed. Its holder gives it up. The
+ * head must be as the claim left it. ARGV: NAME, AGENT, and the head.
  */
-export const HELD = `
-local task = KEYS[1]
-local name, agent, step, turn, epoch = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local known = call('HGET', task, 'h')
-local head = known and parse(known)
-if not head then
-  return { 0, 0 }
+export const SET_ASIDE = `
+local task, name, agent = KEYS[1], ARGV[2], ARGV[3]
+if call('HGET', task, 'h') ~= ARGV[4] then
+  return 0
 end
-if num(head.held) ~= turn or num(head.epoch) ~= epoch then
-  return { waiting(head), 0 }
-end
-local function count(attempts, added)
-  local kept, hand_overs, place = string.match(call('HGET', task, 'n' .. turn), '^(%S+) (%S+) (%S+)$')
-  call('HSET', task, 'n' .. turn, attempts .. ' ' .. num(tonumber(hand_overs) + added) .. ' ' .. place)
-end
-if step == 'renew' then
-  head.lease = now() + tonumber(ARGV[7])
-  call('HSET', task, 'h', text_of(head))
-  call('ZADD', base .. '${KEY.lease}' .. agent, num(head.lease), name)
-elseif step == 'begin' then
-  count(ARGV[7], 0)
-elseif step == 'checkpoint' then
-  call('HSET', task, 'k' .. turn, ARGV[7])
-else
-  local before = settled(head)
-  head.held = 0
-  head.lease = 0
-  if step == 'done' then
-    drop_turn(task, head, turn)
-  elseif step == 'released' then
-    count(ARGV[7], tonumber(ARGV[8]))
-  end
-  call('HSET', task, 'h', text_of(head))
-  settle(task, name, agent, head, before)
-  if step == 'aside' then
-    call('ZREM', base .. '${KEY.ready}' .. agent, name)
-  end
-end
-return { waiting(head), 1, call('HGET', task, 'x' .. turn) }
-`;
-
-/**
- * Keeps a request to cancel with the held turn. The plain case: no earlier request is kept. With one, nothing is
- * written, and the answer has it; the caller merges both and says which it has seen.
- *
- * Answers the time, the head, and 1 if an earlier request is in the way. The content follows if no lease lasts.
- */
-export const CANCEL = `
-local task = KEYS[1]
-local name, request, seen = ARGV[2], ARGV[3], ARGV[4]
-local time = now()
-local known = call('HMGET', task, 'h', 'n', 'c')
-local head = known[1] and parse(known[1])
-if not head or head.ended > 0 then
-  return { num(time), known }
-end
-if head.held > 0 then
-  local field = 'x' .. num(head.held)
-  local earlier = call('HGET', task, field)
-  if earlier and earlier ~= seen then
-    return { num(time), known, 1, earlier }
-  end
-  call('HSET', task, field, request)
-  if head.lease > time then
-    return { num(time), known, 0 }
-  end
-end
-return { num(time), known, 0, content(task, base .. '${KEY.log}' .. name, head) }
+local head = parse(ARGV[4])
+local before = settled(head)
+head.held = 0
+head.lease = 0
+call('HSET', task, 'h', text_of(head))
+settle(task, name, agent, head, before)
+call('ZREM', base .. '${KEY.ready}' .. agent, name)
+return 1
 `;

@@ -2,7 +2,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { TaskKey } from '../task-key.js';
 import { ToldTasks } from '../told-tasks.js';
 import type { RedisCalls } from './redis-calls.js';
-import { headOf, type TaskContent } from './task-texts.js';
+import type { TaskContent } from './task-texts.js';
 
 /** Claimed turns whose texts cannot be read. They are taken out of the queue, and the log hears of them. */
 export class UnreadableTasks extends ToldTasks {
@@ -19,9 +19,7 @@ export class UnreadableTasks extends ToldTasks {
       return read();
     } catch (error) {
       const place = this.#calls.keys.ofTask(key);
-      const head = headOf([fields[0], fields[1], null]);
-      const turn = head?.holder?.turn ?? 0;
-      await this.#calls.run('held', place, [place.name, place.agent, 'aside', turn, head?.epoch ?? 0]);
+      await this.#calls.run('setAside', place, [place.name, place.agent, fields[0]]);
       this.note(key, error);
       return undefined;
     }

@@ -67,6 +67,15 @@ export function waitingIn({ queue, holder }: Pick<TaskHead, 'queue' | 'holder'>)
   return queue.length - (holder === undefined ? 0 : 1);
 }
 
+/** Count of turns that wait and have no holder after a change. */
+export function waitingAfter(
+  { queue }: Pick<TaskHead, 'queue'>,
+  { drops, holder }: Pick<AppendedHead, 'drops' | 'holder'>,
+): number {
+  if (drops === 'all') return 0;
+  return waitingIn({ queue: queue.filter(({ turn }) => turn !== drops), holder });
+}
+
 /** True if a node still holds this turn: no claim and no forced write has overtaken it. */
 export function isHeld(head: Pick<TaskHead, 'holder' | 'epoch'>, held: HeldNumbers): boolean {
   return head.holder?.turn === held.turn && head.epoch === held.epoch;

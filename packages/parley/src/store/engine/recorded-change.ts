@@ -1,0 +1,163 @@
+import { StorageError } from '../../errors/storage-error.js';
+import type { JsonValue } from '../../model/json.js';
+import { type CancelRequest, type Lease, mergedCancel } from '../held-turn.js';
+import type { AcceptedTurn, AppendedHead, Holder } from '../rules/task-head.js';
+import type { TaskKey } from '../task-key.js';
+import type { Acceptance, Append } from '../task-storage.js';
+import type { ConfigCount, MessageTables } from './accept-message.js';
+import type { RecordTables } from './append-records.js';
+import type { TurnTables } from './held-turns.js';
+import type { Rows, SharedHead, SharedKey, TaskChange } from './shared-tables.js';
+
+/** The head of a task that its first message begins. */
+const NEW: SharedHead = {
+  version: 0,
+  state: 'TASK_STATE_SUBMITTED',
+  contextId: undefined,
+  hasEnded: false,
+  seq: 1,
+  epoch: 0,
+  turns: 0,
+  began: 0,
+  queue: [],
+  holder: undefined,
+};
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** Some rows of a database as tables for the engine. They note what it writes, as one change for the database. */
+export class RecordedChange<Head extends SharedHead>
+  implements
+    MessageTables<Head, SharedKey, Acceptance>,
+    RecordTables<Head, Append>,
+    TurnTables<Head, CancelRequest, JsonValue>
+{
+  readonly #task: TaskKey;
+  readonly #rows: Rows<Head>;
+  readonly #leaseMs: number;
+  #change: Mutable<TaskChange<Head>> | undefined;
+
+  /** `leaseMs`: the length of a lease that the call may give. */
+  constructor(task: TaskKey, rows: Rows<Head>, { leaseMs }: Pick<Lease, 'leaseMs'>) {
+    this.#task = task;
+    this.#rows = rows;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** The change, if the engine wrote anything. */
+  get change(): TaskChange<Head> | undefined {
+    return this.#change;
+  }
+
+  sameTurn(): number | undefined {
+    return this.#rows.sameTurn?.turn;
+  }
+
+  key(): SharedKey | undefined {
+    return this.#rows.key;
+  }
+
+  countConfigs(): ConfigCount {
+    return this.#rows.configs ?? { count: 0, isKnown: false };
+  }
+
+  create(call: Acceptance, turn: AcceptedTurn): Head {
+    const { task } = call;
+    if (!('create' in task)) throw new StorageError('A message without a new task begins none');
+    // The task is not there: what the engine reads of it is that of its first record.
+    const head = NEW as Head;
+    const change = this.#begin(head);
+    change.before = undefined;
+    change.create = { task: task.create, isContextNew: task.isContextNew === true };
+    this.#add(change, turn, call);
+    return head;
+  }
+
+  addTurn(head: Head, turn: AcceptedTurn, call: Acceptance): void {
+    this.#add(this.#begin(head), turn, call);
+  }
+
+  putConfig(
+    head: Head,
+    { pushConfig }: Pick<Acceptance, 'pushConfig'>,
+    { position }: { readonly position: number },
+  ): void {
+    if (pushConfig === undefined) return;
+    const { id } = this.#task;
+    this.#begin(head).config = { config: { ...pushConfig, id: pushConfig.id ?? id, taskId: id }, position };
+  }
+
+  putKey(call: Acceptance, { turn, before }: { readonly turn: number; readonly before: SharedKey | undefined }): void {
+    if (call.idempotency === undefined || this.#change === undefined) return;
+    this.#change.key = { key: call.idempotency, turn, before };
+  }
+
+  endsWith(): boolean {
+    return this.#rows.isInLog === true;
+  }
+
+  append(head: Head, appended: AppendedHead, append: Append): boolean {
+    const change = this.#begin(head);
+    const { seq, epoch, began, holder, drops } = appended;
+    change.append = append;
+    change.seq = seq;
+    change.epoch = epoch;
+    change.began = began;
+    if (holder !== head.holder) change.lease = null;
+    if (drops !== undefined) this.#drop(change, drops);
+    const { authority, checkpoint } = append;
+    if (typeof authority === 'number' && checkpoint !== undefined && head.holder !== undefined) {
+      change.checkpoint = { turn: head.holder.turn, value: checkpoint };
+    }
+    return false;
+  }
+
+  hold(head: Head, { epoch, holder }: { readonly epoch: number; readonly holder: Holder | undefined }): void {
+    const change = this.#begin(head);
+    change.epoch = epoch;
+    change.lease = holder === undefined ? null : { turn: holder.turn, node: holder.node, leaseMs: this.#leaseMs };
+  }
+
+  drop(head: Head, turn: number): void {
+    this.#drop(this.#begin(head), turn);
+  }
+
+  count(head: Head, turn: number, counts: { readonly attempts: number; readonly addedHandOvers: 0 | 1 }): void {
+    this.#begin(head).counts = { turn, ...counts };
+  }
+
+  saveCheckpoint(head: Head, turn: number, value: JsonValue): void {
+    this.#begin(head).checkpoint = { turn, value };
+  }
+
+  cancelOf(): CancelRequest | undefined {
+    return this.#rows.cancel;
+  }
+
+  cancel(head: Head, turn: number, request: CancelRequest): void {
+    this.#begin(head).cancel = { turn, request: mergedCancel(this.#rows.cancel, request) };
+  }
+
+  #add(change: Mutable<TaskChange<Head>>, { turn, attempts, epoch, holder }: AcceptedTurn, call: Acceptance): void {
+    const { message, caller } = call;
+    change.turns = turn;
+    change.epoch = epoch;
+    change.queue = [...change.queue, { turn }];
+    change.adds = { turn, attempts, message, caller };
+    change.isNewData = true;
+    if (attempts === 1 && holder !== undefined) {
+      change.lease = { turn: holder.turn, node: holder.node, leaseMs: this.#leaseMs };
+    }
+  }
+
+  #drop(change: Mutable<TaskChange<Head>>, drops: number | 'all'): void {
+    change.drops = drops;
+    change.queue = drops === 'all' ? [] : change.queue.filter(({ turn }) => turn !== drops);
+  }
+
+  #begin(head: Head): Mutable<TaskChange<Head>> {
+    const { seq, epoch, turns, began, queue } = head;
+    this.#change ??= { task: this.#task, before: head, seq, epoch, turns, began, queue, isNewData: false };
+    return this.#change;
+  }
+}

@@ -1,0 +1,377 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
+import { StorageError } from '../../errors/storage-error.js';
+import type { JsonValue } from '../../model/json.js';
+import type { Task } from '../../model/task.js';
+import type { CancelRequest, ClaimRequest, HeldTurn, Holding, ReleaseHow } from '../held-turn.js';
+import type { ConfigPut, PlacedPushConfig } from '../push-storage.js';
+import { type Scope, type TaskKey, taskKeyText } from '../task-key.js';
+import type { Acceptance, AcceptOutcome, Append, CancelOutcome } from '../task-storage.js';
+import { acceptMessage, hasRoomFor, type MessageAnswer } from './accept-message.js';
+import { type Appended, appendRecords, appendRequest } from './append-records.js';
+import { type ClaimedTurn, claimTurns } from './claim-turns.js';
+import {
+  beginTurn,
+  cancelTask,
+  deleteTask,
+  releaseTurn,
+  renewTurn,
+  type Standing,
+  saveCheckpoint,
+} from './held-turns.js';
+import { RecordedChange } from './recorded-change.js';
+import type { Committed, CommitWishes, Question, Rows, SharedHead, SharedKey, SharedTables } from './shared-tables.js';
+import { TaskLanes } from './task-lanes.js';
+
+/** Decisions of one call at most, while other processes change its task. */
+const ATTEMPTS = 16;
+/** Heads of held turns that a process knows at most. */
+const KNOWN = 10_000;
+
+/** A call for the engine. */
+interface Call<Head extends SharedHead, Answer> {
+  readonly question: Question;
+  readonly wishes?: CommitWishes;
+  readonly leaseMs?: number;
+  /** The rows that the process expects, so that it need not read them. */
+  readonly expected?: Rows<Head> | undefined;
+  readonly decide: (tables: RecordedChange<Head>, rows: Rows<Head>) => Answer;
+}
+
+interface Decided<Head extends SharedHead, Answer> {
+  readonly answer: Answer;
+  /** The answer of the database, if the call has written anything. */
+  readonly committed?: Extract<Committed<Head>, { readonly kind: 'committed' }>;
+  readonly rows: Rows<Head>;
+}
+
+/**
+ * The engine over a database that several processes share. It decides about rows that it has read or expects, and the
+ * database commits if they have not moved. The holder of a turn knows the head of its task, so that its usual append is
+ * one round trip.
+ */
+export class SharedTasks<Head extends SharedHead> {
+  readonly #tables: SharedTables<Head>;
+  readonly #lanes = new TaskLanes();
+  /** The heads of tasks whose turn this process holds, as after its last call. */
+  readonly #known = new Map<string, Head>();
+
+  constructor(tables: SharedTables<Head>) {
+    this.#tables = tables;
+  }
+
+  /** The answer, and if deliveries became due. */
+  async accept(
+    acceptance: Acceptance,
+  ): Promise<{ readonly outcome: AcceptOutcome; readonly isDue: boolean; readonly isReady: boolean }> {
+    const { scope, task, message, caller, claim, pushConfig, idempotency } = acceptance;
+    const isNew = 'create' in task;
+    const key = { scope, id: isNew ? task.create.id : task.id };
+    const configId = pushConfig && (pushConfig.id ?? key.id);
+    const again = acceptance.again === true;
+    const request = {
+      isNew,
+      contextId: isNew ? undefined : task.contextId,
+      waitingLimit: acceptance.waitingLimit,
+      claim,
+      again,
+      hasKey: idempotency !== undefined,
+      config: configId === undefined ? undefined : { id: configId, limit: acceptance.pushConfigLimit },
+    };
+    const decided = await this.#run<MessageAnswer<Head, SharedKey> | { readonly kind: 'blocked' }>({
+      question: {
+        task: key,
+        ...(again && { sameTurn: { message, caller } }),
+        ...(idempotency !== undefined && { idempotencyKey: idempotency.key }),
+        ...(configId !== undefined && !isNew && { configId }),
+      },
+      wishes: claim !== undefined && !isNew ? { task: true } : {},
+      leaseMs: claim?.leaseMs ?? 0,
+      // Most messages begin a task under a new key.
+      expected: isNew && !again ? { now: 0, isBlocked: false, head: undefined } : undefined,
+      decide: (tables, rows) => {
+        if (rows.isBlocked) return { kind: 'blocked' };
+        const found = acceptMessage(tables, { head: rows.head, request, call: acceptance }, rows.now);
+        if (isNew && found.kind === 'accepted' && rows.head !== undefined && tables.change !== undefined) {
+          throw new StorageError(`The task id ${key.id} is taken`);
+        }
+        return found;
+      },
+    });
+    const { answer } = decided;
+    const unchanged = (outcome: AcceptOutcome) => ({ outcome, isDue: false, isReady: false });
+    switch (answer.kind) {
+      case 'blocked':
+        throw new OwnerBlockedError();
+      case 'repeated': {
+        const first = answer.key.remembered;
+        if (first === undefined) throw new TypeError('A reserved key has no outcome');
+        return unchanged({ kind: 'repeated', first });
+      }
+      case 'terminal':
+        return unchanged({ kind: 'terminal', state: answer.head.state });
+      case 'accepted':
+        return this.#accepted(acceptance, answer, decided);
+      default:
+        return unchanged(answer);
+    }
+  }
+
+  /** Stores a task that no message created. False if its id is taken. */
+  create(scope: Scope, task: Task): Promise<boolean> {
+    const key = { scope, id: task.id };
+    return this.#lanes.do(key, async () => {
+      const question = { task: key };
+      const numbers = { seq: 1, epoch: 0, turns: 0, began: 0, queue: [] };
+      const create = { task, isContextNew: false };
+      const change = { task: key, before: undefined, create, ...numbers, isNewData: true };
+      const committed = await this.#tables.commit({ change, question, wishes: {} });
+      if (committed.kind === 'committed') return true;
+      const { isBlocked } = committed.rows ?? (await this.#tables.load(question));
+      if (isBlocked) throw new OwnerBlockedError();
+      return false;
+    });
+  }
+
+  /** Adds records to the log of a task, if the writer has the right to. */
+  async append(append: Append): Promise<Appended> {
+    const request = appendRequest(append);
+    const { key, after, records, authority } = append;
+    const known = typeof authority === 'number' ? this.#known.get(taskKeyText(key)) : undefined;
+    const { answer, committed } = await this.#run({
+      question: { task: key, tail: { after, records } },
+      // Only an append that comes again compares the log.
+      expected: known?.seq === after ? { now: 0, isBlocked: false, head: known } : undefined,
+      decide: (tables, rows) => appendRecords(tables, { head: rows.head, request, call: append }, rows.now),
+    });
+    return { ...answer, isDue: committed?.isDue === true };
+  }
+
+  async begin(held: HeldTurn, attempt: number): Promise<Holding> {
+    const call = this.#callOfHeld(held, 0, (tables, { head }) => beginTurn(tables, { head, held }, attempt));
+    return holdingOf(await this.#run(call));
+  }
+
+  /** Moves the end of a lease on. Does not wait for other calls to the task, so that a slow one costs no lease. */
+  async renew(held: HeldTurn, leaseMs: number): Promise<Holding> {
+    const call = this.#callOfHeld(held, leaseMs, (tables, { head, now }) =>
+      renewTurn(tables, { head, held }, now + leaseMs),
+    );
+    return holdingOf(await this.#decided(call));
+  }
+
+  /** Claims the first turn of a task. `turn`: undefined if the node may not claim it. */
+  async claim(
+    task: TaskKey,
+    request: ClaimRequest,
+  ): Promise<{ readonly turn?: number; readonly head?: Head; readonly more: boolean }> {
+    const { answer, committed } = await this.#run({
+      question: { task },
+      leaseMs: request.leaseMs,
+      decide: (tables, { head, now }) => {
+        const take = (place: { readonly head: Head }, claimed: ClaimedTurn): number => {
+          tables.hold(place.head, claimed);
+          return claimed.turn;
+        };
+        const places = head === undefined ? [] : [{ key: task, head, bytes: 0 }];
+        return claimTurns(places, { request, now, take });
+      },
+    });
+    const [turn] = answer.claims;
+    if (turn === undefined || committed === undefined) return { more: answer.more };
+    return { turn, head: committed.head, more: answer.more };
+  }
+
+  async saveCheckpoint(held: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
+    const { answer } = await this.#run({
+      question: { task: held.key },
+      expected: this.#expected(held.key),
+      decide: (tables, { head }) => saveCheckpoint(tables, { head, held }, checkpoint),
+    });
+    return answer;
+  }
+
+  async release(
+    held: HeldTurn & { readonly attempt: number },
+    how: ReleaseHow,
+  ): Promise<{ readonly waiting: number; readonly isReady: boolean }> {
+    const { answer } = await this.#run({
+      question: { task: held.key },
+      expected: this.#expected(held.key),
+      decide: (tables, { head }) => releaseTurn(tables, { head, held, attempt: held.attempt }, how),
+    });
+    return answer;
+  }
+
+  async requestCancel(task: TaskKey, request: CancelRequest): Promise<CancelOutcome> {
+    const { answer } = await this.#run({
+      question: { task, cancel: true },
+      decide: (tables, { head, now }) => cancelTask(tables, { head, request }, now),
+    });
+    if (answer.kind === 'not-found') return answer;
+    const { head } = answer;
+    if (answer.kind === 'terminal') return { kind: 'terminal', state: head.state };
+    const { turn, isRunning } = answer;
+    const requested = { kind: 'requested', seq: head.seq, ...(turn !== undefined && { turn }) } as const;
+    if (isRunning) return requested;
+    const stored = await this.#tables.readTask(task);
+    return stored === undefined ? { kind: 'not-found' } : { ...requested, stored };
+  }
+
+  /** Adds or replaces a push configuration. `isDue`: its queue is due. */
+  async putConfig(
+    task: TaskKey,
+    config: PlacedPushConfig,
+    limit: number | undefined,
+  ): Promise<{ readonly result: ConfigPut; readonly isDue: boolean }> {
+    const { id } = config;
+    const { answer, committed } = await this.#run({
+      question: { task, configId: id },
+      decide: (tables, { head }): ConfigPut => {
+        if (head === undefined) return 'not-found';
+        if (!hasRoomFor(tables, head, { id, limit })) return 'full';
+        tables.putConfig(head, { pushConfig: config }, { position: head.seq });
+        return 'put';
+      },
+    });
+    return { result: answer, isDue: committed?.isDue === true };
+  }
+
+  delete(task: TaskKey): Promise<'deleted' | 'not-found' | 'running'> {
+    return this.#lanes.do(task, async () => {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const { head, now } = await this.#tables.load({ task });
+        let found: Head | undefined;
+        const outcome = deleteTask(
+          head,
+          (idle) => {
+            found = idle;
+          },
+          now,
+        );
+        if (found === undefined || (await this.#tables.remove(task, found))) return outcome;
+      }
+      throw changedTooOften(task);
+    });
+  }
+
+  /** Takes note of a task whose turn this process has just claimed. */
+  claimed(task: TaskKey, head: Head): void {
+    this.#known.delete(taskKeyText(task));
+    this.#note(task, head);
+  }
+
+  /** Resolves once the calls that are under way have ended. */
+  idle(): Promise<void> {
+    return this.#lanes.idle();
+  }
+
+  async #accepted(
+    { scope, task, message, caller }: Acceptance,
+    answer: Extract<MessageAnswer<Head, SharedKey>, { readonly kind: 'accepted' }>,
+    { committed, rows }: Pick<Decided<Head, unknown>, 'committed' | 'rows'>,
+  ): Promise<{ readonly outcome: AcceptOutcome; readonly isDue: boolean; readonly isReady: boolean }> {
+    const { turn, isClaimed, isReady } = answer;
+    const head = committed?.head ?? answer.head;
+    const taskId = 'create' in task ? task.create.id : task.id;
+    const outcome = { kind: 'accepted', taskId, turn, seq: head.seq } as const;
+    // A message that came before may have made deliveries due.
+    const isDue = committed?.isDue ?? true;
+    if (!isClaimed) return { outcome, isDue, isReady };
+    const stored =
+      committed !== undefined && 'create' in task
+        ? { task: task.create }
+        : (committed?.task ?? (await this.#tables.readTask({ scope, id: taskId })));
+    if (stored === undefined) return { outcome: { kind: 'not-found' }, isDue, isReady };
+    const { attempts = 1, handOvers = 0, checkpoint, cancel } = committed === undefined ? (rows.sameTurn ?? {}) : {};
+    const claim = {
+      ...{ scope, task: stored.task, seq: head.seq, epoch: head.epoch, turn, message, caller, handOvers },
+      attempt: Math.max(1, attempts),
+      began: head.began === turn,
+      ...(checkpoint !== undefined && { checkpoint }),
+      ...(cancel !== undefined && { cancel }),
+    };
+    return { outcome: { ...outcome, claim }, isDue, isReady };
+  }
+
+  #callOfHeld(
+    held: HeldTurn,
+    leaseMs: number,
+    decide: (tables: RecordedChange<Head>, rows: Rows<Head>) => Standing<CancelRequest>,
+  ): Call<Head, Standing<CancelRequest>> {
+    return {
+      question: { task: held.key, cancel: true },
+      wishes: { cancel: true },
+      leaseMs,
+      expected: this.#expected(held.key),
+      decide,
+    };
+  }
+
+  #expected(task: TaskKey): Rows<Head> | undefined {
+    const head = this.#known.get(taskKeyText(task));
+    return head && { now: 0, isBlocked: false, head };
+  }
+
+  #run<Answer>(call: Call<Head, Answer>): Promise<Decided<Head, Answer>> {
+    return this.#lanes.do(call.question.task, () => this.#decided(call));
+  }
+
+  async #decided<Answer>({
+    question,
+    wishes = {},
+    leaseMs = 0,
+    expected,
+    decide,
+  }: Call<Head, Answer>): Promise<Decided<Head, Answer>> {
+    let isExpected = expected !== undefined;
+    let rows = expected ?? (await this.#tables.load(question));
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const tables = new RecordedChange(question.task, rows, { leaseMs });
+      const answer = decide(tables, rows);
+      const { change } = tables;
+      if (change === undefined) {
+        if (!isExpected) return { answer, rows };
+        // A refusal rests on what is there, not on what was expected.
+        isExpected = false;
+        rows = await this.#tables.load(question);
+        continue;
+      }
+      const committed = await this.#tables.commit({ change, question, wishes });
+      if (committed.kind === 'committed') {
+        this.#note(question.task, committed.head);
+        return { answer, committed, rows };
+      }
+      isExpected = false;
+      this.#known.delete(taskKeyText(question.task));
+      rows = committed.rows ?? (await this.#tables.load(question));
+    }
+    throw changedTooOften(question.task);
+  }
+
+  #note(task: TaskKey, head: Head): void {
+    const text = taskKeyText(task);
+    // A renewal may end after a call that has changed the task since.
+    if ((this.#known.get(text)?.version ?? 0) > head.version) return;
+    this.#known.delete(text);
+    if (head.holder === undefined || head.hasEnded) return;
+    this.#known.set(text, head);
+    if (this.#known.size <= KNOWN) return;
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest);
+      return;
+    }
+  }
+}
+
+function holdingOf({
+  answer,
+  committed,
+}: Pick<Decided<SharedHead, Standing<CancelRequest>>, 'answer' | 'committed'>): Holding {
+  if (!answer.held) return { held: false };
+  const cancel = committed?.cancel ?? answer.cancel;
+  return cancel === undefined ? { held: true } : { held: true, cancel };
+}
+
+function changedTooOften({ id }: TaskKey): StorageError {
+  return new StorageError(`The task ${id} changed ${ATTEMPTS} times during a call: repeat the call`);
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { afterAll, expect, it } from 'vitest';
+import { RedisKeys } from '../../packages/parley/src/store/redis/redis-keys.js';
+import { headOf, headTextOf } from '../../packages/parley/src/store/redis/task-texts.js';
+import { isDeliveryClaimable } from '../../packages/parley/src/store/rules/decide-delivery.js';
+import { isClaimable } from '../../packages/parley/src/store/rules/decide-lease.js';
+import { ALICE } from '../contract/storage/task-play.js';
+import { StorageClock } from '../contract/storage/tested-storage.js';
+import { RedisServer } from '../support/servers/redis-server.js';
+import { RedisStorages } from './redis-storages.js';
+
+const server = await RedisServer.start();
+const redis = new Redis(server.url);
+afterAll(async () => {
+  await redis.quit();
+  await server[Symbol.asyncDispose]();
+});
+const storages = new RedisStorages(server.url);
+const TASK = { scope: ALICE, id: 't1' };
+const NODES = ['one', 'two'];
+
+/** A storage with one task. */
+async function openWithTask() {
+  const clock = new StorageClock();
+  const storage = await storages.open(clock);
+  await storage.create(ALICE, { id: TASK.id, status: { state: 'TASK_STATE_WORKING' } });
+  return { storage, now: clock.now(), place: new RedisKeys(storages.prefix).ofTask(TASK) };
+}
+
+const held = fc.record({
+  key: fc.constantFrom(TASK, { scope: ALICE, id: 't2' }),
+  turn: fc.constantFrom(1, 2),
+  epoch: fc.constantFrom(1, 2),
+});
+
+it('the script claims a turn exactly if the rule says that its node may', async () => {
+  const { storage, now, place } = await openWithTask();
+  const known = headOf([await redis.hget(place.key, 'h'), null, null]);
+  if (known === undefined) throw new Error('The task is not there');
+  let claimed = 0;
+  let refused = 0;
+  const heads = fc.record({
+    queue: fc.subarray([1, 2, 3]),
+    isHeld: fc.boolean(),
+    epoch: fc.constantFrom(1, 2),
+    node: fc.constantFrom(...NODES),
+    lease: fc.constantFrom(-1, 0, 1),
+    claimant: fc.constantFrom(...NODES),
+    holds: fc.option(fc.array(held, { maxLength: 3 }), { nil: undefined }),
+  });
+  await fc.assert(
+    fc.asyncProperty(heads, async ({ queue: turns, isHeld, epoch, node, lease, claimant, holds }) => {
+      const queue = turns.map((turn) => ({ turn }));
+      const [first] = queue;
+      const holder = isHeld && first !== undefined ? { ...first, node, leaseEnd: now + lease } : undefined;
+      const head = { ...known, queue, epoch, turns: 3, holder };
+      const fields = turns.flatMap((turn) => [`m${turn}`, '{}', `c${turn}`, '{}', `n${turn}`, `0 0 ${turn}`]);
+      await redis.hset(place.key, 'h', headTextOf(head), 'n', node, ...fields);
+      const request = { node: claimant, leaseMs: 10, agents: [ALICE.agent], limit: 1, task: TASK };
+      const found = await storage.claim({ ...request, ...(holds !== undefined && { holds }) });
+      const isExpected = isClaimable(head, { node: claimant, holds }, { task: TASK, now });
+      if (isExpected) claimed += 1;
+      else refused += 1;
+      expect(found.claims.map((claim) => claim.turn)).toEqual(isExpected ? [first?.turn] : []);
+    }),
+    { numRuns: 300 },
+  );
+  expect(Math.min(claimed, refused)).toBeGreaterThan(30);
+  await storage.close();
+});
+
+it('the script claims a queue of deliveries exactly if the rule says so', async () => {
+  const { storage, now, place } = await openWithTask();
+  await storage.push.putConfig(ALICE, { id: 'hook', taskId: TASK.id, url: 'https://example.com' });
+  const times = fc.option(fc.constantFrom(-1, 0, 1), { nil: undefined });
+  let claimed = 0;
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(times, times, async (due, lease) => {
+      const dueAt = due === undefined ? undefined : now + due;
+      const leaseEnd = lease === undefined ? undefined : now + lease;
+      const text = `0 ${dueAt ?? -1} 0 -1 7 ${leaseEnd ?? -1} 1 0 ${JSON.stringify(['one', null])}`;
+      await redis.hset(`${place.base}deliv:${place.name}`, '"hook"', text);
+      // The set of due queues has each queue, so that only its head decides.
+      await redis.zadd(`${place.base}due:${place.agent}`, 0, `${place.name.slice(0, -1)},"hook"]`);
+      const demand = { node: 'two', leaseMs: 10, agents: [ALICE.agent], limit: 1, maxBytes: 1_000 };
+      const { claims } = await storage.push.claim(demand);
+      const holder = leaseEnd === undefined ? undefined : { node: 'one', leaseEnd };
+      const log = { position: 0, attempts: 0, lastStatus: undefined, parked: undefined, epoch: 7 };
+      const isExpected = isDeliveryClaimable({ ...log, dueAt, holder }, now);
+      if (isExpected) claimed += 1;
+      else refused += 1;
+      expect(claims.map(({ epoch }) => epoch)).toEqual(isExpected ? [8] : []);
+    }),
+    { numRuns: 100 },
+  );
+  expect(Math.min(claimed, refused)).toBeGreaterThan(10);
+  await storage.close();
+});

@@ -1,0 +1,72 @@
+import { afterAll, expect, it } from 'vitest';
+import { ALICE, acceptance, claimed, LEASE, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
+import { StorageClock } from '../contract/storage/tested-storage.js';
+import { RedisServer } from '../support/servers/redis-server.js';
+import { RedisStorages } from './redis-storages.js';
+
+const server = await RedisServer.start();
+afterAll(() => server[Symbol.asyncDispose]());
+const storages = new RedisStorages(server.url);
+
+/** A storage, and the count of the scripts that it has run since the last question. */
+async function openCounted() {
+  const clock = new StorageClock();
+  const storage = await storages.open(clock);
+  let count = 0;
+  storage.watchCommits?.((calls) => {
+    count += calls;
+  });
+  const scripts = (): number => {
+    const since = count;
+    count = 0;
+    return since;
+  };
+  return { tested: { storage, clock }, scripts };
+}
+
+it('a first message and the usual appends of its turn are one script each', async () => {
+  const { tested, scripts } = await openCounted();
+  const { storage } = tested;
+  const idempotency = { key: 'k', digest: 'd', ttlMs: 1_000 };
+  const pushConfig = { url: 'https://example.com' };
+  const play = await TaskPlay.begin(tested, 't1', { idempotency, pushConfig });
+  expect(scripts()).toBe(1);
+  await play.write(['TASK_STATE_WORKING']);
+  await play.write([play.chunk('a', false)]);
+  await play.write([play.chunk('b')], { checkpoint: 1 });
+  expect(scripts()).toBe(3);
+  expect(await storage.renew({ ...LEASE, turns: [play.held] })).toEqual([{ held: true }]);
+  await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
+  expect(scripts()).toBe(2);
+  await storage.close();
+});
+
+it('the process that claims a turn appends by one script', async () => {
+  const { tested, scripts } = await openCounted();
+  const { storage } = tested;
+  await storage.accept(acceptance(said('m'), newTask(tested, 't1')));
+  const [claim] = (await storage.claim({ ...LEASE, agents: [ALICE.agent], limit: 1 })).claims;
+  if (claim === undefined) throw new Error('No turn was claimed');
+  scripts();
+  await new TaskPlay(tested, claim).write(['TASK_STATE_WORKING']);
+  expect(scripts()).toBe(1);
+  await storage.close();
+});
+
+it('an append goes on behind a message that another process has taken in', async () => {
+  const { tested, scripts } = await openCounted();
+  const { storage } = tested;
+  const play = new TaskPlay(
+    tested,
+    claimed(await storage.accept(acceptance(said('m'), newTask(tested, 't1'), { claim: LEASE }))),
+  );
+  const other = await storages.open(tested.clock, { prefix: storages.prefix });
+  await other.accept(acceptance(said('n'), 't1'));
+  scripts();
+  await play.write([play.chunk('a', false)]);
+  expect(scripts()).toBe(2);
+  await play.write([play.chunk('b')]);
+  expect(scripts()).toBe(1);
+  await other.close();
+  await storage.close();
+});
