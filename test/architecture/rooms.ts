@@ -388,7 +388,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
 /** Rules that decide: only the engine of storages asks them. */
 const DECIDING = /^store\/rules\/decide-/;
 // These two storages still ask the rules by themselves.
-const DECIDERS = /^store\/(rules|engine|postgres|redis)\//;
+const DECIDERS = /^store\/(rules|engine|redis)\//;
 
 /** Imports that are not in the table. */
 export function roomViolations(tree: SourceTree, rooms = ROOMS): Violation[] {

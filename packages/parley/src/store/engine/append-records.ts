@@ -27,18 +27,19 @@ export function appendRecords<Head extends TaskHead, Call>(
   now: number,
 ): Appended {
   let decision = decideAppend(head, request, { now });
-  if (head === undefined) return unchanged({ kind: 'not-found' });
+  if (head === undefined) return { outcome: { kind: 'not-found' }, isDue: false, isReady: false };
   if (decision.kind === 'compare') {
     decision = decideAppend(head, request, { now, isInLog: tables.endsWith(head, call) });
   }
-  if (decision.kind !== 'appended') return unchanged(unchangedOutcome(decision, head));
+  if (decision.kind !== 'appended') {
+    const outcome = unchangedOutcome(decision, head);
+    // The wake-up of an append whose answer was lost may not have been sent.
+    const isReady = outcome.kind === 'appended' && isReadyAfterAppend(request, outcome.waiting);
+    return { outcome, isDue: false, isReady };
+  }
   const waiting = waitingAfter(head, decision);
   const isDue = tables.append(head, decision, call, now);
   return { outcome: { kind: 'appended', waiting }, isDue, isReady: isReadyAfterAppend(request, waiting) };
-}
-
-function unchanged(outcome: AppendOutcome): Appended {
-  return { outcome, isDue: false, isReady: false };
 }
 
 /**

@@ -1,11 +1,13 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
-import type { CancelRequest, HeldTurn, Holding, ReleaseHow } from '../held-turn.js';
-import { type TaskKey, taskKeyText } from '../task-key.js';
+import type { Task } from '../../model/task.js';
+import type { CancelRequest, ClaimRequest, HeldTurn, Holding, ReleaseHow } from '../held-turn.js';
+import { type Scope, type TaskKey, taskKeyText } from '../task-key.js';
 import type { Acceptance, AcceptOutcome, Append, CancelOutcome } from '../task-storage.js';
 import { acceptMessage, type MessageAnswer } from './accept-message.js';
 import { type Appended, appendRecords, appendRequest } from './append-records.js';
+import { type ClaimedTurn, claimTurns } from './claim-turns.js';
 import {
   beginTurn,
   cancelTask,
@@ -74,7 +76,7 @@ export class SharedTasks<Head extends SharedHead> {
       hasKey: idempotency !== undefined,
       config: configId === undefined ? undefined : { id: configId, limit: acceptance.pushConfigLimit },
     };
-    const decided = await this.#run<MessageAnswer<Head, SharedKey> | { readonly kind: 'blocked' | 'taken' }>({
+    const decided = await this.#run<MessageAnswer<Head, SharedKey> | { readonly kind: 'blocked' }>({
       question: {
         task: key,
         ...(again && { sameTurn: { message, caller } }),
@@ -88,9 +90,10 @@ export class SharedTasks<Head extends SharedHead> {
       decide: (tables, rows) => {
         if (rows.isBlocked) return { kind: 'blocked' };
         const found = acceptMessage(tables, { head: rows.head, request, call: acceptance }, rows.now);
-        return isNew && found.kind === 'accepted' && rows.head !== undefined && tables.change !== undefined
-          ? { kind: 'taken' }
-          : found;
+        if (isNew && found.kind === 'accepted' && rows.head !== undefined && tables.change !== undefined) {
+          throw new StorageError(`The task id ${key.id} is taken`);
+        }
+        return found;
       },
     });
     const { answer } = decided;
@@ -98,8 +101,6 @@ export class SharedTasks<Head extends SharedHead> {
     switch (answer.kind) {
       case 'blocked':
         throw new OwnerBlockedError();
-      case 'taken':
-        throw new StorageError(`The task id ${key.id} is taken`);
       case 'repeated': {
         const first = answer.key.remembered;
         if (first === undefined) throw new TypeError('A reserved key has no outcome');
@@ -112,6 +113,22 @@ export class SharedTasks<Head extends SharedHead> {
       default:
         return unchanged(answer);
     }
+  }
+
+  /** Stores a task that no message created. False if its id is taken. */
+  create(scope: Scope, task: Task): Promise<boolean> {
+    const key = { scope, id: task.id };
+    return this.#lanes.do(key, async () => {
+      const question = { task: key };
+      const numbers = { seq: 1, epoch: 0, turns: 0, began: 0, queue: [] };
+      const create = { task, isContextNew: false };
+      const change = { task: key, before: undefined, create, ...numbers, isNewData: true };
+      const committed = await this.#tables.commit({ change, question, wishes: {} });
+      if (committed.kind === 'committed') return true;
+      const { isBlocked } = committed.rows ?? (await this.#tables.load(question));
+      if (isBlocked) throw new OwnerBlockedError();
+      return false;
+    });
   }
 
   /** Adds records to the log of a task, if the writer has the right to. */
@@ -129,11 +146,38 @@ export class SharedTasks<Head extends SharedHead> {
   }
 
   async begin(held: HeldTurn, attempt: number): Promise<Holding> {
-    return this.#holding(held, 0, (tables, { head }) => beginTurn(tables, { head, held }, attempt));
+    const call = this.#callOfHeld(held, 0, (tables, { head }) => beginTurn(tables, { head, held }, attempt));
+    return holdingOf(await this.#run(call));
   }
 
+  /** Moves the end of a lease on. Does not wait for other calls to the task, so that a slow one costs no lease. */
   async renew(held: HeldTurn, leaseMs: number): Promise<Holding> {
-    return this.#holding(held, leaseMs, (tables, { head, now }) => renewTurn(tables, { head, held }, now + leaseMs));
+    const call = this.#callOfHeld(held, leaseMs, (tables, { head, now }) =>
+      renewTurn(tables, { head, held }, now + leaseMs),
+    );
+    return holdingOf(await this.#decided(call));
+  }
+
+  /** Claims the first turn of a task. `turn`: undefined if the node may not claim it. */
+  async claim(
+    task: TaskKey,
+    request: ClaimRequest,
+  ): Promise<{ readonly turn?: number; readonly head?: Head; readonly more: boolean }> {
+    const { answer, committed } = await this.#run({
+      question: { task },
+      leaseMs: request.leaseMs,
+      decide: (tables, { head, now }) => {
+        const take = (place: { readonly head: Head }, claimed: ClaimedTurn): number => {
+          tables.hold(place.head, claimed);
+          return claimed.turn;
+        };
+        const places = head === undefined ? [] : [{ key: task, head, bytes: 0 }];
+        return claimTurns(places, { request, now, take });
+      },
+    });
+    const [turn] = answer.claims;
+    if (turn === undefined || committed === undefined) return { more: answer.more };
+    return { turn, head: committed.head, more: answer.more };
   }
 
   async saveCheckpoint(held: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
@@ -192,6 +236,7 @@ export class SharedTasks<Head extends SharedHead> {
 
   /** Takes note of a task whose turn this process has just claimed. */
   claimed(task: TaskKey, head: Head): void {
+    this.#known.delete(taskKeyText(task));
     this.#note(task, head);
   }
 
@@ -228,21 +273,18 @@ export class SharedTasks<Head extends SharedHead> {
     return { outcome: { ...outcome, claim }, isDue, isReady };
   }
 
-  async #holding(
+  #callOfHeld(
     held: HeldTurn,
     leaseMs: number,
     decide: (tables: RecordedChange<Head>, rows: Rows<Head>) => Standing<CancelRequest>,
-  ): Promise<Holding> {
-    const { answer, committed } = await this.#run({
+  ): Call<Head, Standing<CancelRequest>> {
+    return {
       question: { task: held.key, cancel: true },
       wishes: { cancel: true },
       leaseMs,
       expected: this.#expected(held.key),
       decide,
-    });
-    if (!answer.held) return { held: false };
-    const cancel = committed?.cancel ?? answer.cancel;
-    return cancel === undefined ? { held: true } : { held: true, cancel };
+    };
   }
 
   #expected(task: TaskKey): Rows<Head> | undefined {
@@ -280,6 +322,7 @@ export class SharedTasks<Head extends SharedHead> {
         return { answer, committed, rows };
       }
       isExpected = false;
+      this.#known.delete(taskKeyText(question.task));
       rows = committed.rows ?? (await this.#tables.load(question));
     }
     throw changedTooOften(question.task);
@@ -287,6 +330,8 @@ export class SharedTasks<Head extends SharedHead> {
 
   #note(task: TaskKey, head: Head): void {
     const text = taskKeyText(task);
+    // A renewal may end after a call that has changed the task since.
+    if ((this.#known.get(text)?.version ?? 0) > head.version) return;
     this.#known.delete(text);
     if (head.holder === undefined || head.hasEnded) return;
     this.#known.set(text, head);
@@ -296,6 +341,15 @@ export class SharedTasks<Head extends SharedHead> {
       return;
     }
   }
+}
+
+function holdingOf({
+  answer,
+  committed,
+}: Pick<Decided<SharedHead, Standing<CancelRequest>>, 'answer' | 'committed'>): Holding {
+  if (!answer.held) return { held: false };
+  const cancel = committed?.cancel ?? answer.cancel;
+  return cancel === undefined ? { held: true } : { held: true, cancel };
 }
 
 function changedTooOften({ id }: TaskKey): StorageError {

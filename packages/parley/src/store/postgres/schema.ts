@@ -54,5 +54,31 @@ const OWNER_SCHEMA: SchemaChange = {
   ],
 };
 
+/**
+ * The version of the head of a task. Processes of earlier versions do not write it, so that a trigger does it for them.
+ * The trigger is not called for a statement that writes the version itself. Processes of earlier versions keep a request
+ * to cancel in the table execution only. If two requests come at one time during an upgrade, the metadata of one of
+ * them may be lost.
+ */
+const VERSION_SCHEMA: SchemaChange = {
+  name: '0005',
+  statements: ({ schema }) => [
+    `ALTER TABLE ${schema}.task ADD COLUMN version integer NOT NULL DEFAULT 0`,
+    `CREATE FUNCTION ${schema}.move_task() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        NEW.version := OLD.version + 1;
+        RETURN NEW;
+      END $$`,
+    `CREATE TRIGGER task_moved BEFORE UPDATE OF seq, epoch, held, turns, queued, began, ended, state ON ${schema}.task
+      FOR EACH ROW WHEN (NEW.version = OLD.version) EXECUTE FUNCTION ${schema}.move_task()`,
+  ],
+};
+
 /** All steps, in order. */
-export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA, WAKEUP_SCHEMA, ARRIVAL_SCHEMA, OWNER_SCHEMA];
+export const SCHEMA_CHANGES: readonly SchemaChange[] = [
+  FIRST_SCHEMA,
+  WAKEUP_SCHEMA,
+  ARRIVAL_SCHEMA,
+  OWNER_SCHEMA,
+  VERSION_SCHEMA,
+];
