@@ -66,6 +66,30 @@ describe('an append that waited for another transaction', () => {
   });
 });
 
+describe('a process of an earlier version', () => {
+  // Its statements write no version of the task.
+  it('adds a turn, and the holder of the turn before sees it', async () => {
+    const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't4');
+    await play.write(['TASK_STATE_WORKING']);
+    await other.query(`WITH t AS (UPDATE parley.task SET turns = 2, queued = 2 WHERE id = 't4' RETURNING *)
+      INSERT INTO parley.execution (task, place, lease_end, turn, epoch, attempt, hand_overs, part, ready, agent, message,
+        caller)
+      SELECT pk, 1, 0, 2, 0, 0, 0, part, false, agent, '{}', '{}' FROM t`);
+    expect(await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 })).toBe(1);
+    const { rows } = await other.query(`SELECT turn, ready FROM parley.execution e JOIN parley.task t ON t.pk = e.task
+      WHERE t.id = 't4'`);
+    expect(rows).toEqual([{ turn: 2, ready: true }]);
+  });
+
+  it('takes a turn over, and its holder is fenced', async () => {
+    const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't5');
+    await other.query(`WITH t AS (UPDATE parley.task SET epoch = epoch + 1 WHERE id = 't5' RETURNING *)
+      UPDATE parley.execution e SET node = 'old', epoch = t.epoch FROM t WHERE e.task = t.pk`);
+    expect(await storage.append(play.draft(['TASK_STATE_WORKING']))).toEqual({ kind: 'fenced' });
+    expect(await storage.renew({ ...LEASE, turns: [play.held] })).toEqual([{ held: false }]);
+  });
+});
+
 describe('a message to an idle task', () => {
   const claim = LEASE;
 

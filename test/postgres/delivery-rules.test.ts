@@ -3,7 +3,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import type { DeliveryOutcome } from '../../packages/parley/src/store/push-storage.js';
-import { claimedDelivery, isDeliveryClaimable, settledDelivery } from '../../packages/parley/src/store/rules/decide-delivery.js';
+import {
+  claimedDelivery,
+  isDeliveryClaimable,
+  settledDelivery,
+} from '../../packages/parley/src/store/rules/decide-delivery.js';
 import type { DeliveryHead } from '../../packages/parley/src/store/rules/delivery-head.js';
 import { ALICE, LEASE, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
