@@ -76,8 +76,8 @@ export interface AddedTurn {
 }
 
 /**
- * A change of one task. The database writes all of it if what it rests on has not moved, or nothing. Times of leases are
- * lengths: the database adds its own time.
+ * A change of one task. The database writes all of it if what it rests on has not moved, or nothing. Times of leases
+ * are lengths: the database adds its own time.
  */
 export interface TaskChange<Head extends SharedHead> {
   readonly task: TaskKey;

@@ -85,7 +85,7 @@ export class SharedTasks<Head extends SharedHead> {
       },
       wishes: claim !== undefined && !isNew ? { task: true } : {},
       leaseMs: claim?.leaseMs ?? 0,
-      // Most messages begin a task under a key that nobody has used.
+      // Most messages begin a task under a new key.
       expected: isNew && !again ? { now: 0, isBlocked: false, head: undefined } : undefined,
       decide: (tables, rows) => {
         if (rows.isBlocked) return { kind: 'blocked' };

@@ -5,7 +5,10 @@ import type { ReadSources } from './read-tasks.js';
 import { indexForm, keyFields, type StoredScope } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-/** Locks a task until the transaction ends. Its version grows: a decision about its configurations has to be made again. */
+/**
+ * Locks a task until the transaction ends. Its version grows, because decisions about it rest on the count of its
+ * configurations.
+ */
 const LOCK: Sql = {
   name: 'move-task',
   text: `UPDATE parley.task SET version = version + 1

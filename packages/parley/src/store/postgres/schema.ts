@@ -55,10 +55,10 @@ const OWNER_SCHEMA: SchemaChange = {
 };
 
 /**
- * The version of the head of a task. Processes of earlier versions do not write it, so that a trigger does it for them.
- * The trigger is not called for a statement that writes the version itself. Processes of earlier versions keep a request
- * to cancel in the table execution only. If two requests come at one time during an upgrade, the metadata of one of
- * them may be lost.
+ * The version of the head of a task. Processes of earlier versions do not write it: a trigger does it for them. The
+ * trigger is not called for a statement that writes the version. Processes of earlier versions write a request to
+ * cancel into the table execution only. So during an upgrade, one of two requests at the same time may lose its
+ * metadata.
  */
 const VERSION_SCHEMA: SchemaChange = {
   name: '0005',
