@@ -94,7 +94,7 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
   ],
   [
     'append and end',
-    ['change-tasks'],
+    ['append-records'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
       return () => play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
@@ -138,7 +138,7 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
   ['cancel of no task', ['load-rows'], async () => () => cancel('t')],
   [
     'end of a turn that wrote nothing',
-    ['change-tasks'],
+    ['append-records'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
       return () => released(play);

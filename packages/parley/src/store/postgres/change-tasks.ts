@@ -1,4 +1,4 @@
-import { CHANGE_FIELDS, type PreparedChange, RECORD_FIELDS, TURN_FIELDS } from './prepared-change.js';
+import { ADDED_FIELDS, CHANGE_FIELDS, type PreparedChange, RECORD_FIELDS, TURN_FIELDS } from './prepared-change.js';
 import { isBlocked } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
@@ -8,51 +8,13 @@ export interface Changed {
   readonly isDue: boolean;
 }
 
-/**
- * Changes tasks whose heads have not moved. It decides nothing: it compares the version of each task, and refuses new
- * data of a blocked owner. It finds the row of a task by its place in the table. If another transaction has written to
- * the row since the statement began, the row is at another place, and the task has moved.
- *
- * The lateral query and the arrays tell PostgreSQL to look each task up by an index, whatever the tables held when the
- * statement was planned.
- */
-const CHANGE: Sql = {
-  name: 'change-tasks',
-  text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
-    i AS MATERIALIZED (SELECT * FROM json_to_recordset($1::json) AS i(${CHANGE_FIELDS})),
-    f AS MATERIALIZED (
-      SELECT i.*, o.place FROM i CROSS JOIN LATERAL (
-        SELECT t.ctid AS place FROM parley.task t
-        WHERE t.part = i.part AND t.pk = i.pk AND t.version = i.version LIMIT 1
-      ) o
-      WHERE i.adds IS NULL OR NOT ${isBlocked('i.agent', 'i.tenant', 'i.owner')}
-    ),
-    t AS (
-      UPDATE parley.task t SET
-        version = t.version + 1, seq = i.seq, epoch = i.epoch, turns = i.turns, began = i.began,
-        held = coalesce(i.held, t.held), queued = i.queued, bytes = t.bytes + coalesce(i.bytes, 0),
-        state = coalesce(i.state, t.state), earlier_state = t.state,
-        status_time = coalesce(i.status_time, t.status_time), status = coalesce(i.status, t.status),
-        metadata = CASE WHEN i.state IS NULL THEN t.metadata ELSE i.metadata END,
-        ended = CASE WHEN i.ends THEN now ELSE t.ended END,
-        snapshot_seq = CASE WHEN i.snap THEN i.seq ELSE t.snapshot_seq END,
-        snapshot_status = CASE WHEN i.ends THEN NULL WHEN i.snap THEN i.status ELSE t.snapshot_status END,
-        history = CASE WHEN i.snap THEN i.history ELSE t.history END,
-        artifacts = CASE WHEN i.snap THEN i.artifacts ELSE t.artifacts END
-      FROM f i, clock
-      WHERE t.part = i.part AND t.ctid = i.place
-      RETURNING i.n, now, t.pk, t.part, t.scope, t.agent, t.epoch, t.state, t.earlier_state, t.pushes,
-        i.count, i.drops, i.changed, i.records, i.adds, i.attempt, i.ready, i.message, i.caller, i.node, i.lease_ms
-    ),
-    r AS (
-      INSERT INTO parley.task_record (task, seq, turn, part, event, history, metadata)
-      SELECT t.pk, r.q, r.t, t.part, r.e, r.h, r.m FROM t, json_to_recordset(t.records) AS r(${RECORD_FIELDS})
-    ),
-    d AS (
-      DELETE FROM parley.execution e USING t
-      WHERE e.task = ANY (ARRAY(SELECT pk FROM t WHERE drops IS NOT NULL)) AND e.task = t.pk AND e.part = t.part
-        AND (t.drops = 0 OR e.turn = t.drops)
-    ),
+/** The parts of the statement for changes of turns that stay or come. Most appends have none. */
+const TURNS = {
+  fields: `, ${ADDED_FIELDS}`,
+  condition: `
+      WHERE i.adds IS NULL OR NOT ${isBlocked('i.agent', 'i.tenant', 'i.owner')}`,
+  returned: ', i.changed, i.adds, i.attempt, i.ready, i.message, i.caller, i.node, i.lease_ms',
+  writes: `,
     u AS (
       UPDATE parley.execution e SET
         ready = coalesce(c.ready, e.ready),
@@ -71,14 +33,67 @@ const CHANGE: Sql = {
       SELECT pk, part, agent, adds, nextval('parley.number'), attempt, 0, message, caller, ready, node,
         CASE WHEN node IS NULL THEN 0 ELSE epoch END, coalesce(now + lease_ms, 0)
       FROM t WHERE adds IS NOT NULL
+    )`,
+};
+const NO_TURNS = { fields: '', condition: '', returned: '', writes: '' };
+
+/**
+ * Changes tasks whose heads have not moved. It decides nothing: it compares the version of each task, and refuses new
+ * data of a blocked owner. It finds the row of a task by its place in the table. If another transaction has written to
+ * the row since the statement began, the row is at another place, and the task has moved.
+ *
+ * The lateral query and the arrays tell PostgreSQL to look each task up by an index, whatever the tables held when the
+ * statement was planned.
+ */
+function changeSql({ name, withTurns }: { readonly name: string; readonly withTurns: boolean }): Sql {
+  const turns = withTurns ? TURNS : NO_TURNS;
+  return {
+    name,
+    text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
+    i AS MATERIALIZED (SELECT * FROM json_to_recordset($1::json) AS i(${CHANGE_FIELDS}${turns.fields})),
+    f AS MATERIALIZED (
+      SELECT i.*, o.place FROM i CROSS JOIN LATERAL (
+        SELECT t.ctid AS place FROM parley.task t
+        WHERE t.part = i.part AND t.pk = i.pk AND t.version = i.version LIMIT 1
+      ) o${turns.condition}
     ),
+    t AS (
+      UPDATE parley.task t SET
+        version = t.version + 1, seq = i.seq, epoch = i.epoch, turns = i.turns, began = i.began,
+        held = coalesce(i.held, t.held), queued = i.queued, bytes = t.bytes + coalesce(i.bytes, 0),
+        state = coalesce(i.state, t.state), earlier_state = t.state,
+        status_time = coalesce(i.status_time, t.status_time), status = coalesce(i.status, t.status),
+        metadata = CASE WHEN i.state IS NULL THEN t.metadata ELSE i.metadata END,
+        ended = CASE WHEN i.ends THEN now ELSE t.ended END,
+        snapshot_seq = CASE WHEN i.snap THEN i.seq ELSE t.snapshot_seq END,
+        snapshot_status = CASE WHEN i.ends THEN NULL WHEN i.snap THEN i.status ELSE t.snapshot_status END,
+        history = CASE WHEN i.snap THEN i.history ELSE t.history END,
+        artifacts = CASE WHEN i.snap THEN i.artifacts ELSE t.artifacts END
+      FROM f i, clock
+      WHERE t.part = i.part AND t.ctid = i.place
+      RETURNING i.n, now, t.pk, t.part, t.scope, t.agent, t.epoch, t.state, t.earlier_state, t.pushes,
+        i.count, i.drops, i.records${turns.returned}
+    ),
+    r AS (
+      INSERT INTO parley.task_record (task, seq, turn, part, event, history, metadata)
+      SELECT t.pk, r.q, r.t, t.part, r.e, r.h, r.m FROM t, json_to_recordset(t.records) AS r(${RECORD_FIELDS})
+    ),
+    d AS (
+      DELETE FROM parley.execution e USING t
+      WHERE e.task = ANY (ARRAY(SELECT pk FROM t WHERE drops IS NOT NULL)) AND e.task = t.pk AND e.part = t.part
+        AND (t.drops = 0 OR e.turn = t.drops)
+    )${turns.writes},
     s AS (
       INSERT INTO parley.task_count_change
       SELECT scope, count(*), earlier_state, state, part FROM t WHERE state <> earlier_state
       GROUP BY scope, earlier_state, state, part
     )
     SELECT n, now, CASE WHEN pushes AND count > 0 THEN parley.mark_due(pk, part) ELSE false END AS due FROM t`,
-};
+  };
+}
+
+const CHANGE = changeSql({ name: 'change-tasks', withTurns: true });
+const APPEND = changeSql({ name: 'append-records', withTurns: false });
 
 /** Changes tasks in one statement. A change whose task has moved is missing in the result. */
 export async function changeTasks(
@@ -87,7 +102,7 @@ export async function changeTasks(
 ): Promise<ReadonlyMap<number, Changed>> {
   for (const [n, change] of changes.entries()) change.n = n;
   const rows = await tables.query<{ readonly n: number; readonly now: number; readonly due: boolean }>(
-    CHANGE,
+    changes.some(({ adds, changed }) => adds !== undefined || changed !== undefined) ? CHANGE : APPEND,
     JSON.stringify(changes),
   );
   return new Map(rows.map(({ n, now, due }) => [n, { now, isDue: due }] as const));

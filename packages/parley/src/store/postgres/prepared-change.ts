@@ -80,12 +80,13 @@ interface AddedFields {
   readonly owner: string | null;
 }
 
-/** The columns of a `PreparedChange`, for `json_to_recordset`. */
+/** The columns of a `PreparedChange`, for `json_to_recordset`. Those of `ADDED_FIELDS` are about its turns. */
 export const CHANGE_FIELDS = `n integer, pk bigint, part smallint, version integer, seq integer, epoch integer,
-  turns integer, began integer, held integer, queued integer, drops integer, changed json, count integer, bytes bigint,
+  turns integer, began integer, held integer, queued integer, drops integer, count integer, bytes bigint,
   state smallint, status_time bigint, ends boolean, status text, metadata text, snap boolean, history text,
-  artifacts text, records json, adds integer, attempt integer, ready boolean, message text, caller text, node text,
-  lease_ms bigint, agent text, tenant text, owner text`;
+  artifacts text, records json`;
+export const ADDED_FIELDS = `changed json, adds integer, attempt integer, ready boolean, message text, caller text,
+  node text, lease_ms bigint, agent text, tenant text, owner text`;
 export const TURN_FIELDS = `turn integer, ready boolean, node text, lease_ms bigint, attempt integer,
   hand_overs integer, checkpoint text, cancel text`;
 export const RECORD_FIELDS = 'q integer, t integer, e text, h text, m text';
