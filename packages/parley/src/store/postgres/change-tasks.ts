@@ -4,15 +4,22 @@ import type { Sql, Tables } from './tables.js';
 
 /** The answer to a change that was written: the time of the statement, and if a delivery became due. */
 export interface Changed {
+  /** The last record of the task, and the last turn that wrote one. */
+  readonly seq: number;
+  readonly began: number;
   readonly now: number;
   readonly isDue: boolean;
 }
+
+const IS_AS_BEFORE = 't.version = i.version AND (i.after IS NULL OR t.seq = i.after)';
 
 /** The parts of the statement for changes of turns that stay or come. Most appends have none. */
 const TURNS = {
   fields: `, ${ADDED_FIELDS}`,
   condition: `
       WHERE i.adds IS NULL OR NOT ${isBlocked('i.agent', 'i.tenant', 'i.owner')}`,
+  // The newest version of the row counts, so that a turn that writes on and on holds no other change up.
+  found: `t.pk = ANY (ARRAY(SELECT pk FROM f)) AND t.part = i.part AND t.pk = i.pk AND ${IS_AS_BEFORE}`,
   returned: ', i.changed, i.adds, i.attempt, i.ready, i.message, i.caller, i.node, i.lease_ms',
   writes: `,
     u AS (
@@ -35,12 +42,13 @@ const TURNS = {
       FROM t WHERE adds IS NOT NULL
     )`,
 };
-const NO_TURNS = { fields: '', condition: '', returned: '', writes: '' };
+const NO_TURNS = { fields: '', condition: '', found: 't.part = i.part AND t.ctid = i.place', returned: '', writes: '' };
 
 /**
- * Changes tasks whose heads have not moved. It decides nothing: it compares the version of each task, and refuses new
- * data of a blocked owner. It finds the row of a task by its place in the table. If another transaction has written to
- * the row since the statement began, the row is at another place, and the task has moved.
+ * Changes tasks whose heads have not moved. It decides nothing: it compares the version of each task, for an append the
+ * last record as well, and refuses new data of a blocked owner. An append finds the row of its task by its place in the
+ * table. If another transaction has written to the row since the statement began, the row is at another place, and the
+ * task has moved.
  *
  * The lateral query and the arrays tell PostgreSQL to look each task up by an index, whatever the tables held when the
  * statement was planned.
@@ -54,12 +62,13 @@ function changeSql({ name, withTurns }: { readonly name: string; readonly withTu
     f AS MATERIALIZED (
       SELECT i.*, o.place FROM i CROSS JOIN LATERAL (
         SELECT t.ctid AS place FROM parley.task t
-        WHERE t.part = i.part AND t.pk = i.pk AND t.version = i.version LIMIT 1
+        WHERE t.part = i.part AND t.pk = i.pk AND ${IS_AS_BEFORE} LIMIT 1
       ) o${turns.condition}
     ),
     t AS (
       UPDATE parley.task t SET
-        version = t.version + 1, seq = i.seq, epoch = i.epoch, turns = i.turns, began = i.began,
+        version = CASE WHEN i.stays THEN t.version ELSE t.version + 1 END, seq = coalesce(i.seq, t.seq),
+        epoch = i.epoch, turns = i.turns, began = coalesce(i.began, t.began),
         held = coalesce(i.held, t.held), queued = i.queued, bytes = t.bytes + coalesce(i.bytes, 0),
         state = coalesce(i.state, t.state), earlier_state = t.state,
         status_time = coalesce(i.status_time, t.status_time), status = coalesce(i.status, t.status),
@@ -70,8 +79,8 @@ function changeSql({ name, withTurns }: { readonly name: string; readonly withTu
         history = CASE WHEN i.snap THEN i.history ELSE t.history END,
         artifacts = CASE WHEN i.snap THEN i.artifacts ELSE t.artifacts END
       FROM f i, clock
-      WHERE t.part = i.part AND t.ctid = i.place
-      RETURNING i.n, now, t.pk, t.part, t.scope, t.agent, t.epoch, t.state, t.earlier_state, t.pushes,
+      WHERE ${turns.found}
+      RETURNING i.n, now, t.pk, t.part, t.scope, t.agent, t.seq, t.began, t.epoch, t.state, t.earlier_state, t.pushes,
         i.count, i.drops, i.records${turns.returned}
     ),
     r AS (
@@ -88,7 +97,7 @@ function changeSql({ name, withTurns }: { readonly name: string; readonly withTu
       SELECT scope, count(*), earlier_state, state, part FROM t WHERE state <> earlier_state
       GROUP BY scope, earlier_state, state, part
     )
-    SELECT n, now, CASE WHEN pushes AND count > 0 THEN parley.mark_due(pk, part) ELSE false END AS due FROM t`,
+    SELECT n, now, seq, began, CASE WHEN pushes AND count > 0 THEN parley.mark_due(pk, part) ELSE false END AS due FROM t`,
   };
 }
 
@@ -101,11 +110,11 @@ export async function changeTasks(
   changes: readonly PreparedChange[],
 ): Promise<ReadonlyMap<number, Changed>> {
   for (const [n, change] of changes.entries()) change.n = n;
-  const rows = await tables.query<{ readonly n: number; readonly now: number; readonly due: boolean }>(
+  const rows = await tables.query<Omit<Changed, 'isDue'> & { readonly n: number; readonly due: boolean }>(
     changes.some(({ adds, changed }) => adds !== undefined || changed !== undefined) ? CHANGE : APPEND,
     JSON.stringify(changes),
   );
-  return new Map(rows.map(({ n, now, due }) => [n, { now, isDue: due }] as const));
+  return new Map(rows.map(({ n, due, ...changed }) => [n, { ...changed, isDue: due }] as const));
 }
 
 /** A change of a held turn alone. The epoch of its lease is compared in the place of the version of the task. */

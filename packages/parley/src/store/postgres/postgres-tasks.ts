@@ -18,7 +18,7 @@ import { GroupCommit } from './group-commit.js';
 import { loadRows, type PostgresHead } from './load-rows.js';
 import { putKey } from './message-keys.js';
 import { PostgresError } from './postgres-error.js';
-import { keptHolder, type PreparedChange, preparedChange } from './prepared-change.js';
+import { keepsVersion, keptHolder, type PreparedChange, preparedChange } from './prepared-change.js';
 import { putConfig } from './push-queues.js';
 import { type ReadSources, readTask } from './read-tasks.js';
 import type { PostgresTables } from './tables.js';
@@ -89,7 +89,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
         ? await this.#changes.do(prepared)
         : await this.#changeWithKey(change, prepared);
     if (changed === undefined) return MOVED;
-    return { kind: 'committed', head: headAfter(change, before, changed.now), isDue: changed.isDue };
+    return { kind: 'committed', head: headAfter(change, before, changed), isDue: changed.isDue };
   }
 
   remove({ scope }: TaskKey, { pk, version }: PostgresHead): Promise<boolean> {
@@ -168,10 +168,12 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
         const changed = (await changeTasks(tables, [prepared])).get(0);
         if (changed === undefined) throw new MovedError();
         if (config === undefined) return changed;
-        const { pk, part, seq } = prepared;
+        const { pk, part } = prepared;
+        const { seq, now } = changed;
         const { id } = config.config;
         const text = JSON.stringify(config.config);
-        await putConfig(tables, { pk, part, seq }, { id, config: text, position: config.position, now: changed.now });
+        // Records that came meanwhile are before the message.
+        await putConfig(tables, { pk, part, seq }, { id, config: text, position: seq, now });
         return { ...changed, isDue: true };
       });
     } catch (error) {
@@ -182,13 +184,12 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
 }
 
 /** The head of a task after a change. */
-function headAfter(change: TaskChange<PostgresHead>, before: PostgresHead, now: number): PostgresHead {
-  const { seq, epoch, turns, began, queue, lease, append, config } = change;
+function headAfter(change: TaskChange<PostgresHead>, before: PostgresHead, { seq, began, now }: Changed): PostgresHead {
+  const { epoch, turns, queue, lease, append } = change;
   const state = append?.head.status.state ?? before.state;
   return {
     ...before,
-    // A new configuration moves the task once more.
-    version: before.version + (config === undefined ? 1 : 2),
+    version: keepsVersion(change, before) ? before.version : before.version + 1,
     ...{ seq, epoch, turns, began, queue, state },
     hasEnded: before.hasEnded || (append !== undefined && isTerminal(state)),
     holder: lease ? { turn: lease.turn, node: lease.node, leaseEnd: now + lease.leaseMs } : keptHolder(change, before),

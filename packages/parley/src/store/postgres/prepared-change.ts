@@ -39,10 +39,10 @@ export interface PreparedChange extends Partial<AppendFields>, Partial<AddedFiel
   readonly part: number;
   /** The version that the task must have. */
   readonly version: number;
-  readonly seq: number;
+  /** True if the version stays: the change adds records, and no other decision rests on them. */
+  readonly stays: boolean;
   readonly epoch: number;
   readonly turns: number;
-  readonly began: number;
   /** Absent: as before. */
   readonly held?: number;
   readonly queued: number;
@@ -54,6 +54,10 @@ export interface PreparedChange extends Partial<AppendFields>, Partial<AddedFiel
 }
 
 interface AppendFields {
+  /** The last record that the task must have. */
+  readonly after: number;
+  readonly seq: number;
+  readonly began: number;
   readonly count: number;
   readonly bytes: number;
   readonly state: number;
@@ -81,8 +85,8 @@ interface AddedFields {
 }
 
 /** The columns of a `PreparedChange`, for `json_to_recordset`. Those of `ADDED_FIELDS` are about its turns. */
-export const CHANGE_FIELDS = `n integer, pk bigint, part smallint, version integer, seq integer, epoch integer,
-  turns integer, began integer, held integer, queued integer, drops integer, count integer, bytes bigint,
+export const CHANGE_FIELDS = `n integer, pk bigint, part smallint, version integer, stays boolean,
+  epoch integer, turns integer, held integer, queued integer, drops integer, after integer, seq integer, began integer, count integer, bytes bigint,
   state smallint, status_time bigint, ends boolean, status text, metadata text, snap boolean, history text,
   artifacts text, records json`;
 export const ADDED_FIELDS = `changed json, adds integer, attempt integer, ready boolean, message text, caller text,
@@ -97,15 +101,15 @@ export function preparedChange(
   change: TaskChange<PostgresHead>,
   before: PostgresHead,
 ): PreparedChange {
-  const { task, seq, epoch, turns, began, queue, lease, drops, append } = change;
-  const appended = append && appendFields(append);
+  const { task, epoch, turns, queue, lease, drops, append } = change;
+  const appended = append && appendFields(append, change);
   const added = addedFields(change);
   const changed = changedTurns(change, before);
   const held = lease === undefined ? (queue.length === 0 ? 0 : undefined) : (lease?.turn ?? 0);
   return {
     n: 0,
     ...{ pk: before.pk, part: scopes.of(task.scope).part, version: before.version },
-    ...{ seq, epoch, turns, began, queued: queue.length },
+    ...{ stays: keepsVersion(change, before), epoch, turns, queued: queue.length },
     ...(held !== undefined && { held }),
     ...(drops !== undefined && { drops: drops === 'all' ? 0 : drops }),
     ...(changed.length > 0 && { changed }),
@@ -125,10 +129,26 @@ export function keptHolder({ lease, queue }: TaskChange<PostgresHead>, before: P
   return lease === undefined && queue.some(({ turn }) => turn === holder?.turn) ? holder : undefined;
 }
 
-function appendFields({ records, head, snapshot }: Append): Partial<AppendFields> {
+/**
+ * True for a change after which each decision but that about the next append is the same. So a turn that writes many
+ * records keeps no other process from its task.
+ */
+export function keepsVersion(
+  { append, adds, drops, lease, epoch, cancel, config, key }: TaskChange<PostgresHead>,
+  before: PostgresHead,
+): boolean {
+  const isOther = adds ?? drops ?? lease ?? cancel ?? config ?? key;
+  return append !== undefined && isOther === undefined && lease === undefined && epoch === before.epoch;
+}
+
+function appendFields(
+  { after, records, head, snapshot }: Append,
+  { seq, began }: TaskChange<PostgresHead>,
+): Partial<AppendFields> {
   const texts = snapshot && ShapedTask.textsOf(snapshot);
   const fields = preparedRecords(records);
   return {
+    ...{ after, seq, began },
     count: records.length,
     bytes: fields.reduce((sum, { e, h, m }) => sum + e.length + (h?.length ?? 0) + (m?.length ?? 0), 0),
     state: stateNumber(head.status.state),
