@@ -387,7 +387,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
 
 /** Rules that decide: only the engine of storages asks them. */
 const DECIDING = /^store\/rules\/decide-/;
-// These two storages still ask the rules by themselves.
+// The storage in Redis still asks the rules by itself.
 const DECIDERS = /^store\/(rules|engine|redis)\//;
 
 /** Imports that are not in the table. */
