@@ -45,10 +45,10 @@ const TURNS = {
 const NO_TURNS = { fields: '', condition: '', found: 't.part = i.part AND t.ctid = i.place', returned: '', writes: '' };
 
 /**
- * Changes tasks whose heads have not moved. It decides nothing: it compares the version of each task, for an append the
- * last record as well, and refuses new data of a blocked owner. An append finds the row of its task by its place in the
- * table. If another transaction has written to the row since the statement began, the row is at another place, and the
- * task has moved.
+ * Changes tasks whose heads have not moved. It decides nothing. It compares the version of each task, and for an append
+ * the last record as well. It refuses new data of a blocked owner. An append finds the row of its task by its place in
+ * the table. If another transaction has written to the row since the statement began, the row is at another place, and
+ * the task has moved.
  *
  * The lateral query and the arrays tell PostgreSQL to look each task up by an index, whatever the tables held when the
  * statement was planned.
