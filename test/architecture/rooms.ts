@@ -387,8 +387,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
 
 /** Rules that decide: only the engine of storages asks them. */
 const DECIDING = /^store\/rules\/decide-/;
-// This storage still asks the rules by itself.
-const DECIDERS = /^store\/(rules|engine|postgres)\//;
+const DECIDERS = /^store\/(rules|engine)\//;
 
 /** Imports that are not in the table. */
 export function roomViolations(tree: SourceTree, rooms = ROOMS): Violation[] {

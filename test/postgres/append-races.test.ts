@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
@@ -11,25 +11,29 @@ import { PostgresServer } from '../support/servers/postgres-server.js';
 
 let server: PostgresServer;
 let storage: PostgresStorage;
+let elsewhere: PostgresStorage;
 let other: pg.Client;
 beforeAll(async () => {
   server = await PostgresServer.start();
   const url = await server.newDatabase();
-  storage = await PostgresStorage.open({ url, clock: systemClock, logger: new CapturingLogger() });
+  const options = { url, clock: systemClock, logger: new CapturingLogger() };
+  storage = await PostgresStorage.open(options);
+  elsewhere = await PostgresStorage.open(options);
   other = new pg.Client({ connectionString: url });
   await other.connect();
 });
 afterAll(async () => {
   await storage.close();
+  await elsewhere.close();
   await other.end();
   await server[Symbol.asyncDispose]();
 });
 
-/** Resolves when a statement of the storage waits for a lock. */
-async function untilBlocked(): Promise<void> {
+/** Resolves when so many statements wait for a lock. */
+async function untilBlocked(count = 1): Promise<void> {
   for (;;) {
     const { rows } = await other.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`);
-    if (rows.length > 0) return;
+    if (rows.length >= count) return;
   }
 }
 
@@ -63,6 +67,50 @@ describe('an append that waited for another transaction', () => {
       (await other.query('SELECT FROM parley.execution e JOIN parley.task t ON t.pk = e.task WHERE t.id = $1', ['t2']))
         .rows,
     ).toEqual([]);
+  });
+});
+
+describe('a request to cancel a turn that writes on', () => {
+  it('is decided once, though a record comes between', async () => {
+    const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't6');
+    await other.query('BEGIN');
+    await other.query(`SELECT FROM parley.task WHERE id = 't6' FOR UPDATE`);
+    const spy = vi.spyOn(pg.Client.prototype, 'query');
+    const write = play.write(['TASK_STATE_WORKING']);
+    await untilBlocked();
+    const cancel = elsewhere.requestCancel(ALICE, 't6', {});
+    await untilBlocked(2);
+    await other.query('COMMIT');
+    await write;
+    expect(await cancel).toMatchObject({ kind: 'requested', turn: 1 });
+    const names = spy.mock.calls.map(([query]) => (query as { readonly name?: string }).name);
+    spy.mockRestore();
+    expect(names.filter((name) => name === 'load-rows')).toHaveLength(1);
+    expect(await storage.heads([play.key])).toMatchObject([{ seq: 2 }]);
+  });
+});
+
+describe('a process of an earlier version', () => {
+  // Its statements write no version of the task.
+  it('adds a turn, and the holder of the turn before sees it', async () => {
+    const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't4');
+    await play.write(['TASK_STATE_WORKING']);
+    await other.query(`WITH t AS (UPDATE parley.task SET turns = 2, queued = 2 WHERE id = 't4' RETURNING *)
+      INSERT INTO parley.execution (task, place, lease_end, turn, epoch, attempt, hand_overs, part, ready, agent, message,
+        caller)
+      SELECT pk, 1, 0, 2, 0, 0, 0, part, false, agent, '{}', '{}' FROM t`);
+    expect(await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 })).toBe(1);
+    const { rows } = await other.query(`SELECT turn, ready FROM parley.execution e JOIN parley.task t ON t.pk = e.task
+      WHERE t.id = 't4'`);
+    expect(rows).toEqual([{ turn: 2, ready: true }]);
+  });
+
+  it('takes a turn over, and its holder is fenced', async () => {
+    const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't5');
+    await other.query(`WITH t AS (UPDATE parley.task SET epoch = epoch + 1 WHERE id = 't5' RETURNING *)
+      UPDATE parley.execution e SET node = 'old', epoch = t.epoch FROM t WHERE e.task = t.pk`);
+    expect(await storage.append(play.draft(['TASK_STATE_WORKING']))).toEqual({ kind: 'fenced' });
+    expect(await storage.renew({ ...LEASE, turns: [play.held] })).toEqual([{ held: false }]);
   });
 });
 

@@ -64,7 +64,7 @@ it('a record makes a queue due whose configuration was added meanwhile', async (
   expect(await besideAppend(added)).toEqual([{ configId: 'hook', seqs: [2] }]);
 });
 
-it('a key names the task that was stored while another acceptance waited for the key', async () => {
+it('a message waits for the write of its key by another process, and gets the outcome', async () => {
   const url = await server.newDatabase();
   const storage = await PostgresStorage.open({ url, clock: systemClock, logger: new CapturingLogger() });
   const other = new pg.Client({ connectionString: url });
@@ -72,15 +72,15 @@ it('a key names the task that was stored while another acceptance waited for the
   try {
     const tested = { storage, clock: new StorageClock() };
     const idempotency = { key: 'k', digest: 'd', ttlMs: 60_000 };
-    await storage.keys.reserve(ALICE, idempotency, { node: 'a', leaseMs: 60_000 });
-    await other.query('BEGIN');
-    await other.query('SELECT key FROM parley.idempotency FOR UPDATE');
-    const repeated = storage.accept(acceptance(said('m'), newTask(tested, 't2'), { idempotency, again: true }));
-    await waiting(other);
     await TaskPlay.begin(tested, 't1');
+    await storage.keys.reserve(ALICE, idempotency, { node: 'a', leaseMs: 0 });
+    await other.query('BEGIN');
     await other.query("UPDATE parley.idempotency SET task_id = 't1', turn = 1, node = NULL, lease_end = NULL");
+    const repeated = storage.accept(acceptance(said('m'), newTask(tested, 't2'), { idempotency }));
+    await waiting(other);
     await other.query('COMMIT');
     expect(await repeated).toMatchObject({ kind: 'repeated', first: { outcome: { taskId: 't1' } } });
+    expect(await storage.task(ALICE, 't2')).toBeUndefined();
   } finally {
     await storage.close();
     await other.end();

@@ -17,10 +17,10 @@ it.each(['', '?partitions=4'])('parley db migrate and db status work on PostgreS
   const before = await parley(['db', 'status', ...database]);
   expect(before.stdout).toContain('Schema: none');
   const planned = await parleyJson(['db', 'migrate', '--dry-run', ...database]);
-  expect(planned).toEqual({ from: 0, to: 4, changed: false });
-  expect(await parleyJson(['db', 'status', ...database])).toMatchObject({ schema: 0, newestSchema: 4, tables: [] });
-  expect(await parleyJson(['db', 'migrate', ...database])).toEqual({ from: 0, to: 4, changed: true });
-  expect(await parleyJson(['db', 'migrate', ...database])).toEqual({ from: 4, to: 4, changed: false });
+  expect(planned).toEqual({ from: 0, to: 5, changed: false });
+  expect(await parleyJson(['db', 'status', ...database])).toMatchObject({ schema: 0, newestSchema: 5, tables: [] });
+  expect(await parleyJson(['db', 'migrate', ...database])).toEqual({ from: 0, to: 5, changed: true });
+  expect(await parleyJson(['db', 'migrate', ...database])).toEqual({ from: 5, to: 5, changed: false });
 
   const storage = await openPostgresStorage({ url, logger: silentLogger });
   const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: new Date(0).toISOString() };
@@ -35,8 +35,8 @@ it.each(['', '?partitions=4'])('parley db migrate and db status work on PostgreS
   const found = await parleyJson(['db', 'status', ...database]);
   expect(found).toMatchObject({
     database: expect.stringMatching(/^127\.0\.0\.1:\d+\/test_\d+$/),
-    schema: 4,
-    newestSchema: 4,
+    schema: 5,
+    newestSchema: 5,
     bytes: expect.any(Number),
     tasks: { TASK_STATE_SUBMITTED: 2, TASK_STATE_COMPLETED: 1 },
     turns: 2,
@@ -49,7 +49,7 @@ it.each(['', '?partitions=4'])('parley db migrate and db status work on PostgreS
   expect(tables.filter(({ name }) => /_\d+$/.test(name))).toEqual([]);
   await storage.close();
   const { stdout } = await parley(['db', 'status', ...database]);
-  expect(stdout).toMatch(/Schema: 4\nSize: .*\nTable .*, about \d+ rows\n/);
+  expect(stdout).toMatch(/Schema: 5\nSize: .*\nTable .*, about \d+ rows\n/);
   expect(stdout).toMatch(/Ended leases: 1, the oldest for \d+ s\n/);
 });
 

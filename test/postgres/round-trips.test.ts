@@ -36,6 +36,7 @@ async function statementsOf(call: () => Promise<unknown>): Promise<readonly stri
   }
 }
 
+const idempotency = { key: 'k', digest: 'd', ttlMs: 60_000 };
 const cancel = (id: string) => tested.storage.requestCancel(ALICE, id, { metadata: { why: 1 } });
 const released = (play: TaskPlay) => tested.storage.release({ ...play.held, attempt: 1 }, 'done');
 
@@ -47,6 +48,51 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
       tested.storage.accept(acceptance(said('m'), newTask(tested, 't'), { claim: { node: 'n', leaseMs: 1 } })),
   ],
   [
+    'accept with a new key',
+    ['create-tasks'],
+    async () => () =>
+      tested.storage.accept(
+        acceptance(said('m'), newTask(tested, 't'), { idempotency, claim: { node: 'n', leaseMs: 1 } }),
+      ),
+  ],
+  [
+    'message to a task without a turn',
+    ['load-rows', 'change-tasks', 'read-tasks'],
+    async () => {
+      await tested.storage.create(ALICE, newTask(tested, 't'));
+      return () => tested.storage.accept(acceptance(said('m'), 't', { claim: { node: 'n', leaseMs: 1 } }));
+    },
+  ],
+  [
+    'message with a key to a task that is there',
+    ['load-rows', 'BEGIN', 'put-key', 'change-tasks', 'COMMIT'],
+    async () => {
+      await TaskPlay.begin(tested, 't');
+      return () => tested.storage.accept(acceptance(said('m'), 't', { idempotency }));
+    },
+  ],
+  [
+    'reservation of a key',
+    ['put-key'],
+    async () => () => tested.storage.keys.reserve(ALICE, idempotency, { node: 'n', leaseMs: 60_000 }),
+  ],
+  [
+    'begin of an attempt',
+    ['change-held-turns'],
+    async () => {
+      const play = await TaskPlay.begin(tested, 't');
+      return () => tested.storage.begin(play.held, 1);
+    },
+  ],
+  [
+    'renewal of two leases',
+    ['change-held-turns'],
+    async () => {
+      const turns = [(await TaskPlay.begin(tested, 't')).held, (await TaskPlay.begin(tested, 'u')).held];
+      return () => tested.storage.renew({ node: 'n', leaseMs: 60_000, turns });
+    },
+  ],
+  [
     'append and end',
     ['append-records'],
     async () => {
@@ -56,7 +102,7 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
   ],
   [
     'cancel of a running task',
-    ['request-cancel'],
+    ['load-rows', 'change-tasks'],
     async () => {
       await TaskPlay.begin(tested, 't');
       return () => cancel('t');
@@ -64,7 +110,7 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
   ],
   [
     'second cancel of a running task',
-    ['request-cancel', 'BEGIN', 'lock-task', 'queue-of-task', 'read-cancel', 'write-cancel', 'COMMIT'],
+    ['load-rows', 'change-tasks'],
     async () => {
       await TaskPlay.begin(tested, 't');
       await cancel('t');
@@ -73,7 +119,7 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
   ],
   [
     'cancel of an idle task',
-    ['request-cancel', 'read-tasks'],
+    ['load-rows', 'read-tasks'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
@@ -82,17 +128,17 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
   ],
   [
     'cancel of a finished task',
-    ['request-cancel'],
+    ['load-rows'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
       await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
       return () => cancel('t');
     },
   ],
-  ['cancel of no task', ['request-cancel'], async () => () => cancel('t')],
+  ['cancel of no task', ['load-rows'], async () => () => cancel('t')],
   [
     'end of a turn that wrote nothing',
-    ['end-turn'],
+    ['append-records'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
       return () => released(play);
@@ -100,7 +146,7 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
   ],
   [
     'end of a turn before another one',
-    ['end-turn', 'BEGIN', 'lock-task', 'queue-of-task', 'drop-turn', 'write-queue', 'COMMIT'],
+    ['change-tasks'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
       await tested.storage.accept(acceptance(said('m'), 't'));
@@ -109,16 +155,15 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
   ],
   [
     'hand-over of a turn',
-    ['release-turn'],
+    ['change-tasks'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
       return () => tested.storage.release({ ...play.held, attempt: 1 }, 'handover');
     },
   ],
   [
-    // One statement would not see records that were committed while it waited for the lock.
     'delete',
-    ['BEGIN', 'lock-task', 'queue-of-task', 'delete-task', 'COMMIT'],
+    ['load-rows', 'delete-task'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
       await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });

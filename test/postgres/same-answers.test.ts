@@ -5,8 +5,8 @@ import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { clockedStorage } from './contract-storage.js';
 
-// The plain way of a call is one statement, and its condition is written in SQL. The storage in memory decides by the
-// rules alone. Equal answers show that the conditions agree with the rules.
+// The engine decides for both storages. Equal answers show that the tables give it the same rows and write the same
+// changes.
 
 const server = await PostgresServer.start('fsync=off');
 const clock = new StorageClock();

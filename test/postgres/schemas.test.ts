@@ -62,7 +62,7 @@ async function query<T>(url: string, work: (client: Client) => Promise<T>): Prom
   }
 }
 
-/** Tables, columns, constraints, indexes and functions of the schema. */
+/** Tables, columns, constraints, indexes, triggers and functions of the schema. */
 async function catalogOf(client: Client): Promise<readonly string[]> {
   const { rows } = await client.query<{ text: string }>(`
     SELECT concat_ws(' ', relname, relkind, relpersistence, reloptions) AS text
@@ -74,6 +74,8 @@ async function catalogOf(client: Client): Promise<readonly string[]> {
     UNION ALL SELECT concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid))
       FROM pg_constraint WHERE connamespace = 'parley'::regnamespace
     UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'parley'
+    UNION ALL SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid
+      WHERE relnamespace = 'parley'::regnamespace
     UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'parley'::regnamespace
     ORDER BY text`);
   return rows.map(({ text }) => text);

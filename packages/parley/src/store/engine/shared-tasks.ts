@@ -338,6 +338,7 @@ export class SharedTasks<Head extends SharedHead> {
       }
       const committed = await this.#tables.commit({ change, question, wishes });
       if (committed.kind === 'committed') {
+        if (change.before === undefined) this.#known.delete(taskKeyText(question.task));
         this.#note(question.task, committed.head);
         return { answer, committed, rows };
       }
@@ -351,7 +352,8 @@ export class SharedTasks<Head extends SharedHead> {
   #note(task: TaskKey, head: Head): void {
     const text = taskKeyText(task);
     // A renewal may end after a call that has changed the task since.
-    if ((this.#known.get(text)?.version ?? 0) > head.version) return;
+    const known = this.#known.get(text);
+    if (known !== undefined && (known.version > head.version || known.seq > head.seq)) return;
     this.#known.delete(text);
     if (head.holder === undefined || head.hasEnded) return;
     this.#known.set(text, head);

@@ -3,10 +3,9 @@ import type { Message } from '../../model/message.js';
 import type { CallerContext } from '../caller-context.js';
 import type { Claim, ClaimRequest } from '../held-turn.js';
 import { parsedCancel } from '../held-turn.js';
-import { claimedBy, isClaimable } from '../rules/decide-lease.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import { keyFields, lockTask, writeQueue } from './locked-task.js';
-import { nameOf, type StoredScope, type StoredScopes, storedName, textOfName } from './stored-names.js';
+import { type HeadColumns, headOf, type PostgresHead } from './load-rows.js';
+import { keyFields, nameOf, type StoredScopes, storedName, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 import type { UnreadableTurn } from './unreadable-turns.js';
 
@@ -19,10 +18,10 @@ export interface ClaimedTurn extends Omit<Claim, 'task' | 'seq' | 'scope'> {
 export interface ClaimedTurns {
   readonly turns: readonly ClaimedTurn[];
   readonly unreadable: readonly UnreadableTurn[];
+  /** The heads of their tasks, as far as they are certain. */
+  readonly heads: readonly { readonly key: TaskKey; readonly head: PostgresHead }[];
   readonly more: boolean;
 }
-
-const NONE: ClaimedTurns = { turns: [], unreadable: [], more: false };
 
 interface ExecutionRow {
   readonly turn: number;
@@ -35,10 +34,11 @@ interface ExecutionRow {
 }
 
 /** One row says `more` if there is no turn. */
-interface ClaimRow extends Omit<ExecutionRow, 'turn'> {
+interface ClaimRow extends Omit<ExecutionRow, 'turn'>, HeadColumns {
   readonly turn: number | null;
-  readonly epoch: number;
-  readonly began: number;
+  readonly lease_end: number;
+  readonly queued: number;
+  readonly queue: readonly number[];
   readonly agent: string;
   readonly tenant: string;
   readonly owner: string | null;
@@ -85,25 +85,30 @@ const CLAIM: Sql = {
       WHERE e.task = f.task AND e.part = f.part AND e.turn = f.turn AND f.rank <= $4 AND (f.rank = 1 OR f.total <= $5)
         AND (e.node IS NULL AND e.ready OR e.lease_end <= clock.now AND e.epoch = f.epoch)
       RETURNING e.task, e.part, e.turn, e.epoch, e.place, e.attempt, e.hand_overs, e.message, e.caller, e.checkpoint,
-        e.cancel
+        e.cancel, e.lease_end
     ),
     t AS (
-      UPDATE parley.task t SET epoch = x.epoch, held = x.turn FROM x WHERE t.pk = x.task AND t.part = x.part
-      RETURNING t.pk, t.began, t.agent, t.tenant, t.owner, t.id, t.full_id
+      UPDATE parley.task t SET version = t.version + 1, epoch = x.epoch, held = x.turn FROM x
+      WHERE t.pk = x.task AND t.part = x.part
+      RETURNING t.pk, t.part, t.version, t.seq, t.held, t.turns, t.queued, t.began, t.state, t.context_id, t.agent,
+        t.tenant, t.owner, t.id, t.full_id
     )
-    SELECT x.turn, x.epoch, x.attempt, x.hand_overs, x.message, x.caller, x.checkpoint, x.cancel, t.*,
+    SELECT x.turn, x.epoch, x.attempt, x.hand_overs, x.message, x.caller, x.checkpoint, x.cancel,
+      x.lease_end, t.*,
+      ARRAY(SELECT e.turn FROM parley.execution e WHERE e.task = t.pk AND e.part = t.part ORDER BY e.turn) AS queue,
       EXISTS (SELECT FROM f WHERE rank > $4 OR rank > 1 AND total > $5) AS more
     FROM (SELECT) one LEFT JOIN (x JOIN t ON t.pk = x.task) ON true ORDER BY x.place`,
 };
 
 /** Gives turns that no node runs to a node. */
 export async function claimTurns(tables: Tables, scopes: StoredScopes, request: ClaimRequest): Promise<ClaimedTurns> {
-  const { agents, node, leaseMs, limit, maxBytes = Number.MAX_SAFE_INTEGER, holds } = request;
+  const { agents, node: name, leaseMs, limit, maxBytes = Number.MAX_SAFE_INTEGER, holds } = request;
+  const node = textOfName(name);
   const held = holds?.map(({ key, turn, epoch }) => ({ ...keyFields(scopes.of(key.scope), key), turn, epoch }));
   const rows = await tables.query<ClaimRow>(
     CLAIM,
     agents.map(textOfName),
-    textOfName(node),
+    node,
     leaseMs,
     limit,
     Math.min(maxBytes, Number.MAX_SAFE_INTEGER),
@@ -111,43 +116,40 @@ export async function claimTurns(tables: Tables, scopes: StoredScopes, request: 
   );
   const turns: ClaimedTurn[] = [];
   const unreadable: UnreadableTurn[] = [];
+  const heads: ClaimedTurns['heads'][number][] = [];
   for (const row of rows) {
     const { turn, agent, tenant, owner, id, full_id: full, epoch, began } = row;
     if (turn === null) continue;
     const scope: Scope = { agent: nameOf(agent), tenant: nameOf(tenant), owner: owner === null ? null : nameOf(owner) };
     const key: TaskKey = { scope, id: storedName(id, full) };
+    // The statement may have read the queue before it got the lock on the task.
+    if (row.queue.length === row.queued && row.queue.at(-1) === row.turns) {
+      const queue = row.queue.map((each) => [each, each === turn ? node : null, row.lease_end] as const);
+      heads.push({ key, head: headOf(row, queue) });
+    }
     try {
       turns.push(turnOf({ ...row, turn }, { key, epoch, began }));
     } catch (error) {
       unreadable.push({ key, turn, epoch, error });
     }
   }
-  return { turns, unreadable, more: rows[0]?.more === true };
+  return { turns, unreadable, heads, more: rows[0]?.more === true };
 }
 
 const EXECUTION: Sql = {
   name: 'read-turn',
   text: `SELECT turn, attempt, hand_overs, message, caller, checkpoint, cancel FROM parley.execution
-    WHERE task = $1 AND part = $2 AND turn = $3`,
+    WHERE task = $1 AND part = $2 AND turn = $3 AND epoch = $4`,
 };
 
-/** Claims the first turn of one task. Runs in a transaction. */
-export async function claimOfTask(
+/** Reads the turn of a task that a node has just claimed. Undefined if another node has it now. */
+export async function readClaimedTurn(
   tables: Tables,
-  scope: StoredScope,
-  request: ClaimRequest & { readonly task: TaskKey },
-): Promise<ClaimedTurns> {
-  const { task: key, agents, limit } = request;
-  if (!agents.includes(key.scope.agent)) return NONE;
-  const { now, task } = await lockTask(tables, scope, key.id);
-  const [first] = task?.queue ?? [];
-  if (task === undefined || first === undefined) return NONE;
-  if (!isClaimable(task, request, { task: key, now })) return NONE;
-  if (limit < 1) return { ...NONE, more: true };
-  const { epoch, holder } = claimedBy(task, first.turn, { lease: request, now });
-  await writeQueue(tables, { ...task, epoch, holder });
-  const [row] = await tables.query<ExecutionRow>(EXECUTION, task.pk, task.part, first.turn);
-  return row === undefined ? NONE : { ...NONE, turns: [turnOf(row, { key, epoch, began: task.began })] };
+  { part, key }: { readonly part: number; readonly key: TaskKey },
+  { pk, epoch, began, holder }: PostgresHead,
+): Promise<ClaimedTurn | undefined> {
+  const [row] = await tables.query<ExecutionRow>(EXECUTION, pk, part, holder?.turn ?? 0, epoch);
+  return row && turnOf(row, { key, epoch, began });
 }
 
 function turnOf(

@@ -3,10 +3,11 @@ import { isTerminal } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
+import type { TaskChange } from '../engine/shared-tables.js';
 import { stateNumber } from '../state-numbers.js';
 import type { Scope } from '../task-key.js';
-import type { Acceptance } from '../task-storage.js';
-import { KEY_IS_FREE } from './message-keys.js';
+import type { PostgresHead } from './load-rows.js';
+import { KEY_VERSION } from './message-keys.js';
 import { contextHash, fullText, indexForm, isBlocked, type StoredScopes, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
@@ -40,16 +41,18 @@ export interface NewTask {
   readonly key?: string;
   readonly ttl_ms?: number;
   readonly digest?: string;
+  /** The version that the key must have. Absent: there must be none. */
+  readonly key_version?: string;
 }
 
 const FIELDS = `n integer, part smallint, scope uuid, id text, context uuid, agent text, tenant text, owner text,
   full_id text, context_id text, state smallint, status_time bigint, ended boolean, status text, metadata text,
   history text, artifacts text, event text, message text, caller text, node text, lease_ms bigint, config_id text,
-  config text, key text, ttl_ms bigint, digest text`;
+  config text, key text, ttl_ms bigint, digest text, key_version text`;
 
 /**
- * Creates tasks, each with its first record, its turn, push configuration and key. Leaves out a task whose key is known
- * or reserved by another node, and one whose owner is blocked. Fails if the id of a task is taken.
+ * Creates tasks, each with its first record, its turn, push configuration and key. Leaves out a task whose key has
+ * another version than expected, and one whose owner is blocked. Fails if the id of a task is taken.
  */
 const CREATE: Sql = {
   name: 'create-tasks',
@@ -65,7 +68,9 @@ const CREATE: Sql = {
       ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest,
         task_id = excluded.task_id, full_task_id = excluded.full_task_id, turn = 1, reply = NULL, node = excluded.node,
         lease_end = NULL, agent = excluded.agent, tenant = excluded.tenant, owner = excluded.owner
-      WHERE ${KEY_IS_FREE}
+      WHERE ${KEY_VERSION} = (
+        SELECT i.key_version FROM i WHERE i.scope = k.scope AND i.key = k.key AND i.part = k.part LIMIT 1
+      )
       RETURNING scope, key
     ),
     c AS MATERIALIZED (
@@ -98,18 +103,33 @@ const CREATE: Sql = {
       INSERT INTO parley.task_count_change
       SELECT scope, count(*), NULL, state, part FROM c GROUP BY scope, state, part
     )
-    SELECT n FROM c`,
+    SELECT n, pk, now FROM c`,
 };
 
-/** Creates tasks in one statement. Resolves to the places of those that were created. */
-export async function createTasks(tables: Tables, tasks: readonly NewTask[]): Promise<ReadonlyMap<number, true>> {
-  for (const [n, task] of tasks.entries()) task.n = n;
-  const rows = await tables.query<{ readonly n: number }>(CREATE, JSON.stringify(tasks));
-  return new Map(rows.map(({ n }) => [n, true]));
+/** The place of a new task, and the time of its creation. */
+export interface Created {
+  readonly pk: number;
+  readonly now: number;
 }
 
-/** A task for `createTasks`. */
-export function newTask(scopes: StoredScopes, scope: Scope, task: Task): NewTask {
+/** Creates tasks in one statement. The result has the places of those that were created. */
+export async function createTasks(tables: Tables, tasks: readonly NewTask[]): Promise<ReadonlyMap<number, Created>> {
+  for (const [n, task] of tasks.entries()) task.n = n;
+  const rows = await tables.query<Created & { readonly n: number }>(CREATE, JSON.stringify(tasks));
+  return new Map(rows.map(({ n, pk, now }) => [n, { pk, now }]));
+}
+
+/** The order in which statements create tasks. */
+export function byKey(one: NewTask, other: NewTask): number {
+  return one.part - other.part || compare(one.scope, other.scope) || compare(one.id, other.id);
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+function newTask(scopes: StoredScopes, scope: Scope, task: Task): NewTask {
   const stored = scopes.of(scope);
   const { contextId, status } = task;
   const isEnd = isTerminal(status.state);
@@ -136,19 +156,15 @@ export function newTask(scopes: StoredScopes, scope: Scope, task: Task): NewTask
   };
 }
 
-/** A message with its new task, for `createTasks`. */
-export function newTaskOf(scopes: StoredScopes, acceptance: Acceptance, task: Task): NewTask {
-  const { scope, message, caller, claim, pushConfig, idempotency } = acceptance;
-  const configId = pushConfig?.id ?? task.id;
+/** A change that creates a task, for `createTasks`. */
+export function newTaskOf(scopes: StoredScopes, change: TaskChange<PostgresHead>, task: Task): NewTask {
+  const { adds, lease, config, key } = change;
   return {
-    ...newTask(scopes, scope, task),
-    message: JSON.stringify(message),
-    caller: JSON.stringify(caller),
-    ...(claim && { node: textOfName(claim.node), lease_ms: claim.leaseMs }),
-    ...(pushConfig && {
-      config_id: indexForm(configId),
-      config: JSON.stringify({ ...pushConfig, id: configId, taskId: task.id }),
-    }),
-    ...(idempotency && { key: indexForm(idempotency.key), ttl_ms: idempotency.ttlMs, digest: idempotency.digest }),
+    ...newTask(scopes, change.task.scope, task),
+    ...(adds && { message: JSON.stringify(adds.message), caller: JSON.stringify(adds.caller) }),
+    ...(lease && { node: textOfName(lease.node), lease_ms: lease.leaseMs }),
+    ...(config && { config_id: indexForm(config.config.id), config: JSON.stringify(config.config) }),
+    ...(key && { key: indexForm(key.key.key), ttl_ms: key.key.ttlMs, digest: key.key.digest }),
+    ...(key?.before && { key_version: key.before.version }),
   };
 }

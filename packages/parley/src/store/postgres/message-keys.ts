@@ -1,9 +1,12 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
+import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
+import { type KeyAnswer, knownKey, rememberKey, reserveKey } from '../engine/message-keys.js';
+import type { SharedKey } from '../engine/shared-tables.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, Remembered, Reservation } from '../idempotency-keys.js';
-import { type KeyStanding, keyStanding } from '../rules/decide-key.js';
 import {
+  fullText,
   indexForm,
   isBlocked,
   nameOf,
@@ -12,10 +15,11 @@ import {
   storedName,
   textOfName,
 } from './stored-names.js';
-import type { Sql, SqlValue, Tables } from './tables.js';
+import type { Sql, Tables } from './tables.js';
 
-interface KeyRow {
-  readonly now: number;
+/** A row of the table of keys. */
+export interface KeyRow {
+  readonly version: string;
   readonly expires: number;
   readonly digest: string;
   readonly task_id: string | null;
@@ -27,174 +31,169 @@ interface KeyRow {
   readonly task_gone: boolean;
 }
 
-/** A key that a transaction has locked, and its standing for a node. */
-export interface LockedKey {
-  readonly standing: KeyStanding;
-  readonly now: number;
-  /** The outcome of a key that is known. */
-  readonly first: Remembered;
-  readonly digest: string;
-}
+/** SQL for the version of a key `k`: the columns on which decisions about it rest. Another write has another text. */
+export const KEY_VERSION = 'ROW(k.expires, k.lease_end, k.node, k.turn, k.task_id)::text';
+/** SQL for the columns of a `KeyRow` of a key `k`. */
+export const KEY_COLUMNS = `k.expires, k.digest, k.task_id, k.full_task_id, k.turn, k.reply, k.node, k.lease_end,
+  ${KEY_VERSION} AS version, k.task_id IS NOT NULL AND NOT EXISTS (
+    SELECT FROM parley.task t WHERE t.part = k.part AND t.id = k.task_id AND t.scope IS NOT DISTINCT FROM k.scope
+  ) AS task_gone`;
 
-const GONE = `task_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM parley.task t WHERE t.part = k.part AND t.id = k.task_id AND t.scope IS NOT DISTINCT FROM k.scope) AS task_gone`;
-const COLUMNS = 'expires, digest, task_id, full_task_id, turn, reply, node, lease_end';
-/**
- * A key without a row gets one that has expired. The row locks the key until the transaction ends. There is no answer
- * for an owner who is blocked.
- */
-const LOCK: Sql = {
-  name: 'lock-key',
-  text: `INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, agent, tenant, owner)
-    SELECT $1::uuid, $2, $3::smallint, 0, '', $4::text, $5::text, $6::text WHERE NOT ${isBlocked('$4', '$5', '$6')}
-    ON CONFLICT (scope, key, part) DO UPDATE SET expires = k.expires
-    RETURNING parley.now_ms() AS now, ${COLUMNS}`,
-};
-// A statement of its own: the one that locks does not see a task that was stored while it waited for the lock.
-const TASK_GONE: Sql = {
-  name: 'task-of-key-gone',
-  text: `SELECT ${GONE} FROM parley.idempotency k WHERE k.scope = $1 AND k.key = $2 AND k.part = $3`,
-};
-
-/** Locks a key until the transaction ends. */
-export async function lockKey(
-  tables: Tables,
-  scope: StoredScope,
-  { key, node }: { readonly key: string; readonly node: string | undefined },
-): Promise<LockedKey> {
-  const at = [scope.hash, indexForm(key), scope.part] as const;
-  const [row] = await tables.query<Omit<KeyRow, 'task_gone'>>(LOCK, ...at, ...scopeColumns(scope.scope));
-  if (row === undefined) throw new OwnerBlockedError();
-  const [task] = row.task_id === null ? [] : await tables.query<Pick<KeyRow, 'task_gone'>>(TASK_GONE, ...at);
-  const standing = standingOf({ ...row, task_gone: task?.task_gone === true }, node);
-  return { standing, now: row.now, first: rememberedOf(row), digest: row.digest };
-}
-
-/** The standing of a key for a node. */
-function standingOf({ now, expires, lease_end: leaseEnd, ...row }: KeyRow, node: string | undefined): KeyStanding {
+/** A key as the engine has it. */
+export function sharedKeyOf(row: KeyRow): SharedKey {
+  const { version, digest, expires: expiresAt, lease_end: leaseEnd, task_gone: isTaskGone } = row;
   const reservation = leaseEnd === null ? undefined : { node: nameOf(row.node ?? ''), leaseEnd };
-  return keyStanding({ expiresAt: expires, reservation, isTaskGone: row.task_gone }, node, now);
+  const remembered = reservation === undefined ? rememberedOf(row) : undefined;
+  return { version, digest, expiresAt, isTaskGone, reservation, remembered };
 }
 
-const WRITE: Sql = {
-  name: 'write-key',
-  text: `UPDATE parley.idempotency SET expires = $4, digest = $5, task_id = $6, full_task_id = $7, turn = $8, reply = $9,
-      node = $10, lease_end = $11
-    WHERE scope = $1 AND key = $2 AND part = $3`,
+function rememberedOf({ digest, task_id: id, full_task_id: full, turn, reply }: KeyRow): Remembered {
+  if (reply !== null) return { digest, outcome: { reply: JSON.parse(reply) as Message } };
+  return { digest, outcome: { taskId: id === null ? '' : storedName(id, full), turn: turn ?? 0 } };
+}
+
+/** The value of a key: a task and a turn, a reply, or the lease of the node that has reserved it. */
+export type KeyValue =
+  | { readonly taskId: string; readonly turn: number }
+  | { readonly reply: Message }
+  | { readonly lease: Lease };
+
+/** Writes a key that is absent or has a version, unless its owner is blocked. */
+const PUT: Sql = {
+  name: 'put-key',
+  text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now)
+    INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, task_id, full_task_id, turn, reply, node,
+      lease_end, agent, tenant, owner)
+    SELECT $1::uuid, $2, $3::smallint, now + $4::bigint, $5, $6, $7, $8::integer, $9, $10, now + $11::bigint, $12::text,
+      $13::text, $14::text
+    FROM clock WHERE NOT ${isBlocked('$12', '$13', '$14')}
+    ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest,
+      task_id = excluded.task_id, full_task_id = excluded.full_task_id, turn = excluded.turn, reply = excluded.reply,
+      node = excluded.node, lease_end = excluded.lease_end, agent = excluded.agent, tenant = excluded.tenant,
+      owner = excluded.owner
+    WHERE ${KEY_VERSION} = $15::text
+    RETURNING true AS written`,
 };
 
-/** The values of a key that is written. */
-export interface KeyOutcome {
-  readonly expires: number;
-  readonly digest: string;
-  readonly taskId?: string;
-  readonly full?: string | null;
-  readonly turn?: number;
-  readonly reply?: string;
-  readonly node?: string;
-  readonly leaseEnd?: number;
-}
-
-/** Writes a locked key. */
-export async function writeKey(
+/** Writes a key if it is still as it was. False if it has moved, or its owner is blocked. */
+export async function putKey(
   tables: Tables,
   scope: StoredScope,
-  key: string,
-  { expires, digest, taskId, full, turn, reply, node, leaseEnd }: KeyOutcome,
-): Promise<void> {
-  const outcome: SqlValue[] = [taskId ?? null, full ?? null, turn ?? null, reply ?? null];
-  const lease: SqlValue[] = [node === undefined ? null : textOfName(node), leaseEnd ?? null];
-  await tables.query(WRITE, scope.hash, indexForm(key), scope.part, expires, digest, ...outcome, ...lease);
+  put: { readonly key: IdempotencyKey; readonly value: KeyValue; readonly before: SharedKey | undefined },
+): Promise<boolean> {
+  const { key, value, before } = put;
+  const task = 'taskId' in value ? value : undefined;
+  const lease = 'lease' in value ? value.lease : undefined;
+  const rows = await tables.query(
+    PUT,
+    ...[scope.hash, indexForm(key.key), scope.part, key.ttlMs, key.digest],
+    ...(task === undefined ? [null, null, null] : [indexForm(task.taskId), fullText(task.taskId), task.turn]),
+    'reply' in value ? JSON.stringify(value.reply) : null,
+    ...(lease === undefined ? [null, null] : [textOfName(lease.node), lease.leaseMs]),
+    ...scopeColumns(scope.scope),
+    before?.version ?? null,
+  );
+  return rows.length > 0;
 }
 
-const DROP: Sql = {
-  name: 'drop-unused-key',
-  text: 'DELETE FROM parley.idempotency WHERE scope = $1 AND key = $2 AND part = $3 AND expires = 0',
+const READ: Sql = {
+  name: 'read-key',
+  text: `SELECT parley.now_ms() AS now, ${isBlocked('$4', '$5', '$6::text')} AS blocked, k.* FROM (SELECT) one
+    LEFT JOIN LATERAL (
+      SELECT ${KEY_COLUMNS} FROM parley.idempotency k WHERE k.scope = $1 AND k.key = $2 AND k.part = $3
+    ) k ON true`,
+  repeatable: true,
 };
 
-/** Removes the row of a locked key that was not known before. */
-export async function dropUnusedKey(tables: Tables, scope: StoredScope, key: string): Promise<void> {
-  await tables.query(DROP, scope.hash, indexForm(key), scope.part);
+interface FoundKey {
+  readonly now: number;
+  readonly blocked: boolean;
+  readonly key: SharedKey | undefined;
 }
 
-/**
- * True for a key `k` that the node of an inserted row may write, in a statement with the time as `clock`. It says less
- * than the rule: a key whose task is gone counts as known.
- */
-export const KEY_IS_FREE = `(k.expires <= (SELECT now FROM clock) OR k.lease_end <= (SELECT now FROM clock)
-  OR k.lease_end IS NOT NULL AND k.node = excluded.node)`;
+async function readKey(tables: Tables, scope: StoredScope, key: string): Promise<FoundKey> {
+  const at = [scope.hash, indexForm(key), scope.part, ...scopeColumns(scope.scope)];
+  const [row] = await tables.query<Omit<FoundKey, 'key'> & { readonly [Name in keyof KeyRow]: KeyRow[Name] | null }>(
+    READ,
+    ...at,
+  );
+  if (row === undefined) return { now: 0, blocked: false, key: undefined };
+  return { now: row.now, blocked: row.blocked, key: row.version === null ? undefined : sharedKeyOf(row as KeyRow) };
+}
 
-const INSERT = `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now)
-  INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, reply, node, lease_end, agent, tenant,
-    owner)
-  SELECT $1::uuid, $2, $3::smallint, now + $4::bigint, $5, $6, $7, now + $8::bigint, $9::text, $10::text, $11::text
-  FROM clock WHERE NOT ${isBlocked('$9', '$10', '$11')}
-  ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest, task_id = NULL,
-    full_task_id = NULL, turn = NULL, reply = excluded.reply, node = excluded.node, lease_end = excluded.lease_end,
-    agent = excluded.agent, tenant = excluded.tenant, owner = excluded.owner`;
-/** Both write nothing if the key may be known, or reserved by another node. */
-const RESERVE: Sql = {
-  name: 'reserve-key',
-  text: `${INSERT}
-  WHERE ${KEY_IS_FREE} RETURNING true AS written`,
-};
-const REMEMBER: Sql = {
-  name: 'remember-key',
-  text: `${INSERT}
-  WHERE k.expires <= (SELECT now FROM clock) OR k.lease_end IS NOT NULL
-  RETURNING true AS written`,
-};
+/** Decisions about a key at most, while other calls write it. */
+const ATTEMPTS = 16;
+/** Most keys are new: the first attempt reads nothing. */
+const NEW_KEY: FoundKey = { now: 0, blocked: false, key: undefined };
 
-/** Reserves a key. `undefined` if that needs a lock. */
-export async function reservePlain(
+/** Lets the engine decide about a key, and writes it if it has not moved since. */
+async function changeKey(
   tables: Tables,
   scope: StoredScope,
-  { key: { key, ttlMs, digest }, lease }: { readonly key: IdempotencyKey; readonly lease: Lease },
-): Promise<Reservation | undefined> {
-  const at = [scope.hash, indexForm(key), scope.part, ttlMs, digest] as const;
-  const values = [...at, null, textOfName(lease.node), lease.leaseMs, ...scopeColumns(scope.scope)];
-  const rows = await tables.query(RESERVE, ...values);
-  return rows.length > 0 ? { kind: 'reserved' } : undefined;
+  {
+    key,
+    value,
+    decide,
+  }: {
+    readonly key: IdempotencyKey;
+    readonly value: KeyValue;
+    readonly decide: (found: FoundKey, write: (before: SharedKey | undefined) => void) => KeyAnswer<SharedKey>;
+  },
+): Promise<KeyAnswer<SharedKey>> {
+  let found = NEW_KEY;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    let isWritten = false;
+    let before: SharedKey | undefined;
+    const answer = decide(found, (earlier) => {
+      isWritten = true;
+      before = earlier;
+    });
+    if (!isWritten || (await putKey(tables, scope, { key, value, before }))) return answer;
+    found = await readKey(tables, scope, key.key);
+    if (found.blocked) throw new OwnerBlockedError();
+  }
+  throw new StorageError(`An idempotency key changed ${ATTEMPTS} times during a call: repeat the call`);
 }
 
-/** Reserves a key, unless its outcome is known or another node finds it out. Runs in a transaction. */
-export async function reserveLocked(
+/** Reserves a key, unless its outcome is known or another node finds it out. */
+export async function reserve(
   tables: Tables,
   scope: StoredScope,
-  { key: { key, ttlMs, digest }, lease }: { readonly key: IdempotencyKey; readonly lease: Lease },
+  { key, lease }: { readonly key: IdempotencyKey; readonly lease: Lease },
 ): Promise<Reservation> {
-  const { node, leaseMs } = lease;
-  const locked = await lockKey(tables, scope, { key, node });
-  if (locked.standing === 'known') return { kind: 'known', first: locked.first };
-  if (locked.standing === 'reserved') return { kind: 'taken', digest: locked.digest };
-  const { now } = locked;
-  await writeKey(tables, scope, key, { expires: now + ttlMs, digest, node, leaseEnd: now + leaseMs });
-  return { kind: 'reserved' };
+  const { node } = lease;
+  const answer = await changeKey(tables, scope, {
+    key,
+    value: { lease },
+    decide: (found, write) => reserveKey(found.key, { node, now: found.now, write }),
+  });
+  switch (answer.kind) {
+    case 'written':
+      return { kind: 'reserved' };
+    case 'reserved':
+      return { kind: 'taken', digest: answer.key.digest };
+    case 'known':
+      return { kind: 'known', first: outcomeOf(answer.key) };
+  }
 }
 
-/** Keeps a direct reply. `undefined` if that needs a lock. */
-export async function rememberPlain(
+/** Keeps a direct reply, unless an outcome is known: then that is the answer. */
+export async function remember(
   tables: Tables,
   scope: StoredScope,
-  { key: { key, ttlMs, digest }, reply }: { readonly key: IdempotencyKey; readonly reply: Message },
-): Promise<Remembered | undefined> {
-  const at = [scope.hash, indexForm(key), scope.part, ttlMs, digest] as const;
-  const values = [...at, JSON.stringify(reply), null, null, ...scopeColumns(scope.scope)];
-  const rows = await tables.query(REMEMBER, ...values);
-  return rows.length > 0 ? { digest, outcome: { reply } } : undefined;
-}
-
-/** Keeps a direct reply, unless an outcome is known: then that is the answer. Runs in a transaction. */
-export async function rememberLocked(
-  tables: Tables,
-  scope: StoredScope,
-  { key: { key, ttlMs, digest }, reply }: { readonly key: IdempotencyKey; readonly reply: Message },
+  { key, reply }: { readonly key: IdempotencyKey; readonly reply: Message },
 ): Promise<Remembered> {
-  const locked = await lockKey(tables, scope, { key, node: undefined });
-  if (locked.standing === 'known') return locked.first;
-  const text = JSON.stringify(reply);
-  await writeKey(tables, scope, key, { expires: locked.now + ttlMs, digest, reply: text });
-  return { digest, outcome: { reply } };
+  const answer = await changeKey(tables, scope, {
+    key,
+    value: { reply },
+    decide: (found, write) => rememberKey(found.key, { now: found.now, write }),
+  });
+  return answer.kind === 'written' ? { digest: key.digest, outcome: { reply } } : outcomeOf(answer.key);
+}
+
+function outcomeOf({ remembered }: SharedKey): Remembered {
+  if (remembered === undefined) throw new TypeError('A reserved key has no outcome');
+  return remembered;
 }
 
 const UNRESERVE: Sql = {
@@ -212,22 +211,8 @@ export async function unreserve(
   await tables.query(UNRESERVE, scope.hash, indexForm(key), scope.part, textOfName(node));
 }
 
-const RECALL: Sql = {
-  name: 'recall-key',
-  text: `SELECT parley.now_ms() AS now, ${COLUMNS}, ${GONE} FROM parley.idempotency k
-    WHERE scope = $1 AND key = $2 AND part = $3`,
-  repeatable: true,
-};
-
 /** The known outcome of a key. */
 export async function recall(tables: Tables, scope: StoredScope, key: string): Promise<Remembered | undefined> {
-  const [row] = await tables.query<KeyRow>(RECALL, scope.hash, indexForm(key), scope.part);
-  return row !== undefined && standingOf(row, undefined) === 'known' ? rememberedOf(row) : undefined;
-}
-
-type OutcomeColumns = Pick<KeyRow, 'digest' | 'task_id' | 'full_task_id' | 'turn' | 'reply'>;
-
-function rememberedOf({ digest, task_id: id, full_task_id: full, turn, reply }: OutcomeColumns): Remembered {
-  if (reply !== null) return { digest, outcome: { reply: JSON.parse(reply) as Message } };
-  return { digest, outcome: { taskId: id === null ? '' : storedName(id, full), turn: turn ?? 0 } };
+  const { now, key: found } = await readKey(tables, scope, key);
+  return knownKey(found, now)?.remembered;
 }

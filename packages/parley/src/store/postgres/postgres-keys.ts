@@ -3,21 +3,21 @@ import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
 import type { StorageLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
-import { recall, rememberLocked, rememberPlain, reserveLocked, reservePlain, unreserve } from './message-keys.js';
+import { recall, remember, reserve, unreserve } from './message-keys.js';
 import type { StoredScopes } from './stored-names.js';
-import type { PostgresTables } from './tables.js';
+import type { Tables } from './tables.js';
 
 /** The parts of a storage that its idempotency keys need. */
 export interface PostgresKeysOptions {
   readonly lifetime: StorageLifetime;
-  readonly tables: PostgresTables;
+  readonly tables: Tables;
   readonly scopes: StoredScopes;
 }
 
-/** The idempotency keys in a database. A key that may be known, or that another node holds, is locked. */
+/** The idempotency keys in a database. The engine decides about them. */
 export class PostgresKeys implements IdempotencyKeys {
   readonly #lifetime: StorageLifetime;
-  readonly #tables: PostgresTables;
+  readonly #tables: Tables;
   readonly #scopes: StoredScopes;
 
   constructor({ lifetime, tables, scopes }: PostgresKeysOptions) {
@@ -28,9 +28,7 @@ export class PostgresKeys implements IdempotencyKeys {
 
   async reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
     this.#lifetime.check();
-    const stored = this.#scopes.of(scope);
-    const plain = await reservePlain(this.#tables, stored, { key, lease });
-    return plain ?? this.#tables.transaction((tables) => reserveLocked(tables, stored, { key, lease }));
+    return reserve(this.#tables, this.#scopes.of(scope), { key, lease });
   }
 
   async unreserve(scope: Scope, key: string, node: string): Promise<void> {
@@ -40,9 +38,7 @@ export class PostgresKeys implements IdempotencyKeys {
 
   async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
     this.#lifetime.check();
-    const stored = this.#scopes.of(scope);
-    const plain = await rememberPlain(this.#tables, stored, { key, reply });
-    return plain ?? this.#tables.transaction((tables) => rememberLocked(tables, stored, { key, reply }));
+    return remember(this.#tables, this.#scopes.of(scope), { key, reply });
   }
 
   async recall(scope: Scope, key: string): Promise<Remembered | undefined> {

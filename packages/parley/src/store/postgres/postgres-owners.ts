@@ -5,15 +5,7 @@ import { PARTITIONS } from '../partition.js';
 import type { StorageLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { Wakeups } from '../wakeups.js';
-import {
-  isBlocked,
-  nameOf,
-  type StoredScopes,
-  scopeColumns,
-  storedName,
-  textOfKeyForm,
-  textOfName,
-} from './stored-names.js';
+import { nameOf, type StoredScopes, storedName, textOfKeyForm, textOfName } from './stored-names.js';
 import type { PostgresTables, Sql, SqlValue, Tables } from './tables.js';
 
 /** The parts of a storage that the data of its users need. */
@@ -115,18 +107,6 @@ const REFRESHED = [
     values: `'', '${NO_SCOPE}', part, 0, ''`,
   },
 ] as const;
-
-const IS_BLOCKED: Sql = {
-  name: 'is-owner-blocked',
-  text: `SELECT ${isBlocked('$1::text', '$2::text', '$3::text')} AS blocked`,
-  repeatable: true,
-};
-
-/** True while new data of the owner of a scope are refused. */
-export async function isOwnerBlocked(tables: Tables, scope: Scope): Promise<boolean> {
-  const [row] = await tables.query<{ readonly blocked: boolean }>(IS_BLOCKED, ...scopeColumns(scope));
-  return row?.blocked === true;
-}
 
 /** The data of users in a database. */
 export class PostgresOwners implements OwnerStorage {

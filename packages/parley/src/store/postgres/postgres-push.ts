@@ -90,11 +90,11 @@ export class PostgresPush implements PushStorage {
   async settle(held: HeldDelivery, outcome: DeliveryOutcome): Promise<boolean> {
     this.#lifetime.check();
     const settle = { held, outcome };
-    const { isSettled, isReady } =
+    const { kind, isReady } =
       (await settleDelivered(this.#tables, this.#scopes, settle)) ??
       (await this.#tables.transaction((tables) => settleDelivery(tables, this.#scopes, settle)));
     if (isReady) this.#wakeups.deliveryReady(held.key.scope.agent);
-    return isSettled;
+    return kind === 'settled';
   }
 
   async queues(query: DeliveryQuery): Promise<DeliveryPage> {
@@ -104,9 +104,10 @@ export class PostgresPush implements PushStorage {
 
   async replay(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'> {
     this.#lifetime.check();
-    const outcome = await this.#tables.transaction((tables) => replayDelivery(tables, this.#scopes, { queue, from }));
-    if (outcome === 'replayed') this.#wakeups.deliveryReady(queue.key.scope.agent);
-    return outcome;
+    const replay = { queue, from };
+    const { kind, isReady } = await this.#tables.transaction((tables) => replayDelivery(tables, this.#scopes, replay));
+    if (isReady) this.#wakeups.deliveryReady(queue.key.scope.agent);
+    return kind;
   }
 
   async purge(queue: DeliveryKey): Promise<boolean> {

@@ -1,10 +1,29 @@
 import type { ConfigChange, ConfigPut, PlacedPushConfig, StoredPushConfig } from '../push-storage.js';
 import type { Scope } from '../task-key.js';
-import { keyFields, lockTask } from './locked-task.js';
-import { hasRoom, putConfig } from './push-queues.js';
+import { hasRoom, type LockedTask, putConfig } from './push-queues.js';
 import type { ReadSources } from './read-tasks.js';
-import { indexForm, type StoredScope } from './stored-names.js';
+import { indexForm, keyFields, type StoredScope } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
+
+/**
+ * Locks a task until the transaction ends. Its version grows, because decisions about it rest on the count of its
+ * configurations.
+ */
+const LOCK: Sql = {
+  name: 'move-task',
+  text: `UPDATE parley.task SET version = version + 1
+    WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid
+    RETURNING pk, part, seq, parley.now_ms() AS now`,
+};
+
+async function lockTask(
+  tables: Tables,
+  { part, hash }: StoredScope,
+  taskId: string,
+): Promise<(LockedTask & { readonly now: number }) | undefined> {
+  const [task] = await tables.query<LockedTask & { readonly now: number }>(LOCK, part, hash, indexForm(taskId));
+  return task;
+}
 
 /** Adds or replaces a push configuration, if its task has room for it. Runs in a transaction. */
 export async function putPushConfig(
@@ -19,10 +38,10 @@ export async function putPushConfig(
   },
 ): Promise<ConfigPut> {
   const { id, taskId } = config;
-  const { now, task } = await lockTask(tables, scope, taskId);
+  const task = await lockTask(tables, scope, taskId);
   if (task === undefined) return 'not-found';
   if (!(await hasRoom(tables, task, { id, limit }))) return 'full';
-  await putConfig(tables, task, { id, config: JSON.stringify(config), position: task.seq, now });
+  await putConfig(tables, task, { id, config: JSON.stringify(config), position: task.seq, now: task.now });
   return 'put';
 }
 
@@ -42,7 +61,7 @@ export async function deletePushConfig(
   scope: StoredScope,
   { taskId, id }: { readonly taskId: string; readonly id: string },
 ): Promise<boolean> {
-  const { task } = await lockTask(tables, scope, taskId);
+  const task = await lockTask(tables, scope, taskId);
   if (task === undefined) return false;
   await tables.query(DELETE, task.pk, task.part, indexForm(id));
   await tables.query(PUSHES, task.pk, task.part);

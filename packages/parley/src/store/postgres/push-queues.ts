@@ -1,8 +1,16 @@
-import { hasConfigRoom, newDeliveryQueue, replayedDelivery } from '../rules/decide-delivery.js';
+import { hasRoomFor } from '../engine/accept-message.js';
+import { queueOfConfig } from '../engine/delivery-queues.js';
 import type { DeliveryHead } from '../rules/delivery-head.js';
-import type { LockedTask } from './locked-task.js';
 import { indexForm, nameOf, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
+
+/** A task that a transaction has locked. */
+export interface LockedTask {
+  readonly pk: number;
+  readonly part: number;
+  /** Sequence number of the last record. */
+  readonly seq: number;
+}
 
 /** The columns of a queue of deliveries. */
 export const QUEUE_COLUMNS = 'position, due, attempts, last_status, parked, epoch, node, lease_end';
@@ -72,29 +80,24 @@ const ROOM: Sql = {
 /** True if a locked task has room for a push configuration. */
 export async function hasRoom(
   tables: Tables,
-  { pk, part }: Pick<LockedTask, 'pk' | 'part'>,
-  { id, limit }: { readonly id: string; readonly limit: number | undefined },
+  { pk, part }: LockedTask,
+  config: { readonly id: string; readonly limit: number | undefined },
 ): Promise<boolean> {
-  if (limit === undefined) return true;
-  const [row] = await tables.query<{ count: number; known: number }>(ROOM, pk, part, indexForm(id));
+  const [row] = await tables.query<{ count: number; known: number }>(ROOM, pk, part, indexForm(config.id));
   const { count = 0, known = 0 } = row ?? {};
-  return hasConfigRoom(known > 0, count, limit);
+  return hasRoomFor({ countConfigs: () => ({ count, isKnown: known > 0 }) }, undefined, config);
 }
 
 /** Adds or replaces a push configuration of a locked task. The queue of a new one begins behind `position`. */
 export async function putConfig(
   tables: Tables,
-  { pk, part, seq }: Pick<LockedTask, 'pk' | 'part' | 'seq'>,
+  { pk, part, seq: last }: LockedTask,
   put: { readonly id: string; readonly config: string; readonly position: number; readonly now: number },
 ): Promise<void> {
   const { config, position, now } = put;
   const id = indexForm(put.id);
   const [row] = await tables.query<QueueRow & { readonly config: string }>(READ, pk, part, id);
-  if (row === undefined) {
-    await tables.query(ADD, pk, part, id, config, ...queueValues(newDeliveryQueue(position, seq, now)));
-    return;
-  }
-  if (row.config === config) return;
-  const replayed = replayedDelivery(deliveryHeadOf(row), { from: undefined, floor: 1, last: seq }, now);
-  if (replayed !== undefined) await tables.query(REPLACE, pk, part, id, config, ...queueValues(replayed));
+  if (row?.config === config) return;
+  const queue = queueOfConfig(row && deliveryHeadOf(row), { position, last, now });
+  await tables.query(row === undefined ? ADD : REPLACE, pk, part, id, config, ...queueValues(queue));
 }

@@ -8,8 +8,7 @@ import { stateOfNumber } from '../state-numbers.js';
 import type { TaskKey } from '../task-key.js';
 import type { RecordPage, StoredTask, TaskProgress } from '../task-storage.js';
 import type { ToldTasks } from '../told-tasks.js';
-import { keyFields } from './locked-task.js';
-import { nameOf, type StoredScopes } from './stored-names.js';
+import { keyFields, nameOf, type StoredScopes } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
 /** A row of a task with `record: false`, or one of its records with `record: true`. */

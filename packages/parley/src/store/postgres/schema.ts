@@ -54,5 +54,32 @@ const OWNER_SCHEMA: SchemaChange = {
   ],
 };
 
+/**
+ * The version of a task. It grows with each change after which a decision about the task may be another one. Records of
+ * a turn that goes on leave it as it is. Processes of earlier versions do not write it: a trigger does it for them.
+ * They write a request to cancel into the table execution only. So during an upgrade, one of two requests at the same
+ * time may lose its metadata.
+ */
+const VERSION_SCHEMA: SchemaChange = {
+  name: '0005',
+  statements: ({ schema }) => [
+    `ALTER TABLE ${schema}.task ADD COLUMN version integer NOT NULL DEFAULT 0`,
+    `CREATE FUNCTION ${schema}.move_task() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        NEW.version := OLD.version + 1;
+        RETURN NEW;
+      END $$`,
+    `CREATE TRIGGER task_moved BEFORE UPDATE OF epoch, held, turns, queued, ended ON ${schema}.task FOR EACH ROW
+      WHEN (NEW.version = OLD.version AND (NEW.epoch <> OLD.epoch OR NEW.held <> OLD.held OR NEW.turns <> OLD.turns
+        OR NEW.queued <> OLD.queued OR NEW.ended IS DISTINCT FROM OLD.ended)) EXECUTE FUNCTION ${schema}.move_task()`,
+  ],
+};
+
 /** All steps, in order. */
-export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA, WAKEUP_SCHEMA, ARRIVAL_SCHEMA, OWNER_SCHEMA];
+export const SCHEMA_CHANGES: readonly SchemaChange[] = [
+  FIRST_SCHEMA,
+  WAKEUP_SCHEMA,
+  ARRIVAL_SCHEMA,
+  OWNER_SCHEMA,
+  VERSION_SCHEMA,
+];

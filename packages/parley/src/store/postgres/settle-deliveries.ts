@@ -1,3 +1,10 @@
+import {
+  purgeQueue,
+  type QueueTables,
+  type QueueWritten,
+  replayQueue,
+  settleQueue,
+} from '../engine/delivery-queues.js';
 import type {
   DeliveryKey,
   DeliveryOutcome,
@@ -6,14 +13,12 @@ import type {
   DeliveryQueue,
   HeldDelivery,
 } from '../push-storage.js';
-import { isDeliveryClaimable, purgedDelivery, replayedDelivery, settledDelivery } from '../rules/decide-delivery.js';
-import type { DeliveryHead } from '../rules/delivery-head.js';
-import { keyFields } from './locked-task.js';
 import { deliveryHeadOf, QUEUE_COLUMNS, type QueueRow, queueValues } from './push-queues.js';
 import {
   configIdOf,
   indexForm,
   type KeyColumns,
+  keyFields,
   nameOf,
   type StoredScopes,
   storedKey,
@@ -27,13 +32,6 @@ interface LockedRow extends QueueRow {
   readonly last: number;
   readonly floor: number;
   readonly now: number;
-}
-
-/** A queue that a transaction has locked, with the log of its task. */
-interface LockedQueue {
-  readonly row: LockedRow;
-  readonly id: string;
-  readonly head: DeliveryHead;
 }
 
 // The lock on the task comes first, as in an append. So no record comes while the queue is written.
@@ -56,17 +54,30 @@ const WRITE: Sql = {
     WHERE task = $1 AND part = $2 AND id = $3`,
 };
 
-async function lockQueue(tables: Tables, scopes: StoredScopes, queue: DeliveryKey): Promise<LockedQueue | undefined> {
+/**
+ * Lets the engine decide about a queue that the transaction locks, with the log of its task. Writes its head if the
+ * engine has changed it.
+ */
+async function changeQueue<Answer>(
+  tables: Tables,
+  { scopes, queue }: { readonly scopes: StoredScopes; readonly queue: DeliveryKey },
+  decide: (engine: QueueTables<LockedRow>, row: LockedRow | undefined, now: number) => Answer,
+): Promise<Answer> {
   const { part, scope, id } = keyFields(scopes.of(queue.key.scope), queue.key);
   const [task] = await tables.query<{ readonly pk: number }>(LOCK_TASK, part, scope, id);
-  if (task === undefined) return undefined;
   const config = indexForm(queue.configId);
-  const [row] = await tables.query<LockedRow>(LOCK, task.pk, part, config);
-  return row && { row, id: config, head: deliveryHeadOf(row) };
-}
-
-async function writeQueue(tables: Tables, { row, id }: LockedQueue, head: DeliveryHead): Promise<void> {
-  await tables.query(WRITE, row.pk, row.part, id, ...queueValues(head));
+  const [row] = task === undefined ? [] : await tables.query<LockedRow>(LOCK, task.pk, part, config);
+  let values: ReturnType<typeof queueValues> | undefined;
+  const engine: QueueTables<LockedRow> = {
+    head: deliveryHeadOf,
+    log: ({ floor, last }) => ({ floor, last }),
+    write: (_, head) => {
+      values = queueValues(head);
+    },
+  };
+  const answer = decide(engine, row, row?.now ?? 0);
+  if (row !== undefined && values !== undefined) await tables.query(WRITE, row.pk, row.part, config, ...values);
+  return answer;
 }
 
 /**
@@ -94,49 +105,40 @@ export async function settleDelivered(
   tables: Tables,
   scopes: StoredScopes,
   { held, outcome }: { readonly held: HeldDelivery; readonly outcome: DeliveryOutcome },
-): Promise<{ readonly isSettled: true; readonly isReady: boolean } | undefined> {
+): Promise<QueueWritten<'settled'> | undefined> {
   if (outcome.kind !== 'delivered') return undefined;
   const { part, scope, id } = keyFields(scopes.of(held.key.scope), held.key);
   const { through, status = null, leaseMs = null } = outcome;
   const of = [part, scope, id, indexForm(held.configId), held.epoch] as const;
   const [row] = await tables.query<{ readonly ready: boolean }>(DELIVERED, ...of, through, status, leaseMs);
-  return row && { isSettled: true, isReady: row.ready };
+  return row && { kind: 'settled', isReady: row.ready };
 }
 
-/** Settles an attempt. `isReady`: a node can claim the queue again. Runs in a transaction. */
-export async function settleDelivery(
+/** Settles an attempt. Runs in a transaction. */
+export function settleDelivery(
   tables: Tables,
   scopes: StoredScopes,
   { held, outcome }: { readonly held: HeldDelivery; readonly outcome: DeliveryOutcome },
-): Promise<{ readonly isSettled: boolean; readonly isReady: boolean }> {
-  const found = await lockQueue(tables, scopes, held);
-  const settled = found && settledDelivery(found.head, { epoch: held.epoch, outcome }, found.row);
-  if (found === undefined || settled === undefined) return { isSettled: false, isReady: false };
-  await writeQueue(tables, found, settled);
-  return { isSettled: true, isReady: isDeliveryClaimable(settled, found.row.now) };
+): Promise<QueueWritten<'settled' | 'overtaken'>> {
+  return changeQueue(tables, { scopes, queue: held }, (engine, queue, now) =>
+    settleQueue(engine, { queue, epoch: held.epoch, outcome }, now),
+  );
 }
 
 /** Makes a queue due again. Runs in a transaction. */
-export async function replayDelivery(
+export function replayDelivery(
   tables: Tables,
   scopes: StoredScopes,
   { queue, from }: { readonly queue: DeliveryKey; readonly from: number | undefined },
-): Promise<'replayed' | 'not-found' | 'not-kept'> {
-  const found = await lockQueue(tables, scopes, queue);
-  if (found === undefined) return 'not-found';
-  const { floor, last, now } = found.row;
-  const replayed = replayedDelivery(found.head, { from, floor, last }, now);
-  if (replayed === undefined) return 'not-kept';
-  await writeQueue(tables, found, replayed);
-  return 'replayed';
+): Promise<QueueWritten<'replayed' | 'not-found' | 'not-kept'>> {
+  return changeQueue(tables, { scopes, queue }, (engine, found, now) =>
+    replayQueue(engine, { queue: found, from }, now),
+  );
 }
 
 /** Gives up the pending records of a queue; false if there is no such queue. Runs in a transaction. */
-export async function purgeDelivery(tables: Tables, scopes: StoredScopes, queue: DeliveryKey): Promise<boolean> {
-  const found = await lockQueue(tables, scopes, queue);
-  if (found === undefined) return false;
-  await writeQueue(tables, found, purgedDelivery(found.head, found.row.last, found.row.now));
-  return true;
+export function purgeDelivery(tables: Tables, scopes: StoredScopes, queue: DeliveryKey): Promise<boolean> {
+  return changeQueue(tables, { scopes, queue }, (engine, found, now) => purgeQueue(engine, found, now));
 }
 
 interface PageRow extends Pick<QueueRow, 'position' | 'due' | 'attempts' | 'last_status' | 'parked'>, KeyColumns {

@@ -90,6 +90,14 @@ export interface StoredScope {
   readonly part: number;
 }
 
+/** The key of a task as statements want it. */
+export function keyFields(
+  scope: StoredScope,
+  { id }: Pick<TaskKey, 'id'>,
+): { readonly part: number; readonly scope: string; readonly id: string } {
+  return { part: scope.part, scope: scope.hash, id: indexForm(id) };
+}
+
 /** Scopes by their names. The hash of a scope is computed once, as long as the scope is in use. */
 export class StoredScopes {
   readonly #known = new Map<string, StoredScope>();

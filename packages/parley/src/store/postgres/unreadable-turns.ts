@@ -1,7 +1,6 @@
 import type { TaskKey } from '../task-key.js';
 import { ToldTasks } from '../told-tasks.js';
-import { keyFields } from './locked-task.js';
-import type { StoredScopes } from './stored-names.js';
+import { keyFields, type StoredScopes } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
 /** A claimed turn that could not be read. */
