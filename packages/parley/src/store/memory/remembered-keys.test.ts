@@ -142,5 +142,9 @@ it('a lasting key stays until it expires, however many others come', () => {
 it('keeps neither a message nor its size', () => {
   const { kept, space, put } = keys({ keys: 100, bytes: 1e6 });
   put('a');
-  expect(kept.find(space.scope, 'a')).toMatchObject({ digest: 'of a', outcome: { taskId: 't', turn: 1 }, expiresAt: 10 });
+  expect(kept.find(space.scope, 'a')).toMatchObject({
+    digest: 'of a',
+    outcome: { taskId: 't', turn: 1 },
+    expiresAt: 10,
+  });
 });
