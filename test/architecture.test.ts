@@ -35,6 +35,7 @@ const elsewhere = [
   'packages/cli',
   'packages/console',
   'packages/conformance',
+  'packages/durable-object',
 ].flatMap((folder) => treeAt(folder));
 const manifest = JSON.parse(read('packages/parley/package.json')) as { exports: Record<string, unknown> };
 const subpaths = Object.keys(manifest.exports);
