@@ -1,13 +1,13 @@
 // A Durable Object that runs the contracts of storages on its own database.
 import { DurableObject } from 'cloudflare:workers';
 import { durableObjectStorage } from 'parley-a2a-durable-object';
+import { MemoryStorage } from '../../../packages/parley/src/store/memory/memory-storage.js';
 import { conversationContract } from '../../contract/conversation-contract.js';
 import { scopedTasksContract } from '../../contract/scoped-tasks-contract.js';
 import { type StoragePair, sameAnswersProperty } from '../../contract/storage/same-answers.js';
 import { type OpenStorage, StorageClock } from '../../contract/storage/tested-storage.js';
 import { storageContract } from '../../contract/storage-contract.js';
 import { turnContextContract } from '../../contract/turn-context-contract.js';
-import { MemoryStorage } from '../../../packages/parley/src/store/memory/memory-storage.js';
 import { largeTextsContract } from './large-texts.js';
 import { runAll } from './test-runner.js';
 
@@ -40,7 +40,9 @@ export class Contract extends DurableObject {
   }
 }
 
-const worker = { fetch: (_: Request, env: { CONTRACT: DurableObjects }) => env.CONTRACT.getByName('all').fetch('http://x') };
+const worker = {
+  fetch: (_: Request, env: { CONTRACT: DurableObjects }) => env.CONTRACT.getByName('all').fetch('http://x'),
+};
 
 interface DurableObjects {
   getByName(name: string): { fetch(url: string): Promise<Response> };

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import type { ObjectContext } from 'parley-a2a-durable-object';
+import { describe, expect, it } from 'vitest';
 import { ALICE, acceptance, newTask, said, TaskPlay } from '../../contract/storage/task-play.js';
 import { type OpenStorage, useStorage } from '../../contract/storage/tested-storage.js';
 
@@ -10,7 +10,8 @@ const LARGE = `x${'😀'.repeat(1_300_000)}`;
 export function largeTextsContract({ storage: { sql } }: ObjectContext, open: OpenStorage): void {
   describe('values longer than a row', () => {
     const tested = useStorage(open);
-    const parts = () => (sql.exec('SELECT count(*) AS count FROM long_text').toArray() as { count: number }[])[0]?.count;
+    const parts = () =>
+      (sql.exec('SELECT count(*) AS count FROM long_text').toArray() as { count: number }[])[0]?.count;
 
     it('come back whole, and go with what has them', async () => {
       const { storage, clock } = tested;
