@@ -28,15 +28,8 @@ vi.setConfig({ testTimeout: 120_000 });
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
 const library = SourceTree.read(`${root}/packages/parley/src`);
-const elsewhere = [
-  'test',
-  'examples',
-  'benchmarks',
-  'packages/cli',
-  'packages/console',
-  'packages/conformance',
-  'packages/durable-object',
-].flatMap((folder) => treeAt(folder));
+const besides = ['cli', 'console', 'conformance', 'durable-object'].map((name) => `packages/${name}`);
+const elsewhere = ['test', 'examples', 'benchmarks', ...besides].flatMap((folder) => treeAt(folder));
 const manifest = JSON.parse(read('packages/parley/package.json')) as { exports: Record<string, unknown> };
 const subpaths = Object.keys(manifest.exports);
 
@@ -383,30 +376,6 @@ describe('public surface', () => {
     expect(problems(importsFromOutside(tree))).toEqual([`src/a.ts: ${specifier} is from outside of the package`]);
   });
 
-  const ENGINE = ['parley-a2a/storage-engine'];
-
-  it('is used by the storage for Durable Objects through the engine alone', () => {
-    const storage = packages.filter(({ folder }) => folder === 'packages/durable-object');
-    expect(storage).toHaveLength(1);
-    expect(storage.flatMap(({ tree }) => told(importsFromOutside(tree, ENGINE)))).toEqual([]);
-  });
-
-  it.each(['parley-a2a', 'parley-a2a/storage', '../../parley/src/store/rules/decide-append.js', 'node:sqlite'])(
-    'of other packages: the storage for Durable Objects must not import %s',
-    (specifier) => {
-      const tree = planted({ 'src/a.ts': `import '${specifier}'; import 'parley-a2a/storage-engine';` });
-      expect(problems(importsFromOutside(tree, ENGINE))).toEqual([
-        `src/a.ts: ${specifier} is from outside of the package`,
-      ]);
-    },
-  );
-
-  it('gives the makers of storages no rule that decides', () => {
-    const engine = library.file('exports/storage-engine.ts') as SourceFile;
-    expect(engine.text).toContain('local-tables');
-    expect(engine.text).not.toMatch(/decide-/);
-  });
-
   it.each([
     'parley-a2a/store/task-storage.js',
     'parley-a2a/dist/exports/server.js',
@@ -428,7 +397,7 @@ describe('public surface', () => {
     expect(entries.length).toBeGreaterThanOrEqual(subpaths.length);
   });
 
-  it.each(['exports/web.ts', 'exports/server.ts', 'exports/client.ts', 'exports/hono.ts', 'exports/storage-engine.ts'])(
+  it.each(['exports/web.ts', 'exports/server.ts', 'exports/client.ts', 'exports/hono.ts'])(
     '%s loads where there is no Node',
     (entry) => {
       expect(nodeModulesNeededBy(library, entry)).toEqual([]);

@@ -1,6 +1,6 @@
 // Runs the storage in Durable Objects on workerd: the contracts of storages, and agents whose object is evicted. The
-// packages of the runtime are installed here the first time. The last line is `N passed, N failed`. Without the packages
-// the suite is left out and says so, unless CI is set.
+// packages of the runtime are installed here the first time. The last line is `N passed, N failed`. Without them the
+// suite is left out and says so, unless CI is set.
 import { join } from 'node:path';
 import { root } from '../../scripts/processes.mjs';
 import { installedBeside } from '../../scripts/suite-packages.mjs';

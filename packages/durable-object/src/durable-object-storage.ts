@@ -32,9 +32,9 @@ const VOID_LEASES = `UPDATE task SET held_turn = NULL, held_node = NULL, lease_e
   UPDATE push_queue SET node = NULL, lease_end = NULL WHERE node IS NOT NULL`;
 
 /**
- * Tasks in the SQLite of a Durable Object. `power-loss`: a call resolves before its write is on disk. The output gate of
- * the object holds back every response, WebSocket message and request to others until the write is on disk in several
- * data centers. If that fails, the object restarts, and nothing that was sent has shown the write.
+ * Tasks in the SQLite of a Durable Object. `power-loss`: a call resolves before its write is on disk. The output gate
+ * of the object holds back every response, message and request until the platform has stored the write. If that fails,
+ * the object restarts, and nothing that was sent has shown the write.
  */
 export class DurableObjectStorage extends LocalStorage<TaskRow, KeyRow, QueueRow> {
   readonly #alarm: WakeAlarm;

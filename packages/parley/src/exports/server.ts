@@ -116,8 +116,8 @@ export interface AgentHandler extends InProcessAgent {
   /** Counts and logs a limit by which an adapter has ended a connection. */
   readonly limitReached: (reached: ReachedLimit) => void;
   /**
-   * Starts the agents: they take over the turns of an earlier process, and send pending notifications. The first request
-   * does it otherwise. Rejects if the storage fails. It may then be called again.
+   * Starts the agents: they take over the turns of an earlier process, and send pending notifications. Otherwise the
+   * first request does it. Rejects if the storage fails. It may then be called again.
    */
   start(): Promise<void>;
   /** The tasks of anonymous callers, or of the owner given. */
