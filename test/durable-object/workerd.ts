@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
@@ -12,12 +15,13 @@ const SOURCES: readonly (readonly [filter: RegExp, target: (name: string) => str
   [/^parley-a2a\//, (name) => at(`packages/parley/src/exports/${name.replace('parley-a2a/', '')}.ts`)],
 ];
 
-/** A worker in one file, as it would be deployed. */
-export async function bundled(file: string): Promise<string> {
-  const { outputFiles } = await build({
+/** A worker in one file, as it would be deployed. The bundler writes it: its output is searched for secrets. */
+async function bundled(file: string): Promise<string> {
+  const outfile = join(mkdtempSync(join(tmpdir(), 'parley-worker-')), 'worker.mjs');
+  await build({
+    outfile,
     entryPoints: [at(`test/durable-object/worker/${file}`)],
     bundle: true,
-    write: false,
     format: 'esm',
     target: 'es2022',
     platform: 'neutral',
@@ -33,7 +37,9 @@ export async function bundled(file: string): Promise<string> {
       },
     ],
   });
-  return outputFiles[0]?.text ?? '';
+  const text = readFileSync(outfile, 'utf8');
+  rmSync(dirname(outfile), { recursive: true });
+  return text;
 }
 
 /** Runs a worker on workerd. `persist`: the folder of the databases. Default: nothing stays. */
