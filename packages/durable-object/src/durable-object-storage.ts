@@ -81,10 +81,13 @@ function tablesOf(
   const keys = new KeyTables(sql, rows);
   const transaction = <R>(work: () => R): R => {
     try {
-      const result = sql.transaction(work);
-      alarm.set();
-      return result;
+      return sql.transaction(() => {
+        const result = work();
+        alarm.set();
+        return result;
+      });
     } catch (error) {
+      alarm.rolledBack();
       retention.rolledBack();
       keys.rolledBack();
       throw error;

@@ -39,9 +39,9 @@ export class Retention {
   }
 
   /** Takes note of a task that has ended. The oldest logs go while all of them take too much. */
-  ended({ pk }: TaskRow): void {
-    // The task is in the tables already.
-    this.#bytes = this.#bytes === undefined ? this.#countBytes() : this.#bytes + this.#bytesOf(pk);
+  ended({ pk, bytes }: TaskRow): void {
+    // The tables have the task already.
+    this.#bytes = this.#bytes === undefined ? this.#countBytes() : this.#bytes + bytes;
     while (this.#bytes > this.#eventLogBytes) {
       const oldest = this.#sql.get<FinishedLog>(OLDEST_LOG, pk);
       if (oldest === undefined) return;
@@ -105,9 +105,5 @@ export class Retention {
   #countBytes(): number {
     const sum = `SELECT sum(log_bytes) AS bytes FROM task INDEXED BY task_log WHERE ${IS_FINISHED_LOG}`;
     return this.#sql.get<{ bytes: number | null }>(sum)?.bytes ?? 0;
-  }
-
-  #bytesOf(pk: number): number {
-    return this.#sql.get<{ bytes: number }>('SELECT log_bytes AS bytes FROM task WHERE pk = ?', pk)?.bytes ?? 0;
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from 'parley-a2a/storage-engine';
+import { type Clock, StorageError } from 'parley-a2a/storage-engine';
 import type { ObjectContext, ObjectSql } from './object-context.js';
 
 /** The parts of an object that its alarm needs. */
@@ -23,13 +23,19 @@ export class WakeAlarm {
   readonly #options: WakeAlarmOptions;
   /** The time of the alarm. Undefined: not known, or none. */
   #time: number | undefined;
+  /** The reason why the last alarm could not be set. */
+  #fault: unknown;
 
   constructor(options: WakeAlarmOptions) {
     this.#options = options;
   }
 
-  /** Sets the alarm after a write, unless it comes early enough. */
+  /**
+   * Sets the alarm in the transaction of a write, unless it comes early enough.
+   * @throws StorageError if the last alarm could not be set.
+   */
   set(): void {
+    if (this.#fault !== undefined) this.#throwFault();
     const { sql, context, clock, alarmMs } = this.#options;
     const now = clock.now();
     const work = sql.get<{ isUnderWay: number; due: number | null }>(WORK, now, now);
@@ -37,12 +43,27 @@ export class WakeAlarm {
     const time = Math.min(soon, work?.due ?? Number.POSITIVE_INFINITY);
     if (time === Number.POSITIVE_INFINITY || (this.#time !== undefined && this.#time <= time)) return;
     this.#time = time;
-    void context.storage.setAlarm(time);
+    context.storage.setAlarm(time).catch((error: unknown) => {
+      this.#fault = error;
+    });
+  }
+
+  /** Forgets the time: the transaction that set it was rolled back. */
+  rolledBack(): void {
+    this.#time = undefined;
   }
 
   /** Sets the next alarm when the last one has come. */
   renew(): void {
     this.#time = undefined;
     this.set();
+  }
+
+  /** The next write tries again. */
+  #throwFault(): never {
+    const cause = this.#fault;
+    this.#fault = undefined;
+    this.#time = undefined;
+    throw new StorageError('The alarm cannot be set. The class of the Durable Object needs a method alarm', { cause });
   }
 }

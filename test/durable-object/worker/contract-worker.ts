@@ -8,7 +8,7 @@ import { type StoragePair, sameAnswersProperty } from '../../contract/storage/sa
 import { type OpenStorage, StorageClock } from '../../contract/storage/tested-storage.js';
 import { storageContract } from '../../contract/storage-contract.js';
 import { turnContextContract } from '../../contract/turn-context-contract.js';
-import { largeTextsContract } from './large-texts.js';
+import { objectContract } from './object-contract.js';
 import { runAll } from './test-runner.js';
 
 const NAME = 'Durable Object';
@@ -25,7 +25,7 @@ export class Contract extends DurableObject {
     turnContextContract(NAME, open, { concurrent: true });
     let pair: StoragePair | undefined;
     sameAnswersProperty(NAME, async () => (pair ??= await this.#pair(open)), 60);
-    largeTextsContract(this.ctx, open);
+    objectContract(this.ctx, open);
     return Response.json(await runAll());
   }
 
