@@ -5,6 +5,7 @@ const source = (path: string) => new URL(`packages/parley/src/exports/${path}.ts
 /** Suites with a `run.mjs` of their own, which starts these tests. */
 const WITH_RUNNER = [
   'test/hosts/**',
+  'test/durable-object/**',
   'test/cache/**',
   'test/client-peers/**',
   'test/traversal/**',
@@ -56,6 +57,10 @@ export default defineConfig({
     alias: [
       { find: /^parley-a2a$/, replacement: source('index') },
       { find: /^parley-a2a\/(.+)$/, replacement: source('$1') },
+      {
+        find: /^parley-a2a-durable-object$/,
+        replacement: new URL('packages/durable-object/src/durable-object-storage.ts', import.meta.url).pathname,
+      },
       {
         find: /^parley-a2a-conformance$/,
         replacement: new URL('packages/conformance/src/conformance.ts', import.meta.url).pathname,

@@ -11,6 +11,7 @@ const compiler = join(root, 'node_modules/typescript/bin/tsc');
 /** In the order of their dependencies. */
 const PROJECTS = [
   'packages/parley',
+  'packages/durable-object',
   'examples/agents',
   'examples/ai-sdk',
   'examples/langgraph',

@@ -18,12 +18,16 @@ export function privateImports(
   );
 }
 
-/** Imports of shipped files that are neither modules of Node nor files of the same package. */
-export function importsFromOutside(tree: SourceTree): Violation[] {
+/**
+ * Imports of shipped files that are neither files of the same package nor among its `modules`. Default: all modules of
+ * Node.
+ */
+export function importsFromOutside(tree: SourceTree, modules?: readonly string[]): Violation[] {
+  const isNode = (specifier: string) => specifier.startsWith('node:') && isBuiltin(specifier);
   return tree.shipped.flatMap((file) =>
     importsOf(file).flatMap(({ specifier, line }) => {
       const isOwn = specifier.startsWith('.') && tree.resolve(file.path, specifier) !== undefined;
-      const isInside = isOwn || (specifier.startsWith('node:') && isBuiltin(specifier));
+      const isInside = isOwn || (modules === undefined ? isNode(specifier) : modules.includes(specifier));
       return isInside ? [] : [{ file: file.path, line, problem: `${specifier} is from outside of the package` }];
     }),
   );

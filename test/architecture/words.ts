@@ -96,6 +96,7 @@ const STREAMS = /\bprocess\.(?:stdout|stderr)\b|\bconsole\.|from 'node:console'/
 /** By folder: the files that may write to the streams of the process. All others write to an `Output` or a logger. */
 export const SINKS: Readonly<Record<string, readonly WordRule[]>> = {
   'packages/conformance': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
+  'packages/durable-object': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
   'packages/cli': [
     {
       name: 'a stream of the process',

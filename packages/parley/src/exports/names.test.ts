@@ -29,6 +29,7 @@ import * as server from './server.js';
 import * as signing from './signing.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
+import * as storageEngine from './storage-engine.js';
 import * as testing from './testing.js';
 import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
@@ -246,6 +247,22 @@ const NAMES = {
     'resealConfigs',
     'scopedTasks',
   ],
+  'storage-engine': [
+    'LocalStorage',
+    'LogRecord',
+    'REMEMBERED_BYTES',
+    'REMEMBERED_LIMIT',
+    'REMEMBERED_SHARES',
+    'StorageError',
+    'TASK_STATES',
+    'TaskBuilder',
+    'isInterrupted',
+    'isTerminal',
+    'mergedCancel',
+    'nextPlace',
+    'statusTime',
+    'systemClock',
+  ],
   tools: [
     'AnswerNeededError',
     'ApprovalNeededError',
@@ -328,6 +345,7 @@ it.each([
   ['server', server],
   ['sqlite', sqlite],
   ['storage', storage],
+  ['storage-engine', storageEngine],
   ['tools', tools],
   ['testing', testing],
   ['v0_3', v0_3],

@@ -115,6 +115,11 @@ export interface AgentHandler extends InProcessAgent {
   readonly logger: Logger;
   /** Counts and logs a limit by which an adapter has ended a connection. */
   readonly limitReached: (reached: ReachedLimit) => void;
+  /**
+   * Starts the agents: they take over the turns of an earlier process, and send pending notifications. Otherwise the
+   * first request does it. Rejects if the storage fails. It may then be called again.
+   */
+  start(): Promise<void>;
   /** The tasks of anonymous callers, or of the owner given. */
   tasks(owner?: TaskOwner): ServedTasks;
   /** The push deliveries of all tasks: listed, replayed, purged. */
@@ -159,6 +164,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     exchange,
     logger,
     limitReached,
+    start: () => host.start(),
     tasks: (owner: TaskOwner = {}) => host.tasks(path, owner),
     deliveries: () => host.deliveries(path),
     [IN_PROCESS]: inProcess.way.bind(inProcess),

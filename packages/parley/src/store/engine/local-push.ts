@@ -19,6 +19,7 @@ import type { Scope } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
 import { hasRoomFor } from './accept-message.js';
 import { claimQueues, purgeQueue, replayQueue, settleQueue } from './delivery-queues.js';
+import { countConfigs, putConfig } from './local-calls.js';
 import type { LocalHead, LocalTables } from './local-tables.js';
 
 /** The parts of a storage that its push configurations need. */
@@ -45,8 +46,9 @@ export class LocalPush<Head extends LocalHead, Key extends KeyHead, Queue> imple
     const { tasks, queues } = this.#tables;
     const head = tasks.find({ scope, id: config.taskId });
     if (head === undefined) return 'not-found';
-    if (!hasRoomFor(tasks, head, { id: config.id, limit })) return 'full';
-    const isDue = this.#tables.transaction(() => queues.put(head, config, { position: head.seq, now }));
+    const counted = { countConfigs: (of: Head, id: string) => countConfigs(queues, of, id) };
+    if (!hasRoomFor(counted, head, { id: config.id, limit })) return 'full';
+    const isDue = this.#tables.transaction(() => putConfig(queues, { head, config }, { position: head.seq, now }));
     if (isDue) this.#wakeups.deliveryReady(scope.agent);
     return 'put';
   }

@@ -19,6 +19,8 @@ import { OwnerBlocks } from '../owner-blocks.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { KeyHead } from '../rules/key-head.js';
+import { isRunning } from '../rules/task-head.js';
+import { arrivalAt, waits } from '../rules/turn-place.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
@@ -52,10 +54,11 @@ import {
   type Standing,
   saveCheckpoint,
 } from './held-turns.js';
+import { LocalCalls } from './local-calls.js';
 import { LocalMessageKeys } from './local-message-keys.js';
 import { LocalOwnerStorage } from './local-owner-storage.js';
 import { LocalPush } from './local-push.js';
-import { type LocalHead, type LocalTables, type LocalTurn, storedTask } from './local-tables.js';
+import type { LocalHead, LocalTables, LocalTurn } from './local-tables.js';
 
 /** The engine over tables whose calls are done at once. */
 export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> implements TaskStorage {
@@ -66,6 +69,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   readonly push: PushStorage;
   readonly owners: OwnerStorage;
   readonly #tables: LocalTables<Head, Key, Queue>;
+  readonly #calls: LocalCalls<Head, Key, Queue>;
   readonly #lifetime: ClockedLifetime;
   readonly #blocks = new OwnerBlocks();
   readonly #nodes = new NodeList();
@@ -75,6 +79,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const parts = { tables, lifetime, blocks: this.#blocks, wakeups: this.wakeups };
     this.durability = tables.durability;
     this.#tables = tables;
+    this.#calls = new LocalCalls(tables);
     this.#lifetime = lifetime;
     this.keys = new LocalMessageKeys(parts);
     this.push = new LocalPush(parts);
@@ -98,7 +103,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     };
     const { tasks } = this.#tables;
     const at = { head: tasks.find({ scope, id }), request, call: acceptance };
-    const answer = this.#tables.transaction(() => acceptMessage(tasks, at, now));
+    const answer = this.#tables.transaction(() => acceptMessage(this.#calls, at, now));
     if (answer.kind === 'accepted') {
       if (answer.isReady) this.wakeups.workReady(scope.agent);
       if (pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
@@ -111,7 +116,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const { key, authority } = append;
     const { tasks } = this.#tables;
     const at = { head: tasks.find(key), request: appendRequest(append), call: append };
-    const { outcome, isDue, isReady } = this.#tables.transaction(() => appendRecords(tasks, at, now));
+    const { outcome, isDue, isReady } = this.#tables.transaction(() => appendRecords(this.#calls, at, now));
     if (outcome.kind === 'appended' && typeof authority !== 'number') this.wakeups.taskChanged(key);
     if (isDue) this.wakeups.deliveryReady(key.scope.agent);
     if (isReady) this.wakeups.workReady(key.scope.agent);
@@ -183,7 +188,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   }
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
-    return this.#tables.tasks.page(query, this.#lifetime.now());
+    const now = this.#lifetime.now();
+    const { found, ...page } = this.#tables.tasks.page(query);
+    return { tasks: found.map(({ head, task }) => storedTask(head, task, now)), ...page };
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -224,7 +231,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   }
 
   async check(): Promise<StorageLoad> {
-    return this.#tables.tasks.load(this.#lifetime.now());
+    const now = this.#lifetime.now();
+    const { waiting, oldestPlace, pendingDeliveries, oldestDue } = this.#tables.tasks.load();
+    return { waiting, pendingDeliveries, ...waits({ arrived: arrivalAt(oldestPlace), due: oldestDue }, now) };
   }
 
   async now(): Promise<number> {
@@ -296,4 +305,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
 function holdingOf({ held, cancel }: Standing<CancelRequest>): Holding {
   if (!held) return { held };
   return cancel === undefined ? { held } : { held, cancel };
+}
+
+function storedTask({ key, seq, epoch, holder, createdAt }: LocalHead, task: Task, now: number): StoredTask {
+  const running = isRunning({ holder }, now);
+  return { scope: key.scope, task, seq, epoch, running, heldTurn: holder?.turn ?? 0, createdAt };
 }

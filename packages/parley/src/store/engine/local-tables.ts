@@ -14,45 +14,20 @@ import type {
   PlacedPushConfig,
   StoredPushConfig,
 } from '../push-storage.js';
+import type { DeliveryHead } from '../rules/delivery-head.js';
 import type { KeyHead } from '../rules/key-head.js';
-import { isRunning, type TaskHead } from '../rules/task-head.js';
+import type { AcceptedTurn, AppendedHead, TaskHead } from '../rules/task-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import type {
-  Acceptance,
-  Append,
-  RecordPage,
-  StorageLoad,
-  StoredTask,
-  Swept,
-  TaskPage,
-  TaskQuery,
-  TaskStorage,
-} from '../task-storage.js';
-import type { MessageTables } from './accept-message.js';
-import type { RecordTables } from './append-records.js';
+import type { Acceptance, Append, ListCursor, RecordPage, Swept, TaskQuery, TaskStorage } from '../task-storage.js';
 import type { ClaimablePlace } from './claim-turns.js';
 import type { DueTables, QueueTables } from './delivery-queues.js';
 import type { TurnTables } from './held-turns.js';
 
-/** A task as the tables have it. */
+/** A task as the tables have it. The calls that write to a task change the head that they get as well. */
 export interface LocalHead extends TaskHead, ClaimablePlace {
   readonly state: TaskState;
   /** ms since the epoch. */
   readonly createdAt: number;
-}
-
-/** A task as it stands, with its content. */
-export function storedTask(head: LocalHead, task: Task, now: number): StoredTask {
-  const { key, seq, epoch, holder, createdAt } = head;
-  return {
-    scope: key.scope,
-    task,
-    seq,
-    epoch,
-    running: isRunning(head, now),
-    heldTurn: holder?.turn ?? 0,
-    createdAt,
-  };
 }
 
 /** A turn that waits or runs. */
@@ -73,14 +48,34 @@ export interface SweepTimes {
   readonly eventLogsBefore: number;
 }
 
+/** A stretch of a list. The tasks come without what the query does not ask for. */
+export interface LocalPage<Head> {
+  readonly found: readonly { readonly head: Head; readonly task: Task }[];
+  readonly total: number;
+  readonly next?: ListCursor;
+}
+
+/** The work that waits. */
+export interface LocalLoad {
+  /** Turns without a holder. */
+  readonly waiting: number;
+  /** The place of the oldest turn that a node could claim. See `nextPlace`. */
+  readonly oldestPlace: number | undefined;
+  /** Queues with pending records that are not parked. */
+  readonly pendingDeliveries: number;
+  /** The time of the earliest attempt of them. */
+  readonly oldestDue: number | undefined;
+}
+
 /** The tables of tasks. */
-export interface LocalTasks<Head extends LocalHead, Key extends KeyHead>
-  extends MessageTables<Head, Key, Acceptance>,
-    RecordTables<Head, Append>,
-    TurnTables<Head, CancelRequest, JsonValue> {
+export interface LocalTasks<Head extends LocalHead> extends TurnTables<Head, CancelRequest, JsonValue> {
   find(key: TaskKey): Head | undefined;
   /** Puts a task there with one record that shows it. The id is free. */
-  insert(scope: Scope, task: Task, now: number): void;
+  insert(scope: Scope, task: Task, now: number): Head;
+  /** Puts a turn behind the others of its task, and writes the holder. */
+  addTurn(head: Head, turn: AcceptedTurn, call: Acceptance, now: number): void;
+  /** Writes records, the new head, and the checkpoint of the held turn. A task in a terminal state has ended. */
+  append(head: Head, appended: AppendedHead, append: Append, now: number): void;
   /** Removes a task with all that hangs on it. */
   remove(head: Head): void;
   /** The whole task after its last record. */
@@ -89,10 +84,10 @@ export interface LocalTasks<Head extends LocalHead, Key extends KeyHead>
   /** Tasks whose first turn has no holder, or one whose lease has ended: oldest first. */
   free(now: number): Iterable<Head>;
   records(head: Head, after: number, maxBytes: number): RecordPage;
-  page(query: TaskQuery, now: number): TaskPage;
+  page(query: TaskQuery): LocalPage<Head>;
   /** Tasks of these agents that wait for their caller since before a time and have no turn, oldest first. */
   abandoned(agents: readonly string[], before: number, limit: number): readonly Head[];
-  load(now: number): StorageLoad;
+  load(): LocalLoad;
   /** Removes what has been kept long enough, at most so many rows. */
   sweep(times: SweepTimes, limit: number): Pick<Swept, 'tasks' | 'records'>;
 }
@@ -121,10 +116,13 @@ export interface LocalKeys<Key extends KeyHead> {
 /** The tables of push configurations and their queues. */
 export interface LocalQueues<Head, Queue> extends QueueTables<Queue>, DueTables<Queue, DeliveryClaim> {
   find(head: Head, configId: string): Queue | undefined;
+  /** All queues of a task. */
+  of(head: Head): readonly Queue[];
   config(queue: Queue): StoredPushConfig;
   configs(head: Head, range: ConfigRange): readonly StoredPushConfig[];
-  /** Adds or replaces a configuration. A new queue begins behind `position`. True if the queue became due. */
-  put(head: Head, config: PlacedPushConfig, at: { readonly position: number; readonly now: number }): boolean;
+  /** Adds or replaces a configuration with its queue. */
+  put(head: Head, config: PlacedPushConfig, queue: DeliveryHead): void;
+  /** Replaces the configuration. Its queue stays. */
   rewrite(queue: Queue, config: PlacedPushConfig): void;
   remove(head: Head, configId: string): void;
   /** Queues of these agents that are due, those that became due first before the others. */
@@ -146,7 +144,7 @@ export interface LocalOwners {
 /** A storage whose calls are done at once, in this process. A new one of this kind implements this and nothing else. */
 export interface LocalTables<Head extends LocalHead, Key extends KeyHead, Queue> {
   readonly durability: TaskStorage['durability'];
-  readonly tasks: LocalTasks<Head, Key>;
+  readonly tasks: LocalTasks<Head>;
   readonly keys: LocalKeys<Key>;
   readonly queues: LocalQueues<Head, Queue>;
   readonly owners: LocalOwners;

@@ -1,4 +1,3 @@
-import { makeDue, queueOfConfig } from '../engine/delivery-queues.js';
 import type { LocalQueues } from '../engine/local-tables.js';
 import type {
   ConfigRange,
@@ -24,6 +23,8 @@ export interface ConfigEntry {
   head: DeliveryHead;
 }
 
+const NONE: readonly ConfigEntry[] = [];
+
 /** The push configurations of all tasks with their queues, and the order in which the queues are due. */
 export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
   readonly #all = new SortedList<ConfigEntry>((a, b) => a.order - b.order);
@@ -32,6 +33,10 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
 
   find({ pushConfigs }: TaskEntry, id: string): ConfigEntry | undefined {
     return pushConfigs?.get(id);
+  }
+
+  of({ pushConfigs }: TaskEntry): readonly ConfigEntry[] {
+    return pushConfigs === undefined ? NONE : [...pushConfigs.values()];
   }
 
   config({ config }: ConfigEntry): StoredPushConfig {
@@ -67,22 +72,15 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
     return { queues };
   }
 
-  put(
-    task: TaskEntry,
-    config: PlacedPushConfig,
-    { position, now }: { readonly position: number; readonly now: number },
-  ): boolean {
+  put(task: TaskEntry, config: PlacedPushConfig, head: DeliveryHead): void {
     const earlier = task.pushConfigs?.get(config.id);
-    if (JSON.stringify(earlier?.config) === JSON.stringify(config)) return false;
     if (earlier === undefined) this.#order += 1;
-    const head = queueOfConfig(earlier?.head, { position, last: task.seq, now });
+    else this.#forget(earlier);
     const entry: ConfigEntry = { task, config, order: earlier?.order ?? this.#order, head };
-    if (earlier !== undefined) this.#forget(earlier);
     task.pushConfigs ??= new Map();
     task.pushConfigs.set(config.id, entry);
     this.#all.add(entry);
     if (head.dueAt !== undefined) this.#due.add(entry);
-    return head.dueAt !== undefined;
   }
 
   /** Removes a configuration of a task. */
@@ -97,11 +95,6 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
     if (pushConfigs === undefined) return;
     for (const entry of pushConfigs.values()) this.#forget(entry);
     pushConfigs.clear();
-  }
-
-  /** Takes note of records of a task. True if a queue became due. */
-  hasGrown({ pushConfigs }: TaskEntry, now: number): boolean {
-    return pushConfigs !== undefined && makeDue(this, pushConfigs.values(), now);
   }
 
   /** Count of queues with pending records that are not parked. */

@@ -45,7 +45,7 @@ function memoryTables({
   const queues = new MemoryDeliveries();
   const entries = new MemoryTasks(spaces, { eventLogBytes, maxTasks, maxBytes, deliveries: queues });
   const keys = new RememberedKeys({ spaces, limits: { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES } });
-  const tasks = new MemoryTables({ spaces, tasks: entries, deliveries: queues, queue: new TurnQueue(), keys });
+  const tasks = new MemoryTables({ spaces, tasks: entries, deliveries: queues, queue: new TurnQueue() });
   const owners = new MemoryOwners({ spaces, keys, remove: (entry) => tasks.remove(entry) });
   // No call fails once it has begun to write.
   const transaction = <R>(work: () => R) => work();

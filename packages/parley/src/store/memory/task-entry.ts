@@ -137,13 +137,6 @@ export class TaskEntry implements TaskHead {
   }
 }
 
-/** True if the log ends with just these records. */
-export function endsWith({ floor, content }: TaskEntry, { after, records }: Append): boolean {
-  if (floor > after + 1) return false;
-  const last = [...content.records(after + 1 - floor)];
-  return records.every((record, at) => record.text === last[at]?.text);
-}
-
 /** The first records, until their events have so much JSON; at least one. */
 export function firstBytes(records: Iterable<LogRecord>, maxBytes: number): readonly LogRecord[] {
   const first: LogRecord[] = [];

@@ -1,7 +1,8 @@
+import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
-import { storedTask } from '../engine/local-tables.js';
+import type { LocalPage } from '../engine/local-tables.js';
 import { PageBudget } from '../page-budget.js';
-import type { StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
+import type { TaskQuery } from '../task-storage.js';
 import { ContextTasks } from './context-tasks.js';
 import { behindCursor, isPast, matches, mergedDescending, olderCreation, olderStatus, timeIn } from './list-order.js';
 import { SortedList } from './sorted-list.js';
@@ -43,11 +44,11 @@ export class TaskLists {
     this.#byCreation?.remove(entry);
   }
 
-  page(query: TaskQuery, now: number): TaskPage {
+  page(query: TaskQuery): LocalPage<TaskEntry> {
     this.#settle();
     const total = this.#total(query);
-    const tasks: StoredTask[] = [];
-    if (query.limit <= 0) return { tasks, total };
+    const found: { readonly head: TaskEntry; readonly task: Task }[] = [];
+    if (query.limit <= 0) return { found, total };
     const budget = new PageBudget(query.maxBytes);
     let skip = query.offset ?? 0;
     let last: TaskEntry | undefined;
@@ -58,12 +59,12 @@ export class TaskLists {
         skip -= 1;
         continue;
       }
-      const fits = tasks.length < query.limit && budget.takes(entry.content.bytesOf(query));
-      if (!fits) return { tasks, total, ...(last && { next: { time: timeIn(query, last), id: last.id } }) };
-      tasks.push(storedTask(entry, entry.content.readPart(query), now));
+      const fits = found.length < query.limit && budget.takes(entry.content.bytesOf(query));
+      if (!fits) return { found, total, ...(last && { next: { time: timeIn(query, last), id: last.id } }) };
+      found.push({ head: entry, task: entry.content.readPart(query) });
       last = entry;
     }
-    return { tasks, total };
+    return { found, total };
   }
 
   /** The tasks that may match, newest first. */

@@ -1,0 +1,109 @@
+import type { SweepTimes } from 'parley-a2a/storage-engine';
+import type { ObjectSql } from './object-context.js';
+import type { TaskLog } from './task-log.js';
+import type { TaskRow } from './task-rows.js';
+
+/** So much of the log of a task is kept while it goes on. Older records are in its snapshot only. */
+const LOG_BYTES = 16_777_216;
+
+interface FinishedLog {
+  readonly pk: number;
+  readonly seq: number;
+  readonly floor: number;
+}
+
+const IS_FINISHED_LOG = 'ended IS NOT NULL AND floor <= seq';
+const OLD_LOGS = `SELECT pk, seq, floor FROM task INDEXED BY task_log WHERE ${IS_FINISHED_LOG} AND ended < ?
+  AND (ended < ? OR NOT EXISTS (SELECT 1 FROM push_queue q WHERE q.task = task.pk AND q.due IS NOT NULL))
+  ORDER BY ended LIMIT ?`;
+const OLDEST_LOG = `SELECT pk, seq, floor FROM task INDEXED BY task_log WHERE ${IS_FINISHED_LOG} AND pk <> ?
+  ORDER BY ended LIMIT 1`;
+
+/** The age of tasks and logs, and the bytes of all logs of finished tasks. */
+export class Retention {
+  readonly #sql: ObjectSql;
+  readonly #log: TaskLog;
+  readonly #eventLogBytes: number;
+  /** The bytes of all logs of finished tasks. Undefined if they have to be counted. */
+  #bytes: number | undefined;
+
+  constructor(sql: ObjectSql, log: TaskLog, eventLogBytes: number) {
+    this.#sql = sql;
+    this.#log = log;
+    this.#eventLogBytes = eventLogBytes;
+  }
+
+  /** Forgets its counts: a transaction was rolled back. */
+  rolledBack(): void {
+    this.#bytes = undefined;
+  }
+
+  /** Takes note of a task that has ended. The oldest logs go while all of them take too much. */
+  ended({ pk, bytes }: TaskRow): void {
+    // The tables have the task already.
+    this.#bytes = this.#bytes === undefined ? this.#countBytes() : this.#bytes + bytes;
+    while (this.#bytes > this.#eventLogBytes) {
+      const oldest = this.#sql.get<FinishedLog>(OLDEST_LOG, pk);
+      if (oldest === undefined) return;
+      this.#bytes -= this.#log.drop(oldest.pk, oldest.seq + 1);
+    }
+  }
+
+  /** Drops the older half of the log of a task that goes on and on. It has a snapshot of its last record. */
+  trim(head: TaskRow): void {
+    if (head.bytes <= LOG_BYTES) return;
+    let left = head.bytes;
+    let floor = head.floor;
+    for (const { seq, bytes } of this.#sql.all<{ seq: number; bytes: number }>(
+      'SELECT seq, bytes FROM record WHERE task = ? ORDER BY seq',
+      head.pk,
+    )) {
+      if (left <= LOG_BYTES / 2) break;
+      left -= bytes;
+      floor = seq + 1;
+    }
+    head.bytes -= this.#log.drop(head.pk, floor);
+    head.floor = floor;
+  }
+
+  /** Removes a task with all that hangs on it. */
+  remove(pk: number): void {
+    const { bytes = 0 } =
+      this.#sql.get<{ bytes: number }>('SELECT log_bytes AS bytes FROM task WHERE pk = ? AND ended IS NOT NULL', pk) ??
+      {};
+    if (this.#bytes !== undefined) this.#bytes -= bytes;
+    for (const table of ['record', 'snapshot', 'turn', 'push_queue']) {
+      this.#sql.run(`DELETE FROM ${table} WHERE task = ?`, pk);
+    }
+    this.#sql.run('DELETE FROM task WHERE pk = ?', pk);
+  }
+
+  /** Removes old logs and old tasks, at most so many rows. */
+  sweep(times: SweepTimes, limit: number): { readonly tasks: number; readonly records: number } {
+    const { now, finishedBefore, eventLogsBefore } = times;
+    // A clock that was ahead: no task has ended later than now.
+    this.#sql.run('UPDATE task SET ended = ? WHERE ended > ?', now, now);
+    const records = this.#sweepLogs(Math.max(eventLogsBefore, finishedBefore), finishedBefore, limit);
+    const ended = 'SELECT pk FROM task INDEXED BY task_ended WHERE ended < ? ORDER BY ended LIMIT ?';
+    const old = this.#sql.all<{ pk: number }>(ended, finishedBefore, Math.max(0, limit - records));
+    for (const { pk } of old) this.remove(pk);
+    return { tasks: old.length, records };
+  }
+
+  #sweepLogs(before: number, finishedBefore: number, limit: number): number {
+    let dropped = 0;
+    for (const { pk, seq, floor } of this.#sql.all<FinishedLog>(OLD_LOGS, before, finishedBefore, Math.max(0, limit))) {
+      const count = Math.min(seq - floor + 1, limit - dropped);
+      if (count <= 0) break;
+      const freed = this.#log.drop(pk, floor + count);
+      if (this.#bytes !== undefined) this.#bytes -= freed;
+      dropped += count;
+    }
+    return dropped;
+  }
+
+  #countBytes(): number {
+    const sum = `SELECT sum(log_bytes) AS bytes FROM task INDEXED BY task_log WHERE ${IS_FINISHED_LOG}`;
+    return this.#sql.get<{ bytes: number | null }>(sum)?.bytes ?? 0;
+  }
+}

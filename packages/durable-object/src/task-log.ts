@@ -1,0 +1,99 @@
+import { type JsonObject, LogRecord, type Message, type Task, TaskBuilder } from 'parley-a2a/storage-engine';
+import type { ObjectSql } from './object-context.js';
+import type { TaskRow } from './task-rows.js';
+
+interface RecordColumns {
+  readonly seq: number;
+  readonly turn: number;
+  readonly event: string;
+  readonly history: string | null;
+  readonly metadata: string | null;
+}
+
+/** Rows of a log that one statement reads. */
+const READ_AT_ONCE = 200;
+
+const RECORDS = `SELECT seq, turn, event, history, metadata FROM record WHERE task = ? AND seq > ?
+  ORDER BY seq LIMIT ${READ_AT_ONCE}`;
+const SNAPSHOT = 'SELECT seq, task_text FROM snapshot WHERE task = ?';
+const PUT_SNAPSHOT = `INSERT INTO snapshot VALUES (?, ?, ?)
+  ON CONFLICT (task) DO UPDATE SET seq = excluded.seq, task_text = excluded.task_text`;
+
+/** The records and the snapshots of tasks. */
+export class TaskLog {
+  readonly #sql: ObjectSql;
+
+  constructor(sql: ObjectSql) {
+    this.#sql = sql;
+  }
+
+  /** Writes records. Returns about the bytes that they take. */
+  insert(pk: number, records: readonly LogRecord[]): number {
+    let sum = 0;
+    for (const record of records) {
+      const { seq, turn, event, history, metadata } = record;
+      const texts = [event, history, metadata].map((value) => this.#sql.textValue(value));
+      // Without the JSON of the extras, which are small mostly.
+      const bytes = record.text.length + 100;
+      sum += bytes;
+      this.#sql.run('INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?)', pk, seq, turn, bytes, ...texts);
+    }
+    return sum;
+  }
+
+  putSnapshot(pk: number, seq: number, task: Task): void {
+    this.#sql.run(PUT_SNAPSHOT, pk, seq, this.#sql.textValue(task));
+  }
+
+  /** The whole task after its last record. */
+  read({ pk, key }: Pick<TaskRow, 'pk' | 'key'>): Task {
+    const snapshot = this.#sql.get<{ seq: number; task_text: string }>(SNAPSHOT, pk);
+    if (snapshot !== undefined) {
+      return TaskBuilder.fold(this.#sql.parse<Task>(snapshot.task_text), this.after(pk, snapshot.seq));
+    }
+    const records = this.after(pk, 0);
+    const first = records.next();
+    if (first.done === true || !('task' in first.value.event)) {
+      throw new TypeError(`The log of task ${key.id} has no beginning`);
+    }
+    return TaskBuilder.fold(first.value.event.task, records);
+  }
+
+  /** The records after a sequence number. */
+  *after(pk: number, after: number): Generator<LogRecord, void> {
+    for (let last = after; ; ) {
+      const rows = this.#sql.all<RecordColumns>(RECORDS, pk, last);
+      for (const row of rows) yield this.#recordOf(row);
+      last = rows.at(-1)?.seq ?? last;
+      if (rows.length < READ_AT_ONCE) return;
+    }
+  }
+
+  /** The records after a sequence number until their events have so much JSON, and at least one. */
+  first(pk: number, after: number, maxBytes: number): readonly LogRecord[] {
+    const found: LogRecord[] = [];
+    let bytes = 0;
+    for (const record of this.after(pk, after)) {
+      bytes += record.text.length;
+      if (bytes > maxBytes && found.length > 0) break;
+      found.push(record);
+    }
+    return found;
+  }
+
+  /** Deletes the records below a sequence number. Returns about the bytes that they took. */
+  drop(pk: number, floor: number): number {
+    const sum = 'SELECT sum(bytes) AS bytes FROM record WHERE task = ? AND seq < ?';
+    const freed = this.#sql.get<{ bytes: number | null }>(sum, pk, floor)?.bytes ?? 0;
+    this.#sql.run('DELETE FROM record WHERE task = ? AND seq < ?', pk, floor);
+    this.#sql.run('UPDATE task SET floor = ?, log_bytes = log_bytes - ? WHERE pk = ?', floor, freed, pk);
+    return freed;
+  }
+
+  #recordOf({ seq, turn, event, history, metadata }: RecordColumns): LogRecord {
+    return LogRecord.fromText(seq, turn, this.#sql.textOf(event), {
+      ...(history !== null && { history: this.#sql.parse<readonly Message[]>(history) }),
+      ...(metadata !== null && { metadata: this.#sql.parse<JsonObject>(metadata) }),
+    });
+  }
+}

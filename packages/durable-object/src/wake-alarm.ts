@@ -1,0 +1,69 @@
+import { type Clock, StorageError } from 'parley-a2a/storage-engine';
+import type { ObjectContext, ObjectSql } from './object-context.js';
+
+/** The parts of an object that its alarm needs. */
+export interface WakeAlarmOptions {
+  readonly sql: ObjectSql;
+  readonly context: ObjectContext;
+  readonly clock: Clock;
+  /** Time from a write to the alarm if turns are left, in ms. */
+  readonly alarmMs: number;
+}
+
+const WORK = `SELECT EXISTS (SELECT 1 FROM task WHERE first_place IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM push_queue WHERE due <= ?) AS isUnderWay,
+  (SELECT min(due) FROM push_queue WHERE due > ?) AS due`;
+
+/**
+ * The alarm that wakes an evicted object. It is set while turns wait or run, or deliveries are pending. An object that
+ * lives ends no lease, so the alarm stands in for the ends of leases. It comes again and again while a turn runs, which
+ * also shows the platform that the object is in use. A retry of a delivery has the alarm at its time.
+ */
+export class WakeAlarm {
+  readonly #options: WakeAlarmOptions;
+  /** The time of the alarm. Undefined: not known, or none. */
+  #time: number | undefined;
+  /** The reason why the last alarm could not be set. */
+  #fault: unknown;
+
+  constructor(options: WakeAlarmOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sets the alarm in the transaction of a write, unless it comes early enough.
+   * @throws StorageError if the last alarm could not be set.
+   */
+  set(): void {
+    if (this.#fault !== undefined) this.#throwFault();
+    const { sql, context, clock, alarmMs } = this.#options;
+    const now = clock.now();
+    const work = sql.get<{ isUnderWay: number; due: number | null }>(WORK, now, now);
+    const soon = work?.isUnderWay === 1 ? now + alarmMs : Number.POSITIVE_INFINITY;
+    const time = Math.min(soon, work?.due ?? Number.POSITIVE_INFINITY);
+    if (time === Number.POSITIVE_INFINITY || (this.#time !== undefined && this.#time <= time)) return;
+    this.#time = time;
+    context.storage.setAlarm(time).catch((error: unknown) => {
+      this.#fault = error;
+    });
+  }
+
+  /** Forgets the time: the transaction that set it was rolled back. */
+  rolledBack(): void {
+    this.#time = undefined;
+  }
+
+  /** Sets the next alarm when the last one has come. */
+  renew(): void {
+    this.#time = undefined;
+    this.set();
+  }
+
+  /** The next write tries again. */
+  #throwFault(): never {
+    const cause = this.#fault;
+    this.#fault = undefined;
+    this.#time = undefined;
+    throw new StorageError('The alarm cannot be set. The class of the Durable Object needs a method alarm', { cause });
+  }
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { Miniflare } from 'miniflare';
+
+const root = new URL('../..', import.meta.url);
+const at = (path: string) => fileURLToPath(new URL(path, root));
+
+/** Sources for the imports of the bundle. */
+const SOURCES: readonly (readonly [filter: RegExp, target: (name: string) => string])[] = [
+  [/^vitest$/, () => at('test/durable-object/worker/test-runner.ts')],
+  [/^parley-a2a-durable-object$/, () => at('packages/durable-object/src/durable-object-storage.ts')],
+  [/^parley-a2a\//, (name) => at(`packages/parley/src/exports/${name.replace('parley-a2a/', '')}.ts`)],
+];
+
+/** A worker in one file, as it would be deployed. The bundler writes it: its output is searched for secrets. */
+async function bundled(file: string): Promise<string> {
+  const outfile = join(mkdtempSync(join(tmpdir(), 'parley-worker-')), 'worker.mjs');
+  await build({
+    outfile,
+    entryPoints: [at(`test/durable-object/worker/${file}`)],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'neutral',
+    conditions: ['workerd', 'worker', 'browser'],
+    mainFields: ['module', 'main'],
+    external: ['cloudflare:workers', 'node:*'],
+    plugins: [
+      {
+        name: 'sources',
+        setup: ({ onResolve }) => {
+          for (const [filter, target] of SOURCES) onResolve({ filter }, ({ path }) => ({ path: target(path) }));
+        },
+      },
+    ],
+  });
+  const text = readFileSync(outfile, 'utf8');
+  rmSync(dirname(outfile), { recursive: true });
+  return text;
+}
+
+/** Runs a worker on workerd. `persist`: the folder of the databases. Default: nothing stays. */
+export async function startWorker(
+  file: string,
+  options: {
+    readonly className: string;
+    readonly binding: string;
+    readonly persist?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly flags?: readonly string[];
+  },
+): Promise<Miniflare> {
+  const { className, binding, persist, env = {}, flags = [] } = options;
+  const miniflare = new Miniflare({
+    modules: true,
+    script: await bundled(file),
+    compatibilityDate: '2026-07-01',
+    compatibilityFlags: ['enable_request_signal', ...flags],
+    bindings: env,
+    durableObjects: { [binding]: { className, useSQLite: true } },
+    ...(persist !== undefined && { durableObjectsPersist: persist }),
+  });
+  await miniflare.ready;
+  return miniflare;
+}
