@@ -113,6 +113,6 @@ describe('in a bundle', () => {
     const { text } = await bundled(exchanged, { format: 'esm', minify: true });
     const gzipped = gzipSync(text).length;
     process.stdout.write(`bundle of a minimal agent: ${text.length} bytes minified, ${gzipped} gzipped\n`);
-    expect(gzipped).toBeLessThan(141_000);
+    expect(gzipped).toBeLessThan(144_000);
   });
 });

@@ -85,7 +85,7 @@ export function saveCheckpoint<Head extends TaskHead, Checkpoint>(
 }
 
 /** Keeps a request to cancel with the held turn of a task. `isRunning`: a lease on the task lasts. */
-export function cancelTask<Head extends TaskHead, Cancel>(
+export function askToCancel<Head extends TaskHead, Cancel>(
   tables: TurnTables<Head, Cancel, never>,
   { head, request }: { readonly head: Head | undefined; readonly request: Cancel },
   now: number,

@@ -46,8 +46,8 @@ import { acceptMessage, type MessageAnswer } from './accept-message.js';
 import { appendRecords, appendRequest } from './append-records.js';
 import { type ClaimedTurn, claimTurns } from './claim-turns.js';
 import {
+  askToCancel,
   beginTurn,
-  cancelTask,
   deleteTask,
   releaseTurn,
   renewTurn,
@@ -171,7 +171,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const now = this.#lifetime.now();
     const { tasks } = this.#tables;
     const at = { head: tasks.find({ scope, id }), request };
-    const answer = this.#tables.transaction(() => cancelTask(tasks, at, now));
+    const answer = this.#tables.transaction(() => askToCancel(tasks, at, now));
     if (answer.kind === 'not-found') return answer;
     const { head } = answer;
     if (answer.kind === 'terminal') return { kind: 'terminal', state: head.state };

@@ -10,8 +10,8 @@ import { acceptMessage, hasRoomFor, type MessageAnswer } from './accept-message.
 import { type Appended, appendRecords, appendRequest } from './append-records.js';
 import { type ClaimedTurn, claimTurns } from './claim-turns.js';
 import {
+  askToCancel,
   beginTurn,
-  cancelTask,
   deleteTask,
   releaseTurn,
   renewTurn,
@@ -205,7 +205,7 @@ export class SharedTasks<Head extends SharedHead> {
   async requestCancel(task: TaskKey, request: CancelRequest): Promise<CancelOutcome> {
     const { answer } = await this.#run({
       question: { task, cancel: true },
-      decide: (tables, { head, now }) => cancelTask(tables, { head, request }, now),
+      decide: (tables, { head, now }) => askToCancel(tables, { head, request }, now),
     });
     if (answer.kind === 'not-found') return answer;
     const { head } = answer;

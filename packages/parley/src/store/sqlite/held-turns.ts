@@ -1,6 +1,6 @@
 import {
+  askToCancel,
   beginTurn,
-  cancelTask,
   releaseTurn,
   renewTurn,
   type Standing,
@@ -108,7 +108,7 @@ export function keepCheckpoint(tables: WriteTables, [, { turn, checkpoint }]: Ch
 
 /** Keeps a request to cancel with the held turn, if there is one. */
 export function requestCancel(tables: WriteTables, [, { scope, now, taskId, request }]: CancelWrite): CancelResult {
-  const answer = cancelTask(new TurnRows(tables), { head: tables.heads.find(scope, taskId), request }, now);
+  const answer = askToCancel(new TurnRows(tables), { head: tables.heads.find(scope, taskId), request }, now);
   if (answer.kind === 'not-found') return answer;
   const { head } = answer;
   if (answer.kind === 'terminal') return { kind: 'terminal', state: head.state };
