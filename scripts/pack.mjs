@@ -1,4 +1,4 @@
-// Packs the library and the command line into packed/, and prints the line that installs both in a project.
+// Packs the library, the console and the command line into packed/, and prints the line that installs them in a project.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled } from './installation.mjs';
@@ -10,7 +10,7 @@ await main(async () => {
   await ensureInstalled();
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  const places = ['packages/parley', 'packages/cli'].flatMap((name) => ['-w', name]);
+  const places = ['packages/parley', 'packages/console', 'packages/cli'].flatMap((name) => ['-w', name]);
   await step('Packing', () =>
     runNpm(['pack', ...places, '--pack-destination', folder, '--loglevel=error'], { quiet: true }),
   );
