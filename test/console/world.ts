@@ -1,4 +1,4 @@
-import { type A2AHost, createA2AHost } from 'parley-a2a/node';
+import { type A2AHost, type A2AHostOptions, createA2AHost } from 'parley-a2a/node';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { archivist, hostile, painter, storyteller } from './agents.js';
@@ -21,9 +21,7 @@ export interface World {
 }
 
 /** Opens one browser for a test file, and a page with a context of its own for each test. */
-export function consoleWorld(
-  options: { readonly setup?: (context: BrowserContext) => Promise<void> } = {},
-): () => Promise<World> {
+export function consoleWorld(): (more?: Partial<A2AHostOptions>) => Promise<World> {
   let browser: Browser;
   let host: A2AHost;
   let url: string;
@@ -38,7 +36,7 @@ export function consoleWorld(
     await host?.close({ graceMs: 100 });
   });
   afterAll(() => browser.close());
-  return async () => {
+  return async (more = {}) => {
     steps = new Steps();
     const agents = {
       '/story': storyteller(steps),
@@ -46,10 +44,9 @@ export function consoleWorld(
       '/files': archivist,
       '/hostile': hostile,
     };
-    host = createA2AHost({ agents, console: true, push: false, openapi: true, logRequests: false });
+    host = createA2AHost({ agents, console: true, push: false, openapi: true, logRequests: false, ...more });
     ({ url } = await host.listen(0));
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    await options.setup?.(context);
     contexts.push(context);
     const page = await context.newPage();
     const foreign: string[] = [];

@@ -8,6 +8,7 @@ import {
   UnauthenticatedError,
 } from 'parley-a2a/client';
 import { Connections } from './connections.js';
+import { forgetPrivate } from './conversation-store.js';
 import { type Credential, credentialProvider, keepCredential, keptCredential } from './credentials.js';
 import { route } from './route.js';
 
@@ -28,6 +29,8 @@ export interface Agent {
   /** Absent: none was given, or the agent asks for none. */
   readonly credential: Credential | undefined;
   client(): Promise<Client>;
+  /** Ends all its streams. */
+  close(): void;
 }
 
 /** The agents of the server; undefined while they load. */
@@ -119,6 +122,7 @@ function agentOf(facts: AgentFacts): Agent {
       });
       return client;
     },
+    close: () => void client?.then((one) => one.close()),
   };
 }
 
@@ -136,6 +140,9 @@ export function signOut(agent: Agent): void {
 
 function replaceAgent(agent: Agent, credential: Credential | undefined): void {
   const { path, published, card } = agent;
+  agent.close();
+  // The next user of this tab may be another one.
+  forgetPrivate(path);
   refusedAgents.value = new Set([...refusedAgents.value].filter((one) => one !== path));
   const changed = agentOf({ path, published, card, credential });
   agents.value = agents.value?.map((one) => (one.path === path ? changed : one));

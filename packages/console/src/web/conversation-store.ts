@@ -33,6 +33,8 @@ export interface Conversation {
   readonly id: string;
   /** The path of the agent. */
   readonly agent: string;
+  /** True if it was led with a credential: it is kept in this tab only, until its user signs out. */
+  readonly isPrivate: boolean;
   readonly contextId?: string | undefined;
   readonly turns: readonly Turn[];
   readonly changedAt: number;
@@ -44,6 +46,9 @@ const MOST_CONVERSATIONS = 100;
 /** Longer contents of one conversation are not kept by the browser. The server still has the tasks. */
 const MOST_CHARACTERS = 400_000;
 const SAVE_MS = 300;
+
+/** For private conversations, and for all others. */
+const STORAGES = [sessionStorage, localStorage] as const;
 
 /** All conversations, the latest first. */
 export const conversations = signal<readonly Conversation[]>(loaded());
@@ -70,8 +75,13 @@ export function putConversation(conversation: Conversation): void {
 export function removeConversation(id: string): void {
   conversations.value = conversations.value.filter((one) => one.id !== id);
   unsaved.delete(id);
-  localStorage.removeItem(keyOf(id));
+  for (const storage of STORAGES) storage.removeItem(keyOf(id));
   saveIndex();
+}
+
+/** Forgets the conversations of an agent that were led with a credential. */
+export function forgetPrivate(agent: string): void {
+  for (const one of conversations.value) if (one.isPrivate && one.agent === agent) removeConversation(one.id);
 }
 
 /** Changes one answer. */
@@ -86,13 +96,15 @@ export function changeReply(id: string, messageId: string, change: Partial<Reply
 }
 
 function loaded(): readonly Conversation[] {
-  const ids = read<readonly string[]>(INDEX) ?? [];
-  return ids.flatMap((id) => read<Conversation>(keyOf(id)) ?? []);
+  const found = STORAGES.flatMap((storage) =>
+    (read<readonly string[]>(storage, INDEX) ?? []).flatMap((id) => read<Conversation>(storage, keyOf(id)) ?? []),
+  );
+  return found.sort((one, other) => other.changedAt - one.changedAt);
 }
 
-function read<Value>(key: string): Value | undefined {
+function read<Value>(storage: Storage, key: string): Value | undefined {
   try {
-    const text = localStorage.getItem(key);
+    const text = storage.getItem(key);
     return text === null ? undefined : (JSON.parse(text) as Value);
   } catch {
     return undefined;
@@ -104,7 +116,7 @@ function saveAll(): void {
   saving = undefined;
   for (const id of unsaved) {
     const conversation = conversationOf(id);
-    if (conversation !== undefined) write(keyOf(id), textOf(conversation));
+    if (conversation !== undefined) write(storageOf(conversation), keyOf(id), textOf(conversation));
   }
   unsaved.clear();
   saveIndex();
@@ -128,13 +140,20 @@ function withoutContents(reply: Reply): Reply {
   };
 }
 
-function saveIndex(): void {
-  write(INDEX, JSON.stringify(conversations.value.map(({ id }) => id)));
+function storageOf({ isPrivate }: Conversation): Storage {
+  return STORAGES[isPrivate ? 0 : 1];
 }
 
-function write(key: string, text: string): void {
+function saveIndex(): void {
+  for (const storage of STORAGES) {
+    const own = conversations.value.filter((one) => storageOf(one) === storage);
+    write(storage, INDEX, JSON.stringify(own.map(({ id }) => id)));
+  }
+}
+
+function write(storage: Storage, key: string, text: string): void {
   try {
-    localStorage.setItem(key, text);
+    storage.setItem(key, text);
   } catch {
     // The storage of the browser is full: the conversation lasts as long as the page.
   }

@@ -14,7 +14,8 @@ export const interruptions = signal<ReadonlyMap<string, string>>(new Map());
 
 /** A new conversation with an agent. It is kept once it has a message. */
 export function newConversation(agent: Agent): Conversation {
-  return { id: crypto.randomUUID(), agent: agent.path, turns: [], changedAt: Date.now() };
+  const isPrivate = agent.credential !== undefined;
+  return { id: crypto.randomUUID(), agent: agent.path, isPrivate, turns: [], changedAt: Date.now() };
 }
 
 /** The task of a conversation that waits for an answer of its user. */

@@ -11,15 +11,18 @@ export function shownName(text: string, most = 120): string {
   return characters.length <= most ? plain : `${characters.slice(0, most - 1).join('')}…`;
 }
 
-/** The time since a moment, in the largest unit that fits. */
-export function ageOf(timestamp: string | undefined, now: number): string {
+const NOW_SECONDS = 3;
+
+/** The time since a moment in words, in the largest unit that fits. */
+export function agoOf(timestamp: string | undefined, now: number): string {
   const since = timestamp === undefined ? Number.NaN : Date.parse(timestamp);
   if (Number.isNaN(since)) return '–';
   const seconds = Math.max(0, Math.round((now - since) / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86_400)} d`;
+  if (seconds < NOW_SECONDS) return 'just now';
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
 }
 
 /** The time of day with milliseconds, as the user's clock shows it. */

@@ -4,8 +4,8 @@ import type { Agent } from '../agents.js';
 import { type Conversation, conversationOf, type Turn } from '../conversation-store.js';
 import { interruptions, newConversation, resumeConversation, say, sayAgain, stop, waitingTask } from '../conversing.js';
 import { fragmentOf, replaceRoute } from '../route.js';
-import { ageOf, shownName } from '../shown-name.js';
-import { isEnded, newArtifacts, type TaskView } from '../task-view.js';
+import { agoOf, shownName } from '../shown-name.js';
+import { isEnded, isWaiting, newArtifacts, type TaskView } from '../task-view.js';
 import { Empty, Failure, StateLabel } from './controls.js';
 import { Parts } from './parts.js';
 
@@ -113,12 +113,12 @@ function TurnView({ agent, conversation, turn, earlier }: TurnShape) {
     <section class="turn" aria-label={`Message: ${shownName(text, 60)}`}>
       <div class="mine">
         <p dir="auto">{text}</p>
-        <span class="when">{ageOf(new Date(at).toISOString(), Date.now())} ago</span>
+        <span class="when">{agoOf(new Date(at).toISOString(), Date.now())}</span>
       </div>
       <div class="reply" aria-busy={isRunning}>
         {view !== undefined && <TaskReply view={view} earlier={earlier} />}
         {message !== undefined && <Parts parts={message.parts} />}
-        {isRunning && <p class="typing">{view === undefined ? 'Sending' : 'Streaming'}</p>}
+        {isRunning && <p class="typing">{progressOf(view)}</p>}
         {interruption !== undefined && (
           <p class="interruption" role="status">
             {interruption}
@@ -152,6 +152,13 @@ function TurnView({ agent, conversation, turn, earlier }: TurnShape) {
   );
 }
 
+/** The last status message of a task that goes on is about its progress. */
+function progressOf(view: TaskView | undefined): string {
+  if (view === undefined) return 'Sending';
+  const [part] = view.message?.parts ?? [];
+  return part !== undefined && 'text' in part ? shownName(part.text, 200) : 'Streaming';
+}
+
 function factsOf(events: number, breaks: number): string {
   const counted = events === 1 ? '1 event' : `${events} events`;
   if (breaks === 0) return counted;
@@ -175,7 +182,7 @@ function TaskReply({ view, earlier }: { readonly view: TaskView; readonly earlie
       )}
       {artifacts.map(({ artifactId, name, parts }) => (
         <article key={artifactId} class="artifact">
-          {name !== undefined && (
+          {name !== undefined && artifacts.length > 1 && (
             <p class="artifact-name">
               <bdi>{shownName(name)}</bdi>
             </p>
@@ -183,7 +190,7 @@ function TaskReply({ view, earlier }: { readonly view: TaskView; readonly earlie
           <Parts parts={parts} />
         </article>
       ))}
-      {message !== undefined && <Parts parts={message.parts} />}
+      {message !== undefined && (isEnded(state) || isWaiting(state)) && <Parts parts={message.parts} />}
     </>
   );
 }

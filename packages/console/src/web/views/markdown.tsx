@@ -86,7 +86,7 @@ function List({ start, items, depth }: ListShape) {
 
 function Table({ head, rows }: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] }) {
   return (
-    <section class="scroll" aria-label="Table" {...focusable}>
+    <section class="table" aria-label="Table" {...focusable}>
       <table>
         <thead>
           <tr>

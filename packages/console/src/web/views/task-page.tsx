@@ -3,7 +3,7 @@ import type { Artifact, Message, Task } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
 import type { Agent } from '../agents.js';
 import { fragmentOf } from '../route.js';
-import { ageOf, shownName } from '../shown-name.js';
+import { agoOf, shownName } from '../shown-name.js';
 import { taskSnippets } from '../snippets.js';
 import { isEnded, type TaskView } from '../task-view.js';
 import { TaskWatch, type WatchedTask } from '../task-watch.js';
@@ -55,7 +55,7 @@ function Head({ agent, watch, view, watched }: HeadShape) {
     <>
       <p class="facts">
         <StateLabel state={state} />
-        <span>since {ageOf(timestamp, Date.now())}</span>
+        <span>changed {agoOf(timestamp, Date.now())}</span>
         {contextId !== undefined && (
           <span>
             Context <code>{shownName(contextId, 60)}</code>

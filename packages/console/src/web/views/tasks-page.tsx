@@ -3,7 +3,7 @@ import type { Task, TaskState } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
 import { type Agent, failureOf } from '../agents.js';
 import { fragmentOf, goTo } from '../route.js';
-import { ageOf, shownName } from '../shown-name.js';
+import { agoOf, shownName } from '../shown-name.js';
 import { type TaskList, TaskListWatch } from '../task-list.js';
 import { SHOWN_STATES, stateName } from '../task-view.js';
 import { Empty, Failure, PageTitle, StateLabel } from './controls.js';
@@ -182,7 +182,7 @@ function Row({ agent, task, pickContext }: { readonly task: Task } & Pick<RowsSh
           </button>
         )}
       </td>
-      <td class="age">{ageOf(status.timestamp, Date.now())} ago</td>
+      <td class="age">{agoOf(status.timestamp, Date.now())}</td>
     </tr>
   );
 }
