@@ -6,6 +6,7 @@ const source = (path: string) => new URL(`packages/parley/src/exports/${path}.ts
 const WITH_RUNNER = [
   'test/hosts/**',
   'test/cache/**',
+  'test/console/**',
   'test/client-peers/**',
   'test/traversal/**',
   'test/manifests/**',

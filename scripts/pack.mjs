@@ -1,4 +1,4 @@
-// Packs the library, the console and the command line into packed/, and prints the line that installs them in a project.
+// Packs the library, the console and the command line into packed/. Prints the line that installs them in a project.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled } from './installation.mjs';

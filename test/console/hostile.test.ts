@@ -7,6 +7,8 @@ const DECEIVING = /[\u200b\u202e]/;
 it('a hostile agent: nothing of it runs, and nothing loads, on any page', async () => {
   const { page, url, foreign, problems, open, talk } = await world();
   const requests: string[] = [];
+  const texts: string[] = [];
+  const read = async () => texts.push(await page.locator('body').innerText());
   page.on('request', (request) => requests.push(request.url().slice(url.length)));
   await open();
   await page.getByRole('heading', { name: 'Agents' }).waitFor();
@@ -15,13 +17,18 @@ it('a hostile agent: nothing of it runs, and nothing loads, on any page', async 
   await expectText(chat.text, 'Completed');
   await page.getByText('on the way').click();
   await expectText(chat.text, 'deep');
+  await read();
   await chat.openTask();
   await expectText(() => page.getByRole('main').innerText(), 'No gap');
+  await page.getByText('Show JSON').click();
+  await read();
   await open('#/agent/%2Fhostile/card');
-  await page.getByRole('heading', { name: 'Skills' }).waitFor();
+  await page.getByText('Show JSON').click();
+  await read();
   await open('#/agent/%2Fhostile/tasks');
   await page.getByRole('table').waitFor();
   expect(await page.title()).not.toBe('owned');
+  expect(texts.filter((text) => text.includes('\u202e'))).toEqual([]);
   expect(foreign).toEqual([]);
   expect(requests.filter((path) => /beacon|framed|pixel|\/x$/.test(path))).toEqual([]);
   // The policy of the page had nothing to stop.

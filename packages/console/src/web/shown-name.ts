@@ -11,6 +11,20 @@ export function shownName(text: string, most = 120): string {
   return characters.length <= most ? plain : `${characters.slice(0, most - 1).join('')}…`;
 }
 
+/** Characters that reverse the text after them, whatever its script. No language needs them. */
+const OVERRIDES = /[\u202d\u202e]/g;
+
+/** A longer text from an agent, without characters that reverse it. */
+export function shownText(text: string): string {
+  return text.replace(OVERRIDES, '\ufffd');
+}
+
+/** A JSON text in which each deceiving character is an escape. */
+export function shownJson(json: string): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(DECEIVING, (character) => (character === '\n' ? character : escaped(character)));
+}
+
 const NOW_SECONDS = 3;
 
 /** The time since a moment in words, in the largest unit that fits. */

@@ -232,12 +232,12 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
 function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions) {
   const defaults = { logger: stderrLogger, operates: true, compressor: nodeCompressor };
   const { host, rule, inProcess } = hostSetup({ subject, agents, options, defaults });
-  const { baseServer, openapi, console: hasConsole, allowAnonymous = false, http: times = {}, uncaughtErrors, tls } = options;
+  const { baseServer, openapi, allowAnonymous = false, http: times = {}, uncaughtErrors, tls } = options;
   checkClientCertificates(subject, { ...options, agents });
   const extensions = [
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
-    ...(hasConsole === true ? [consoleExtension({ load: loadConsole, ...rule })] : []),
+    ...(options.console === true ? [consoleExtension({ load: loadConsole, ...rule })] : []),
     ...host.extensions,
   ];
   const server = new AgentServer({

@@ -3,7 +3,7 @@ import type { Agent } from '../agents.js';
 import { newConversation, say } from '../conversing.js';
 import { followedUrl } from '../markdown-inline.js';
 import { goTo } from '../route.js';
-import { shownName } from '../shown-name.js';
+import { shownName, shownText } from '../shown-name.js';
 import { CopyButton, Json, PageTitle } from './controls.js';
 import { OutsideLink } from './markdown.js';
 
@@ -17,7 +17,7 @@ export function CardPage({ agent }: { readonly agent: Agent }) {
           <bdi>{shownName(card.name)}</bdi> <small>{shownName(card.version, 40)}</small>
         </PageTitle>
         <p class="lead" dir="auto">
-          {card.description.slice(0, 2_000)}
+          {shownText(card.description.slice(0, 2_000))}
         </p>
         <Origin card={card} />
       </header>
@@ -78,7 +78,7 @@ function Skill({ agent, skill }: { readonly agent: Agent; readonly skill: AgentS
       <h3>
         <bdi>{shownName(name)}</bdi>
       </h3>
-      <p dir="auto">{description.slice(0, 2_000)}</p>
+      <p dir="auto">{shownText(description.slice(0, 2_000))}</p>
       {tags.length > 0 && (
         <ul class="tags" aria-label="Tags">
           {tags.slice(0, 20).map((tag) => (

@@ -4,7 +4,7 @@ import type { Agent } from '../agents.js';
 import { type Conversation, conversationOf, type Turn } from '../conversation-store.js';
 import { interruptions, newConversation, resumeConversation, say, sayAgain, stop, waitingTask } from '../conversing.js';
 import { fragmentOf, replaceRoute } from '../route.js';
-import { agoOf, shownName } from '../shown-name.js';
+import { agoOf, shownName, shownText } from '../shown-name.js';
 import { isEnded, isWaiting, newArtifacts, type TaskView } from '../task-view.js';
 import { Empty, Failure, StateLabel } from './controls.js';
 import { Parts } from './parts.js';
@@ -79,7 +79,7 @@ function Start({ agent, send }: { readonly agent: Agent; readonly send: (text: s
   return (
     <div class="start">
       <Empty title="Start a conversation">
-        <bdi>{agent.card.description.slice(0, 600)}</bdi>
+        <bdi>{shownText(agent.card.description.slice(0, 600))}</bdi>
       </Empty>
       {examples.length > 0 && (
         <ul class="examples" aria-label="Examples">

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { TaskState } from 'parley-a2a';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { shownJson } from '../shown-name.js';
 import { stateName } from '../task-view.js';
 
 /** The state of a task as a coloured label. */
@@ -38,7 +39,7 @@ const MOST_CHARACTERS = 100_000;
 
 /** A value as indented JSON. */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
-  const text = JSON.stringify(value, undefined, 2) ?? 'undefined';
+  const text = shownJson(JSON.stringify(value, undefined, 2) ?? 'undefined');
   const shown = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n…` : text;
   return (
     <div class="json">

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { type Block, blocksOf } from '../markdown-blocks.js';
 import { type Inline, inlinesOf } from '../markdown-inline.js';
+import { shownText } from '../shown-name.js';
 import { focusable } from './controls.js';
 
 /** Quotes and lists in each other beyond this depth are shown as text. */
@@ -13,7 +14,7 @@ const DEEPEST = 6;
  */
 export function Markdown({ text, depth = 0 }: { readonly text: string; readonly depth?: number }) {
   const blocks = useMemo(
-    () => (depth > DEEPEST ? [{ kind: 'paragraph', text } as const] : blocksOf(text)),
+    () => (depth > DEEPEST ? [{ kind: 'paragraph', text } as const] : blocksOf(shownText(text))),
     [text, depth],
   );
   return (

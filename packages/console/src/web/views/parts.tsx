@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Part, RawPart } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
 import { followedUrl } from '../markdown-inline.js';
-import { bytesText, shownName } from '../shown-name.js';
+import { bytesText, shownName, shownText } from '../shown-name.js';
 import { Json } from './controls.js';
 import { Markdown, OutsideLink } from './markdown.js';
 
@@ -24,7 +24,7 @@ export function Parts({ parts }: { readonly parts: readonly Part[] }) {
 function PartView({ part }: { readonly part: Part }) {
   if ('text' in part) {
     const isPlain = part.mediaType !== undefined && !/^text\/(?:plain|markdown)\b/.test(part.mediaType);
-    return isPlain ? <pre class="text">{part.text}</pre> : <Markdown text={part.text} />;
+    return isPlain ? <pre class="text">{shownText(part.text)}</pre> : <Markdown text={part.text} />;
   }
   if ('data' in part) return <FoldedData value={part.data} />;
   return 'raw' in part ? (

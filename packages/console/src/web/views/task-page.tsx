@@ -3,7 +3,7 @@ import type { Artifact, Message, Task } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
 import type { Agent } from '../agents.js';
 import { fragmentOf } from '../route.js';
-import { agoOf, shownName } from '../shown-name.js';
+import { agoOf, shownName, shownText } from '../shown-name.js';
 import { taskSnippets } from '../snippets.js';
 import { isEnded, type TaskView } from '../task-view.js';
 import { TaskWatch, type WatchedTask } from '../task-watch.js';
@@ -150,7 +150,7 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
       <p class="artifact-name">
         <bdi>{shownName(name ?? artifactId)}</bdi>
       </p>
-      {description !== undefined && <p dir="auto">{description.slice(0, 1_000)}</p>}
+      {description !== undefined && <p dir="auto">{shownText(description.slice(0, 1_000))}</p>}
       <Parts parts={parts} />
     </article>
   );
