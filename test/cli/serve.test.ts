@@ -64,6 +64,17 @@ describe('parley serve', () => {
     }
   });
 
+  it('has the console for browsers, but not behind a public url', async () => {
+    const navigation = { accept: 'text/html', 'sec-fetch-dest': 'document' };
+    const hasConsole = async (...flags: readonly string[]) => {
+      await using agent = await ServedAgent.start(['serve', '--echo', ...flags]);
+      const page = await (await fetch(new URL('/', agent.url), { headers: navigation })).text();
+      return page.includes('id="console"');
+    };
+    expect(await hasConsole()).toBe(true);
+    expect(await hasConsole('--public-url', 'http://127.0.0.1:1')).toBe(false);
+  });
+
   it('is called server too', async () => {
     await using agent = await ServedAgent.start(['server', '--echo']);
     expect(textsOf(await call(agent.url, 'x'))).toEqual(['Echo: x']);

@@ -2,7 +2,8 @@ import type { AgentCard } from 'parley-a2a/client';
 
 /** One call, in the forms in which people make it elsewhere. */
 export interface Snippets {
-  readonly curl: string;
+  /** Absent: the agent has no HTTP+JSON of 1.0. */
+  readonly curl: string | undefined;
   readonly cli: string;
   readonly typescript: string;
 }
@@ -16,14 +17,9 @@ interface AgentPlace {
 /** The call that gets a task. */
 export function taskSnippets({ card, url }: AgentPlace, taskId: string): Snippets {
   const httpJson = urlOf(card, 'HTTP+JSON');
-  const jsonRpc = urlOf(card, 'JSONRPC');
-  const rpc = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: taskId } });
-  const curl =
-    httpJson === undefined
-      ? [`curl ${quoted(jsonRpc ?? url)}`, "-H 'Content-Type: application/json'", version, `-d ${quoted(rpc)}`]
-      : [`curl ${quoted(`${httpJson}/tasks/${encodeURIComponent(taskId)}`)}`, version];
+  const place = httpJson && quoted(`${httpJson}/tasks/${encodeURIComponent(taskId)}`);
   return {
-    curl: curl.join(' \\\n  '),
+    curl: place && `curl ${place} \\\n  -H 'A2A-Version: 1.0'`,
     cli: `parley task get ${quoted(taskId)} -a ${quoted(url)}`,
     typescript: [
       "import { connect } from 'parley-a2a/client';",
@@ -33,8 +29,6 @@ export function taskSnippets({ card, url }: AgentPlace, taskId: string): Snippet
     ].join('\n'),
   };
 }
-
-const version = "-H 'A2A-Version: 1.0'";
 
 function urlOf({ supportedInterfaces }: AgentCard, binding: string): string | undefined {
   return supportedInterfaces.find(

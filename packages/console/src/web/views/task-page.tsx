@@ -186,15 +186,19 @@ function Calls({ agent, id }: { readonly agent: Agent; readonly id: string }) {
     <section aria-labelledby="calls">
       <h2 id="calls">Get this task elsewhere</h2>
       <div class="cards">
-        {forms.map(([name, text]) => (
-          <div key={name} class="box snippet">
-            <h3>{name}</h3>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus. */}
-            <pre tabIndex={0}>{text}</pre>
-            <CopyButton text={text} label={`Copy ${name}`} />
-          </div>
-        ))}
+        {forms.map(([name, text]) => text !== undefined && <Snippet key={name} name={name} text={text} />)}
       </div>
     </section>
+  );
+}
+
+function Snippet({ name, text }: { readonly name: string; readonly text: string }) {
+  return (
+    <div class="box snippet">
+      <h3>{name}</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus. */}
+      <pre tabIndex={0}>{text}</pre>
+      <CopyButton text={text} label={`Copy ${name}`} />
+    </div>
   );
 }
