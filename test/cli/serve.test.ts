@@ -66,13 +66,17 @@ describe('parley serve', () => {
 
   it('has the console for browsers, but not behind a public url', async () => {
     const navigation = { accept: 'text/html', 'sec-fetch-dest': 'document' };
-    const hasConsole = async (...flags: readonly string[]) => {
-      await using agent = await ServedAgent.start(['serve', '--echo', ...flags]);
-      const page = await (await fetch(new URL('/', agent.url), { headers: navigation })).text();
-      return page.includes('id="console"');
+    const hasConsole = async (url: string) => {
+      const page = await fetch(new URL('/', url), { headers: navigation });
+      return (await page.text()).includes('id="console"');
     };
-    expect(await hasConsole()).toBe(true);
-    expect(await hasConsole('--public-url', 'http://127.0.0.1:1')).toBe(false);
+    await using local = await ServedAgent.start(['serve', '--echo']);
+    expect(await hasConsole(local.url)).toBe(true);
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const flags = ['serve', '--echo', '--port', new URL(url).port, '--public-url', url];
+    await using running = new RunningParley(flags);
+    await running.printed(/^URL: (\S+)$/m);
+    expect(await hasConsole(url)).toBe(false);
   });
 
   it('is called server too', async () => {

@@ -33,7 +33,7 @@ function asCommonJs(code: string): string {
 it('the console without its package: the error has the command that installs it', async () => {
   const code = [
     "import { createA2AServer } from 'parley-a2a/node';",
-    "await createA2AServer({ agent: (text) => text, console: true }).listen(0).catch(({ message }) => console.log(message));",
+    'await createA2AServer({ agent: (text) => text, console: true }).listen(0).catch(({ message }) => console.log(message));',
   ];
   expect(await inProject(process.execPath, [projectFile('console.mjs', code.join('\n'))])).toEqual({
     code: 0,
