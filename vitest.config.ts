@@ -7,6 +7,7 @@ const WITH_RUNNER = [
   'test/hosts/**',
   'test/durable-object/**',
   'test/cache/**',
+  'test/console/**',
   'test/client-peers/**',
   'test/traversal/**',
   'test/manifests/**',

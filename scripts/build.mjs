@@ -12,6 +12,7 @@ const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const PROJECTS = [
   'packages/parley',
   'packages/durable-object',
+  'packages/console',
   'examples/agents',
   'examples/ai-sdk',
   'examples/langgraph',
@@ -20,7 +21,6 @@ const PROJECTS = [
   'benchmarks',
   'packages/conformance',
   'packages/cli',
-  'packages/console',
 ];
 
 /** Files outside of the project that a bundle holds. */
@@ -82,8 +82,9 @@ function isBuilt(project) {
 /** Deletes the output of sources that are gone. */
 function removeOrphans(project) {
   for (const path of filesIn(`${project}/dist`)) {
-    const source = path.replace(`${project}/dist/`, `${project}/src/`).replace(/(\.d\.ts|\.js)(\.map)?$/, '.ts');
-    if (source !== path && /\.(js|d\.ts)(\.map)?$/.test(path) && !existsSync(join(root, source)))
+    const source = path.replace(`${project}/dist/`, `${project}/src/`).replace(/(\.d\.ts|\.js)(\.map)?$/, '');
+    const isCompiled = source !== path && /\.(js|d\.ts)(\.map)?$/.test(path);
+    if (isCompiled && !['.ts', '.tsx'].some((ending) => existsSync(join(root, `${source}${ending}`))))
       rmSync(join(root, path));
   }
 }

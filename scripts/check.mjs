@@ -7,6 +7,7 @@ import { countLine, runVitest, sum } from './suites.mjs';
 
 const CHECKS = [
   ['types of sources and tests', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+  ['types of the console', ['node_modules/typescript/bin/tsc', '-p', 'packages/console', '--noEmit']],
   ['lint and format', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']],
 ];
 

@@ -9,7 +9,7 @@ const VAGUE = /(?:^|-)(?:utils?|helpers?|common|misc|managers?|services?)$/;
 /** Names of files and folders that are vague or not in kebab-case. */
 export function nameViolations(tree: SourceTree, { entryPoints = [] as readonly string[] } = {}): Violation[] {
   return tree.files.flatMap(({ path }) => {
-    const segments = path.replace(/(?:\.test|\.generated|\.d|\.config)?\.ts$/, '').split('/');
+    const segments = path.replace(/(?:\.test|\.generated|\.d|\.config)?\.tsx?$/, '').split('/');
     const name = segments.at(-1) ?? '';
     const problems = [
       ...segments

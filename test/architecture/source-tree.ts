@@ -33,7 +33,7 @@ export class SourceTree {
   static read(root: string): SourceTree {
     const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .map((path) => path.replaceAll('\\', '/'))
-      .filter((path) => path.endsWith('.ts') && !/(^|\/)(node_modules|dist)\//.test(path));
+      .filter((path) => /\.tsx?$/.test(path) && !/(^|\/)(node_modules|dist)\//.test(path));
     return new SourceTree(paths.sort().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   }
 
@@ -45,7 +45,7 @@ export class SourceTree {
   /** The target of a relative import, if it is in the tree. */
   resolve(from: string, specifier: string): SourceFile | undefined {
     const path = posix.join(posix.dirname(from), specifier);
-    return this.#byPath.get(path.replace(/\.js$/, '.ts'));
+    return this.#byPath.get(path.replace(/\.js$/, '.ts')) ?? this.#byPath.get(path.replace(/\.js$/, '.tsx'));
   }
 
   file(path: string): SourceFile | undefined {

@@ -64,6 +64,21 @@ describe('parley serve', () => {
     }
   });
 
+  it('has the console for browsers, but not behind a public url', async () => {
+    const navigation = { accept: 'text/html', 'sec-fetch-dest': 'document' };
+    const hasConsole = async (url: string) => {
+      const page = await fetch(new URL('/', url), { headers: navigation });
+      return (await page.text()).includes('id="console"');
+    };
+    await using local = await ServedAgent.start(['serve', '--echo']);
+    expect(await hasConsole(local.url)).toBe(true);
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const flags = ['serve', '--echo', '--port', new URL(url).port, '--public-url', url];
+    await using running = new RunningParley(flags);
+    await running.printed(/^URL: (\S+)$/m);
+    expect(await hasConsole(url)).toBe(false);
+  });
+
   it('is called server too', async () => {
     await using agent = await ServedAgent.start(['server', '--echo']);
     expect(textsOf(await call(agent.url, 'x'))).toEqual(['Echo: x']);

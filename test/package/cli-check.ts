@@ -10,7 +10,7 @@ const tool = join(place, 'node_modules/.bin/parley');
 /** Installs like the suite, with the npm settings of the environment. */
 function install(folder: string): void {
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  execFileSync('npm', ['install', suite.tarball, suite.cliTarball, ...flags], {
+  execFileSync('npm', ['install', suite.tarball, suite.consoleTarball, suite.cliTarball, ...flags], {
     cwd: folder,
     stdio: 'pipe',
     timeout: 240_000,

@@ -50,7 +50,7 @@ beforeAll(() => {
   mkdirSync(place);
   writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }\n');
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  const tarballs = [suite.tarball, suite.cliTarball];
+  const tarballs = [suite.tarball, suite.consoleTarball, suite.cliTarball];
   execFileSync('npm', ['install', ...tarballs, ...flags], { cwd: place, stdio: 'pipe', timeout: 240_000 });
 }, 240_000);
 

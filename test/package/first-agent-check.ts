@@ -22,7 +22,7 @@ it("an empty project installs the packed packages and runs the README's first ag
   const npm = (...args: readonly string[]) =>
     execFileSync('npm', args, { cwd: project, stdio: 'pipe', timeout: 240_000 });
   npm('init', '--yes');
-  npm('install', suite.tarball, suite.cliTarball, ...flags);
+  npm('install', suite.tarball, suite.consoleTarball, suite.cliTarball, ...flags);
   const [agent = ''] = blocksOf('ts');
   const [commands = ''] = blocksOf('sh');
   writeFileSync(join(project, 'agent.mjs'), agent);

@@ -30,6 +30,17 @@ function asCommonJs(code: string): string {
   return `(async () => {\n${required}\n})();\n`;
 }
 
+it('the console without its package: the error has the command that installs it', async () => {
+  const code = [
+    "import { createA2AServer } from 'parley-a2a/node';",
+    'await createA2AServer({ agent: (text) => text, console: true }).listen(0).catch(({ message }) => console.log(message));',
+  ];
+  expect(await inProject(process.execPath, [projectFile('console.mjs', code.join('\n'))])).toEqual({
+    code: 0,
+    output: 'The option console needs a package: npm install parley-a2a-console\n',
+  });
+});
+
 describe.each(NODES)("the README's agent on $name", ({ node }) => {
   it.each([
     ['as an ES module', 'agent.mjs', (code: string) => code],

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** Paths of everything that run.mjs has prepared. */
 interface Suite {
   readonly tarball: string;
+  readonly consoleTarball: string;
   /** Of the command line. */
   readonly cliTarball: string;
   /** A project with nothing installed but the package. */

@@ -36,18 +36,23 @@ async function packed() {
   });
   if (made.code !== 0) throw new Error(`npm pack failed: ${made.output}`);
   const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
-  const commands = join(folder, 'commands');
-  mkdirSync(commands);
-  const cli = await runNpm(['pack', '-w', 'packages/cli', '--pack-destination', commands, '--loglevel=error'], {
-    quiet: true,
-  });
-  if (cli.code !== 0) throw new Error(`npm pack failed: ${cli.output}`);
-  const cliTarball = join(commands, readdirSync(commands)[0]);
+  const consoleTarball = await packedInto('console', 'packages/console');
+  const cliTarball = await packedInto('commands', 'packages/cli');
   const project = join(folder, 'project');
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
   await npm(['install', tarball, '--prefix', project, '--no-package-lock']);
-  return { tarball, cliTarball, project };
+  return { tarball, consoleTarball, cliTarball, project };
+}
+
+async function packedInto(name, workspace) {
+  const place = join(folder, name);
+  mkdirSync(place);
+  const { code, output } = await runNpm(['pack', '-w', workspace, '--pack-destination', place, '--loglevel=error'], {
+    quiet: true,
+  });
+  if (code !== 0) throw new Error(`npm pack failed: ${output}`);
+  return join(place, readdirSync(place)[0]);
 }
 
 async function tools() {

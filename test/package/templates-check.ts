@@ -37,7 +37,7 @@ const INSTALLED: readonly string[] = ['minimal'];
 async function installed(project: string): Promise<boolean> {
   if (!isReachable) return false;
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', '--fetch-retries=1'];
-  const args = ['install', suite.tarball, suite.cliTarball, ...flags, '--fetch-timeout=20000'];
+  const args = ['install', suite.tarball, suite.consoleTarball, suite.cliTarball, ...flags, '--fetch-timeout=20000'];
   try {
     await promisify(execFile)('npm', args, { cwd: project, timeout: INSTALL_MS });
   } catch {
@@ -56,6 +56,7 @@ function linkModules(project: string, wanted: Readonly<Record<string, string>>):
   mkdirSync(join(modules, '.bin'), { recursive: true });
   const own = [
     ['parley-a2a', suite.tarball],
+    ['parley-a2a-console', suite.consoleTarball],
     ['parley-a2a-cli', suite.cliTarball],
   ] as const;
   const names = new Set(Object.keys(wanted));

@@ -90,6 +90,8 @@ async function serve(): Promise<void> {
     allowAnonymous: config.allowAnonymous,
     push: { allow: [...config.pushAllow, ...(isTestBed ? LOOPBACK : [])] },
     openapi: true,
+    // In a browser of this machine only. With a public url a proxy leads other machines here.
+    console: isTestBed && config.publicUrl === undefined,
     ...(config.publicUrl !== undefined && { url: config.publicUrl }),
     ...(config.corsOrigins !== undefined && { cors: config.corsOrigins }),
     ...(config.secretKeys !== undefined && { secretKeys: config.secretKeys }),

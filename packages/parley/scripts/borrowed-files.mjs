@@ -13,6 +13,7 @@ await main(async () => {
   if (copy) await build();
   for (const path of BORROWED) {
     rmSync(join(here, path), { recursive: true, force: true });
-    if (copy) cpSync(join(root, path), join(here, path), { recursive: true });
+    // Pictures are for readers of the repository.
+    if (copy) cpSync(join(root, path), join(here, path), { recursive: true, filter: (name) => !name.endsWith('.png') });
   }
 });

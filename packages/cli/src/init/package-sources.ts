@@ -6,6 +6,9 @@ import { IS_PUBLISHED, VERSION } from '../version.js';
 /** Packages that a new project depends on. */
 export const PACKAGES = ['parley-a2a', 'parley-a2a-cli'] as const;
 
+/** The same, with the packages that they need themselves. Before the first release, npm has none of them. */
+const PACKED = [...PACKAGES, 'parley-a2a-console'] as const;
+
 /** Sources of the packages for a new project. */
 export interface PackageSources {
   /** The dependency for each package: a version range, or the file of a packed package. */
@@ -24,7 +27,7 @@ export function packageSources(): PackageSources {
   const clone = new URL('../../', PACKAGE_ROOT);
   if (!existsSync(new URL('scripts/pack.mjs', clone)))
     return { dependencies: { ...released, ...installedFiles() }, unpacked: undefined };
-  const files = PACKAGES.map((name) => [name, new URL(`packed/${name}-${VERSION}.tgz`, clone)] as const);
+  const files = PACKED.map((name) => [name, new URL(`packed/${name}-${VERSION}.tgz`, clone)] as const);
   const isPacked = files.every(([, file]) => existsSync(file));
   return {
     dependencies: Object.fromEntries(files.map(([name, file]) => [name, `file:${fileURLToPath(file)}`])),
@@ -39,7 +42,7 @@ function installedFiles(): Readonly<Record<string, string>> {
     const notes = JSON.parse(readFileSync(new URL('node_modules/.package-lock.json', project), 'utf8')) as {
       readonly packages?: Readonly<Record<string, { readonly resolved?: string } | undefined>>;
     };
-    const resolved = PACKAGES.map((name) => [name, notes.packages?.[`node_modules/${name}`]?.resolved] as const);
+    const resolved = PACKED.map((name) => [name, notes.packages?.[`node_modules/${name}`]?.resolved] as const);
     return Object.fromEntries(
       resolved.flatMap(([name, place]) =>
         place?.startsWith('file:') === true ? [[name, `file:${fileURLToPath(new URL(place.slice(5), project))}`]] : [],

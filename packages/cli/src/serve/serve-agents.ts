@@ -1,5 +1,5 @@
 import { type Logger, textLogger } from 'parley-a2a';
-import { type A2AHostOptions, createA2AHost, parseRate } from 'parley-a2a/node';
+import { type A2AHostOptions, createA2AHost, isLocalHost, parseRate } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
@@ -32,8 +32,11 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
   try {
     files = await operatorFiles(settings);
     const credentials = await credentialOptionsOf(settings, logger);
+    const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
     const host = createA2AHost({
       openapi: true,
+      // With a public url a proxy leads other machines here.
+      console: isLocalHost(place.host) && publicUrl === undefined,
       ...('host' in source && source.host),
       agents,
       storage,
@@ -45,7 +48,6 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
       ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),
     });
-    const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
     const drainMs = settings.duration('drain') ?? 0;
     const { url } = await listening(host.listen(place.port, place.host), place);
     const agentsAt = Object.entries(host.agentCards).map(([path, card]) => {

@@ -48,12 +48,22 @@ export interface HostExtension {
   readonly takesLongBodies?: boolean;
   /** Takes the HTTP/2 connections of a server of node:http: each as its socket. Absent: they are refused. */
   readonly takeHttp2?: ((socket: object) => void) | undefined;
+  /** Its page in the place of the list of agents at `GET /`. Absent: none. */
+  readonly front?: FrontPage;
   /** Opens a socket of its own, before the server of the host accepts connections. */
   listen?(address: ListenAddress): Promise<void>;
   /** Accepts no more calls on its own connections. Running calls go on. */
   stopAccepting?(): void;
   /** Ends its own connections within the grace, after the turns have ended. */
   close?(graceMs: number): Promise<void>;
+}
+
+/** An endpoint that also answers some requests to `/`. */
+export interface FrontPage {
+  /** The path of the endpoint. */
+  readonly path: string;
+  /** True if it answers a request to `/`. */
+  readonly takes: (request: ExchangeRequest) => boolean;
 }
 
 /** An agent of a host. */

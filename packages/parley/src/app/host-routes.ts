@@ -5,7 +5,13 @@ import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import type { ClientGroups } from '../net/client-address.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { AgentMount } from './agent-mount.js';
-import { type HostEndpoint, type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
+import {
+  type FrontPage,
+  type HostEndpoint,
+  type HostExtension,
+  type HostView,
+  WITHOUT_FOR_PROBES,
+} from './host-extension.js';
 import { refusedPlain } from './json-answer.js';
 import { allowedOrigins } from './middleware/cors.js';
 import type { Access } from './middleware/gate.js';
@@ -61,6 +67,7 @@ export class HostRoutes {
   readonly #items: ItemRoute[] = [];
   readonly #route: (path: string) => Route | undefined;
   readonly #origin: Exchange;
+  readonly #front: FrontPage | undefined;
 
   constructor(options: HostRoutesOptions) {
     const { mounts, metrics, baseUrl, authenticators } = options;
@@ -69,6 +76,7 @@ export class HostRoutes {
     const own = hostAccess(authenticators);
     this.#route = prefixRouter(mounts.map((mount) => this.#routeOf(mount, own)));
     this.#addEndpoints(own);
+    this.#front = options.extensions.find(({ front }) => front !== undefined)?.front;
     this.#origin = throughWay(this.#way, originExchange({ mounts, baseUrl, serves: (path) => this.serves(path) }), {
       accessOf: own && (() => own),
       without: ['answered'],
@@ -81,12 +89,19 @@ export class HostRoutes {
   }
 
   readonly exchange: Exchange = (request) => {
-    const { method, path } = request;
+    const { method } = request;
+    const path = this.#pathOf(request);
     const endpoint = this.#endpoints.get(path) ?? (this.#items.length === 0 ? undefined : this.#itemAt(path));
     if (endpoint !== undefined) return endpoint(request);
     const route = path === '/' && method !== 'POST' ? undefined : this.#route(path);
     return (route?.exchange ?? this.#origin)(request);
   };
+
+  /** The path that answers a request: for `/`, that of the front page if it takes the request. */
+  #pathOf(request: ExchangeRequest): string {
+    const { path } = request;
+    return path === '/' && this.#front?.takes(request) === true ? this.#front.path : path;
+  }
 
   #itemAt(path: string): Exchange | undefined {
     return this.#items.find(({ folder, items }) => path.startsWith(folder) && items.test(path.slice(folder.length)))

@@ -32,10 +32,8 @@ export function landingAnswer(page: LandingPage): Promise<ExchangeResponse> {
   return pageAnswer(landingPage(page));
 }
 
-function landingPage({ mounts, base, documented, partial }: LandingPage): string {
-  const agents = simplestFirst(mounts).map((mount) => agentMarkup(mount, base));
-  const [first] = mounts;
-  const title = first !== undefined && mounts.length === 1 ? first.card(base).name : 'Agents';
+function landingPage(page: LandingPage): string {
+  const title = titleOf(page);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -48,15 +46,26 @@ function landingPage({ mounts, base, documented, partial }: LandingPage): string
 </head>
 <body class="landing">
 <main>
-<h1>${title}</h1>
-<p>${mounts.length === 1 ? 'An agent' : 'The agents'} of this server. Programs call ${mounts.length === 1 ? 'it' : 'them'} over the Agent2Agent (A2A) protocol.
-${documented ? html`Every operation is described at <a href="${base}/docs">/docs</a>.` : ''}
-${partial ? html`<a href="${base}/">All agents of this server</a>.` : ''}</p>
-${agents}
+${agentsMarkup(page)}
 </main>
 </body>
 </html>
 `.text;
+}
+
+function titleOf({ mounts, base }: Pick<LandingPage, 'mounts' | 'base'>): string {
+  const [first] = mounts;
+  return first !== undefined && mounts.length === 1 ? first.card(base).name : 'Agents';
+}
+
+/** The agents with their skills, calls and addresses, under a title. */
+export function agentsMarkup(page: LandingPage): Markup {
+  const { mounts, base, documented, partial } = page;
+  return html`<h1>${titleOf(page)}</h1>
+<p>${mounts.length === 1 ? 'An agent' : 'The agents'} of this server. Programs call ${mounts.length === 1 ? 'it' : 'them'} over the Agent2Agent (A2A) protocol.
+${documented ? html`Every operation is described at <a href="${base}/docs">/docs</a>.` : ''}
+${partial ? html`<a href="${base}/">All agents of this server</a>.` : ''}</p>
+${simplestFirst(mounts).map((mount) => agentMarkup(mount, base))}`;
 }
 
 function agentMarkup(mount: AgentMount, base: string): Markup {

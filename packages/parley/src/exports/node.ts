@@ -9,6 +9,8 @@ import {
   baseServerAgent,
   DEFAULT_TTL_SECONDS,
 } from '../app/base-server/base-server-options.js';
+import { consoleExtension } from '../app/console/console-extension.js';
+import type { ConsoleFiles } from '../app/console/console-files.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { openApiExtension } from '../app/openapi/openapi-extension.js';
 import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
@@ -20,6 +22,7 @@ import type { TaskOwner } from '../app/served-agent.js';
 import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
+import { missingPackage } from '../errors/missing-package.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
@@ -234,6 +237,7 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
   const extensions = [
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
+    ...(options.console === true ? [consoleExtension({ load: loadConsole, ...rule })] : []),
     ...host.extensions,
   ];
   const server = new AgentServer({
@@ -258,6 +262,15 @@ function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServer
   const { cache = new MemoryCache({ clock: systemClock }), cacheTtlSeconds = DEFAULT_TTL_SECONDS } = options;
   const texts = new ReadThrough({ cache, ttlMs: cacheTtlSeconds * 1000 });
   return baseServerExtension({ options, path, cache, texts });
+}
+
+/** A name in a variable: the package depends on the types of this one, and compiles after it. */
+const CONSOLE_PACKAGE: string = 'parley-a2a-console';
+
+async function loadConsole(): Promise<ConsoleFiles> {
+  const missing = missingPackage('The option console needs', CONSOLE_PACKAGE);
+  const { consoleFiles } = (await import(CONSOLE_PACKAGE).catch(missing)) as { consoleFiles(): Promise<ConsoleFiles> };
+  return consoleFiles();
 }
 
 type HostCalls = 'listen' | 'close' | 'fetch' | 'countOwner' | 'exportOwner' | 'eraseOwner' | typeof IN_PROCESS;

@@ -1,0 +1,60 @@
+import { signal } from '@preact/signals';
+
+/** The pages of an agent. */
+export type PageName = 'chat' | 'tasks' | 'card';
+
+/** The place that the user looks at. */
+export type Route =
+  | { readonly page: 'agents' }
+  | {
+      readonly page: PageName;
+      /** The path of the agent on its server. */
+      readonly agent: string;
+      /** The conversation or the task. Absent: the page as a whole. */
+      readonly id?: string;
+    };
+
+const PAGES: readonly PageName[] = ['chat', 'tasks', 'card'];
+
+/** The route of a fragment, such as `#/agent/%2Fecho/tasks/1`. */
+export function routeOf(fragment: string): Route {
+  const [, root, path, page, id] = fragment.split('/');
+  const name = PAGES.find((one) => one === page);
+  if (root !== 'agent' || path === undefined) return { page: 'agents' };
+  const agent = decoded(path);
+  const part = id === undefined || id === '' ? undefined : decoded(id);
+  return { page: name ?? 'chat', agent, ...(part !== undefined && { id: part }) };
+}
+
+/** The fragment of a route. */
+export function fragmentOf(route: Route): string {
+  if (route.page === 'agents') return '#/';
+  const { page, agent, id } = route;
+  return `#/agent/${encodeURIComponent(agent)}/${page}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The current route. */
+export const route = signal<Route>(routeOf(location.hash));
+
+addEventListener('hashchange', () => {
+  route.value = routeOf(location.hash);
+});
+
+/** Goes to a place, as a link to it does. */
+export function goTo(place: Route): void {
+  location.hash = fragmentOf(place);
+}
+
+/** Goes to a place without a step in the history. */
+export function replaceRoute(place: Route): void {
+  history.replaceState(null, '', fragmentOf(place));
+  route.value = place;
+}

@@ -1,0 +1,94 @@
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { clockTime, shownName } from '../shown-name.js';
+import { eventKind, eventLine, eventTime } from '../task-view.js';
+import type { TimelineEvent } from '../task-watch.js';
+import { focusable, Json } from './controls.js';
+
+/** The height of a row, in pixels, as the style sets it. Rows of one height let the list hold any number of events. */
+const ROW = 36;
+/** Rows outside of the visible part, on each side. */
+const BESIDE = 10;
+
+interface EventListShape {
+  readonly events: readonly TimelineEvent[];
+  /** The number of events: the list itself grows in place. */
+  readonly count: number;
+}
+
+/** The events of a task. Only visible rows are elements, however many events there are. */
+export function EventList({ events, count }: EventListShape) {
+  const top = useSignal(0);
+  const height = useSignal(12 * ROW);
+  const chosen = useSignal<number | undefined>(undefined);
+  const list = useRef<HTMLElement>(null);
+  const follows = useRef(true);
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (element === null) return;
+    height.value = element.clientHeight;
+    if (follows.current) element.scrollTop = element.scrollHeight;
+  }, [count]);
+  const first = Math.max(0, Math.floor(top.value / ROW) - BESIDE);
+  const last = Math.min(count, Math.ceil((top.value + height.value) / ROW) + BESIDE);
+  const detail = chosen.value === undefined ? undefined : events[chosen.value];
+  const scrolled = (): void => {
+    const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = list.current ?? {};
+    top.value = scrollTop;
+    follows.current = scrollHeight - scrollTop - clientHeight < ROW;
+  };
+  return (
+    <div class="timeline">
+      <section class="events" ref={list} onScroll={scrolled} aria-label="Events" {...focusable}>
+        <ol style={{ height: `${count * ROW}px` }}>
+          {events.slice(first, last).map((one, at) => (
+            <Row
+              key={first + at}
+              place={first + at}
+              count={count}
+              event={one}
+              isChosen={chosen.value === first + at}
+              choose={(place) => {
+                chosen.value = chosen.value === place ? undefined : place;
+              }}
+            />
+          ))}
+        </ol>
+      </section>
+      {detail !== undefined && (
+        <div class="event-detail">
+          <Json value={detail.event} label="Chosen event" />
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface RowShape {
+  readonly place: number;
+  readonly count: number;
+  readonly event: TimelineEvent;
+  readonly isChosen: boolean;
+  readonly choose: (place: number) => void;
+}
+
+function Row({ place, count, event: { event, sequence, seenAt, isOld }, isChosen, choose }: RowShape) {
+  const given = eventTime(event);
+  const time = given ?? (isOld ? undefined : seenAt);
+  const kind = eventKind(event);
+  return (
+    <li style={{ transform: `translateY(${place * ROW}px)` }} aria-setsize={count} aria-posinset={place + 1}>
+      <button type="button" class={`event event-${kind}`} aria-expanded={isChosen} onClick={() => choose(place)}>
+        <span class="event-number">{sequence ?? '·'}</span>
+        <span
+          class="event-time"
+          title={given === undefined ? 'The time at which this page got the event' : 'The time that the agent gave'}
+        >
+          {time === undefined ? '–' : clockTime(time)}
+        </span>
+        <span class="event-kind">{kind}</span>
+        <bdi class="event-line">{shownName(eventLine(event), 240)}</bdi>
+      </button>
+    </li>
+  );
+}

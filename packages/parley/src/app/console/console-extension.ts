@@ -1,0 +1,113 @@
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { OptionsError } from '../../errors/options-error.js';
+import { isLoopback } from '../../net/loopback.js';
+import { isLocalHost, type PublicHosts } from '../../net/public-hosts.js';
+import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
+import type { HostExtension, HostView } from '../host-extension.js';
+import { errorAnswer, jsonAnswer } from '../json-answer.js';
+import { readOnly } from '../middleware/method-filter.js';
+import { prefersPage } from '../origin.js';
+import type { ConsoleFiles } from './console-files.js';
+
+/** The path of the console. Its files are one segment below. */
+export const CONSOLE_PATH = '/console';
+
+/** The cards of the agents of the host. */
+const AGENTS_FILE = 'agents.json';
+
+/** Headers that proxies add. A proxy makes a server on loopback public. */
+const FORWARDING_HEADERS = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-forwarded-server',
+  'x-forwarded-prefix',
+  'x-original-host',
+  'x-original-url',
+  'x-envoy-external-address',
+  'x-real-ip',
+  'x-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'fly-client-ip',
+  'fastly-client-ip',
+];
+
+const NOT_HERE: ExchangeResponse = errorAnswer({ status: 404, message: 'Nothing is served here' });
+
+/** The names of the host, and the files of the console. */
+export interface ConsoleOptions {
+  /** @throws Error if the package of the console is not installed. */
+  readonly load: () => Promise<ConsoleFiles>;
+  /** The configured base url. Absent: none. */
+  readonly publicUrl?: string | undefined;
+  readonly isPublicHost?: PublicHosts | undefined;
+}
+
+/**
+ * The console for browsers, at `/` and at its own path. It loads without a credential: a browser has none before its
+ * user signs in. Requests through proxies and for foreign hosts do not get it.
+ */
+export function consoleExtension({ load, publicUrl, isPublicHost }: ConsoleOptions): HostExtension {
+  const files = new LoadedOnDemand(load);
+  const publicHost = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.host;
+  const isDirect = (request: ExchangeRequest): boolean => {
+    if (FORWARDING_HEADERS.some((name) => request.header(name) !== undefined)) return false;
+    const host = request.header('host');
+    if (host === undefined) return false;
+    if (isLocalHost(host)) return true;
+    // Only a proxy of this machine names another host over loopback.
+    const isFromHere = request.peer === undefined || isLoopback(request.peer);
+    return !isFromHere && (host === publicHost || isPublicHost?.(host) === true);
+  };
+  return {
+    front: { path: CONSOLE_PATH, takes: (request) => isNavigation(request) && isDirect(request) },
+    endpoints: (host) => {
+      if (host.mounts.some(({ path }) => path === CONSOLE_PATH)) {
+        throw new OptionsError('console', [`needs the path ${CONSOLE_PATH}, where an agent is served`]);
+      }
+      const exchange = consoleExchange(files, host);
+      const direct: Exchange = (request) => (isDirect(request) ? exchange(request) : Promise.resolve(NOT_HERE));
+      return [
+        { path: CONSOLE_PATH, items: /^[\w.-]+$/, exchange: readOnly(direct), access: 'open', without: ['start'] },
+      ];
+    },
+    // A package that is missing is an error at the start.
+    listen: async () => void (await files.get()),
+  };
+}
+
+/** True if a browser with scripts opens a page. Other programs, text browsers among them, send no such header. */
+function isNavigation(request: ExchangeRequest): boolean {
+  return request.header('sec-fetch-dest') === 'document' && prefersPage(request);
+}
+
+function consoleExchange(loaded: LoadedOnDemand<ConsoleFiles>, host: HostView): Exchange {
+  const agents = jsonAnswer({
+    status: 200,
+    value: { agents: host.mounts.map(({ path, cardPath }) => ({ path, card: cardPath })) },
+    headers: { 'cache-control': 'no-cache' },
+  });
+  return async (request) => {
+    const { path } = request;
+    if (path === '/' || path === CONSOLE_PATH) {
+      const { consolePage } = await import('./console-page.js');
+      return consolePage({ files: await loaded.get(), host, base: host.baseUrl(request), folder: CONSOLE_PATH });
+    }
+    const name = path.slice(CONSOLE_PATH.length + 1);
+    if (name === AGENTS_FILE) return agents;
+    const file = (await loaded.get()).files.get(name);
+    if (file === undefined) return NOT_HERE;
+    const headers = {
+      'content-type': file.type,
+      // The name has a hash of the content.
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    };
+    return { status: 200, headers, body: file.text };
+  };
+}

@@ -1,0 +1,186 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { ApiKeys, anyOf, BearerTokens } from 'parley-a2a/auth';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { STORY } from './agents.js';
+import type { ChatPage } from './pages/chat-page.js';
+import { consoleWorld, expectText, type World } from './world.js';
+
+const world = consoleWorld();
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const folder = fileURLToPath(new URL('../../.cache/console-screenshots/', import.meta.url));
+const THEMES = ['light', 'dark'] as const;
+const WIDTHS = [360, 1280, 2560];
+
+interface AxeResult {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+}
+
+/** The rules for accessibility that a page breaks. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResult>("axe.run({ resultTypes: ['violations'] })");
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}
+
+/** Checks the current page in both themes and at all widths, and keeps a picture of each. */
+async function look({ page }: World, name: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: width === 360 ? 740 : width === 1280 ? 800 : 1300 });
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.screenshot({ path: `${folder}${name}-${theme}-${width}.png` });
+      // Colours depend on the theme, and places on the width.
+      if (theme === 'light' ? width === 2560 : width !== 1280) continue;
+      expect({ name, theme, width, violations: await violationsOf(page) }).toMatchObject({ violations: [] });
+    }
+    expect([name, width, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
+      name,
+      width,
+      true,
+    ]);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+async function told(chat: ChatPage, text: string): Promise<void> {
+  await chat.say(text);
+  await expectText(chat.text, 'Completed');
+}
+
+it('the rules for accessibility find a page that breaks them', async () => {
+  const { page } = await world();
+  await page.setContent('<html lang="en"><title>T</title><main><h1>T</h1><button></button></main></html>');
+  expect(await violationsOf(page)).toEqual([expect.stringContaining('button-name')]);
+});
+
+it('the list of agents and a card', async () => {
+  const opened = await world();
+  const { page, open } = opened;
+  await open();
+  await page.getByRole('heading', { name: 'Storyteller' }).waitFor();
+  await look(opened, 'agents');
+  await open('#/agent/%2Fstory/card');
+  await page.getByRole('heading', { name: 'Skills' }).waitFor();
+  await page.getByText('Show JSON').click();
+  await look(opened, 'card');
+});
+
+it('a conversation: empty, in a stream, with a question, and with files', async () => {
+  const opened = await world();
+  const { page, steps, talk } = opened;
+  const chat = await talk('/story');
+  await page.getByRole('button', { name: 'Note: buy oil' }).waitFor();
+  await look(opened, 'conversation-empty');
+  await told(chat, 'Note: buy oil');
+  await chat.say('Tell me about the lighthouse');
+  steps.allow(STORY.length - 1);
+  await expectText(chat.text, 'const lamp');
+  await look(opened, 'conversation-stream');
+  const painting = await talk('/paint');
+  await painting.say('Paint my fence');
+  await expectText(painting.text, 'Needs your answer');
+  await look(opened, 'conversation-question');
+  const files = await talk('/files');
+  await told(files, 'All papers');
+  await files.replies.last().getByText('Data', { exact: true }).click();
+  await look(opened, 'conversation-files');
+});
+
+it('tasks: the empty table, the table and a task', async () => {
+  const opened = await world();
+  const { page, steps, open, talk } = opened;
+  await open('#/agent/%2Fstory/tasks');
+  await page.getByText('No tasks yet').waitFor();
+  await look(opened, 'tasks-empty');
+  const chat = await talk('/story');
+  await told(chat, 'Note: buy oil');
+  steps.allow(STORY.length);
+  await told(chat, 'Tell me about the lighthouse');
+  await chat.say('Another story');
+  await expectText(chat.text, 'Working');
+  await open('#/agent/%2Fstory/tasks');
+  await expect.poll(() => page.getByRole('table').locator('tbody tr').count()).toBe(3);
+  await look(opened, 'tasks');
+  await page.getByRole('table').getByRole('link').nth(1).click();
+  await expectText(() => page.getByRole('main').innerText(), 'No gap');
+  await page.getByRole('region', { name: 'Events' }).getByRole('button').nth(1).click();
+  await look(opened, 'task');
+});
+
+it('a hostile agent breaks no page', async () => {
+  const opened = await world();
+  const { page, open, talk } = opened;
+  const chat = await talk('/hostile');
+  await told(chat, 'Hello');
+  await look(opened, 'hostile-conversation');
+  await open('#/agent/%2Fhostile/card');
+  await page.getByRole('heading', { name: 'Skills' }).waitFor();
+  await look(opened, 'hostile-card');
+});
+
+it('the forms for credentials', async () => {
+  const keys = new ApiKeys([{ key: 'key-of-ada-0123456789', subject: 'ada' }]);
+  const opened = await world({ authenticator: anyOf(keys, new BearerTokens([], { schemeName: 'token' })) });
+  await opened.open('#/agent/%2Fstory/chat');
+  await opened.page.getByRole('heading', { name: 'Sign in to Storyteller' }).waitFor();
+  await look(opened, 'sign-in');
+});
+
+it('the navigation on a small screen', async () => {
+  const opened = await world();
+  const { page, open } = opened;
+  await page.setViewportSize({ width: 360, height: 740 });
+  await open('#/agent/%2Fstory/card');
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.screenshot({ path: `${folder}menu-light-360.png` });
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Tasks' }).click();
+  await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+  expect(await page.getByRole('link', { name: 'New conversation' }).isVisible()).toBe(false);
+});
+
+it('the theme that the user chooses is kept', async () => {
+  const { page, open } = await world();
+  await open('#/agent/%2Fstory/card');
+  const colour = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+  await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
+  const dark = await colour();
+  await page.reload();
+  await page.getByRole('combobox', { name: 'Theme' }).waitFor();
+  expect(await colour()).toBe(dark);
+  await page.getByRole('combobox', { name: 'Theme' }).selectOption('light');
+  expect(await colour()).not.toBe(dark);
+});
+
+it('a keyboard is enough: choose an agent, send a message, open its task and an event', async () => {
+  const { page, open } = await world();
+  await open();
+  await page.getByRole('link', { name: 'Storyteller' }).waitFor();
+  const focused = () =>
+    page.evaluate<string>("document.activeElement?.matches('a, button') ? document.activeElement.textContent : ''");
+  const tabTo = async (text: string): Promise<void> => {
+    for (let tries = 0; tries < 60; tries++) {
+      await page.keyboard.press('Tab');
+      if ((await focused()).trim().startsWith(text)) return;
+    }
+    throw new Error(`Tab does not reach "${text}"`);
+  };
+  await page.keyboard.press('Tab');
+  await tabTo('Storyteller');
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Message to Storyteller' }).waitFor();
+  // The field has the focus.
+  await page.keyboard.type('Note: buy oil');
+  await page.keyboard.press('Enter');
+  await expectText(() => page.getByRole('log').innerText(), 'Completed');
+  await tabTo('Task and timeline');
+  await page.keyboard.press('Enter');
+  await expectText(() => page.getByRole('main').innerText(), 'No gap');
+  await tabTo('1');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Chosen event' }).waitFor();
+});

@@ -1,0 +1,17 @@
+// Tests the console in a real browser. The last line is `N passed, N failed`. Without Chromium only the tests of its
+// server run, unless CI is set. Screenshots of every page go to .cache/console-screenshots.
+import { build } from '../../scripts/build.mjs';
+import { hasProgram } from '../../scripts/debian-package.mjs';
+import { countLine, runVitest } from '../../scripts/suites.mjs';
+
+const chromium = {
+  command: ['chromium', '--version'],
+  debianPackage: 'chromium',
+  leftOut: 'The tests of the console in a browser are',
+};
+const args = ['--config', 'test/console/vitest.config.ts', ...process.argv.slice(2)];
+if (!(await hasProgram(chromium))) args.push('test/console/serving.test.ts');
+await build(['packages/parley', 'packages/console']);
+const counts = await runVitest(args);
+process.stdout.write(`${countLine(counts)}\n`);
+process.exit(counts.failed === 0 ? 0 : 1);
