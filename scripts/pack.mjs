@@ -10,7 +10,10 @@ await main(async () => {
   await ensureInstalled();
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  const places = ['packages/parley', 'packages/console', 'packages/cli', 'packages/durable-object'].flatMap((name) => ['-w', name]);
+  const places = ['packages/parley', 'packages/console', 'packages/cli', 'packages/durable-object'].flatMap((name) => [
+    '-w',
+    name,
+  ]);
   await step('Packing', () =>
     runNpm(['pack', ...places, '--pack-destination', folder, '--loglevel=error'], { quiet: true }),
   );

@@ -38,5 +38,9 @@ export const MUTATIONS = [
   ['decide-delivery', 'attempts: head.attempts + 1,\n        dueAt', 'attempts: head.attempts,\n        dueAt'],
   ['decide-delivery', 'if (from < floor || from > last) return undefined;', ''],
   ['decide-delivery', 'position: last, epoch', 'position: 0, epoch'],
-  ['decide-delivery', 'renewedQueue({ position, epoch: now }, last, now)', 'renewedQueue({ position, epoch: 0 }, last, now)'],
+  [
+    'decide-delivery',
+    'renewedQueue({ position, epoch: now }, last, now)',
+    'renewedQueue({ position, epoch: 0 }, last, now)',
+  ],
 ];

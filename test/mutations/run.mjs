@@ -49,7 +49,10 @@ try {
       }
       writeFileSync(path, source.replace(text, fault));
       // A file that does not load is no failed test.
-      note(/Tests .*\d+ failed/.test((await contract(files)).output), `${name}: ${rule}: ${text.replaceAll(/\s+/g, ' ')}`);
+      note(
+        /Tests .*\d+ failed/.test((await contract(files)).output),
+        `${name}: ${rule}: ${text.replaceAll(/\s+/g, ' ')}`,
+      );
       writeFileSync(path, source);
     }
   }
