@@ -3,16 +3,19 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hasProgram } from '../../scripts/debian-package.mjs';
 import { ownNode, root, run } from '../../scripts/processes.mjs';
 import { countLine } from '../../scripts/suites.mjs';
+import { BACKENDS } from './backends.mjs';
 import { MUTATIONS } from './mutations.mjs';
 
-/** The storages, each with the tests that ask the rules. */
-const BACKENDS = {
-  memory: { files: ['test/contract/memory.test.ts'] },
-  sqlite: { files: ['test/contract/sqlite.test.ts'] },
-};
-const COPIED = ['packages/parley/src', 'packages/parley/package.json', 'test/contract', 'test/support'];
+const COPIED = [
+  'packages/parley/src',
+  'packages/parley/package.json',
+  'scripts',
+  ...['contract', 'postgres', 'redis', 'support'].map((suite) => `test/${suite}`),
+  ...['package.json', 'tsconfig.json', 'tsconfig.base.json', 'vitest.config.ts'],
+];
 const LIMIT_MS = 180_000;
 
 const isLong = process.env.TEST_LONG !== undefined;
@@ -28,13 +31,14 @@ const note = (isRight, line) => {
   process.stdout.write(`${isRight ? 'passed' : 'FAILED'} ${line}\n`);
 };
 try {
-  for (const path of [...COPIED, 'package.json', 'tsconfig.json', 'tsconfig.base.json', 'vitest.config.ts']) {
+  for (const path of COPIED) {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  for (const [name, { files }] of backends) {
-    const plain = await contract(files);
+  for (const [name, { args, program }] of backends) {
+    if (program !== undefined && !(await hasProgram(program))) continue;
+    const plain = await contract(args);
     note(plain.code === 0, `${name}: the contract without a fault`);
     if (plain.code !== 0) {
       process.stdout.write(plain.output);
@@ -50,7 +54,7 @@ try {
       writeFileSync(path, source.replace(text, fault));
       // A file that does not load is no failed test.
       note(
-        /Tests .*\d+ failed/.test((await contract(files)).output),
+        /Tests .*\d+ failed/.test((await contract(args)).output),
         `${name}: ${rule}: ${text.replaceAll(/\s+/g, ' ')}`,
       );
       writeFileSync(path, source);
@@ -62,8 +66,8 @@ try {
 process.stdout.write(`${countLine({ passed, failed })}\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-function contract(files) {
+function contract(args) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', `--root=${folder}`, '--bail=1', '--reporter=dot', ...files];
-  return run(ownNode, args, { limitMs: LIMIT_MS, quiet: true, env: { NO_COLOR: '1', FORCE_COLOR: '0' } });
+  const all = [vitest, 'run', `--root=${folder}`, '--bail=1', '--reporter=dot', ...args];
+  return run(ownNode, all, { limitMs: LIMIT_MS, quiet: true, env: { NO_COLOR: '1', FORCE_COLOR: '0' } });
 }

@@ -32,8 +32,8 @@ interface Call<Head extends SharedHead, Answer> {
   readonly question: Question;
   readonly wishes?: CommitWishes;
   readonly leaseMs?: number;
-  /** The rows that the process expects, so that it need not read them. */
-  readonly expected?: Rows<Head> | undefined;
+  /** The rows that the process expects when the call begins, so that it need not read them. */
+  readonly expected?: () => Rows<Head> | undefined;
   readonly decide: (tables: RecordedChange<Head>, rows: Rows<Head>) => Answer;
 }
 
@@ -87,7 +87,7 @@ export class SharedTasks<Head extends SharedHead> {
       wishes: claim !== undefined && !isNew ? { task: true } : {},
       leaseMs: claim?.leaseMs ?? 0,
       // Most messages begin a task under a new key.
-      expected: isNew && !again ? { now: 0, isBlocked: false, head: undefined } : undefined,
+      expected: () => (isNew && !again ? { now: 0, isBlocked: false, head: undefined } : undefined),
       decide: (tables, rows) => {
         if (rows.isBlocked) return { kind: 'blocked' };
         const found = acceptMessage(tables, { head: rows.head, request, call: acceptance }, rows.now);
@@ -136,11 +136,13 @@ export class SharedTasks<Head extends SharedHead> {
   async append(append: Append): Promise<Appended> {
     const request = appendRequest(append);
     const { key, after, records, authority } = append;
-    const known = typeof authority === 'number' ? this.#known.get(taskKeyText(key)) : undefined;
     const { answer, committed } = await this.#run({
       question: { task: key, tail: { after, records } },
       // Only an append that comes again compares the log.
-      expected: known?.seq === after ? { now: 0, isBlocked: false, head: known } : undefined,
+      expected: () => {
+        const rows = typeof authority === 'number' ? this.#expected(key) : undefined;
+        return rows?.head?.seq === after ? rows : undefined;
+      },
       decide: (tables, rows) => appendRecords(tables, { head: rows.head, request, call: append }, rows.now),
     });
     return { ...answer, isDue: committed?.isDue === true };
@@ -184,7 +186,7 @@ export class SharedTasks<Head extends SharedHead> {
   async saveCheckpoint(held: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
     const { answer } = await this.#run({
       question: { task: held.key },
-      expected: this.#expected(held.key),
+      expected: () => this.#expected(held.key),
       decide: (tables, { head }) => saveCheckpoint(tables, { head, held }, checkpoint),
     });
     return answer;
@@ -196,7 +198,7 @@ export class SharedTasks<Head extends SharedHead> {
   ): Promise<{ readonly waiting: number; readonly isReady: boolean }> {
     const { answer } = await this.#run({
       question: { task: held.key },
-      expected: this.#expected(held.key),
+      expected: () => this.#expected(held.key),
       decide: (tables, { head }) => releaseTurn(tables, { head, held, attempt: held.attempt }, how),
     });
     return answer;
@@ -302,7 +304,7 @@ export class SharedTasks<Head extends SharedHead> {
       question: { task: held.key, cancel: true },
       wishes: { cancel: true },
       leaseMs,
-      expected: this.#expected(held.key),
+      expected: () => this.#expected(held.key),
       decide,
     };
   }
@@ -323,8 +325,9 @@ export class SharedTasks<Head extends SharedHead> {
     expected,
     decide,
   }: Call<Head, Answer>): Promise<Decided<Head, Answer>> {
-    let isExpected = expected !== undefined;
-    let rows = expected ?? (await this.#tables.load(question));
+    const known = expected?.();
+    let isExpected = known !== undefined;
+    let rows = known ?? (await this.#tables.load(question));
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const tables = new RecordedChange(question.task, rows, { leaseMs });
       const answer = decide(tables, rows);
