@@ -32,7 +32,14 @@ export class RedisStorages {
       eventLogBytes,
       logger = silentLogger,
       prefix = this.#nextPrefix(),
-    }: { readonly eventLogBytes?: number; readonly logger?: Logger; readonly prefix?: string } = {},
+      before,
+    }: {
+      readonly eventLogBytes?: number;
+      readonly logger?: Logger;
+      readonly prefix?: string;
+      /** Runs before each script of the storage. */
+      readonly before?: () => Promise<void>;
+    } = {},
   ): Promise<TaskStorage> {
     const given = { clock: systemClock, ids: systemIds, logger: silentLogger };
     const settings = redisSettings({ url: this.#url, prefix, ...given });
@@ -41,8 +48,10 @@ export class RedisStorages {
     return new RedisStorage({
       runner: {
         isCluster: connection.isCluster,
-        run: (script, [key = '', ...keys], args) =>
-          pipeline.run(script, [key, `${key.slice(0, key.indexOf('}') + 1)}${clock.now()}`, ...keys], args),
+        run: async (script, [key = '', ...keys], args) => {
+          if (before !== undefined) await before();
+          return pipeline.run(script, [key, `${key.slice(0, key.indexOf('}') + 1)}${clock.now()}`, ...keys], args);
+        },
         ...(!connection.isCluster && { watch: (watcher) => pipeline.watch(watcher) }),
         close: () => pipeline.close(),
       },

@@ -135,7 +135,8 @@ export class RecordedChange<Head extends SharedHead>
   }
 
   cancel(head: Head, turn: number, request: CancelRequest): void {
-    this.#begin(head).cancel = { turn, request: mergedCancel(this.#rows.cancel, request) };
+    const earlier = this.#rows.cancel;
+    this.#begin(head).cancel = { turn, request: mergedCancel(earlier, request), isFirst: earlier === undefined };
   }
 
   #add(change: Mutable<TaskChange<Head>>, { turn, attempts, epoch, holder }: AcceptedTurn, call: Acceptance): void {

@@ -98,7 +98,8 @@ export interface TaskChange<Head extends SharedHead> {
   readonly drops?: number | 'all';
   readonly counts?: { readonly turn: number; readonly attempts: number; readonly addedHandOvers: 0 | 1 };
   readonly checkpoint?: { readonly turn: number; readonly value: JsonValue };
-  readonly cancel?: { readonly turn: number; readonly request: CancelRequest };
+  /** `isFirst`: no request was kept with the turn when this was decided. */
+  readonly cancel?: { readonly turn: number; readonly request: CancelRequest; readonly isFirst: boolean };
   readonly append?: Append;
   /** A configuration that is added or replaced. A new one begins behind `position`. */
   readonly config?: { readonly config: PlacedPushConfig; readonly position: number };

@@ -148,7 +148,8 @@ end
 
 /**
  * Writes a change of a task, if its head, its key and its owner are as they were when the engine decided. It decides
- * nothing by itself. It runs behind `CHANGE_CHUNKS`.
+ * nothing by itself. A change without records also goes behind records that came meanwhile: otherwise it would wait for
+ * ever beside a turn that writes all the time. It runs behind `CHANGE_CHUNKS`.
  *
  * ARGV: NAME, the whole head before, the beginning of the head after, and the place in the head before from which both
  * are the same. Then come three lists, each behind its length: records, fields with their texts, and fields to remove.
@@ -173,8 +174,16 @@ local log, time = base .. '${KEY.log}' .. name, now()
 local scope, agent = scope_of(name), agent_of(name)
 local before = before_text ~= '' and parse(before_text)
 
+-- The part of a head that records alone do not change: from the epoch to the lease.
+local function fence_of(text)
+  return string.match(text, '^%S+ %S+ %S+ (%S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+) ')
+end
+local has_grown = given.fence and known and known ~= before_text and fence_of(known) == fence_of(before_text)
 local function has_moved()
-  if (known or '') ~= before_text then
+  if (known or '') ~= before_text and not has_grown then
+    return true
+  end
+  if given.uncanceled and call('HEXISTS', task, 'x' .. given.uncanceled) == 1 then
     return true
   end
   if given.key then
@@ -193,6 +202,11 @@ if has_moved() then
 end
 
 local head = parse(after_text)
+if has_grown then
+  before = parse(known)
+  head.version = before.version + 1
+  head.seq, head.bytes, head.state, head.since = before.seq, before.bytes, before.state, before.since
+end
 local function set(field, text)
   fields[#fields + 1] = field
   fields[#fields + 1] = text
@@ -230,7 +244,8 @@ end
 
 local is_due = false
 if given.config_text then
-  is_due = put_config(name, agent, head, given.config, given.config_text, tonumber(given.position), time)
+  local position = before and head.seq or tonumber(given.position)
+  is_due = put_config(name, agent, head, given.config, given.config_text, position, time)
 end
 if before and count > 0 and head.configs > 0 then
   is_due = mark_due(name, agent, time) or is_due

@@ -142,7 +142,7 @@ export class ChangeTexts {
   }
 
   #named(): Named {
-    const { task, before, create, lease, adds, counts, append, config, key, isNewData } = this.#change;
+    const { task, before, create, lease, adds, counts, cancel, append, config, key, isNewData } = this.#change;
     const { state, since } = this.head;
     const isListed = before === undefined || before.state !== state || before.since !== since;
     const contextId = create?.task.contextId;
@@ -170,6 +170,9 @@ export class ChangeTexts {
             ...['digest', key.key.digest, 'key_turn', key.turn],
           ]),
       ...(isNewData ? ['fresh', 1] : []),
+      // Records that come meanwhile change nothing of what decided, unless the change has records of its own.
+      ...(before !== undefined && append === undefined && cancel?.isFirst !== false ? ['fence', 1] : []),
+      ...(cancel?.isFirst === true ? ['uncanceled', cancel.turn] : []),
     ];
   }
 }

@@ -1,0 +1,52 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { ALICE, acceptance, LEASE, said, TaskPlay } from '../contract/storage/task-play.js';
+import { StorageClock } from '../contract/storage/tested-storage.js';
+import { RedisServer } from '../support/servers/redis-server.js';
+import { RedisStorages } from './redis-storages.js';
+
+const server = await RedisServer.start();
+afterAll(() => server[Symbol.asyncDispose]());
+const storages = new RedisStorages(server.url);
+const clock = new StorageClock();
+
+let storage: TaskStorage;
+/** Another process. The turn writes before each of its scripts. */
+let elsewhere: TaskStorage;
+let play: TaskPlay;
+
+beforeEach(async () => {
+  storage = await storages.open(clock);
+  play = await TaskPlay.begin({ storage, clock }, 't1');
+  const before = async () => {
+    await play.write(['TASK_STATE_WORKING']);
+  };
+  elsewhere = await storages.open(clock, { prefix: storages.prefix, before });
+});
+afterEach(async () => {
+  await elsewhere.close();
+  await storage.close();
+});
+
+describe('beside a turn that writes all the time', () => {
+  it('a request to cancel is kept', async () => {
+    expect(await elsewhere.requestCancel(ALICE, 't1', { metadata: { by: 'x' } })).toMatchObject({
+      kind: 'requested',
+      turn: 1,
+    });
+    expect(await storage.begin(play.held, 1)).toEqual({ held: true, cancel: { metadata: { by: 'x' } } });
+  });
+
+  it('a message is taken in', async () => {
+    const outcome = await elsewhere.accept(acceptance(said('second'), 't1', { claim: LEASE }));
+    expect(outcome).toMatchObject({ kind: 'accepted', turn: 2, seq: play.seq });
+    expect(await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 })).toBe(1);
+  });
+
+  it('a push configuration begins behind the last record', async () => {
+    const config = { id: 'c', taskId: 't1', url: 'https://example.com' };
+    expect(await elsewhere.push.putConfig(ALICE, config)).toBe('put');
+    const { queues } = await storage.push.queues({ limit: 10 });
+    expect(queues).toMatchObject([{ position: play.seq, last: play.seq }]);
+  });
+});
