@@ -32,7 +32,7 @@ describe('the package', () => {
     const unpacked = files.reduce((sum, file) => sum + sizeOf(file), 0);
     process.stdout.write(`package: ${kB(packed)} packed, ${kB(unpacked)} unpacked, ${files.length} files\n`);
     expect(packed).toBeLessThan(1_730_000);
-    expect(unpacked).toBeLessThan(6_000_000);
+    expect(unpacked).toBeLessThan(6_100_000);
   });
 
   it('has declarations beside every file, and no map that leads nowhere', () => {

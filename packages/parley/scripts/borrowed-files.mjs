@@ -1,5 +1,5 @@
 // Files of the repository in the package. Copied before `npm pack` and `npm publish`, removed after it.
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from '../../../scripts/build.mjs';
@@ -13,7 +13,21 @@ await main(async () => {
   if (copy) await build();
   for (const path of BORROWED) {
     rmSync(join(here, path), { recursive: true, force: true });
-    // Pictures are for readers of the repository.
-    if (copy) cpSync(join(root, path), join(here, path), { recursive: true, filter: (name) => !name.endsWith('.png') });
+    if (copy) cpSync(join(root, path), join(here, path), { recursive: true, filter: isForUsers });
   }
+  if (copy) leaveOutPictures(join(here, 'docs'));
 });
+
+/** Pictures and decisions about the code are for readers of the repository. */
+function isForUsers(path) {
+  return !path.endsWith('.png') && !path.endsWith('decisions');
+}
+
+function leaveOutPictures(folder) {
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.md'))) {
+    const path = join(folder, name);
+    const text = readFileSync(path, 'utf8');
+    const plain = text.replaceAll(/^!\[.*\n\n?/gm, '');
+    if (plain !== text) writeFileSync(path, plain);
+  }
+}
