@@ -24,7 +24,10 @@ async function grpcurl(): Promise<string> {
   return program;
 }
 
-describe.skipIf(!hasGo())('grpcurl', () => {
+/** Its compilation takes a minute of two cores, so that it is in the long form. */
+const isLong = process.env.TEST_LONG !== undefined;
+
+describe.runIf(isLong && hasGo())('grpcurl', () => {
   it('runs the command of the page about gRPC', { timeout: BUILD_MS }, async () => {
     const program = await grpcurl();
     const page = readFileSync(join(root, 'docs/grpc.md'), 'utf8');
