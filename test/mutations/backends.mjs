@@ -11,12 +11,18 @@ const postgres = {
   leftOut: 'Faults in the rules for the storage in PostgreSQL are',
 };
 
+/** Databases answer claims by statements of their own. Property tests run these against the rules. */
+const testsIn = (suite, names) => [
+  ...['--config', `test/${suite}/vitest.config.ts`],
+  ...names.map((name) => `test/${suite}/${name}.test.ts`),
+];
+
 export const BACKENDS = {
   memory: { args: ['test/contract/memory.test.ts'] },
   sqlite: { args: ['test/contract/sqlite.test.ts'] },
-  redis: { args: ['--config', 'test/redis/vitest.config.ts', 'test/redis/contract.test.ts'], program: redis },
+  redis: { args: testsIn('redis', ['contract', 'claim-rules', 'same-answers']), program: redis },
   postgres: {
-    args: ['--config', 'test/postgres/vitest.config.ts', 'test/postgres/contract.test.ts'],
+    args: testsIn('postgres', ['contract', 'claim-rules', 'delivery-rules', 'same-answers']),
     program: postgres,
   },
 };

@@ -9,13 +9,8 @@ import { countLine } from '../../scripts/suites.mjs';
 import { BACKENDS } from './backends.mjs';
 import { MUTATIONS } from './mutations.mjs';
 
-const COPIED = [
-  'packages/parley/src',
-  'packages/parley/package.json',
-  'scripts',
-  ...['contract', 'postgres', 'redis', 'support'].map((suite) => `test/${suite}`),
-  ...['package.json', 'tsconfig.json', 'tsconfig.base.json', 'vitest.config.ts'],
-];
+const COPIED = ['packages/parley/src', 'packages/parley/package.json', 'scripts', 'test'];
+const SETTINGS = ['package.json', 'tsconfig.json', 'tsconfig.base.json', 'vitest.config.ts'];
 const LIMIT_MS = 180_000;
 
 const isLong = process.env.TEST_LONG !== undefined;
@@ -31,7 +26,7 @@ const note = (isRight, line) => {
   process.stdout.write(`${isRight ? 'passed' : 'FAILED'} ${line}\n`);
 };
 try {
-  for (const path of COPIED) {
+  for (const path of [...COPIED, ...SETTINGS]) {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
