@@ -4,6 +4,7 @@ import { hasConfigRoom } from '../rules/decide-delivery.js';
 import { keyStanding } from '../rules/decide-key.js';
 import type { KeyHead } from '../rules/key-head.js';
 import type { AcceptedTurn, TaskHead } from '../rules/task-head.js';
+import type { Acceptance } from '../task-storage.js';
 
 /** The part of a call that the engine looks at. The call itself means nothing to it: its tables read and write that. */
 export interface MessageRequest extends AcceptRequest {
@@ -14,6 +15,21 @@ export interface MessageRequest extends AcceptRequest {
   readonly hasKey: boolean;
   /** Set if the message brings a push configuration. */
   readonly config: { readonly id: string; readonly limit: number | undefined } | undefined;
+}
+
+/** The part of an acceptance that the engine looks at. */
+export function messageRequest({ task, claim, ...more }: Acceptance): MessageRequest {
+  const isNew = 'create' in task;
+  const { pushConfig, pushConfigLimit, idempotency, waitingLimit, again } = more;
+  return {
+    isNew,
+    contextId: isNew ? undefined : task.contextId,
+    waitingLimit,
+    claim,
+    again: again === true,
+    hasKey: idempotency !== undefined,
+    config: pushConfig && { id: pushConfig.id ?? (isNew ? task.create.id : task.id), limit: pushConfigLimit },
+  };
 }
 
 /** The push configurations of a task: their count, and if one of them has a certain id. */

@@ -1,4 +1,4 @@
-import type { ReleaseHow } from '../held-turn.js';
+import type { CancelRequest, Holding, ReleaseHow } from '../held-turn.js';
 import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
 import { isReadyAfterRelease, releasedCounts, renewedHolder } from '../rules/decide-lease.js';
 import {
@@ -31,6 +31,12 @@ export interface TurnTables<Head extends TaskHead, Cancel, Checkpoint> {
 export type Standing<Cancel> =
   | { readonly held: false; readonly cancel?: never }
   | { readonly held: true; readonly cancel: Cancel | undefined };
+
+/** The standing as the port tells it. */
+export function holdingOf({ held, cancel }: Standing<CancelRequest>): Holding {
+  if (!held) return { held };
+  return cancel === undefined ? { held } : { held, cancel };
+}
 
 const LOST = { held: false } as const;
 

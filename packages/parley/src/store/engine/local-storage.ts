@@ -42,18 +42,10 @@ import type {
   TaskStorage,
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
-import { acceptMessage, type MessageAnswer } from './accept-message.js';
+import { acceptMessage, type MessageAnswer, messageRequest } from './accept-message.js';
 import { appendRecords, appendRequest } from './append-records.js';
 import { type ClaimedTurn, claimTurns } from './claim-turns.js';
-import {
-  askToCancel,
-  beginTurn,
-  deleteTask,
-  releaseTurn,
-  renewTurn,
-  type Standing,
-  saveCheckpoint,
-} from './held-turns.js';
+import { askToCancel, beginTurn, deleteTask, holdingOf, releaseTurn, renewTurn, saveCheckpoint } from './held-turns.js';
 import { LocalCalls } from './local-calls.js';
 import { LocalMessageKeys } from './local-message-keys.js';
 import { LocalOwnerStorage } from './local-owner-storage.js';
@@ -88,21 +80,11 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     const now = this.#lifetime.now();
-    const { scope, task, claim, pushConfig } = acceptance;
+    const { scope, task, pushConfig } = acceptance;
     if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
-    const isNew = 'create' in task;
-    const id = isNew ? task.create.id : task.id;
-    const request = {
-      isNew,
-      contextId: isNew ? undefined : task.contextId,
-      waitingLimit: acceptance.waitingLimit,
-      claim,
-      again: acceptance.again === true,
-      hasKey: acceptance.idempotency !== undefined,
-      config: pushConfig && { id: pushConfig.id ?? id, limit: acceptance.pushConfigLimit },
-    };
+    const id = 'create' in task ? task.create.id : task.id;
     const { tasks } = this.#tables;
-    const at = { head: tasks.find({ scope, id }), request, call: acceptance };
+    const at = { head: tasks.find({ scope, id }), request: messageRequest(acceptance), call: acceptance };
     const answer = this.#tables.transaction(() => acceptMessage(this.#calls, at, now));
     if (answer.kind === 'accepted') {
       if (answer.isReady) this.wakeups.workReady(scope.agent);
@@ -300,11 +282,6 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   #storedOf(head: Head, now: number): StoredTask {
     return storedTask(head, this.#tables.tasks.read(head), now);
   }
-}
-
-function holdingOf({ held, cancel }: Standing<CancelRequest>): Holding {
-  if (!held) return { held };
-  return cancel === undefined ? { held } : { held, cancel };
 }
 
 function storedTask({ key, seq, epoch, holder, createdAt }: LocalHead, task: Task, now: number): StoredTask {

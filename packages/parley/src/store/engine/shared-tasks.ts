@@ -6,13 +6,14 @@ import type { CancelRequest, ClaimRequest, HeldTurn, Holding, ReleaseHow } from 
 import type { ConfigPut, PlacedPushConfig } from '../push-storage.js';
 import { type Scope, type TaskKey, taskKeyText } from '../task-key.js';
 import type { Acceptance, AcceptOutcome, Append, CancelOutcome } from '../task-storage.js';
-import { acceptMessage, hasRoomFor, type MessageAnswer } from './accept-message.js';
+import { acceptMessage, hasRoomFor, type MessageAnswer, messageRequest } from './accept-message.js';
 import { type Appended, appendRecords, appendRequest } from './append-records.js';
 import { type ClaimedTurn, claimTurns } from './claim-turns.js';
 import {
   askToCancel,
   beginTurn,
   deleteTask,
+  holdingOf,
   releaseTurn,
   renewTurn,
   type Standing,
@@ -63,26 +64,16 @@ export class SharedTasks<Head extends SharedHead> {
   async accept(
     acceptance: Acceptance,
   ): Promise<{ readonly outcome: AcceptOutcome; readonly isDue: boolean; readonly isReady: boolean }> {
-    const { scope, task, message, caller, claim, pushConfig, idempotency } = acceptance;
-    const isNew = 'create' in task;
-    const key = { scope, id: isNew ? task.create.id : task.id };
-    const configId = pushConfig && (pushConfig.id ?? key.id);
-    const again = acceptance.again === true;
-    const request = {
-      isNew,
-      contextId: isNew ? undefined : task.contextId,
-      waitingLimit: acceptance.waitingLimit,
-      claim,
-      again,
-      hasKey: idempotency !== undefined,
-      config: configId === undefined ? undefined : { id: configId, limit: acceptance.pushConfigLimit },
-    };
+    const { scope, task, message, caller, claim, idempotency } = acceptance;
+    const request = messageRequest(acceptance);
+    const { isNew, again, config } = request;
+    const key = { scope, id: 'create' in task ? task.create.id : task.id };
     const decided = await this.#run<MessageAnswer<Head, SharedKey> | { readonly kind: 'blocked' }>({
       question: {
         task: key,
         ...(again && { sameTurn: { message, caller } }),
         ...(idempotency !== undefined && { idempotencyKey: idempotency.key }),
-        ...(configId !== undefined && !isNew && { configId }),
+        ...(config !== undefined && !isNew && { configId: config.id }),
       },
       wishes: claim !== undefined && !isNew ? { task: true } : {},
       leaseMs: claim?.leaseMs ?? 0,
@@ -150,7 +141,7 @@ export class SharedTasks<Head extends SharedHead> {
 
   async begin(held: HeldTurn, attempt: number): Promise<Holding> {
     const call = this.#callOfHeld(held, 0, (tables, { head }) => beginTurn(tables, { head, held }, attempt));
-    return holdingOf(await this.#run(call));
+    return heldAfter(await this.#run(call));
   }
 
   /** Moves the end of a lease on. Does not wait for other calls to the task, so that a slow one costs no lease. */
@@ -158,7 +149,7 @@ export class SharedTasks<Head extends SharedHead> {
     const call = this.#callOfHeld(held, leaseMs, (tables, { head, now }) =>
       renewTurn(tables, { head, held }, now + leaseMs),
     );
-    return holdingOf(await this.#decided(call));
+    return heldAfter(await this.#decided(call));
   }
 
   /** Claims the first turn of a task. `turn`: undefined if the node may not claim it. */
@@ -368,13 +359,11 @@ export class SharedTasks<Head extends SharedHead> {
   }
 }
 
-function holdingOf({
+function heldAfter({
   answer,
   committed,
 }: Pick<Decided<SharedHead, Standing<CancelRequest>>, 'answer' | 'committed'>): Holding {
-  if (!answer.held) return { held: false };
-  const cancel = committed?.cancel ?? answer.cancel;
-  return cancel === undefined ? { held: true } : { held: true, cancel };
+  return holdingOf(answer.held ? { held: true, cancel: committed?.cancel ?? answer.cancel } : answer);
 }
 
 function changedTooOften({ id }: TaskKey): StorageError {

@@ -97,7 +97,8 @@ function changeSql({ name, withTurns }: { readonly name: string; readonly withTu
       SELECT scope, count(*), earlier_state, state, part FROM t WHERE state <> earlier_state
       GROUP BY scope, earlier_state, state, part
     )
-    SELECT n, now, seq, began, CASE WHEN pushes AND count > 0 THEN parley.mark_due(pk, part) ELSE false END AS due FROM t`,
+    SELECT n, now, seq, began,
+      CASE WHEN pushes AND count > 0 THEN parley.mark_due(pk, part) ELSE false END AS due FROM t`,
   };
 }
 

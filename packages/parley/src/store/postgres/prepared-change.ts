@@ -1,4 +1,3 @@
-import type { TaskStatus } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
@@ -6,6 +5,7 @@ import { statusTime } from '../../task/status-time.js';
 import type { TaskChange } from '../engine/shared-tables.js';
 import type { Holder } from '../rules/task-head.js';
 import { stateNumber } from '../state-numbers.js';
+import { statusText } from '../status-text.js';
 import type { Append } from '../task-storage.js';
 import type { PostgresHead } from './load-rows.js';
 import { type StoredScopes, scopeColumns, textOfName } from './stored-names.js';
@@ -86,7 +86,8 @@ interface AddedFields {
 
 /** The columns of a `PreparedChange`, for `json_to_recordset`. Those of `ADDED_FIELDS` are about its turns. */
 export const CHANGE_FIELDS = `n integer, pk bigint, part smallint, version integer, stays boolean,
-  epoch integer, turns integer, held integer, queued integer, drops integer, after integer, seq integer, began integer, count integer, bytes bigint,
+  epoch integer, turns integer, held integer, queued integer, drops integer, after integer, seq integer, began integer,
+  count integer, bytes bigint,
   state smallint, status_time bigint, ends boolean, status text, metadata text, snap boolean, history text,
   artifacts text, records json`;
 export const ADDED_FIELDS = `changed json, adds integer, attempt integer, ready boolean, message text, caller text,
@@ -210,16 +211,4 @@ export function preparedRecords(records: readonly LogRecord[]): readonly RecordF
     ...(history !== undefined && { h: JSON.stringify(history) }),
     ...(metadata !== undefined && { m: JSON.stringify(metadata) }),
   }));
-}
-
-const statusTexts = new WeakMap<TaskStatus, string>();
-
-/** A status stays the same while chunks of artifacts come: its text is made once. */
-function statusText(status: TaskStatus): string {
-  let text = statusTexts.get(status);
-  if (text === undefined) {
-    text = JSON.stringify(status);
-    statusTexts.set(status, text);
-  }
-  return text;
 }

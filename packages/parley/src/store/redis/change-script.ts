@@ -244,7 +244,8 @@ end
 
 local is_due = false
 if given.config_text then
-  local position = before and head.seq or tonumber(given.position)
+  -- The records of a new task are all to be delivered.
+  local position = before and head.seq or 0
   is_due = put_config(name, agent, head, given.config, given.config_text, position, time)
 end
 if before and count > 0 and head.configs > 0 then

@@ -3,9 +3,10 @@ import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import type { Question, TaskChange } from '../engine/shared-tables.js';
+import { statusText } from '../status-text.js';
 import type { Append } from '../task-storage.js';
 import { TASK_FIELD } from './redis-keys.js';
-import { headTextOf, type RedisHead, recordText, statusText } from './task-texts.js';
+import { headTextOf, type RedisHead, recordText } from './task-texts.js';
 
 /** Bounds of logs, in bytes. */
 export interface LogLimits {
@@ -159,10 +160,7 @@ export class ChangeTexts {
       ...(!ends && append?.snapshot !== undefined ? ['log_bytes', this.#limits.logBytes] : []),
       ...(config === undefined
         ? []
-        : [
-            ...['config', JSON.stringify(config.config.id), 'config_text', JSON.stringify(config.config)],
-            ...['position', config.position],
-          ]),
+        : ['config', JSON.stringify(config.config.id), 'config_text', JSON.stringify(config.config)]),
       ...(key === undefined
         ? []
         : [

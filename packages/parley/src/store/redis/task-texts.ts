@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
-import type { Task, TaskStatus } from '../../model/task.js';
+import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { TaskBuilder } from '../../task/task-builder.js';
@@ -164,16 +164,4 @@ export function recordOf(seq: number, element: string): LogRecord {
     ...(history !== '' && { history: JSON.parse(history) as readonly Message[] }),
     ...(metadata !== undefined && { metadata: JSON.parse(metadata) as JsonObject }),
   });
-}
-
-const statusTexts = new WeakMap<TaskStatus, string>();
-
-/** A status stays the same while chunks of artifacts come: its text is made once. */
-export function statusText(status: TaskStatus): string {
-  let text = statusTexts.get(status);
-  if (text === undefined) {
-    text = JSON.stringify(status);
-    statusTexts.set(status, text);
-  }
-  return text;
 }

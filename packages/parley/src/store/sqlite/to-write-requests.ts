@@ -1,4 +1,4 @@
-import type { Task, TaskStatus } from '../../model/task.js';
+import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
@@ -8,6 +8,7 @@ import type { HeldTurn } from '../held-turn.js';
 import type { IdempotencyKey } from '../idempotency-keys.js';
 import type { DeliveryKey } from '../push-storage.js';
 import { stateNumber } from '../state-numbers.js';
+import { statusText } from '../status-text.js';
 import type { Scope } from '../task-key.js';
 import type { Acceptance, Append } from '../task-storage.js';
 import { rowsOf } from './record-rows.js';
@@ -109,16 +110,4 @@ export function appendWrite(append: Append, now: number): AppendWrite {
     rowsOf(records),
     textOf(append.checkpoint),
   ];
-}
-
-const statusTexts = new WeakMap<TaskStatus, string>();
-
-/** A status stays the same while chunks of artifacts come: its text is made once. */
-function statusText(status: TaskStatus): string {
-  let text = statusTexts.get(status);
-  if (text === undefined) {
-    text = JSON.stringify(status);
-    statusTexts.set(status, text);
-  }
-  return text;
 }
