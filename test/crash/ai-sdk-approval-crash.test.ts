@@ -40,7 +40,7 @@ async function approved({ folder, task }: Awaited<ReturnType<typeof asked>>, kin
   await cp(folder, copy, { recursive: true });
   const url = await server.start(copy, kind, String(dies));
   const answer = await send(url, answerApprovals(task, 'approve')).catch(() => undefined);
-  const done = answer ?? (await taskAfterTurn(await server.start(copy, kind)));
+  const done = answer ?? (await taskAfterTurn(await server.start(copy, kind), task.status.state));
   await server.kill();
   const effects = await readFile(join(copy, 'effects'), 'utf8').catch(() => '');
   const [call] = toolCalls(done);

@@ -23,6 +23,7 @@ const start = (folder: string, dies = 0) => server.start(folder, String(dies));
 async function turn(
   { folder, url }: { readonly folder: string; readonly url: string },
   message: object,
+  before?: string,
 ): Promise<{ readonly url: string; readonly task: Task; readonly died: boolean }> {
   const body = JSON.stringify({ message: { role: 'ROLE_USER', ...message } });
   try {
@@ -30,7 +31,7 @@ async function turn(
     return { url, died: false, task: ((await response.json()) as { task: Task }).task };
   } catch {
     const next = await start(folder);
-    return { url: next, task: await taskAfterTurn(next), died: true };
+    return { url: next, task: await taskAfterTurn(next, before), died: true };
   }
 }
 
@@ -52,7 +53,7 @@ it('a graph goes on from its last checkpoint, whichever write its process died a
     expect(asked.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(asked.task.status.message?.parts[0]).toEqual({ text: 'go on?' });
     const answer = { messageId: 'm2', taskId: asked.task.id, parts: [{ text: 'yes' }] };
-    const done = await turn({ folder, url: asked.url }, answer);
+    const done = await turn({ folder, url: asked.url }, answer, asked.task.status.state);
     expect([dies, done.task.status.state]).toEqual([dies, 'TASK_STATE_COMPLETED']);
     const texts = textsOf(done.task);
     expect(texts.at(-1)).toBe('two, 4 messages');

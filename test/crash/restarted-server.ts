@@ -44,14 +44,15 @@ export class RestartedServer {
   }
 }
 
-/** The newest task of a server, once its turn is over. */
-export function taskAfterTurn(url: string): Promise<Task> {
+/** The newest task of a server, once its turn is over. Its state `before` shows until the turn goes on. */
+export function taskAfterTurn(url: string, before = 'TASK_STATE_SUBMITTED'): Promise<Task> {
   return vi.waitFor(
     async () => {
       const answer = await fetch(`${url}/tasks?includeArtifacts=true&historyLength=10`, { headers: HEADERS });
       const { tasks } = (await answer.json()) as { readonly tasks: readonly Task[] };
       const [found] = tasks;
-      if (found === undefined || /SUBMITTED|WORKING/.test(found.status.state)) throw new Error('not yet');
+      const state = found?.status.state;
+      if (found === undefined || state === before || state === 'TASK_STATE_WORKING') throw new Error('not yet');
       return found;
     },
     { timeout: 30_000, interval: 50 },
