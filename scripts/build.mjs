@@ -4,24 +4,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { ensureInstalled } from './installation.mjs';
 import { isMain, main, root, runOwn, step } from './processes.mjs';
+import { workspaces } from './workspaces.mjs';
 
 const recordFile = join(root, '.cache/build.json');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 
-/** In the order of their dependencies. */
-const PROJECTS = [
-  'packages/parley',
-  'packages/durable-object',
-  'packages/console',
-  'examples/agents',
-  'examples/ai-sdk',
-  'examples/langgraph',
-  'examples/openai-agents',
-  'examples/tools',
-  'benchmarks',
-  'packages/conformance',
-  'packages/cli',
-];
+/** The folders of all projects, each after those that its package needs. */
+const PROJECTS = inOrder(workspaces().filter(({ folder }) => existsSync(join(root, folder, 'tsconfig.json'))));
 
 /** Files outside of the project that a bundle holds. */
 const BUNDLED = { 'packages/cli': ['docs/errors.json'] };
@@ -38,7 +27,7 @@ export async function build(projects = PROJECTS) {
   // A project is outdated if a project below it is.
   let below = schemas;
   const built = [];
-  for (const project of PROJECTS.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))) {
+  for (const project of PROJECTS) {
     const state = fingerprint(
       [
         ...[`${project}/src`, `${project}/scripts`, `${project}/tsconfig.json`, `${project}/package.json`],
@@ -109,6 +98,17 @@ function filesIn(folder) {
     const path = `${folder}/${entry.name}`;
     return entry.isDirectory() ? filesIn(path) : [path];
   });
+}
+
+/** Sorts packages: the core first, then what needs nothing else. */
+function inOrder(packages) {
+  const sorted = [];
+  const add = ({ folder, needs }) => {
+    for (const other of packages) if (needs.includes(other.name)) add(other);
+    if (!sorted.includes(folder)) sorted.push(folder);
+  };
+  for (const one of packages) add(one);
+  return sorted;
 }
 
 function readRecord() {

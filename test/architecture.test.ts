@@ -28,7 +28,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
 const library = SourceTree.read(`${root}/packages/parley/src`);
-const besides = ['cli', 'console', 'conformance', 'durable-object'].map((name) => `packages/${name}`);
+const besides = readdirSync(`${root}/packages`).flatMap((name) => (name === 'parley' ? [] : [`packages/${name}`]));
 const elsewhere = ['test', 'examples', 'benchmarks', ...besides].flatMap((folder) => treeAt(folder));
 const manifest = JSON.parse(read('packages/parley/package.json')) as { exports: Record<string, unknown> };
 const subpaths = Object.keys(manifest.exports);

@@ -1,7 +1,7 @@
 import { isStepCount, jsonSchema, type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { type AgentExecutor, connect, type Task } from 'parley-a2a';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
 import { createA2AServer } from 'parley-a2a/node';
 import {
   answerApprovals,

@@ -7,7 +7,7 @@ import {
   type StreamTextAgentOptions,
   streamTextAgent,
   toModelMessages,
-} from 'parley-a2a/ai-sdk';
+} from 'parley-a2a-ai-sdk';
 import { createA2AServer } from 'parley-a2a/node';
 import { type AgentExecutor, MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
 import { answerApprovals, TOOLS_EXTENSION, type ToolDecision, toolApprovals, toolCalls } from 'parley-a2a/tools';

@@ -43,7 +43,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'auth/oauth': { rooms: [...VALUES, 'net'], modules: ['oauth4webapi'] },
   'auth/tokens': { rooms: [...VALUES, 'net'], modules: ['jose', 'oauth4webapi'] },
   files: { rooms: ['runtime', 'errors', 'options', 'store/owner-query'] },
-  'files/s3': { rooms: ['runtime', 'errors', 'options', 'store/owner-query'], modules: ['aws4fetch'] },
   'files/directory': {
     rooms: ['runtime', 'errors', 'options', 'store/owner-query'],
     modules: ['node:fs', 'node:path', 'node:crypto'],
@@ -95,7 +94,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: ['typebox'],
   },
   client: { rooms: [...VALUES, 'files/digester', 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
-  mcp: { rooms: [...VALUES, 'net/frame-parser', 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
   schemas: {
     rooms: [
       ...VALUES,
@@ -168,30 +166,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   'push/receiver': { rooms: [...VALUES, 'net', 'codec', 'auth'] },
   'push/signatures': { rooms: ['errors', 'runtime'], modules: ['jose'] },
-  'model-sdks': { rooms: [] },
-  'model-sdks/ai-sdk': {
-    rooms: [
-      ...VALUES,
-      'client',
-      'tools',
-      'server/agent-executor',
-      'server/conversation',
-      'server/event-queue',
-      'server/model-stream',
-      'server/own-part',
-      'server/readable-files',
-      'server/request-context',
-    ],
-    modules: ['@ai-sdk/provider', 'ai'],
-  },
-  'model-sdks/langgraph': {
-    rooms: ['runtime', 'model', 'errors', 'task/log-record', 'server', 'tools'],
-    modules: ['@langchain/core', '@langchain/langgraph'],
-  },
-  'model-sdks/openai-agents': {
-    rooms: ['model', 'errors', 'runtime', 'secrets', 'server', 'tools'],
-    modules: ['@openai/agents'],
-  },
   bindings: {
     rooms: [
       ...VALUES,
@@ -304,7 +278,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'app',
     ],
     modules: [
-      'node:async_hooks',
       'node:dns',
       'node:fs',
       'node:http',
@@ -350,27 +323,16 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server',
       'tools',
       'client',
-      'mcp',
       'schemas',
       'signing',
       'agent-calls',
       'push',
-      'model-sdks',
       'bindings',
       'app',
       'testing',
       'adapters',
     ],
-    modules: [
-      'node:async_hooks',
-      'node:crypto',
-      'node:path',
-      'node:process',
-      '@modelcontextprotocol/sdk',
-      'express',
-      'fastify',
-      'pino',
-    ],
+    modules: ['node:crypto', 'node:path', 'node:process', 'express', 'fastify', 'pino'],
   },
 };
 
@@ -380,7 +342,6 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   // All storages have this engine and its rules; DECIDING says who may ask them.
   store: ['rules', 'engine'],
   cache: [],
-  'model-sdks': [],
   // Express and Fastify use node:http, Hono uses the web's Request.
   adapters: ['node', 'fetch'],
 };

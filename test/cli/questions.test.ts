@@ -1,6 +1,6 @@
 import { Annotation, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
 import { createA2AServer, type Task } from 'parley-a2a';
-import { langGraphAgent } from 'parley-a2a/langgraph';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 import { defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';

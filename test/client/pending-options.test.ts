@@ -1,5 +1,5 @@
 import { connect } from 'parley-a2a/client';
-import { mcpEndpointOf, mcpServerOf } from 'parley-a2a/mcp';
+import { mcpEndpointOf, mcpServerOf } from 'parley-a2a-mcp';
 import { createA2AServer } from 'parley-a2a/node';
 import { ToolRegistry } from 'parley-a2a/tools';
 import { expect, it } from 'vitest';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { jsonSchema, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema as schemaOf, ToolRegistry } from 'parley-a2a/tools';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { AgentExecutor, Task } from 'parley-a2a';
-import { type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
+import { type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a-mcp';
 import { MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
 import { assertAllProtocolInvariants, crashAndResume, EventCollector } from 'parley-a2a/testing';
 import {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { connect, textOf } from 'parley-a2a/client';
-import { type McpQuestionError, type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
+import { type McpQuestionError, type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a-mcp';
 import { createA2AServer } from 'parley-a2a/node';
 import { ToolError, ToolRegistry } from 'parley-a2a/tools';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
+import { type McpToolsOptions, mcpTools } from 'parley-a2a-mcp';
 import { ToolRegistry } from 'parley-a2a/tools';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 

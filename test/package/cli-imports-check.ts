@@ -33,7 +33,7 @@ function modulesIn(file: string): readonly string[] {
 }
 
 /** The texts of templates import these, and the projects made from them install them. */
-const OF_TEMPLATES = ['ai', 'ai/test', '@langchain/langgraph', 'parley-a2a/langgraph'];
+const OF_TEMPLATES = ['ai', 'ai/test', '@langchain/langgraph', 'parley-a2a-langgraph'];
 
 const servers: Server[] = [];
 async function serve(answer: (url: string, path: string) => object): Promise<string> {

@@ -68,7 +68,7 @@ export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modul
 
 const NEEDS_NODE =
   /^dist\/(?:adapters\/(?!fetch\/|hono\/|node\/checked-connections\.)|files\/directory\/|telemetry\/\w+\/)/;
-const NEEDS_PACKAGE = /^dist\/(?:(?:store|cache)\/(?!(?:memory|rules|engine)\/)\w+\/|files\/s3\/|mcp\/|model-sdks\/)/;
+const NEEDS_PACKAGE = /^dist\/(?:store|cache)\/(?!(?:memory|rules|engine)\/)\w+\//;
 
 /**
  * The public paths without a host, a driver, a kit or a logging library. They must load without Node.js. The code for

@@ -9,7 +9,7 @@ import {
   ScriptedModel,
 } from '@openai/agents/testing';
 import { createA2AHost } from 'parley-a2a/node';
-import { openAIAgent } from 'parley-a2a/openai-agents';
+import { openAIAgent } from 'parley-a2a-openai-agents';
 import { openStorage } from 'parley-a2a/storage';
 import { z } from 'zod';
 

@@ -1,8 +1,8 @@
 import { Agent } from '@openai/agents';
 import { type AgentExecutor, type AgentExtension, connect, createA2AServer, type Message, type Task } from 'parley-a2a';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
 import { capnwebBinding, connectCapnweb } from 'parley-a2a/capnweb';
-import { openAIAgent } from 'parley-a2a/openai-agents';
+import { openAIAgent } from 'parley-a2a-openai-agents';
 import { MemoryStorage, systemClock } from 'parley-a2a/server';
 import {
   answerApprovals,

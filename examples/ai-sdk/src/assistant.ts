@@ -1,5 +1,5 @@
 import { isStepCount, jsonSchema, type LanguageModel, tool } from 'ai';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
 import type { AgentExecutor } from 'parley-a2a/server';
 
 const currentTime = tool({

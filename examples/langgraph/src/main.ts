@@ -1,5 +1,5 @@
 import { MemorySaver } from '@langchain/langgraph';
-import { langGraphAgent } from 'parley-a2a/langgraph';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { receiptOf, refundGraph } from './refund-graph.js';

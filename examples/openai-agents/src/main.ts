@@ -1,5 +1,5 @@
 import { createA2AServer } from 'parley-a2a/node';
-import { openAIAgent } from 'parley-a2a/openai-agents';
+import { openAIAgent } from 'parley-a2a-openai-agents';
 import { openStorage } from 'parley-a2a/storage';
 import { refundAgent } from './refund-agent.js';
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-const TAKEN = /^(?:parley-a2a(?:\/(?:capnweb|client|file-client|grpc|mcp|schema))?|parley-a2a-conformance)$/;
+const TAKEN = /^(?:parley-a2a(?:\/(?:capnweb|client|file-client|grpc|schema))?|parley-a2a-conformance)$/;
 const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 /** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */
 const SHARED_BY = 6;

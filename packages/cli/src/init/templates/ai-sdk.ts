@@ -1,6 +1,6 @@
 import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
 
-const AGENT = `import { streamTextAgent } from 'parley-a2a/ai-sdk';
+const AGENT = `import { streamTextAgent } from 'parley-a2a-ai-sdk';
 import type { AgentOptions } from 'parley-a2a/server';
 import { model } from './model.ts';
 

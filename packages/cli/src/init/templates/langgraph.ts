@@ -1,7 +1,7 @@
 import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
 
 const AGENT = `import { Annotation, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
-import { langGraphAgent } from 'parley-a2a/langgraph';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 import type { AgentOptions } from 'parley-a2a/server';
 
 const Refund = Annotation.Root({ request: Annotation<string>, receipt: Annotation<string> });

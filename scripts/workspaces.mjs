@@ -1,0 +1,25 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './processes.mjs';
+
+/** The packages of the repository: folder, name, whether npm gets it, and the names of the packages that it needs. */
+export function workspaces() {
+  const { workspaces: patterns } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const folders = patterns.flatMap((pattern) => {
+    const [parent, all] = pattern.split('/*');
+    return all === undefined ? [pattern] : readdirSync(join(root, parent)).map((name) => `${parent}/${name}`);
+  });
+  return folders.filter((folder) => existsSync(join(root, folder, 'package.json'))).map(workspaceAt);
+}
+
+/** The folders of the packages that npm gets. */
+export function publishedFolders() {
+  return workspaces().flatMap(({ folder, isPublished }) => (isPublished ? [folder] : []));
+}
+
+function workspaceAt(folder) {
+  const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  const { name, dependencies, devDependencies, peerDependencies } = manifest;
+  const needs = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
+  return { folder, name, needs, isPublished: manifest.private !== true };
+}
