@@ -19,7 +19,8 @@ export function publishedFolders() {
 
 function workspaceAt(folder) {
   const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
-  const { name, dependencies, devDependencies, peerDependencies } = manifest;
-  const needs = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
+  const { name, dependencies, devDependencies, peerDependencies = {}, peerDependenciesMeta = {} } = manifest;
+  const peers = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true);
+  const needs = [...Object.keys({ ...dependencies, ...devDependencies }), ...peers];
   return { folder, name, needs, isPublished: manifest.private !== true };
 }

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { suite } from './packed.js';
+import { suite, usualTarballs } from './packed.js';
 
 const place = join(suite.project, '..', 'commands-only');
 const bundle = join(place, 'node_modules/parley-a2a-cli/bundle');
@@ -50,8 +50,7 @@ beforeAll(() => {
   mkdirSync(place);
   writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }\n');
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  const tarballs = [suite.tarball, suite.consoleTarball, suite.cliTarball];
-  execFileSync('npm', ['install', ...tarballs, ...flags], { cwd: place, stdio: 'pipe', timeout: 240_000 });
+  execFileSync('npm', ['install', ...usualTarballs, ...flags], { cwd: place, stdio: 'pipe', timeout: 240_000 });
 }, 240_000);
 
 afterAll(() => {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { installed, manifest, repository, subpaths, suite } from './packed.js';
+import { installed, manifest, repository, subpaths, suite, tarballOf } from './packed.js';
 
 const files = readdirSync(installed, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
@@ -28,7 +28,7 @@ describe('the package', () => {
   });
 
   it('is small', () => {
-    const packed = statSync(suite.tarball).size;
+    const packed = statSync(tarballOf('parley-a2a')).size;
     const unpacked = files.reduce((sum, file) => sum + sizeOf(file), 0);
     process.stdout.write(`package: ${kB(packed)} packed, ${kB(unpacked)} unpacked, ${files.length} files\n`);
     expect(packed).toBeLessThan(1_730_000);
@@ -94,7 +94,9 @@ it('the types are not wrong, for a package of ES modules alone', async () => {
     checkPackage(from: object): Promise<{ types: unknown; problems: Problem[] }>;
   };
   const core = await tool<Core>('@arethetypeswrong/core');
-  const { types, problems } = await core.checkPackage(core.createPackageFromTarballData(readFileSync(suite.tarball)));
+  const { types, problems } = await core.checkPackage(
+    core.createPackageFromTarballData(readFileSync(tarballOf('parley-a2a'))),
+  );
   expect(types).toMatchObject({ kind: 'included' });
   // Node.js 10 does not know `exports`. CommonJS gets an ES module, which supported versions of Node.js can require.
   const wrong = problems.filter(

@@ -5,10 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 /** Paths of everything that run.mjs has prepared. */
 interface Suite {
-  readonly tarball: string;
-  readonly consoleTarball: string;
-  /** Of the command line. */
-  readonly cliTarball: string;
+  /** The packed packages, by name. */
+  readonly tarballs: Readonly<Record<string, string>>;
   /** A project with nothing installed but the package. */
   readonly project: string;
   /** The folder of the packages of tools/package.json. */
@@ -30,6 +28,16 @@ interface Manifest {
 }
 
 export const suite = JSON.parse(process.env.PACKAGE_SUITE ?? '{}') as Suite;
+
+/** The packed file of a package. */
+export function tarballOf(name: string): string {
+  const path = suite.tarballs[name];
+  if (path === undefined) throw new Error(`${name} is not packed`);
+  return path;
+}
+
+/** The packed files of the core, the console and the command line. */
+export const usualTarballs = ['parley-a2a', 'parley-a2a-console', 'parley-a2a-cli'].map(tarballOf);
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 export const installed = join(suite.project, 'node_modules/parley-a2a');
 export const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;

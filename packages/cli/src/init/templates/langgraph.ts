@@ -60,5 +60,6 @@ export const langgraph: ProjectTemplate = {
   message: 'Refund 50 euros',
   files: { 'agent.ts': AGENT, 'agent.test.ts': TEST },
   scripts: SERVED_SCRIPTS,
+  packages: ['parley-a2a-langgraph'],
   dependencies: { '@langchain/core': '^1.4.0', '@langchain/langgraph': '^1.7.0' },
 };
