@@ -210,7 +210,7 @@ describe('conventions', () => {
     everything.flatMap(({ folder, tree }) => told(rule(tree)).map((line) => `${folder}/${line}`));
 
   it('hold for names', () => {
-    expect(toldOf((tree) => nameViolations(tree, { entryPoints: ['exports/index.ts'] }))).toEqual([]);
+    expect(toldOf((tree) => nameViolations(tree, { entryPoints: ['exports/index.ts', 'src/index.ts'] }))).toEqual([]);
   });
 
   it.each([

@@ -278,6 +278,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'app',
     ],
     modules: [
+      'node:async_hooks',
       'node:dns',
       'node:fs',
       'node:http',

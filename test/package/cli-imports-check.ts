@@ -33,7 +33,10 @@ function modulesIn(file: string): readonly string[] {
 }
 
 /** The texts of templates import these, and the projects made from them install them. */
-const OF_TEMPLATES = ['ai', 'ai/test', '@langchain/langgraph', 'parley-a2a-langgraph'];
+const OF_TEMPLATES = ['ai', 'ai/test', '@langchain/langgraph', 'express', 'parley-a2a-ai-sdk', 'parley-a2a-langgraph'];
+
+/** Packages that the tool does not bring. The commands that need them name the command that installs them. */
+const OPTIONAL = /^@(?:modelcontextprotocol|grpc|bufbuild)\//;
 
 const servers: Server[] = [];
 async function serve(answer: (url: string, path: string) => object): Promise<string> {
@@ -62,11 +65,26 @@ describe('the packed command line', () => {
     const files = readdirSync(bundle).filter((file) => file.endsWith('.js'));
     const modules = [...new Set(files.flatMap(modulesIn))].filter((module) => !OF_TEMPLATES.includes(module));
     expect(modules).toEqual(expect.arrayContaining(['jose', 'parley-a2a/credentials']));
-    const targets = [...modules, ...files.map((file) => `./${file}`)];
+    const brought = modules.filter((module) => !OPTIONAL.test(module));
+    const targets = [
+      ...brought,
+      ...files.filter((file) => !modulesIn(file).some((module) => OPTIONAL.test(module))).map((file) => `./${file}`),
+    ];
     const script = `for (const target of ${JSON.stringify(targets)}) await import(target).catch((error) => console.log(target, String(error)));`;
     const path = join(bundle, 'every-import.mjs');
     writeFileSync(path, script);
     expect(await run(path)).toEqual({ code: 0, output: '' });
+  });
+
+  it.each([
+    ['MCP', ['mcp', '--agent', 'http://127.0.0.1:9'], '@modelcontextprotocol/sdk'],
+    ['gRPC', ['serve', 'agent.mjs', '--grpc', '0'], '@grpc/grpc-js @bufbuild/protobuf'],
+  ])('names the packages of %s, which it does not bring', async (protocol, args, packages) => {
+    writeFileSync(join(place, 'agent.mjs'), 'export default (prompt) => prompt;\n');
+    const { code, output } = await run(join(place, 'node_modules/parley-a2a-cli/bin/parley.js'), ...args);
+    expect(output).toContain(`${protocol} needs packages that are not installed`);
+    expect(output).toContain(`npm install --global ${packages}`);
+    expect(code).toBe(2);
   });
 
   it('signs in', async () => {

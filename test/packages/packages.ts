@@ -20,7 +20,7 @@ export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(`${PACKAGES}/${folder}/package.json`, 'utf8')) as Manifest;
 }
 
-/** The folders of the libraries beside the core that npm gets: those with the core as a peer, without the command line. */
+/** The folders of the libraries beside the core that npm gets: they have the core as a peer. */
 export function librariesBeside(): readonly string[] {
   return readdirSync(PACKAGES).filter((folder) => {
     const { private: isPrivate, peerDependencies = {} } = manifestOf(folder);

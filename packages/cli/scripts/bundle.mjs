@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-const TAKEN = /^(?:parley-a2a(?:\/(?:capnweb|client|file-client|grpc|schema))?|parley-a2a-conformance)$/;
+const TAKEN =
+  /^(?:parley-a2a(?:\/(?:capnweb|client|file-client|grpc|kit|schema|tools))?|parley-a2a-(?:conformance|mcp))$/;
 const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 /** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */
 const SHARED_BY = 6;

@@ -3,10 +3,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import type { Client } from 'parley-a2a/client';
-import type { AgentMcpServerOptions, McpEndpoint } from 'parley-a2a-mcp';
+import { type AgentMcpServerOptions, type McpEndpoint, mcpEndpointOf } from 'parley-a2a-mcp';
 import type { Output } from '../output/output.js';
 import { type ListenPlace, started } from '../serve/listening.js';
-import { mcpPackage } from './mcp-package.js';
 
 const PATH = '/mcp';
 
@@ -21,7 +20,6 @@ export async function serveHttp(
   clients: readonly Client[],
   { place, output, ...options }: ServeHttpOptions,
 ): Promise<void> {
-  const { mcpEndpointOf } = await mcpPackage();
   const endpoint = mcpEndpointOf(clients, options);
   const server = createServer((request, response) => {
     answer(endpoint, request, response).catch(() => {

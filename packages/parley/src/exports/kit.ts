@@ -1,4 +1,4 @@
-// What the packages beside this one are built of. Its names may change in every version: those packages name an exact one.
+// For the packages beside this one, which name its exact version: these names may change in every version.
 export { pendingOptions } from '../client/pending-options.js';
 export { isWaitOver } from '../client/task-waiting.js';
 export { joinedParts, textOf } from '../client/text-of.js';
