@@ -361,6 +361,7 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   },
   mcp: {
     mcpServerOf: { make: (options) => mcp.mcpServerOf([], options), args: [{ name: 'n', calls: 1, tasks: 1, logger }] },
+    serveMcpStdio: { make: (options) => mcp.serveMcpStdio([], options), args: [] },
     mcpEndpointOf: {
       make: (options) => mcp.mcpEndpointOf([], options),
       args: [{ hosts: [], origins: [], sessions: 1, idleMs: 1, requestBytes: 1, replayBytes: 1, logger }],
