@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { GRPC_STATUS, type GrpcStatusName, grpcStatusOf } from '../packages/parley/src/bindings/grpc/grpc-status.js';
+import { GRPC_STATUS, type GrpcStatusName, grpcStatusOf } from '../packages/grpc/src/binding/grpc-status.js';
 import { ERROR_NUMBERS, ERROR_STATUS } from '../packages/parley/src/bindings/http/error-numbers.js';
 import { ERROR_CODES, type ErrorCode } from '../packages/parley/src/errors/a2a-error.js';
 import {

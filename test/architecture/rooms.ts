@@ -29,7 +29,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   redis: { rooms: [] },
   openapi: { rooms: ['model'] },
   codec: { rooms: ['model', 'errors', 'operations', 'task', 'openapi'] },
-  'codec/protobuf': { rooms: ['model', 'errors', 'operations', 'task'], modules: ['@bufbuild/protobuf'] },
   store: { rooms: [...VALUES, 'secrets', 'task'] },
   'store/sqlite': {
     rooms: [...VALUES, 'task'],
@@ -191,20 +190,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'bindings/in-process': {
     rooms: [...VALUES, 'operations', 'task', 'auth/challenge', 'auth/user', 'client/client-transport'],
   },
-  'bindings/grpc': {
-    rooms: [
-      ...VALUES,
-      'operations',
-      'task',
-      'net',
-      'codec/protobuf',
-      'codec/wire-codec',
-      'auth/challenge',
-      'auth/client-certificate',
-      'client/client-transport',
-    ],
-    modules: ['@bufbuild/protobuf', '@grpc/grpc-js'],
-  },
   'bindings/capnweb': {
     rooms: [
       ...VALUES,
@@ -292,18 +277,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'undici',
       'ws',
     ],
-  },
-  'adapters/grpc': {
-    rooms: [
-      ...VALUES,
-      'operations',
-      'codec/protobuf',
-      'auth/client-certificate',
-      'agent-card/offered-extensions',
-      'bindings',
-      'app',
-    ],
-    modules: ['@bufbuild/protobuf', 'node:http2', 'node:net', 'node:tls', 'node:zlib'],
   },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },
   'adapters/fastify': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['node:stream', 'fastify'] },

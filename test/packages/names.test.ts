@@ -1,5 +1,6 @@
 import * as aiSdk from 'parley-a2a-ai-sdk';
 import * as durableObject from 'parley-a2a-durable-object';
+import * as grpc from 'parley-a2a-grpc';
 import * as langgraph from 'parley-a2a-langgraph';
 import * as mcp from 'parley-a2a-mcp';
 import * as openaiAgents from 'parley-a2a-openai-agents';
@@ -24,6 +25,7 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
     ],
   ],
   'durable-object': [durableObject, ['DurableObjectStorage', 'durableObjectStorage']],
+  grpc: [grpc, ['grpcBinding', 'grpcTransport']],
   langgraph: [langgraph, ['langGraphAgent', 'threadIdOf']],
   mcp: [
     mcp,

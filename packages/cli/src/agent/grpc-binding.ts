@@ -1,5 +1,5 @@
 import type { ClientBinding } from 'parley-a2a/client';
-import { grpcTransport } from 'parley-a2a/grpc';
+import { grpcTransport } from 'parley-a2a-grpc';
 import { needPackagesOf } from '../failure/needed-packages.js';
 import type { Settings } from '../settings/settings.js';
 import { certificatePair } from './client-certificate.js';

@@ -116,7 +116,7 @@ async function bindingsOf(settings: Settings): Promise<Bindings> {
   const listing = listed === undefined ? {} : { listed };
   if (port !== undefined) {
     needPackagesOf('gRPC');
-    const { grpcBinding } = await import('parley-a2a/grpc');
+    const { grpcBinding } = await import('parley-a2a-grpc');
     bindings.push(grpcBinding({ port: port === 'shared' ? port : portOf(port, 'grpc'), ...listing }));
   }
   if (settings.isOn('capnweb')) {

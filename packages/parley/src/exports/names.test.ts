@@ -8,7 +8,6 @@ import * as express from './express.js';
 import * as fastify from './fastify.js';
 import * as fileClient from './file-client.js';
 import * as files from './files.js';
-import * as grpc from './grpc.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
 import * as node from './node.js';
@@ -106,7 +105,6 @@ const NAMES = {
   express: ['toExpress'],
   fastify: ['toFastify'],
   'file-client': ['FILES_EXTENSION', 'downloadFile', 'fileEndpoint', 'isOwnUrl', 'uploadFile'],
-  grpc: ['OptionsError', 'grpcBinding', 'grpcTransport'],
   hono: ['toHono'],
   index: [
     'A2AError',
@@ -294,7 +292,6 @@ it.each([
   ['fastify', fastify],
   ['file-client', fileClient],
   ['files', files],
-  ['grpc', grpc],
   ['hono', hono],
   ['index', index],
   ['node', node],
