@@ -4,19 +4,22 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { ensureInstalled } from './installation.mjs';
 import { isMain, main, root, runOwn, step } from './processes.mjs';
-import { workspaces } from './workspaces.mjs';
+import { withNeeds, workspaces } from './workspaces.mjs';
 
 const recordFile = join(root, '.cache/build.json');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 
-/** The folders of all projects, each after those that its package needs. */
-const PROJECTS = inOrder(workspaces().filter(({ folder }) => existsSync(join(root, folder, 'tsconfig.json'))));
+/** The folders of all projects, each after those that it needs. */
+const PROJECTS = withNeeds(workspaces().map(({ folder }) => folder)).filter((folder) =>
+  existsSync(join(root, folder, 'tsconfig.json')),
+);
 
 /** Files outside of the project that a bundle holds. */
 const BUNDLED = { 'packages/cli': ['docs/errors.json'] };
 
-/** Builds all outdated projects, or some of them. Resolves to the projects that were built. */
-export async function build(projects = PROJECTS) {
+/** Builds all outdated projects, or some of them with what they need. Resolves to the projects that were built. */
+export async function build(wanted = PROJECTS) {
+  const projects = withNeeds(wanted);
   const record = readRecord();
   const shared = fingerprint(['package-lock.json', 'tsconfig.base.json']);
   const schemas = fingerprint(['packages/parley/src/model', 'packages/parley/scripts'], shared);
@@ -98,17 +101,6 @@ function filesIn(folder) {
     const path = `${folder}/${entry.name}`;
     return entry.isDirectory() ? filesIn(path) : [path];
   });
-}
-
-/** Sorts packages: the core first, then what needs nothing else. */
-function inOrder(packages) {
-  const sorted = [];
-  const add = ({ folder, needs }) => {
-    for (const other of packages) if (needs.includes(other.name)) add(other);
-    if (!sorted.includes(folder)) sorted.push(folder);
-  };
-  for (const one of packages) add(one);
-  return sorted;
 }
 
 function readRecord() {

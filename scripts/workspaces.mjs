@@ -12,6 +12,18 @@ export function workspaces() {
   return folders.filter((folder) => existsSync(join(root, folder, 'package.json'))).map(workspaceAt);
 }
 
+/** The folders and those of all packages of the repository that they need, each after its needs. */
+export function withNeeds(folders) {
+  const all = workspaces();
+  const sorted = [];
+  const add = ({ folder, needs }) => {
+    for (const other of all) if (needs.includes(other.name) && !sorted.includes(other.folder)) add(other);
+    if (!sorted.includes(folder)) sorted.push(folder);
+  };
+  for (const one of all) if (folders.includes(one.folder)) add(one);
+  return sorted;
+}
+
 /** The folders of the packages that npm gets. */
 export function publishedFolders() {
   return workspaces().flatMap(({ folder, isPublished }) => (isPublished ? [folder] : []));

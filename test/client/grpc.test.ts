@@ -368,11 +368,10 @@ describe('a connection', () => {
 
   it('lets the process end by itself', async () => {
     await using stub = await GrpcStub.start({ unary: () => taskBytes(TASK) });
-    const exports = (name: string) =>
-      fileURLToPath(new URL(`../../packages/parley/dist/exports/${name}.js`, import.meta.url));
+    const built = (path: string) => fileURLToPath(new URL(`../../packages/${path}`, import.meta.url));
     const script = `
-      import { connect } from ${JSON.stringify(exports('client'))};
-      import { grpcTransport } from ${JSON.stringify(exports('grpc'))};
+      import { connect } from ${JSON.stringify(built('parley/dist/exports/client.js'))};
+      import { grpcTransport } from ${JSON.stringify(built('grpc/dist/index.js'))};
       const client = await connect(${JSON.stringify(stub.card())}, { bindings: [grpcTransport()] });
       console.log((await client.getTask('t1')).id);`;
     const args = ['--input-type=module', '-e', script];

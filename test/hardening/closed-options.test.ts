@@ -382,7 +382,6 @@ const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'push-receiver': ['OptionsError'],
   signing: ['ENCRYPTION_EXTENSION', 'SIGNING_EXTENSION', 'UntrustedContentError', 'verifiedSigners'],
   files: ['FILES_EXTENSION', 'UploadOffsetError', 'countedBytes', 'isFileId'],
-  s3: ['OptionsError'],
   mcp: ['CONTEXT_ID_META', 'McpEndpoint', 'McpQuestionError', 'McpTools', 'TASK_ID_META'],
 };
 
