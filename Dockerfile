@@ -23,7 +23,7 @@ RUN npm ci --omit=dev --legacy-peer-deps --workspace=packages/parley --workspace
 FROM ${BASE_IMAGE}
 WORKDIR /app
 COPY --from=dependencies /app ./
-COPY --from=build /app/packages/parley/dist packages/parley/dist
+COPY --from=build /app/packages/parley/bundle packages/parley/bundle
 COPY --from=build /app/packages/grpc/dist packages/grpc/dist
 COPY --from=build /app/packages/console/bundle packages/console/bundle
 COPY --from=build /app/packages/console/dist/server packages/console/dist/server

@@ -370,7 +370,7 @@ describe('a connection', () => {
     await using stub = await GrpcStub.start({ unary: () => taskBytes(TASK) });
     const built = (path: string) => fileURLToPath(new URL(`../../packages/${path}`, import.meta.url));
     const script = `
-      import { connect } from ${JSON.stringify(built('parley/dist/exports/client.js'))};
+      import { connect } from ${JSON.stringify(built('parley/bundle/client.js'))};
       import { grpcTransport } from ${JSON.stringify(built('grpc/dist/index.js'))};
       const client = await connect(${JSON.stringify(stub.card())}, { bindings: [grpcTransport()] });
       console.log((await client.getTask('t1')).id);`;
