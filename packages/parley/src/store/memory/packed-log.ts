@@ -28,10 +28,12 @@ export class PackedLog {
 
   static of(records: readonly LogRecord[], task: Task): PackedLog {
     const packer = new RecordPacker(task);
-    const text = (from: number) => JSON.stringify(packer.pack(records.slice(from, from + BLOCK)));
-    const blocks = Math.ceil(records.length / BLOCK);
-    const texts = blocks === 1 ? text(0) : Array.from({ length: blocks }, (_, block) => text(block * BLOCK));
-    return new PackedLog(records.length, records[0]?.seq ?? 0, 0, texts);
+    const texts: string[] = [];
+    for (let from = 0; from < records.length; from += BLOCK) {
+      texts.push(JSON.stringify(packer.pack(records.slice(from, from + BLOCK))));
+    }
+    const single = texts.length === 1 ? texts[0] : undefined;
+    return new PackedLog(records.length, records[0]?.seq ?? 0, 0, single ?? texts);
   }
 
   /** About how much memory it takes. */
