@@ -12,6 +12,8 @@ const BLOCK = 64;
 export class PackedLog {
   /** Count of the records, without those that are gone. */
   readonly count: number;
+  /** About how much memory it takes. */
+  readonly bytes: number;
   /** Sequence number of the first record in the first block. */
   readonly #firstSeq: number;
   /** Count of the records of the first block that are gone. */
@@ -24,6 +26,7 @@ export class PackedLog {
     this.#firstSeq = firstSeq;
     this.#skip = skip;
     this.#texts = texts;
+    this.bytes = typeof texts === 'string' ? texts.length : texts.reduce((bytes, text) => bytes + text.length, 0);
   }
 
   static of(records: readonly LogRecord[], task: Task): PackedLog {
@@ -34,12 +37,6 @@ export class PackedLog {
     }
     const single = texts.length === 1 ? texts[0] : undefined;
     return new PackedLog(records.length, records[0]?.seq ?? 0, 0, single ?? texts);
-  }
-
-  /** About how much memory it takes. */
-  get bytes(): number {
-    if (typeof this.#texts === 'string') return this.#texts.length;
-    return this.#texts.reduce((bytes, text) => bytes + text.length, 0);
   }
 
   /** The records without so many of the first ones. `task` is the one that they were packed with. */
