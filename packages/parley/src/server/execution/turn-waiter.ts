@@ -16,8 +16,8 @@ export interface TurnOutcome {
 }
 
 /**
- * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (Spec §3.2.2). Attach it to
- * the feeds before the message is accepted, then tell it the turn: so it misses nothing. Once it is detached, the
+ * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (Spec §3.2.2). Attach it
+ * to the feeds before the message is accepted, then tell it the turn: so it misses nothing. Once it is detached, the
  * outcome stays open for good.
  */
 export class TurnWaiter implements FeedListener {

@@ -39,7 +39,10 @@ export class WriteQueue<E extends Queued> {
     }
   }
 
-  /** Takes the next batch out: the small requests, then as many large ones as fit, but at least one. Empty if none waits. */
+  /**
+   * Takes the next batch out: the small requests, then as many large ones as fit, but at least one. The batch is empty
+   * if no request waits.
+   */
   take(): readonly E[] {
     const small = this.#takeSmall();
     if (this.#large.length === 0) return small;
