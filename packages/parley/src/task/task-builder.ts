@@ -29,15 +29,11 @@ export class TaskBuilder {
   #known: Set<string> | undefined;
   #view: Task | undefined;
 
-  private constructor(task: Task) {
+  /** Starts from an existing task. */
+  constructor(task: Task) {
     this.#task = task;
     this.#status = task.status;
     this.#replace(task);
-  }
-
-  /** Starts from an existing task. */
-  static from(task: Task): TaskBuilder {
-    return new TaskBuilder(task);
   }
 
   /** The task after these records. */

@@ -42,7 +42,7 @@ import type {
   TaskStorage,
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
-import { acceptMessage, type MessageAnswer, messageRequest } from './accept-message.js';
+import { acceptMessage, messageRequest } from './accept-message.js';
 import { appendRecords, appendRequest } from './append-records.js';
 import { type ClaimedTurn, claimTurns } from './claim-turns.js';
 import { askToCancel, beginTurn, deleteTask, holdingOf, releaseTurn, renewTurn, saveCheckpoint } from './held-turns.js';
@@ -51,6 +51,12 @@ import { LocalMessageKeys } from './local-message-keys.js';
 import { LocalOwnerStorage } from './local-owner-storage.js';
 import { LocalPush } from './local-push.js';
 import type { LocalHead, LocalTables, LocalTurn } from './local-tables.js';
+
+/** The facts of a claimed turn that are not in the head of its task. */
+interface ClaimedTexts extends Omit<LocalTurn, 'attempts'> {
+  readonly scope: Scope;
+  readonly attempt: number;
+}
 
 /** The engine over tables whose calls are done at once. */
 export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> implements TaskStorage {
@@ -83,14 +89,24 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const { scope, task, pushConfig } = acceptance;
     if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
     const id = 'create' in task ? task.create.id : task.id;
-    const { tasks } = this.#tables;
+    const { tasks, keys } = this.#tables;
     const at = { head: tasks.find({ scope, id }), request: messageRequest(acceptance), call: acceptance };
     const answer = this.#tables.transaction(() => acceptMessage(this.#calls, at, now));
-    if (answer.kind === 'accepted') {
-      if (answer.isReady) this.wakeups.workReady(scope.agent);
-      if (pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
+    switch (answer.kind) {
+      case 'accepted': {
+        const { head, turn, isClaimed, isReady } = answer;
+        if (isReady) this.wakeups.workReady(scope.agent);
+        if (pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
+        const accepted = { kind: 'accepted', taskId: id, turn, seq: head.seq } as const;
+        return isClaimed ? { ...accepted, claim: this.#acceptedClaim(acceptance, head, turn) } : accepted;
+      }
+      case 'repeated':
+        return { kind: 'repeated', first: keys.rememberedOf(answer.key) };
+      case 'terminal':
+        return { kind: 'terminal', state: answer.head.state };
+      default:
+        return answer;
     }
-    return this.#outcomeOf(answer);
   }
 
   async append(append: Append): Promise<AppendOutcome> {
@@ -113,7 +129,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const take = (head: Head, claimed: ClaimedTurn): Claim | undefined => {
       tasks.hold(head, claimed);
       const turn = tasks.turn(head, claimed.turn);
-      return turn && this.#claimOf(head, turn, turn.attempts + 1);
+      return turn && this.#claimOf(head, { ...turn, scope: head.key.scope, attempt: turn.attempts + 1 });
     };
     return this.#tables.transaction(() => claimTurns(found, { request, now, take }));
   }
@@ -248,28 +264,22 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     this.#tables.close();
   }
 
-  #outcomeOf(answer: MessageAnswer<Head, Key>): AcceptOutcome {
-    switch (answer.kind) {
-      case 'accepted': {
-        const { head, turn, isClaimed } = answer;
-        const accepted = { kind: 'accepted', taskId: head.key.id, turn, seq: head.seq } as const;
-        const texts = isClaimed ? this.#tables.tasks.turn(head, turn) : undefined;
-        if (texts === undefined) return accepted;
-        return { ...accepted, claim: this.#claimOf(head, texts, Math.max(1, texts.attempts)) };
-      }
-      case 'repeated':
-        return { kind: 'repeated', first: this.#tables.keys.rememberedOf(answer.key) };
-      case 'terminal':
-        return { kind: 'terminal', state: answer.head.state };
-      default:
-        return answer;
-    }
+  /** The claim of an accepted message. Only a message that was accepted before has a turn that others have changed. */
+  #acceptedClaim({ scope, message, caller, again }: Acceptance, head: Head, turn: number): Claim {
+    const { attempts = 1, handOvers = 0, checkpoint, cancel } = (again && this.#tables.tasks.turn(head, turn)) || {};
+    return this.#claimOf(head, {
+      scope,
+      message,
+      caller,
+      attempt: Math.max(1, attempts),
+      handOvers,
+      checkpoint,
+      cancel,
+    });
   }
 
   /** The claim of the turn that a node holds now. */
-  #claimOf(head: Head, texts: LocalTurn, attempt: number): Claim {
-    const { message, caller, handOvers, checkpoint, cancel } = texts;
-    const { scope } = head.key;
+  #claimOf(head: Head, { scope, message, caller, attempt, handOvers, checkpoint, cancel }: ClaimedTexts): Claim {
     const { seq, epoch } = head;
     const turn = head.holder?.turn ?? 0;
     const began = head.began === turn;

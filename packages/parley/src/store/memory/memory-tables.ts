@@ -31,7 +31,7 @@ export class MemoryTables implements LocalTasks<TaskEntry> {
   }
 
   find({ scope, id }: TaskKey): TaskEntry | undefined {
-    return this.#to.tasks.find(scope, id);
+    return this.#to.spaces.find(scope)?.tasks.get(id);
   }
 
   insert(scope: Scope, task: Task, now: number): TaskEntry {

@@ -6,7 +6,6 @@ import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { SweepTimes } from '../engine/local-tables.js';
-import type { Scope } from '../task-key.js';
 import { EndedTasks } from './ended-tasks.js';
 import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
@@ -32,10 +31,6 @@ export class MemoryTasks {
     this.#deliveries = options.deliveries;
     this.#logs = new EventLogs(options.eventLogBytes, (entry) => this.#room.note(entry));
     this.#room = new MemoryRoom(options);
-  }
-
-  find(scope: Scope, id: string): TaskEntry | undefined {
-    return this.#spaces.find(scope)?.tasks.get(id);
   }
 
   /**
