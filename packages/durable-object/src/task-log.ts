@@ -1,4 +1,11 @@
-import { type JsonObject, LogRecord, type Message, type Task, TaskBuilder } from 'parley-a2a/storage-engine';
+import {
+  firstBytes,
+  type JsonObject,
+  LogRecord,
+  type Message,
+  type Task,
+  TaskBuilder,
+} from 'parley-a2a/storage-engine';
 import type { ObjectSql } from './object-context.js';
 import type { TaskRow } from './task-rows.js';
 
@@ -71,14 +78,7 @@ export class TaskLog {
 
   /** The records after a sequence number until their events have so much JSON, and at least one. */
   first(pk: number, after: number, maxBytes: number): readonly LogRecord[] {
-    const found: LogRecord[] = [];
-    let bytes = 0;
-    for (const record of this.after(pk, after)) {
-      bytes += record.text.length;
-      if (bytes > maxBytes && found.length > 0) break;
-      found.push(record);
-    }
-    return found;
+    return firstBytes(this.after(pk, after), maxBytes, ({ text }) => text.length);
   }
 
   /** Deletes the records below a sequence number. Returns about the bytes that they took. */

@@ -19,6 +19,7 @@ export type {
   LocalTurn,
   SweepTimes,
 } from '../store/engine/local-tables.js';
+export { firstBytes, PageBudget, pageOf } from '../store/engine/pages.js';
 export { type CancelRequest, mergedCancel } from '../store/held-turn.js';
 export type { IdempotencyKey, Remembered } from '../store/idempotency-keys.js';
 export type { OwnedKey, OwnedKeyPage } from '../store/owner-storage.js';
@@ -29,7 +30,14 @@ export type {
   DeliveryQuery,
   PlacedPushConfig,
 } from '../store/push-storage.js';
-export type { DeliveryHead, DeliveryLog } from '../store/rules/delivery-head.js';
+export {
+  type DeliveryHead,
+  type DeliveryHeadRow,
+  type DeliveryLog,
+  deliveryHeadOf,
+  deliveryValues,
+  shownQueue,
+} from '../store/rules/delivery-head.js';
 export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../store/rules/key-head.js';
 export type { AcceptedTurn, AppendedHead, Holder } from '../store/rules/task-head.js';
 export { nextPlace } from '../store/rules/turn-place.js';

@@ -10,7 +10,7 @@ import type { Acceptance, Append, RecordPage, Swept, TaskQuery } from '../task-s
 import type { MemoryDeliveries } from './memory-deliveries.js';
 import type { MemorySpaces } from './memory-space.js';
 import type { MemoryTasks } from './memory-tasks.js';
-import { firstBytes, type TaskEntry } from './task-entry.js';
+import type { TaskEntry } from './task-entry.js';
 import type { TurnQueue } from './turn-queue.js';
 
 /** The parts of a storage that its engine writes to. */
@@ -50,9 +50,9 @@ export class MemoryTables implements LocalTasks<TaskEntry> {
     return this.#to.queue.free(now);
   }
 
-  records({ floor, seq, content }: TaskEntry, after: number, maxBytes: number): RecordPage {
-    const records = firstBytes(content.records(Math.max(0, after + 1 - floor)), maxBytes);
-    return { records, floor, last: seq };
+  records(entry: TaskEntry, after: number, maxBytes: number): RecordPage {
+    const { floor, seq } = entry;
+    return { records: entry.firstRecords(after, maxBytes), floor, last: seq };
   }
 
   page(query: TaskQuery): LocalPage<TaskEntry> {

@@ -1,7 +1,7 @@
 import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { LocalPage } from '../engine/local-tables.js';
-import { PageBudget } from '../page-budget.js';
+import { PageBudget } from '../engine/pages.js';
 import type { TaskQuery } from '../task-storage.js';
 import { ContextTasks } from './context-tasks.js';
 import { behindCursor, isPast, matches, mergedDescending, olderCreation, olderStatus, timeIn } from './list-order.js';

@@ -1,4 +1,4 @@
-import { PageBudget } from '../page-budget.js';
+import { PageBudget } from '../engine/pages.js';
 import { INTERRUPTED_STATES } from '../state-numbers.js';
 import type { StoredTask } from '../task-storage.js';
 import { type ReadSources, readTasksApart } from './read-tasks.js';

@@ -1,3 +1,4 @@
+import { firstBytes } from '../engine/pages.js';
 import type { DeliveryClaimRequest } from '../push-storage.js';
 import type { ClaimedTexts } from '../readable-deliveries.js';
 import { recordOf } from './read-tasks.js';
@@ -92,7 +93,8 @@ export async function claimDeliveries(
       surplus.push({ task: first.task, part: first.part, id: first.config_id, epoch: first.epoch });
       continue;
     }
-    const records = firstRecords(queue, left);
+    const pending = queue.flatMap(({ seq, ...row }) => (seq === null ? [] : [{ seq, ...row }]));
+    const records = firstBytes(pending, left, ({ event }) => event.length);
     for (const { event } of records) left -= event.length;
     queues.push(textsOf(first, records));
   }
@@ -100,7 +102,7 @@ export async function claimDeliveries(
   return { queues, more: surplus.length > 0 || rows[0]?.more === true };
 }
 
-function textsOf(row: ClaimRow, records: readonly RecordRow[]): ClaimedTexts {
+function textsOf(row: ClaimRow, records: readonly Parameters<typeof recordOf>[0][]): ClaimedTexts {
   const { epoch, position, last, attempts, config } = row;
   return {
     key: storedKey(row),
@@ -108,19 +110,4 @@ function textsOf(row: ClaimRow, records: readonly RecordRow[]): ClaimedTexts {
     ...{ epoch, config, position, last, attempts },
     records: records.map((record) => () => recordOf(record)),
   };
-}
-
-type RecordRow = Omit<ClaimRow, 'seq'> & { readonly seq: number };
-
-/** The records until their events have so much JSON; at least one. */
-function firstRecords(queue: readonly ClaimRow[], maxBytes: number): readonly RecordRow[] {
-  const records: RecordRow[] = [];
-  let bytes = 0;
-  for (const { seq, ...row } of queue) {
-    if (seq === null) break;
-    bytes += row.event.length;
-    if (bytes > maxBytes && records.length > 0) break;
-    records.push({ seq, ...row });
-  }
-  return records;
 }

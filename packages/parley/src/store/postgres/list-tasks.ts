@@ -1,7 +1,7 @@
 import type { Task } from '../../model/task.js';
 import { TASK_STATES } from '../../model/task-state.js';
 import { ShapedTask } from '../../task/shaped-task.js';
-import { PageBudget } from '../page-budget.js';
+import { PageBudget } from '../engine/pages.js';
 import { stateNumber } from '../state-numbers.js';
 import type { StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
 import { type ReadSources, readTasksApart } from './read-tasks.js';

@@ -1,5 +1,5 @@
 import { ShapedTask } from '../../task/shaped-task.js';
-import { PageBudget } from '../page-budget.js';
+import { PageBudget } from '../engine/pages.js';
 import { PARTITIONS } from '../partition.js';
 import { isRunning } from '../rules/task-head.js';
 import { stateNumber } from '../state-numbers.js';

@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { PageBudget } from '../page-budget.js';
+import { PageBudget } from '../engine/pages.js';
 import { INTERRUPTED_STATES, stateNumber } from '../state-numbers.js';
 import type { ListCursor, TaskQuery } from '../task-storage.js';
 import { ALONE } from './contexts.js';

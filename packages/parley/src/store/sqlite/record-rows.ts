@@ -65,6 +65,11 @@ export function* recordsOf(rows: Iterable<RecordRow>, after: number): Generator<
   }
 }
 
+/** About the bytes of the event of a record. */
+export function eventBytes([, , event]: RecordFields): number {
+  return event.length;
+}
+
 /** The record of its fields. */
 export function recordOf([seq, turn, event, history, metadata]: RecordFields): LogRecord {
   return LogRecord.fromText(seq, turn, event, {
