@@ -39,6 +39,7 @@ export {
   shownQueue,
 } from '../store/rules/delivery-head.js';
 export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../store/rules/key-head.js';
+export { boundsOf, shownTask } from '../store/rules/list-query.js';
 export type { AcceptedTurn, AppendedHead, Holder } from '../store/rules/task-head.js';
 export { nextPlace } from '../store/rules/turn-place.js';
 export type { Scope, TaskKey } from '../store/task-key.js';

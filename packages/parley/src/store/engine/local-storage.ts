@@ -19,7 +19,7 @@ import { OwnerBlocks } from '../owner-blocks.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { KeyHead } from '../rules/key-head.js';
-import { isRunning } from '../rules/task-head.js';
+import { storedTask } from '../rules/task-head.js';
 import { arrivalAt, waits } from '../rules/turn-place.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -172,7 +172,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   async tasks(query: TaskQuery): Promise<TaskPage> {
     const now = this.#lifetime.now();
     const { found, ...page } = this.#tables.tasks.page(query);
-    return { tasks: found.map(({ head, task }) => storedTask(head, task, now)), ...page };
+    return { tasks: found.map(({ head, task }) => storedTask({ scope: head.key.scope, task }, head, now)), ...page };
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -280,11 +280,6 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   }
 
   #storedOf(head: Head, now: number): StoredTask {
-    return storedTask(head, this.#tables.tasks.read(head), now);
+    return storedTask({ scope: head.key.scope, task: this.#tables.tasks.read(head) }, head, now);
   }
-}
-
-function storedTask({ key, seq, epoch, holder, createdAt }: LocalHead, task: Task, now: number): StoredTask {
-  const running = isRunning({ holder }, now);
-  return { scope: key.scope, task, seq, epoch, running, heldTurn: holder?.turn ?? 0, createdAt };
 }

@@ -1,10 +1,10 @@
-import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { LocalPage } from '../engine/local-tables.js';
-import { PageBudget } from '../engine/pages.js';
+import { PageBudget, pageOf } from '../engine/pages.js';
+import { boundsOf, isLast, isWithin, type ListBound } from '../rules/list-query.js';
 import type { TaskQuery } from '../task-storage.js';
 import { ContextTasks } from './context-tasks.js';
-import { behindCursor, isPast, matches, mergedDescending, olderCreation, olderStatus, timeIn } from './list-order.js';
+import { behindCursor, mergedDescending, olderCreation, olderStatus, timeOf } from './list-order.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 
@@ -46,25 +46,34 @@ export class TaskLists {
 
   page(query: TaskQuery): LocalPage<TaskEntry> {
     this.#settle();
-    const total = this.#total(query);
-    const found: { readonly head: TaskEntry; readonly task: Task }[] = [];
-    if (query.limit <= 0) return { found, total };
     const budget = new PageBudget(query.maxBytes);
-    let skip = query.offset ?? 0;
-    let last: TaskEntry | undefined;
-    for (const entry of this.#walk(query, behindCursor(query))) {
-      if (isPast(query, entry)) break;
-      if (!matches(query, entry)) continue;
-      if (skip > 0) {
-        skip -= 1;
-        continue;
-      }
-      const fits = found.length < query.limit && budget.takes(entry.content.bytesOf(query));
-      if (!fits) return { found, total, ...(last && { next: { time: timeIn(query, last), id: last.id } }) };
-      found.push({ head: entry, task: entry.content.readPart(query) });
-      last = entry;
+    const page = pageOf(this.#matching(query, { before: behindCursor(query), offset: query.offset ?? 0 }), {
+      limit: query.limit,
+      read: (entry) => {
+        const { content } = entry;
+        return budget.takes(content.bytesOf(query)) ? { head: entry, task: content.readPart(query) } : 'no-room';
+      },
+      cursorOf: (entry) => ({ time: timeOf(entry, query.orderBy), id: entry.id }),
+    });
+    return { ...page, total: this.#total(query) };
+  }
+
+  /** The tasks that match, newest first, without so many of the first. */
+  *#matching(
+    query: TaskQuery,
+    { before, offset }: { readonly before: (entry: TaskEntry) => boolean; readonly offset: number },
+  ): Generator<TaskEntry, void> {
+    const { states = [], orderBy } = query;
+    const bounds = boundsOf(query);
+    const last = bounds.filter((bound) => isLast(bound, orderBy));
+    let skip = offset;
+    for (const entry of this.#walk(query, before)) {
+      const isIn = (bound: ListBound) => isWithin(bound, timeOf(entry, bound.time));
+      if (!last.every(isIn)) return;
+      if (!bounds.every(isIn) || (states.length > 0 && !states.includes(entry.state))) continue;
+      if (skip > 0) skip -= 1;
+      else yield entry;
     }
-    return { found, total };
   }
 
   /** The tasks that may match, newest first. */
@@ -105,10 +114,7 @@ export class TaskLists {
 
   #counted(query: TaskQuery): number {
     let count = 0;
-    for (const entry of this.#walk(query, () => true)) {
-      if (isPast(query, entry)) break;
-      if (matches(query, entry)) count += 1;
-    }
+    for (const _ of this.#matching(query, { before: () => true, offset: 0 })) count += 1;
     return count;
   }
 

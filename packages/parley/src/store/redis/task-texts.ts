@@ -5,7 +5,7 @@ import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import type { SharedHead } from '../engine/shared-tables.js';
-import { isRunning } from '../rules/task-head.js';
+import { storedTask } from '../rules/task-head.js';
 import { stateNumber, stateOfNumber } from '../state-numbers.js';
 import type { TaskKey } from '../task-key.js';
 import type { StoredTask } from '../task-storage.js';
@@ -146,8 +146,7 @@ export function taskOf(id: string, [fields, records]: TaskContent): { readonly h
 /** The stored task of a content at a time of the storage. */
 export function storedOf({ scope, id }: TaskKey, content: TaskContent, now: number): StoredTask {
   const { head, task } = taskOf(id, content);
-  const { seq, epoch, createdAt, holder } = head;
-  return { scope, task, seq, epoch, running: isRunning(head, now), heldTurn: holder?.turn ?? 0, createdAt };
+  return storedTask({ scope, task }, head, now);
 }
 
 /** A record as an element of a log. JSON has no line breaks. */
