@@ -51,6 +51,7 @@ import { LocalMessageKeys } from './local-message-keys.js';
 import { LocalOwnerStorage } from './local-owner-storage.js';
 import { LocalPush } from './local-push.js';
 import type { LocalHead, LocalTables, LocalTurn } from './local-tables.js';
+import { sweep } from './sweep.js';
 
 /** The engine over tables whose calls are done at once. */
 export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> implements TaskStorage {
@@ -233,14 +234,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     return this.#nodes.all();
   }
 
-  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
+  async sweep(retention: Retention): Promise<Swept> {
     const now = this.#lifetime.now();
-    const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
-    return this.#tables.transaction(() => {
-      const keys = this.#tables.keys.sweep(now, limit);
-      const { tasks, records } = this.#tables.tasks.sweep(times, limit - keys);
-      return { tasks, records, keys, more: keys + tasks + records >= limit };
-    });
+    return this.#tables.transaction(() => sweep(this.#tables, retention, now));
   }
 
   async close(): Promise<void> {

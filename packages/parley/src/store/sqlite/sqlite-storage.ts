@@ -291,10 +291,8 @@ export class SqliteStorage implements TaskStorage {
     return this.#nodes.all();
   }
 
-  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
-    const now = this.#lifetime.now();
-    const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
-    return this.#commits.do(['sweep', { ...times, limit }]);
+  async sweep(retention: Retention): Promise<Swept> {
+    return this.#commits.do(['sweep', { now: this.#lifetime.now(), retention }]);
   }
 
   close(): Promise<void> {
