@@ -1,7 +1,7 @@
 import { ShapedTask } from '../../task/shaped-task.js';
 import { ABANDONED_BYTES, PageBudget } from '../engine/pages.js';
 import { PARTITIONS } from '../partition.js';
-import { shownTask } from '../rules/list-query.js';
+import { LIST_BOUNDS, shownTask } from '../rules/list-query.js';
 import { storedTask } from '../rules/task-head.js';
 import { stateNumber } from '../state-numbers.js';
 import type { TaskKey } from '../task-key.js';
@@ -157,15 +157,13 @@ export class RedisTaskLists {
 
 /** The arguments of `WALK`. An empty text stands for what is absent. */
 function walkFields(place: ScopePlace, query: TaskQuery, cursor: ListCursor | undefined): readonly (string | number)[] {
-  const { orderBy, contextId, states = [], statusAfter, createdAfter, createdBefore } = query;
+  const { orderBy, contextId, states = [] } = query;
   return [
     place.scope,
     orderBy,
     contextId === undefined ? '' : JSON.stringify(contextId),
     [...new Set(states)].map(stateNumber).join(','),
-    statusAfter ?? '',
-    createdAfter ?? '',
-    createdBefore ?? '',
+    ...LIST_BOUNDS.map(({ name }) => query[name] ?? ''),
     cursor?.time ?? '',
     cursor?.id ?? '',
     LOOKED_AT,

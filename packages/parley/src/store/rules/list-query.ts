@@ -35,7 +35,7 @@ export function isWithin({ operator, value }: ListBound, time: number): boolean 
 }
 
 /** True for a bound beyond which no task of a list is within it: lists show the newest first. */
-export function isLast({ time, operator }: ListBound, orderBy: ListTime): boolean {
+export function isLast({ time, operator }: Omit<ListBound, 'value'>, orderBy: ListTime): boolean {
   return time === orderBy && operator !== '<';
 }
 
