@@ -45,7 +45,7 @@ export type { AcceptedTurn, AppendedHead, Holder } from '../store/rules/task-hea
 export { nextPlace } from '../store/rules/turn-place.js';
 export type { Scope, TaskKey } from '../store/task-key.js';
 export type { Acceptance, Append, RecordPage, TaskQuery } from '../store/task-storage.js';
-export { LogRecord } from '../task/log-record.js';
+export { LogRecord, type RecordTexts } from '../task/log-record.js';
 export { statusTime } from '../task/status-time.js';
 export { TaskBuilder } from '../task/task-builder.js';
 export { systemClock } from './runtime.js';

@@ -1,25 +1,14 @@
 import type { TaskState } from '../model/task-state.js';
+import type { RecordTexts } from '../task/log-record.js';
+import type { TurnTexts } from './held-turn.js';
 import type { Scope } from './task-key.js';
 
-/** A record of a log. `event`, `history` and `metadata` are JSON. */
-export interface CopiedRecord {
-  readonly seq: number;
-  readonly turn: number;
-  readonly event: string;
-  readonly history: string | null;
-  readonly metadata: string | null;
-}
-
-/** A turn that waits. Turns that ran in a process that has ended wait as well. All but the numbers is JSON. */
-export interface CopiedTurn {
+/** A turn that waits. Turns that ran in a process that has ended wait as well. */
+export interface CopiedTurn extends TurnTexts {
   readonly turn: number;
   /** Count of the attempts in which its agent began. */
   readonly attempt: number;
   readonly handOvers: number;
-  readonly message: string;
-  readonly caller: string;
-  readonly checkpoint: string | null;
-  readonly cancel: string | null;
 }
 
 /** A push configuration with its queue of deliveries. `config` is JSON. */
@@ -58,7 +47,7 @@ export interface CopiedTask {
   readonly metadata: string | null;
   readonly history: string | null;
   readonly artifacts: string | null;
-  readonly records: readonly CopiedRecord[];
+  readonly records: readonly RecordTexts[];
   /** In their order. */
   readonly turns: readonly CopiedTurn[];
   readonly pushConfigs: readonly CopiedPushConfig[];

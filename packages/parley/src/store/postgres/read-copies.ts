@@ -1,15 +1,9 @@
 import { StorageError } from '../../errors/storage-error.js';
 import { UnreadableTaskError } from '../../errors/unreadable-task-error.js';
+import type { RecordTexts } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { stateOfNumber } from '../state-numbers.js';
-import type {
-  CopiedKey,
-  CopiedPushConfig,
-  CopiedRecord,
-  CopiedTask,
-  CopiedTurn,
-  TransferCounts,
-} from '../task-transfer.js';
+import type { CopiedKey, CopiedPushConfig, CopiedTask, CopiedTurn, TransferCounts } from '../task-transfer.js';
 import { readTasksApart } from './read-tasks.js';
 import { nameOf, type StoredScopes, storedName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
@@ -131,7 +125,7 @@ async function copiedTask(tables: Tables, scopes: StoredScopes, row: TaskColumns
     metadata: row.metadata,
     history: history ?? null,
     artifacts: artifacts ?? null,
-    records: await tables.query<CopiedRecord>(RECORDS, pk, part),
+    records: await tables.query<RecordTexts>(RECORDS, pk, part),
     turns: await tables.query<CopiedTurn>(TURNS, pk, part),
     pushConfigs: configs.map(({ parked, ...config }) => ({
       ...config,

@@ -1,13 +1,7 @@
 import type { Redis } from 'ioredis';
 import { StorageError } from '../../errors/storage-error.js';
-import type {
-  CopiedKey,
-  CopiedPushConfig,
-  CopiedRecord,
-  CopiedTask,
-  TransferCounts,
-  TransferTarget,
-} from '../task-transfer.js';
+import type { RecordTexts } from '../../task/log-record.js';
+import type { CopiedKey, CopiedPushConfig, CopiedTask, TransferCounts, TransferTarget } from '../task-transfer.js';
 import { RedisCalls } from './redis-calls.js';
 import type { RedisConnection } from './redis-connection.js';
 import { KEY } from './redis-keys.js';
@@ -139,7 +133,7 @@ function answersOf(found: readonly (readonly [Error | null, unknown])[] | null):
 }
 
 /** A record as an element of a log: see `recordText`. */
-function elementOf({ turn, event, history, metadata }: CopiedRecord): string {
+function elementOf({ turn, event, history, metadata }: RecordTexts): string {
   if (history === null && metadata === null) return `${turn}\n${event}`;
   return `${turn}\n${event}\n${history ?? ''}${metadata === null ? '' : `\n${metadata}`}`;
 }

@@ -39,14 +39,7 @@ export function wholeTask(tables: ReadTables, row: TaskRow): Task {
   const [pk, ended, , id] = row;
   if (ended !== null) return taskOf(row);
   const base = snapshotOf(tables, row);
-  const records = recordsAfter(tables, pk, base?.seq ?? 0);
-  if (base !== undefined) return TaskBuilder.fold(base.task, records);
-  // Without a snapshot the log is complete, and it begins with the task.
-  const first = records.next();
-  if (first.done === true || !('task' in first.value.event)) {
-    throw new Error(`The log of task ${id} has no beginning`);
-  }
-  return TaskBuilder.fold(first.value.event.task, records);
+  return TaskBuilder.replay(id, base?.task, recordsAfter(tables, pk, base?.seq ?? 0));
 }
 
 /** Reads rows one by one, because a log may be much longer than the task that it folds to. */
