@@ -19,7 +19,7 @@ const testsIn = (suite, names) => [
 
 export const BACKENDS = {
   memory: { args: ['test/contract/memory.test.ts'] },
-  sqlite: { args: ['test/contract/sqlite.test.ts', 'test/contract/same-answers.test.ts'] },
+  sqlite: { args: ['test/contract/sqlite.test.ts'] },
   redis: { args: testsIn('redis', ['contract', 'claim-rules', 'same-answers']), program: redis },
   postgres: {
     args: testsIn('postgres', ['contract', 'claim-rules', 'delivery-rules', 'same-answers']),
