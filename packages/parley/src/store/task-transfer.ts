@@ -1,3 +1,4 @@
+import { StorageError } from '../errors/storage-error.js';
 import type { TaskState } from '../model/task-state.js';
 import type { RecordTexts } from '../task/log-record.js';
 import type { TurnTexts } from './held-turn.js';
@@ -63,6 +64,23 @@ export interface CopiedKey {
   readonly taskId: string | null;
   readonly turn: number | null;
   readonly reply: string | null;
+}
+
+/** A server beats every few seconds. One that was silent for so long has ended. */
+export const SILENCE_MS = 20_000;
+
+/** The refusal of a storage that a server has used in the last seconds. */
+export function stillUsed(subject: string): StorageError {
+  const remedy = `stop it, and wait for ${SILENCE_MS / 1_000} s`;
+  return new StorageError(`A server has used ${subject} in the last seconds: ${remedy}`);
+}
+
+/** About what records take in a storage. */
+export function copiedBytes(records: readonly RecordTexts[]): number {
+  const lengths = records.flatMap(({ event, history, metadata }) =>
+    [event, history, metadata].map((text) => text?.length ?? 0),
+  );
+  return lengths.reduce((sum, length) => sum + length, 0);
 }
 
 /** The content of a storage in numbers. */

@@ -1,6 +1,6 @@
 import type { Retention } from '../task-storage.js';
 
-/** The times of a sweep, by the storage's clock. What has ended before them goes. */
+/** The times of a sweep, by the storage's clock. Tasks and logs that ended before them go. */
 export interface SweepTimes {
   readonly now: number;
   readonly finishedBefore: number;
