@@ -116,10 +116,10 @@ it('the script that commits puts configurations, and makes queues due, as the ru
   const near = fc.integer({ min: now - 2, max: now + 2 });
   const anyHead: fc.Arbitrary<DeliveryHead> = fc.record({
     position: fc.integer({ min: 0, max: 1 }),
-    dueAt: fc.option(near, { nil: undefined, freq: 1 }),
+    dueAt: fc.option(near, { nil: undefined, freq: 2 }),
     attempts: fc.nat({ max: 3 }),
     lastStatus: fc.option(fc.constantFrom(200, 500), { nil: undefined }),
-    parked: fc.option(fc.constant('gone'), { nil: undefined, freq: 1 }),
+    parked: fc.option(fc.constant('gone'), { nil: undefined, freq: 2 }),
     epoch: fc.integer({ min: 1, max: 3 }),
     holder: fc.option(fc.record({ node: fc.constantFrom(...NODES), leaseEnd: near }), { nil: undefined }),
   });
