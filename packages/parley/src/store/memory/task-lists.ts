@@ -1,7 +1,7 @@
 import type { TaskState } from '../../model/task-state.js';
 import type { LocalPage } from '../engine/local-tables.js';
 import { PageBudget, pageOf } from '../engine/pages.js';
-import { boundsOf, isLast, isWithin, type ListBound } from '../rules/list-query.js';
+import { boundsOf, isLast, isWithin } from '../rules/list-query.js';
 import type { TaskQuery } from '../task-storage.js';
 import { ContextTasks } from './context-tasks.js';
 import { behindCursor, mergedDescending, olderCreation, olderStatus, timeOf } from './list-order.js';
@@ -47,8 +47,10 @@ export class TaskLists {
   page(query: TaskQuery): LocalPage<TaskEntry> {
     this.#settle();
     const budget = new PageBudget(query.maxBytes);
-    const page = pageOf(this.#matching(query, { before: behindCursor(query), offset: query.offset ?? 0 }), {
-      limit: query.limit,
+    const { limit, offset = 0 } = query;
+    const matching = this.#matching(query, { before: behindCursor(query), most: offset + limit + 1 });
+    const page = pageOf(offset === 0 ? matching : matching.slice(offset), {
+      limit,
       read: (entry) => {
         const { content } = entry;
         return budget.takes(content.bytesOf(query)) ? { head: entry, task: content.readPart(query) } : 'no-room';
@@ -58,22 +60,24 @@ export class TaskLists {
     return { ...page, total: this.#total(query) };
   }
 
-  /** The tasks that match, newest first, without so many of the first. */
-  *#matching(
+  /** The first tasks that match, newest first, so many at most. */
+  #matching(
     query: TaskQuery,
-    { before, offset }: { readonly before: (entry: TaskEntry) => boolean; readonly offset: number },
-  ): Generator<TaskEntry, void> {
+    { before, most }: { readonly before: (entry: TaskEntry) => boolean; readonly most: number },
+  ): readonly TaskEntry[] {
     const { states = [], orderBy } = query;
     const bounds = boundsOf(query);
-    const last = bounds.filter((bound) => isLast(bound, orderBy));
-    let skip = offset;
+    const found: TaskEntry[] = [];
     for (const entry of this.#walk(query, before)) {
-      const isIn = (bound: ListBound) => isWithin(bound, timeOf(entry, bound.time));
-      if (!last.every(isIn)) return;
-      if (!bounds.every(isIn) || (states.length > 0 && !states.includes(entry.state))) continue;
-      if (skip > 0) skip -= 1;
-      else yield entry;
+      let isIn = states.length === 0 || states.includes(entry.state);
+      for (const bound of bounds) {
+        if (isWithin(bound, timeOf(entry, bound.time))) continue;
+        if (isLast(bound, orderBy)) return found;
+        isIn = false;
+      }
+      if (isIn && found.push(entry) >= most) break;
     }
+    return found;
   }
 
   /** The tasks that may match, newest first. */
@@ -113,9 +117,7 @@ export class TaskLists {
   }
 
   #counted(query: TaskQuery): number {
-    let count = 0;
-    for (const _ of this.#matching(query, { before: () => true, offset: 0 })) count += 1;
-    return count;
+    return this.#matching(query, { before: () => true, most: Number.POSITIVE_INFINITY }).length;
   }
 
   #inOrderOfCreation(): SortedList<TaskEntry> {

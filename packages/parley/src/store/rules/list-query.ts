@@ -23,15 +23,16 @@ export function boundsOf(query: TaskQuery): readonly ListBound[] {
   });
 }
 
-const HOLDS = {
-  '>=': (time: number, value: number) => time >= value,
-  '>': (time: number, value: number) => time > value,
-  '<': (time: number, value: number) => time < value,
-} as const;
-
 /** True if a task is within a bound. */
 export function isWithin({ operator, value }: ListBound, time: number): boolean {
-  return HOLDS[operator](time, value);
+  switch (operator) {
+    case '>=':
+      return time >= value;
+    case '>':
+      return time > value;
+    case '<':
+      return time < value;
+  }
 }
 
 /** True for a bound beyond which no task of a list is within it: lists show the newest first. */
