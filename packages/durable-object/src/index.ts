@@ -99,6 +99,7 @@ function tablesOf(
     keys,
     queues: new QueueTables(sql, log),
     owners: new OwnerTables({ sql, rows, keys, retention }),
+    finished: retention,
     transaction,
     close: () => {},
   };

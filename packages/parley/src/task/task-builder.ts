@@ -43,6 +43,21 @@ export class TaskBuilder {
     return builder.view();
   }
 
+  /**
+   * The task of a stored log. Without a snapshot, the log is whole and its first record shows the task.
+   * @throws Error if the log has no beginning.
+   */
+  static replay(id: string, snapshot: Task | undefined, records: Iterable<LogRecord>): Task {
+    let builder = snapshot && new TaskBuilder(snapshot);
+    for (const record of records) {
+      if (builder !== undefined) builder.apply(record);
+      else if ('task' in record.event) builder = new TaskBuilder(record.event.task);
+      else break;
+    }
+    if (builder === undefined) throw new Error(`The log of task ${id} has no beginning`);
+    return builder.view();
+  }
+
   /** The current status and metadata. */
   get head(): StatusAndMetadata {
     return { status: this.#status, metadata: this.#metadata };

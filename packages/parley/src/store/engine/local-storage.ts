@@ -19,7 +19,7 @@ import { OwnerBlocks } from '../owner-blocks.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { KeyHead } from '../rules/key-head.js';
-import { isRunning } from '../rules/task-head.js';
+import { storedTask } from '../rules/task-head.js';
 import { arrivalAt, waits } from '../rules/turn-place.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -51,6 +51,7 @@ import { LocalMessageKeys } from './local-message-keys.js';
 import { LocalOwnerStorage } from './local-owner-storage.js';
 import { LocalPush } from './local-push.js';
 import type { LocalHead, LocalTables, LocalTurn } from './local-tables.js';
+import { sweep } from './sweep.js';
 
 /** The facts of a claimed turn that are not in the head of its task. */
 interface ClaimedTexts extends Omit<LocalTurn, 'attempts'> {
@@ -188,7 +189,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   async tasks(query: TaskQuery): Promise<TaskPage> {
     const now = this.#lifetime.now();
     const { found, ...page } = this.#tables.tasks.page(query);
-    return { tasks: found.map(({ head, task }) => storedTask(head, task, now)), ...page };
+    return { tasks: found.map(({ head, task }) => storedTask({ scope: head.key.scope, task }, head, now)), ...page };
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -249,14 +250,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     return this.#nodes.all();
   }
 
-  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
+  async sweep(retention: Retention): Promise<Swept> {
     const now = this.#lifetime.now();
-    const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
-    return this.#tables.transaction(() => {
-      const keys = this.#tables.keys.sweep(now, limit);
-      const { tasks, records } = this.#tables.tasks.sweep(times, limit - keys);
-      return { tasks, records, keys, more: keys + tasks + records >= limit };
-    });
+    return this.#tables.transaction(() => sweep(this.#tables, retention, now));
   }
 
   async close(): Promise<void> {
@@ -290,11 +286,6 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   }
 
   #storedOf(head: Head, now: number): StoredTask {
-    return storedTask(head, this.#tables.tasks.read(head), now);
+    return storedTask({ scope: head.key.scope, task: this.#tables.tasks.read(head) }, head, now);
   }
-}
-
-function storedTask({ key, seq, epoch, holder, createdAt }: LocalHead, task: Task, now: number): StoredTask {
-  const running = isRunning({ holder }, now);
-  return { scope: key.scope, task, seq, epoch, running, heldTurn: holder?.turn ?? 0, createdAt };
 }
