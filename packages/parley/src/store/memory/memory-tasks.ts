@@ -7,7 +7,6 @@ import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { FinishedTasks } from '../engine/sweep.js';
 import type { SweepTimes } from '../rules/retention.js';
-import type { Scope } from '../task-key.js';
 import { EndedTasks } from './ended-tasks.js';
 import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
