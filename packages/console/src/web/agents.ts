@@ -11,6 +11,7 @@ import { Connections } from './connections.js';
 import { forgetPrivate } from './conversation-store.js';
 import { type Credential, credentialProvider, keepCredential, keptCredential } from './credentials.js';
 import { route } from './route.js';
+import { MODEL_OUTPUT_EXTENSION } from './tool-calls.js';
 
 /** The path that the server gives the console. */
 const CONSOLE_PATH = '/console';
@@ -43,7 +44,7 @@ export const refusedAgents = signal<ReadonlySet<string>>(new Set());
 /** The agent of the current route. */
 export const currentAgent = computed<Agent | undefined>(() => {
   const place = route.value;
-  return place.page === 'agents' ? undefined : agents.value?.find(({ path }) => path === place.agent);
+  return 'agent' in place ? agents.value?.find(({ path }) => path === place.agent) : undefined;
 });
 
 /** True if the agent asks for a credential that the user has not given, or that it has refused. */
@@ -115,7 +116,9 @@ function agentOf(facts: AgentFacts): Agent {
     url: `${location.origin}${path === '/' ? '' : path}`,
     connections,
     client: () => {
+      const offered = card.capabilities.extensions?.map(({ uri }) => uri) ?? [];
       client ??= connect(card, {
+        extensions: offered.filter((uri) => uri === MODEL_OUTPUT_EXTENSION),
         fetch: connections.fetch,
         onConnection: (event) => listeners.forEach((listener) => void listener(event)),
         ...(credential && { credentials: credentialProvider(credential) }),

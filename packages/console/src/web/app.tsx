@@ -12,6 +12,7 @@ import { Empty, Failure } from './views/controls.js';
 import { SignIn } from './views/sign-in.js';
 import { TaskPage } from './views/task-page.js';
 import { TasksPage } from './views/tasks-page.js';
+import { WaitingPage } from './views/waiting-page.js';
 
 /** The whole console: navigation beside the current page. */
 export function App() {
@@ -70,7 +71,7 @@ function Content({ agent }: { readonly agent: Agent | undefined }) {
     );
   }
   if (agents.value === undefined) return <p class="page">Loading the agents</p>;
-  if (place.page === 'agents') return <AgentsPage />;
+  if (!('agent' in place)) return place.page === 'agents' ? <AgentsPage /> : <WaitingPage />;
   if (agent === undefined) {
     return (
       <div class="page">
@@ -119,6 +120,15 @@ function Menu({ agent }: { readonly agent: Agent | undefined }) {
             ))}
           </select>
         </label>
+      )}
+      {all.length > 0 && (
+        <ul class="pages">
+          <li>
+            <a href={fragmentOf({ page: 'waiting' })} aria-current={place.page === 'waiting' ? 'page' : undefined}>
+              Waiting for me
+            </a>
+          </li>
+        </ul>
       )}
       {agent !== undefined && (
         <>

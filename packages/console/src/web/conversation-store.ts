@@ -24,6 +24,10 @@ export interface Reply {
 export interface Turn {
   readonly messageId: string;
   readonly text: string;
+  /** The names of the files that were sent with it. */
+  readonly files?: readonly string[];
+  /** True if it has more than text. The browser keeps only the text. */
+  readonly hasData?: boolean;
   readonly at: number;
   readonly reply: Reply;
 }

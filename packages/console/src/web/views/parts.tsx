@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Part, RawPart } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
 import { followedUrl } from '../markdown-inline.js';
+import { isQuestionData } from '../questions.js';
 import { bytesText, shownName, shownText } from '../shown-name.js';
 import { Json } from './controls.js';
 import { Markdown, OutsideLink } from './markdown.js';
@@ -26,6 +27,7 @@ function PartView({ part }: { readonly part: Part }) {
     const isPlain = part.mediaType !== undefined && !/^text\/(?:plain|markdown)\b/.test(part.mediaType);
     return isPlain ? <pre class="text">{shownText(part.text)}</pre> : <Markdown text={part.text} />;
   }
+  if (isQuestionData(part)) return null;
   if ('data' in part) return <FoldedData value={part.data} />;
   return 'raw' in part ? (
     <FileView part={part} />
