@@ -90,6 +90,32 @@ it('a conversation: empty, in a stream, with a question, and with files', async 
   await look(opened, 'conversation-files');
 });
 
+it('what waits for the user: an approval, a form, an authorization, and all of them', async () => {
+  const opened = await world();
+  const { page, open, talk } = opened;
+  await open('#/waiting');
+  await page.getByText('Nothing waits for you').waitFor();
+  await look(opened, 'waiting-empty');
+  const paying = await talk('/pay');
+  await paying.say('Pay the bill');
+  await expectText(paying.text, 'wants to call pay');
+  await look(opened, 'conversation-approval');
+  const booking = await talk('/rooms');
+  await booking.attach([{ name: 'passport.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF') }]);
+  await page.getByRole('list', { name: 'Attached files' }).waitFor();
+  await look(opened, 'conversation-attached');
+  await booking.say('Oslo');
+  await page.getByRole('form', { name: 'Which room in Oslo?' }).waitFor();
+  await look(opened, 'conversation-form');
+  const planning = await talk('/calendar');
+  await planning.say('Plan my day');
+  await expectText(planning.text, 'calendar.read');
+  await look(opened, 'conversation-authorization');
+  await open('#/waiting');
+  await expect.poll(() => page.getByRole('list', { name: 'Waiting tasks' }).getByRole('article').count()).toBe(3);
+  await look(opened, 'waiting');
+});
+
 it('tasks: the empty table, the table and a task', async () => {
   const opened = await world();
   const { page, steps, open, talk } = opened;

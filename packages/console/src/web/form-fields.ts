@@ -86,13 +86,13 @@ function titleOf(title: unknown, value: unknown): string {
  * @throws SyntaxError if a text is no JSON, in a field that takes JSON.
  */
 export function answerOf(fields: readonly FormField[], texts: readonly string[]): unknown {
-  const values = fields.map((field, at) => [field, valueOf(field, texts[at] ?? '')] as const);
+  const values = fields.map((field, at) => [field, typedValue(field, texts[at] ?? '')] as const);
   const [only] = values;
   if (only?.[0].name === undefined) return only?.[1] ?? {};
   return Object.fromEntries(values.flatMap(([{ name = '' }, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
-function valueOf({ kind, choices, isRequired, title }: FormField, text: string): unknown {
+function typedValue({ kind, choices, isRequired, title }: FormField, text: string): unknown {
   if (kind === 'boolean') return text === 'true';
   if (text === '') return isRequired && kind === 'text' ? '' : undefined;
   if (kind === 'choice') return choices[Number(text)]?.value;
