@@ -105,10 +105,17 @@ function reachable(card: AgentCard): AgentCard {
   return { ...card, supportedInterfaces: card.supportedInterfaces.map((one) => ({ ...one, url: here(one.url) })) };
 }
 
+/** The headers and parameters in which the schemes of a card take keys. */
+function keyNames({ securitySchemes = {} }: AgentCard): readonly string[] {
+  return Object.values(securitySchemes).flatMap((scheme) =>
+    'apiKeySecurityScheme' in scheme ? [scheme.apiKeySecurityScheme.name] : [],
+  );
+}
+
 type AgentFacts = Pick<Agent, 'path' | 'published' | 'card' | 'credential'>;
 
 function agentOf(facts: AgentFacts): Agent {
-  const connections = new Connections();
+  const connections = new Connections(keyNames(facts.card));
   let client: Promise<Client> | undefined;
   const { card, credential, path } = facts;
   return {

@@ -13,6 +13,7 @@ import { SignIn } from './views/sign-in.js';
 import { TaskPage } from './views/task-page.js';
 import { TasksPage } from './views/tasks-page.js';
 import { WaitingPage } from './views/waiting-page.js';
+import { WirePage } from './views/wire-page.js';
 
 /** The whole console: navigation beside the current page. */
 export function App() {
@@ -82,6 +83,7 @@ function Content({ agent }: { readonly agent: Agent | undefined }) {
     );
   }
   if (place.page === 'card') return <CardPage key={agent.path} agent={agent} />;
+  if (place.page === 'wire') return <WirePage key={agent.path} agent={agent} />;
   if (needsSignIn(agent)) return <SignIn key={agent.path} agent={agent} />;
   const { page, id } = place;
   if (page === 'chat') return <ChatPage key={agent.path} agent={agent} id={id} />;
@@ -93,6 +95,7 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ['chat', 'Conversation'],
   ['tasks', 'Tasks'],
   ['card', 'Agent card'],
+  ['wire', 'Wire'],
 ];
 
 function Menu({ agent }: { readonly agent: Agent | undefined }) {

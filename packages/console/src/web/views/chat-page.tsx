@@ -11,7 +11,7 @@ import { Composer } from './composer.js';
 import { Empty, Failure, StateLabel } from './controls.js';
 import { Reasoning, ToolCalls } from './folds.js';
 import { Parts } from './parts.js';
-import { Questions } from './questions.js';
+import { AskedText, Questions } from './questions.js';
 
 /** A conversation with an agent. */
 export function ChatPage({ agent, id }: { readonly agent: Agent; readonly id: string | undefined }) {
@@ -220,7 +220,9 @@ function TaskReply({ view, earlier }: { readonly view: TaskView; readonly earlie
           <Parts parts={parts} />
         </article>
       ))}
-      {message !== undefined && (isEnded(state) || isWaiting(state)) && <Parts parts={message.parts} />}
+      {message !== undefined && (isEnded(state) || isWaiting(state)) && (
+        <AskedText parts={message.parts} questions={questionsOf(view)} />
+      )}
     </>
   );
 }

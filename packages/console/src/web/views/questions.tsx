@@ -13,6 +13,7 @@ import {
 import { agoOf, shownName, shownText } from '../shown-name.js';
 import { Failure, Json } from './controls.js';
 import { OutsideLink } from './markdown.js';
+import { Parts } from './parts.js';
 
 /** Sends an answer: the text tells the user what was sent. */
 export type SendAnswer = (text: string, parts: readonly Part[]) => void;
@@ -32,6 +33,22 @@ export function Questions({ questions, send }: QuestionsShape) {
         return <Authorization key={question.url} asked={question} />;
       })}
     </div>
+  );
+}
+
+interface AskedTextShape {
+  readonly parts: readonly Part[];
+  readonly questions: readonly Question[];
+}
+
+/** The text of a question. It is folded if buttons or a form ask the same. */
+export function AskedText({ parts, questions }: AskedTextShape) {
+  if (!questions.some(({ kind }) => kind !== 'authorization')) return <Parts parts={parts} />;
+  return (
+    <details class="fold">
+      <summary>The question as text</summary>
+      <Parts parts={parts} />
+    </details>
   );
 }
 

@@ -1,14 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { Part } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
-import { isQuestionData, questionsOf } from '../questions.js';
+import { questionsOf } from '../questions.js';
 import { fragmentOf } from '../route.js';
 import { agoOf, shownName } from '../shown-name.js';
 import { viewOf } from '../task-view.js';
 import { type WaitingTask, WaitingWatch } from '../waiting-tasks.js';
 import { Empty, Failure, PageTitle, StateLabel } from './controls.js';
-import { Parts } from './parts.js';
-import { Questions } from './questions.js';
+import { AskedText, Questions } from './questions.js';
 
 /** The questions, approvals and authorizations of all agents that wait for the user. */
 export function WaitingPage() {
@@ -65,7 +64,6 @@ function Waiting({ waiting: { agent, task }, answer }: WaitingShape) {
   const isSent = useSignal(false);
   const { id, status } = task;
   const questions = questionsOf(viewOf(task));
-  const parts = (status.message?.parts ?? []).filter((part) => !isQuestionData(part));
   const send = async (sent: readonly Part[]): Promise<void> => {
     if (isSent.value) return;
     failure.value = undefined;
@@ -88,7 +86,7 @@ function Waiting({ waiting: { agent, task }, answer }: WaitingShape) {
         <a href={fragmentOf({ page: 'tasks', agent: agent.path, id })}>Task and timeline</a>
         <span>{agoOf(status.timestamp, Date.now())}</span>
       </p>
-      <Parts parts={parts} />
+      <AskedText parts={status.message?.parts ?? []} questions={questions} />
       {questions.length > 0 ? (
         <Questions questions={questions} send={(_, data) => void send(data)} />
       ) : (
