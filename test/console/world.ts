@@ -3,6 +3,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { archivist, hostile, painter, storyteller } from './agents.js';
 import { cashier, clerk, postman, secretary } from './asking-agents.js';
+import { flood, huge } from './flooding-agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { Steps } from './steps.js';
 
@@ -48,6 +49,8 @@ export function consoleWorld(): (more?: Partial<A2AHostOptions>) => Promise<Worl
       '/rooms': clerk,
       '/calendar': secretary,
       '/post': postman,
+      '/huge': huge(steps),
+      '/flood': flood(steps),
     };
     host = createA2AHost({ agents, console: true, push: false, openapi: true, logRequests: false, ...more });
     ({ url } = await host.listen(0));
