@@ -116,6 +116,21 @@ it('what waits for the user: an approval, a form, an authorization, and all of t
   await look(opened, 'waiting');
 });
 
+it('the wire, and two bindings side by side', async () => {
+  const opened = await world();
+  const { page, open, talk } = opened;
+  const chat = await talk('/story');
+  await told(chat, 'Note: buy oil');
+  await page.getByRole('link', { name: 'Wire' }).click();
+  await page.getByRole('list', { name: 'Calls' }).locator('summary').first().click();
+  await look(opened, 'wire');
+  await open('#/agent/%2Fstory/compare');
+  await page.getByLabel('Message').fill('Note: buy oil');
+  await page.getByRole('button', { name: 'Send to both' }).click();
+  await page.getByText('Both answers are the same').waitFor();
+  await look(opened, 'compare');
+});
+
 it('tasks: the empty table, the table and a task', async () => {
   const opened = await world();
   const { page, steps, open, talk } = opened;

@@ -108,7 +108,7 @@ it('the layout does not jump while an answer streams', async () => {
   expect(jumps).toBeLessThan(0.1);
 });
 
-it.runIf(isLong)('memory is flat over 100,000 events', async () => {
+it.runIf(isLong)('memory is flat over 100,000 events', { timeout: 300_000 }, async () => {
   const sizes: number[] = [];
   for (const events of [25_000, 100_000]) {
     const opened = await world();

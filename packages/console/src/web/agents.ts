@@ -30,6 +30,8 @@ export interface Agent {
   /** Absent: none was given, or the agent asks for none. */
   readonly credential: Credential | undefined;
   client(): Promise<Client>;
+  /** A client of a card that names some of the interfaces. Its caller closes it. */
+  clientOf(card: AgentCard): Promise<Client>;
   /** Ends all its streams. */
   close(): void;
 }
@@ -118,20 +120,23 @@ function agentOf(facts: AgentFacts): Agent {
   const connections = new Connections(keyNames(facts.card));
   let client: Promise<Client> | undefined;
   const { card, credential, path } = facts;
+  const offered = card.capabilities.extensions?.map(({ uri }) => uri) ?? [];
+  const clientOf = (described: AgentCard): Promise<Client> =>
+    connect(described, {
+      extensions: offered.filter((uri) => uri === MODEL_OUTPUT_EXTENSION),
+      fetch: connections.fetch,
+      onConnection: (event) => listeners.forEach((listener) => void listener(event)),
+      ...(credential && { credentials: credentialProvider(credential) }),
+    });
   return {
     ...facts,
     url: `${location.origin}${path === '/' ? '' : path}`,
     connections,
     client: () => {
-      const offered = card.capabilities.extensions?.map(({ uri }) => uri) ?? [];
-      client ??= connect(card, {
-        extensions: offered.filter((uri) => uri === MODEL_OUTPUT_EXTENSION),
-        fetch: connections.fetch,
-        onConnection: (event) => listeners.forEach((listener) => void listener(event)),
-        ...(credential && { credentials: credentialProvider(credential) }),
-      });
+      client ??= clientOf(card);
       return client;
     },
+    clientOf,
     close: () => void client?.then((one) => one.close()),
   };
 }

@@ -8,6 +8,7 @@ import { THEMES, theme } from './theme.js';
 import { AgentsPage } from './views/agents-page.js';
 import { CardPage } from './views/card-page.js';
 import { ChatPage } from './views/chat-page.js';
+import { ComparePage } from './views/compare-page.js';
 import { Empty, Failure } from './views/controls.js';
 import { SignIn } from './views/sign-in.js';
 import { TaskPage } from './views/task-page.js';
@@ -85,6 +86,7 @@ function Content({ agent }: { readonly agent: Agent | undefined }) {
   if (place.page === 'card') return <CardPage key={agent.path} agent={agent} />;
   if (place.page === 'wire') return <WirePage key={agent.path} agent={agent} />;
   if (needsSignIn(agent)) return <SignIn key={agent.path} agent={agent} />;
+  if (place.page === 'compare') return <ComparePage key={agent.path} agent={agent} />;
   const { page, id } = place;
   if (page === 'chat') return <ChatPage key={agent.path} agent={agent} id={id} />;
   if (id !== undefined) return <TaskPage key={`${agent.path} ${id}`} agent={agent} id={id} />;
@@ -96,6 +98,7 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ['tasks', 'Tasks'],
   ['card', 'Agent card'],
   ['wire', 'Wire'],
+  ['compare', 'Compare bindings'],
 ];
 
 function Menu({ agent }: { readonly agent: Agent | undefined }) {
