@@ -131,7 +131,7 @@ function Attached({ files, remove }: AttachedShape) {
   return (
     <ul class="attached" aria-label="Attached files">
       {files.map(({ filename = 'file', raw }, at) => (
-        <li key={at}>
+        <li key={at} class="attached-file">
           <bdi>{shownName(filename, 60)}</bdi> <span class="hint">{bytesText(Math.floor((raw.length * 3) / 4))}</span>
           <button
             type="button"
