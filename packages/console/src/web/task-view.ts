@@ -15,8 +15,8 @@ export interface TaskView {
 }
 
 /**
- * Most notes, artifacts, and parts of one artifact in a view. A flood of an agent thus costs the same per event, however
- * long it is. The record has all.
+ * Most notes, artifacts, and parts of one artifact in a view, so that each event of a flood costs the same. The record
+ * has all.
  */
 const MOST_KEPT = 1_000;
 
