@@ -11,6 +11,7 @@ import { Connections } from './connections.js';
 import { forgetPrivate } from './conversation-store.js';
 import { type Credential, credentialProvider, keepCredential, keptCredential } from './credentials.js';
 import { route } from './route.js';
+import { MODEL_OUTPUT_EXTENSION } from './tool-calls.js';
 
 /** The path that the server gives the console. */
 const CONSOLE_PATH = '/console';
@@ -29,6 +30,8 @@ export interface Agent {
   /** Absent: none was given, or the agent asks for none. */
   readonly credential: Credential | undefined;
   client(): Promise<Client>;
+  /** A client of a card that names some of the interfaces. Its caller closes it. */
+  clientOf(card: AgentCard): Promise<Client>;
   /** Ends all its streams. */
   close(): void;
 }
@@ -43,7 +46,7 @@ export const refusedAgents = signal<ReadonlySet<string>>(new Set());
 /** The agent of the current route. */
 export const currentAgent = computed<Agent | undefined>(() => {
   const place = route.value;
-  return place.page === 'agents' ? undefined : agents.value?.find(({ path }) => path === place.agent);
+  return 'agent' in place ? agents.value?.find(({ path }) => path === place.agent) : undefined;
 });
 
 /** True if the agent asks for a credential that the user has not given, or that it has refused. */
@@ -104,24 +107,36 @@ function reachable(card: AgentCard): AgentCard {
   return { ...card, supportedInterfaces: card.supportedInterfaces.map((one) => ({ ...one, url: here(one.url) })) };
 }
 
+/** The headers and parameters in which the schemes of a card take keys. */
+function keyNames({ securitySchemes = {} }: AgentCard): readonly string[] {
+  return Object.values(securitySchemes).flatMap((scheme) =>
+    'apiKeySecurityScheme' in scheme ? [scheme.apiKeySecurityScheme.name] : [],
+  );
+}
+
 type AgentFacts = Pick<Agent, 'path' | 'published' | 'card' | 'credential'>;
 
 function agentOf(facts: AgentFacts): Agent {
-  const connections = new Connections();
+  const connections = new Connections(keyNames(facts.card));
   let client: Promise<Client> | undefined;
   const { card, credential, path } = facts;
+  const offered = card.capabilities.extensions?.map(({ uri }) => uri) ?? [];
+  const clientOf = (described: AgentCard): Promise<Client> =>
+    connect(described, {
+      extensions: offered.filter((uri) => uri === MODEL_OUTPUT_EXTENSION),
+      fetch: connections.fetch,
+      onConnection: (event) => listeners.forEach((listener) => void listener(event)),
+      ...(credential && { credentials: credentialProvider(credential) }),
+    });
   return {
     ...facts,
     url: `${location.origin}${path === '/' ? '' : path}`,
     connections,
     client: () => {
-      client ??= connect(card, {
-        fetch: connections.fetch,
-        onConnection: (event) => listeners.forEach((listener) => void listener(event)),
-        ...(credential && { credentials: credentialProvider(credential) }),
-      });
+      client ??= clientOf(card);
       return client;
     },
+    clientOf,
     close: () => void client?.then((one) => one.close()),
   };
 }

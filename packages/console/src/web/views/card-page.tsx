@@ -70,7 +70,7 @@ function Skill({ agent, skill }: { readonly agent: Agent; readonly skill: AgentS
   const { name, description, tags, examples = [] } = skill;
   const start = (text: string): void => {
     const conversation = newConversation(agent);
-    void say(agent, conversation, text);
+    void say(agent, conversation, { text: text });
     goTo({ page: 'chat', agent: agent.path, id: conversation.id });
   };
   return (
