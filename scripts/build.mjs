@@ -12,6 +12,7 @@ const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const PROJECTS = [
   'packages/parley',
   'packages/durable-object',
+  'packages/conformance',
   'packages/console',
   'examples/agents',
   'examples/ai-sdk',
@@ -19,7 +20,6 @@ const PROJECTS = [
   'examples/openai-agents',
   'examples/tools',
   'benchmarks',
-  'packages/conformance',
   'packages/cli',
 ];
 

@@ -1,3 +1,5 @@
+import { fetchHere } from './launch.js';
+
 /** The open answers of an agent. They can be cut as a broken network would cut them. */
 export class Connections {
   readonly #open = new Set<AbortController>();
@@ -7,7 +9,7 @@ export class Connections {
     const cut = new AbortController();
     const { signal } = init;
     const either = signal ? AbortSignal.any([signal, cut.signal]) : cut.signal;
-    const answer = await fetch(url, { ...init, signal: either, credentials: 'same-origin' });
+    const answer = await fetchHere(url, { ...init, signal: either });
     if (!answer.headers.get('content-type')?.startsWith('text/event-stream') || answer.body === null) return answer;
     this.#open.add(cut);
     const closed = (): void => void this.#open.delete(cut);

@@ -59,6 +59,20 @@ export function credentialProvider(credential: Credential): CredentialProvider {
   return { credentials: async () => credential };
 }
 
+/** The header in which `parley console` takes a credential for the agent that it calls. */
+const FORWARDED_HEADER = 'parley-console-credential';
+
+/** A provider whose credentials go to the agent through the server of this page. */
+export function forwardedCredentials(provider: CredentialProvider): CredentialProvider {
+  return {
+    ...provider,
+    credentials: async (target) => {
+      const credential = await provider.credentials(target);
+      return { headers: { [FORWARDED_HEADER]: encodeURIComponent(JSON.stringify(credential)) } };
+    },
+  };
+}
+
 const keyOf = (path: string): string => `parley-console:credential:${path}`;
 
 /** The credential of an agent in this tab. */
