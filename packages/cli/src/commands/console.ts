@@ -1,3 +1,4 @@
+import type { ConnectOptions } from 'parley-a2a/client';
 import type { RequestCredentials } from 'parley-a2a/credentials';
 import { agentOptions } from '../agent/agent-options.js';
 import { agentTarget } from '../agent/agent-target.js';
@@ -13,7 +14,8 @@ import { portOf } from '../serve/listening.js';
 export async function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
   const target = agentTarget(invocation, args[0]);
-  const { connect, credentials, signatures } = await agentOptions(invocation, target);
+  const { connect: given, credentials, signatures } = await agentOptions(invocation, target);
+  const connect = settings.setting('a2a-version') === undefined ? anyVersion(given) : given;
   const port = settings.setting('port')?.source === 'flag' ? portOf(settings.text('port')) : 0;
   const { fetchAgentCard } = await import('parley-a2a/client');
   let published: unknown;
@@ -46,4 +48,9 @@ export async function run(invocation: Invocation): Promise<number> {
   if (output.isRead && !settings.isOn('no-open')) openBrowser(url);
   await stopped;
   return 0;
+}
+
+/** The options for agents of every version. Those with several are called in the newest. */
+function anyVersion({ version: newest = '1.0', prefer = [], ...options }: ConnectOptions): ConnectOptions {
+  return { ...options, prefer: [...prefer, newest] };
 }

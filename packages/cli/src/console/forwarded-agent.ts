@@ -1,5 +1,5 @@
-import { A2AError, type CallOptions, type Client, type TaskStream } from 'parley-a2a/client';
-import { BaseRequestHandler, type RequestHandler, type ServerCallContext, type StreamItem } from 'parley-a2a/server';
+import { type CallOptions, type Client, A2AError as ClientError, type TaskStream } from 'parley-a2a/client';
+import { A2AError, BaseRequestHandler, type RequestHandler, type ServerCallContext, type StreamItem } from 'parley-a2a/server';
 import { failureOf } from '../failure/failure.js';
 
 type Answer<Name extends keyof RequestHandler> = ReturnType<RequestHandler[Name]>;
@@ -94,9 +94,10 @@ async function* itemsOf(
   }
 }
 
-/** An error of the agent as it is. Failures to reach it are told with their reason. */
-function forwarded(error: unknown): Error {
-  if (error instanceof A2AError) return error;
+/** An error of the agent as it is. A failure to reach it is told with its reason. */
+function forwarded(error: unknown): A2AError {
+  // The bundle of the tool has a client of its own, whose errors the server does not know.
+  if (error instanceof ClientError) return new A2AError(error.code, error.message, error.details, { cause: error });
   const { message, hint } = failureOf(error);
   const text = `The agent cannot be called: ${message}`;
   return new A2AError('UNAVAILABLE', hint === null ? text : `${text}; ${hint}`, {}, { cause: error });
