@@ -1,4 +1,4 @@
-import type { ConnectOptions } from 'parley-a2a/client';
+import type { ConnectOptions, Fetch } from 'parley-a2a/client';
 import type { RequestCredentials } from 'parley-a2a/credentials';
 import { agentOptions } from '../agent/agent-options.js';
 import { agentTarget } from '../agent/agent-target.js';
@@ -9,6 +9,9 @@ import { AgentClients } from '../console/agent-clients.js';
 import { openBrowser } from '../console/open-browser.js';
 import { serveConsole } from '../console/serve-console.js';
 import { portOf } from '../serve/listening.js';
+
+/** The credentials of the tool go to no authorization server. */
+const ANONYMOUS = { credentials: async () => ({}) };
 
 /** Serves the console for an agent on loopback, until a signal ends it. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -38,7 +41,10 @@ export async function run(invocation: Invocation): Promise<number> {
   const own: RequestCredentials = await credentials.credentials({ card, url: reference }).catch(() => ({}));
   const hasCredential = Object.keys({ ...own.headers, ...own.query }).length > 0;
   const verification = signatures?.verification;
-  const agent = { reference, card, published, verification, hasCredential, clients };
+  const stranger = connected(target, { ...connect, credentials: ANONYMOUS, headers: {} }, settings);
+  stranger.catch(() => {});
+  const fetch: Fetch = async (url, init) => (await stranger).request(url, init);
+  const agent = { reference, card, published, verification, hasCredential, clients, fetch };
   const { url, stopped } = await serveConsole(agent, { port, host: '127.0.0.1' });
   if (output.json) output.line({ name: card.name, agent: reference, url });
   else {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AgentCard } from 'parley-a2a';
-import { STREAM_RESUME_EXTENSION } from 'parley-a2a/client';
+import { type Fetch, STREAM_RESUME_EXTENSION } from 'parley-a2a/client';
 import { createA2AHost } from 'parley-a2a/node';
+import { oauthRelay } from 'parley-a2a-console';
 import type { CardVerification } from '../agent/card-signatures.js';
 import { nodeListener } from '../serve/web-exchange.js';
 import { type ListenPlace, type StartedServer, started } from '../serve/listening.js';
@@ -14,6 +15,7 @@ import { ForwardedAgent } from './forwarded-agent.js';
 const CALLS_PATH = '/agent';
 const CARD_PATH = '/console/agent-card.json';
 const EXTENDED_CARD_PATH = '/console/extended-card.json';
+const OAUTH_PATH = '/console/oauth';
 
 /** The agent that the console shows. */
 export interface ShownAgent {
@@ -27,6 +29,8 @@ export interface ShownAgent {
   /** True if the tool has credentials for the agent. */
   readonly hasCredential: boolean;
   readonly clients: AgentClients;
+  /** Sends requests to the authorization servers of the card, to public addresses unless the agent is private. */
+  readonly fetch: Fetch;
 }
 
 /** A console that listens. */
@@ -37,7 +41,7 @@ export interface ServedConsole extends Pick<StartedServer, 'stopped'> {
 
 /** Serves the console for an agent on loopback. */
 export async function serveConsole(agent: ShownAgent, place: ListenPlace): Promise<ServedConsole> {
-  const { reference, card, published, verification, hasCredential, clients } = agent;
+  const { reference, card, published, verification, hasCredential, clients, fetch } = agent;
   const token = randomBytes(32).toString('base64url');
   const entry = {
     path: reference,
@@ -54,6 +58,7 @@ export async function serveConsole(agent: ShownAgent, place: ListenPlace): Promi
     health: false,
     logRequests: false,
   });
+  const relay = oauthRelay({ cards: () => [card], fetch });
   const gate = consoleGate({
     token,
     documents: {
@@ -62,6 +67,10 @@ export async function serveConsole(agent: ShownAgent, place: ListenPlace): Promi
       [EXTENDED_CARD_PATH]: async (request) => {
         const client = await clients.forRequest(request, clients.current);
         return answer(await client.getExtendedAgentCard({ signal: request.signal }));
+      },
+      [OAUTH_PATH]: async (request) => {
+        const { body, ...init } = await relay(await request.text());
+        return new Response(body, init);
       },
     },
     serve: (request) => clients.forRequest(request, () => host.fetch(request)),

@@ -152,7 +152,7 @@ function agentOf(facts: AgentFacts): Agent {
   let client: Promise<Client> | undefined;
   const { place, card, credential } = facts;
   const { path, calls, extendedCard } = place;
-  const credentials = credential && credentialProvider(credential);
+  const credentials = credential && credentialProvider(credential, path);
   const provider = calls === undefined ? credentials : credentials && forwardedCredentials(credentials);
   const connected = (): Promise<Client> => {
     client ??= connect(calls === undefined ? card : forwardedCard(card, calls), {

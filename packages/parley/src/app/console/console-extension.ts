@@ -1,3 +1,4 @@
+import { isFromOtherSite } from '../../auth/cross-site.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { isLoopback } from '../../net/loopback.js';
@@ -5,15 +6,18 @@ import { isLocalHost, type PublicHosts } from '../../net/public-hosts.js';
 import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import type { HostExtension, HostView } from '../host-extension.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
-import { readOnly } from '../middleware/method-filter.js';
+import { readOnly, taking } from '../middleware/method-filter.js';
 import { prefersPage } from '../origin.js';
-import type { ConsoleFiles } from './console-files.js';
+import type { ConsoleFiles, ConsolePackage } from './console-files.js';
 
 /** The path of the console. Its files are one segment below. */
 export const CONSOLE_PATH = '/console';
 
 /** The cards of the agents of the host. */
 const AGENTS_FILE = 'agents.json';
+/** The endpoint for requests to the authorization servers of the cards. */
+const OAUTH_FILE = 'oauth';
+const OAUTH_BYTES = 64 * 1024;
 
 /** Headers that proxies add. A proxy makes a server on loopback public. */
 const FORWARDING_HEADERS = [
@@ -41,7 +45,7 @@ const NOT_HERE: ExchangeResponse = errorAnswer({ status: 404, message: 'Nothing 
 /** The names of the host, and the files of the console. */
 export interface ConsoleOptions {
   /** @throws Error if the package of the console is not installed. */
-  readonly load: () => Promise<ConsoleFiles>;
+  readonly load: () => Promise<ConsolePackage>;
   /** The configured base url. Absent: none. */
   readonly publicUrl?: string | undefined;
   readonly isPublicHost?: PublicHosts | undefined;
@@ -52,7 +56,8 @@ export interface ConsoleOptions {
  * user signs in. Requests through proxies and for foreign hosts do not get it.
  */
 export function consoleExtension({ load, publicUrl, isPublicHost }: ConsoleOptions): HostExtension {
-  const files = new LoadedOnDemand(load);
+  const loaded = new LoadedOnDemand(load);
+  const files = new LoadedOnDemand(async () => (await loaded.get()).consoleFiles());
   const publicHost = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.host;
   const isDirect = (request: ExchangeRequest): boolean => {
     if (FORWARDING_HEADERS.some((name) => request.header(name) !== undefined)) return false;
@@ -69,11 +74,13 @@ export function consoleExtension({ load, publicUrl, isPublicHost }: ConsoleOptio
       if (host.mounts.some(({ path }) => path === CONSOLE_PATH)) {
         throw new OptionsError('console', [`needs the path ${CONSOLE_PATH}, where an agent is served`]);
       }
-      const exchange = consoleExchange(files, host);
-      const direct: Exchange = (request) => (isDirect(request) ? exchange(request) : Promise.resolve(NOT_HERE));
-      return [
-        { path: CONSOLE_PATH, items: /^[\w.-]+$/, exchange: readOnly(direct), access: 'open', without: ['start'] },
-      ];
+      const read = readOnly(consoleExchange(files, host));
+      const relayed = oauthExchange(loaded, host);
+      const exchange: Exchange = async (request) => {
+        if (!isDirect(request)) return NOT_HERE;
+        return request.path === `${CONSOLE_PATH}/${OAUTH_FILE}` ? relayed(request) : read(request);
+      };
+      return [{ path: CONSOLE_PATH, items: /^[\w.-]+$/, exchange, access: 'open', without: ['start'] }];
     },
     // A package that is missing is an error at the start.
     listen: async () => void (await files.get()),
@@ -110,4 +117,22 @@ function consoleExchange(loaded: LoadedOnDemand<ConsoleFiles>, host: HostView): 
     };
     return { status: 200, headers, body: file.text };
   };
+}
+
+/** Answers the page's requests for tokens. Pages of other sites and forms cannot send them. */
+function oauthExchange(loaded: LoadedOnDemand<ConsolePackage>, host: HostView): Exchange {
+  const relay = new LoadedOnDemand(async () =>
+    (await loaded.get()).oauthRelay({
+      cards: () => host.mounts.map((mount) => mount.card('')),
+      fetch: (url, init) => fetch(url, init),
+    }),
+  );
+  return taking({ methods: ['POST'], message: 'This takes requests for tokens only' }, async (request) => {
+    const type = request.header('content-type') ?? '';
+    if (isFromOtherSite((name) => request.header(name)) === true || !type.startsWith('application/json')) {
+      return errorAnswer({ status: 403, message: 'Only the console may ask for tokens here' });
+    }
+    const body = await request.body(OAUTH_BYTES);
+    return (await relay.get())(new TextDecoder().decode(body));
+  });
 }
