@@ -24,12 +24,13 @@ function authenticator(securitySchemes: Readonly<Record<string, SecurityScheme>>
   return {
     challenges,
     securitySchemes,
+    securityRequirements: [{ schemes: { login: { list: ['openid'] } } }],
     async authenticate(credentials) {
       const header = credentials.header('authorization');
       if (header === undefined) return { kind: 'anonymous' };
       const name = await userOf(header);
       if (name === undefined) return { kind: 'refused', reason: 'unknown', challenges };
-      return { kind: 'user', user: { id: `test|${name}`, name } };
+      return { kind: 'user', user: { id: `test|${name}`, name, schemes: ['login'], scopes: ['openid'] } };
     },
   };
 }
