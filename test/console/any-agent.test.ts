@@ -160,9 +160,14 @@ describe('the page', () => {
 
   it('talks to an agent that only gRPC reaches', async () => {
     const { url } = await launch(await grpcAgent());
-    const chat = new ChatPage(await opened(url));
+    const page = await opened(url);
+    const chat = new ChatPage(page);
     await chat.say('Hello');
     await expectText(chat.text, 'Over gRPC: Hello');
+    await page.getByRole('link', { name: 'Agent card' }).click();
+    const problems = page.getByRole('region', { name: 'Problems' });
+    await expectText(() => problems.innerText(), 'flavour');
+    expect(await problems.innerText()).not.toContain('against the schema');
   });
 
   it('signs in to a protected agent with a key that stays in the tab', async () => {
@@ -178,6 +183,13 @@ describe('the page', () => {
     await chat.say('Hello');
     await expectText(chat.text, 'Open for apikey|ada');
     expect(await page.evaluate<string>('JSON.stringify(localStorage)')).not.toContain(KEY);
+    await page.getByRole('link', { name: 'Agent card' }).click();
+    await page.getByRole('button', { name: 'Get the extended card' }).click();
+    await expectText(
+      () => page.getByRole('region', { name: 'Extended card', exact: true }).innerText(),
+      'Opens twice.',
+    );
+    await expectText(() => page.getByRole('main').innerText(), 'The card follows the schema.');
   });
 
   it('uses the credentials of the tool without a sign-in, and does not get them', async () => {

@@ -78,7 +78,7 @@ export async function grpcAgent(): Promise<ForeignAgent> {
   const supportedInterfaces = server.agentCard.supportedInterfaces.filter((one) => one.protocolBinding === 'GRPC');
   const card = await serving((_request, response) => {
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ ...server.agentCard, supportedInterfaces }));
+    response.end(JSON.stringify({ ...server.agentCard, supportedInterfaces, flavour: 'sweet' }));
   });
   const close = async () => {
     await card.close();

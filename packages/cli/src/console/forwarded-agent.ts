@@ -1,5 +1,11 @@
 import { type CallOptions, type Client, A2AError as ClientError, type TaskStream } from 'parley-a2a/client';
-import { A2AError, BaseRequestHandler, type RequestHandler, type ServerCallContext, type StreamItem } from 'parley-a2a/server';
+import {
+  A2AError,
+  BaseRequestHandler,
+  type RequestHandler,
+  type ServerCallContext,
+  type StreamItem,
+} from 'parley-a2a/server';
 import { failureOf } from '../failure/failure.js';
 
 type Answer<Name extends keyof RequestHandler> = ReturnType<RequestHandler[Name]>;

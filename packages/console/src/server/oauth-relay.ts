@@ -37,7 +37,8 @@ export function oauthRelay({ cards, fetch }: OAuthRelayOptions): (request: strin
     if (asked === undefined) return refused(400, 'This is no request for a token');
     const { url, body } = asked;
     const named = cards().flatMap(({ securitySchemes }) => urlsIn(securitySchemes ?? {}));
-    const isDocument = body === undefined && isWellKnown(url) && named.some((one) => originOf(one.url) === originOf(url));
+    const isDocument =
+      body === undefined && isWellKnown(url) && named.some((one) => originOf(one.url) === originOf(url));
     const isEndpoint = named.some((one) => one.url === url && POSTED.includes(one.name)) || discovered.has(url);
     if (!isDocument && !(body !== undefined && isEndpoint)) return refused(403, 'No card names this address');
     try {
@@ -62,7 +63,12 @@ function requestOf(body: string | undefined): RequestInit {
   const headers = { accept: 'application/json' };
   const common = { redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) } as const;
   if (body === undefined) return { ...common, headers };
-  return { ...common, method: 'POST', body, headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' } };
+  return {
+    ...common,
+    method: 'POST',
+    body,
+    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+  };
 }
 
 interface NamedUrl {

@@ -35,7 +35,13 @@ export function signInForms({ securitySchemes = {}, securityRequirements = [] }:
 function oauthLogins(scheme: string, described: SecurityScheme, scopes: readonly string[]): readonly OAuthLogin[] {
   if ('openIdConnectSecurityScheme' in described) {
     const issuer = issuerOf(described.openIdConnectSecurityScheme.openIdConnectUrl);
-    return (['authorizationCode', 'deviceCode'] as const).map((flow) => ({ flow, scheme, issuer, scopes, clientId: '' }));
+    return (['authorizationCode', 'deviceCode'] as const).map((flow) => ({
+      flow,
+      scheme,
+      issuer,
+      scopes,
+      clientId: '',
+    }));
   }
   if (!('oauth2SecurityScheme' in described)) return [];
   const { flows, oauth2MetadataUrl } = described.oauth2SecurityScheme;
