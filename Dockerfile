@@ -6,7 +6,7 @@ ARG BASE_IMAGE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527
 FROM ${BASE_IMAGE} AS build
 WORKDIR /app
 COPY . .
-RUN node scripts/build.mjs packages/parley packages/console examples/agents \
+RUN node scripts/build.mjs packages/parley packages/conformance packages/console examples/agents \
  && rm packages/parley/dist/.tsbuildinfo examples/agents/dist/.tsbuildinfo \
  && mkdir data
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ownNode, root } from './processes.mjs';
 
 /** Projects that the server needs. */
-export const SERVED_PROJECTS = ['packages/parley', 'packages/console', 'examples/agents'];
+export const SERVED_PROJECTS = ['packages/parley', 'packages/conformance', 'packages/console', 'examples/agents'];
 
 /** Signals that end a server and are passed on to it. */
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
