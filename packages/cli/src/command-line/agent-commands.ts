@@ -143,8 +143,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
     args: '[ref]',
     flags: ['port', 'no-open', 'timeout', ...AGENT],
     example: 'parley console localhost:8080',
-    notes:
-      'The url has a token of this launch. The console runs on this machine until a signal ends it. See docs/console.md.',
+    notes: 'The url has a token of this launch. The console runs on this machine until a signal ends it.',
   },
   {
     path: 'mcp',

@@ -6,7 +6,7 @@ import type { ReadableStream } from 'node:stream/web';
 /** Answers a request of the web. */
 export type WebHandler = (request: Request) => Promise<Response>;
 
-/** Answers requests of Node.js by a function for those of the web. The signal of a request aborts with its connection. */
+/** Answers requests of Node.js by a function for those of the web. A closed connection aborts the signal. */
 export function nodeListener(handle: WebHandler): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     answer(handle, request, response).catch(() => {

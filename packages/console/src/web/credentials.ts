@@ -57,10 +57,14 @@ function oauthLogins(scheme: string, described: SecurityScheme, scopes: readonly
   return [{ ...login, flow: 'deviceCode', issuer, endpoints: { token, deviceAuthorization } }];
 }
 
+const WELL_KNOWN = '/.well-known/';
+
 /** The issuer whose document this is. Of any other url: its origin. */
 function issuerOf(url: string): string {
-  const [, before, after] = /^(.*)\/\.well-known\/[\w-]+(.*)$/.exec(url) ?? [];
-  return before === undefined ? (URL.parse(url)?.origin ?? url) : `${before}${after}`;
+  const at = url.indexOf(WELL_KNOWN);
+  if (at < 0) return URL.parse(url)?.origin ?? url;
+  const rest = url.slice(at + WELL_KNOWN.length);
+  return `${url.slice(0, at)}${rest.includes('/') ? rest.slice(rest.indexOf('/')) : ''}`;
 }
 
 function signInForm(name: string, scheme: SecurityScheme): SignInForm {

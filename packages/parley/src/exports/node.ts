@@ -237,7 +237,9 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
   const extensions = [
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
-    ...(options.console === true ? [consoleExtension({ load: loadConsole, ...rule })] : []),
+    ...(options.console === true
+      ? [consoleExtension({ load: loadConsole, fetch: (url, init) => fetch(url, init), ...rule })]
+      : []),
     ...host.extensions,
   ];
   const server = new AgentServer({

@@ -1,12 +1,12 @@
-import { isFromOtherSite } from '../../auth/cross-site.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Fetch } from '../../bindings/http/http-caller.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { isLoopback } from '../../net/loopback.js';
 import { isLocalHost, type PublicHosts } from '../../net/public-hosts.js';
 import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import type { HostExtension, HostView } from '../host-extension.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
-import { readOnly, taking } from '../middleware/method-filter.js';
+import { readOnly } from '../middleware/method-filter.js';
 import { prefersPage } from '../origin.js';
 import type { ConsoleFiles, ConsolePackage } from './console-files.js';
 
@@ -17,7 +17,6 @@ export const CONSOLE_PATH = '/console';
 const AGENTS_FILE = 'agents.json';
 /** The endpoint for requests to the authorization servers of the cards. */
 const OAUTH_FILE = 'oauth';
-const OAUTH_BYTES = 64 * 1024;
 
 /** Headers that proxies add. A proxy makes a server on loopback public. */
 const FORWARDING_HEADERS = [
@@ -46,6 +45,8 @@ const NOT_HERE: ExchangeResponse = errorAnswer({ status: 404, message: 'Nothing 
 export interface ConsoleOptions {
   /** @throws Error if the package of the console is not installed. */
   readonly load: () => Promise<ConsolePackage>;
+  /** Sends requests to the authorization servers of the cards, which the operator has named. */
+  readonly fetch: Fetch;
   /** The configured base url. Absent: none. */
   readonly publicUrl?: string | undefined;
   readonly isPublicHost?: PublicHosts | undefined;
@@ -55,7 +56,7 @@ export interface ConsoleOptions {
  * The console for browsers, at `/` and at its own path. It loads without a credential: a browser has none before its
  * user signs in. Requests through proxies and for foreign hosts do not get it.
  */
-export function consoleExtension({ load, publicUrl, isPublicHost }: ConsoleOptions): HostExtension {
+export function consoleExtension({ load, fetch, publicUrl, isPublicHost }: ConsoleOptions): HostExtension {
   const loaded = new LoadedOnDemand(load);
   const files = new LoadedOnDemand(async () => (await loaded.get()).consoleFiles());
   const publicHost = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.host;
@@ -75,10 +76,12 @@ export function consoleExtension({ load, publicUrl, isPublicHost }: ConsoleOptio
         throw new OptionsError('console', [`needs the path ${CONSOLE_PATH}, where an agent is served`]);
       }
       const read = readOnly(consoleExchange(files, host));
-      const relayed = oauthExchange(loaded, host);
+      const relayed = new LoadedOnDemand(async () =>
+        (await import('./oauth-exchange.js')).oauthExchange(await loaded.get(), host, fetch),
+      );
       const exchange: Exchange = async (request) => {
         if (!isDirect(request)) return NOT_HERE;
-        return request.path === `${CONSOLE_PATH}/${OAUTH_FILE}` ? relayed(request) : read(request);
+        return request.path === `${CONSOLE_PATH}/${OAUTH_FILE}` ? (await relayed.get())(request) : read(request);
       };
       return [{ path: CONSOLE_PATH, items: /^[\w.-]+$/, exchange, access: 'open', without: ['start'] }];
     },
@@ -117,22 +120,4 @@ function consoleExchange(loaded: LoadedOnDemand<ConsoleFiles>, host: HostView): 
     };
     return { status: 200, headers, body: file.text };
   };
-}
-
-/** Answers the page's requests for tokens. Pages of other sites and forms cannot send them. */
-function oauthExchange(loaded: LoadedOnDemand<ConsolePackage>, host: HostView): Exchange {
-  const relay = new LoadedOnDemand(async () =>
-    (await loaded.get()).oauthRelay({
-      cards: () => host.mounts.map((mount) => mount.card('')),
-      fetch: (url, init) => fetch(url, init),
-    }),
-  );
-  return taking({ methods: ['POST'], message: 'This takes requests for tokens only' }, async (request) => {
-    const type = request.header('content-type') ?? '';
-    if (isFromOtherSite((name) => request.header(name)) === true || !type.startsWith('application/json')) {
-      return errorAnswer({ status: 403, message: 'Only the console may ask for tokens here' });
-    }
-    const body = await request.body(OAUTH_BYTES);
-    return (await relay.get())(new TextDecoder().decode(body));
-  });
 }
