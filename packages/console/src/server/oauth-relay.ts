@@ -27,8 +27,8 @@ const ANSWER_MS = 30_000;
 
 /**
  * Sends a page's requests for tokens, because its policy forbids other origins and most authorization servers allow no
- * pages. It asks only for discovery documents at the origins of a card. It asks for tokens only at endpoints that a card
- * or such a document names.
+ * pages. It asks only for discovery documents at the origins of a card. It asks for tokens only at endpoints that a
+ * card or such a document names.
  */
 export function oauthRelay({ cards, fetch }: OAuthRelayOptions): (request: string) => Promise<RelayedAnswer> {
   const discovered = new Set<string>();
