@@ -59,7 +59,7 @@ export default defineConfig({
     alias: [
       { find: /^parley-a2a$/, replacement: source('index') },
       { find: /^parley-a2a\/(.+)$/, replacement: source('$1') },
-      { find: /^parley-a2a-(?!console$)(.+)$/, replacement: file('packages/$1/src/index.ts') },
+      { find: /^parley-a2a-(?!console$)([\w-]+)$/, replacement: file('packages/$1/src/index.ts') },
     ],
   },
   test: {

@@ -1,5 +1,6 @@
 import { MOST_SILENT, uploadingFetch } from './uploads.js';
 import { WireLog } from './wire-log.js';
+import { fetchHere } from './launch.js';
 
 /** The open answers of an agent. They can be cut as a broken network would cut them. */
 export class Connections {
@@ -18,8 +19,8 @@ export class Connections {
     const { signal } = init;
     const either = signal ? AbortSignal.any([signal, cut.signal]) : cut.signal;
     const isLong = typeof init.body === 'string' && init.body.length > MOST_SILENT;
-    const send = isLong ? uploadingFetch : (fetch as typeof uploadingFetch);
-    const answer = await this.wire.record(send, url, { ...init, signal: either, credentials: 'same-origin' });
+    const send = (to: string, sent: RequestInit) => fetchHere(to, sent, isLong ? uploadingFetch : undefined);
+    const answer = await this.wire.record(send, url, { ...init, signal: either });
     if (!answer.headers.get('content-type')?.startsWith('text/event-stream') || answer.body === null) return answer;
     this.#open.add(cut);
     const closed = (): void => void this.#open.delete(cut);
