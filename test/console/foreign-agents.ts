@@ -5,8 +5,8 @@ import { type AgentExecutor, DefaultRequestHandler, InMemoryTaskStore } from 'a2
 import { A2AExpressApp } from 'a2a-js-sdk-0.3/server/express';
 import express from 'express';
 import type { ApiKeys } from 'parley-a2a/auth';
-import { grpcBinding } from 'parley-a2a-grpc';
 import { createA2AServer } from 'parley-a2a/node';
+import { grpcBinding } from 'parley-a2a-grpc';
 
 /** An agent that is not of the console's server. */
 export interface ForeignAgent {

@@ -1,6 +1,6 @@
+import { fetchHere } from './launch.js';
 import { MOST_SILENT, uploadingFetch } from './uploads.js';
 import { WireLog } from './wire-log.js';
-import { fetchHere } from './launch.js';
 
 /** The open answers of an agent. They can be cut as a broken network would cut them. */
 export class Connections {
