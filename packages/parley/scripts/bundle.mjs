@@ -17,8 +17,8 @@ const WORKER = 'sqlite-worker';
 const WORKER_SOURCE = `../store/sqlite/${WORKER}.js`;
 
 /**
- * Code of rooms that load where there is no Node.js. The modules of a room that at least so many subpaths need become one
- * file. Bundlers of users can leave out the rooms that they do not need.
+ * Code of rooms that load where there is no Node.js. The modules of a room that at least so many subpaths need become
+ * one file. Bundlers of users can leave out the rooms that they do not need.
  */
 const PORTABLE =
   /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|telemetry\/\w+\/|store\/(?:sqlite|postgres|redis)|exports)/;
