@@ -86,8 +86,12 @@ async function publish({ provenance, tag, registry }) {
     await step(`Packing ${place}`, () => runNpm(pack, { quiet: true }));
     const { name, version } = JSON.parse(readFileSync(join(root, place, 'package.json'), 'utf8'));
     const file = readdirSync(folder).find((one) => one === `${name}-${version}.tgz`);
-    const parts = await runNpm(['sbom', '--sbom-format=cyclonedx', '--omit=dev', '-w', place], { quiet: true });
-    if (parts.code === 0) writeFileSync(join(folder, `${name}-${version}.cdx.json`), parts.output);
+    const sbom = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '-w', place, '--loglevel=error'];
+    await step(`Listing the parts of ${name}`, async () => {
+      const listed = await runNpm(sbom, { quiet: true });
+      if (listed.code === 0) writeFileSync(join(folder, `${name}-${version}.cdx.json`), listed.output);
+      return listed;
+    });
     const options = [
       ...['--access', 'public', '--tag', tag ?? (version.includes('-') ? 'next' : 'latest')],
       ...(provenance ? ['--provenance'] : []),
