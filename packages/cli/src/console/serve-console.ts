@@ -9,7 +9,7 @@ import { type ListenPlace, type StartedServer, started } from '../serve/listenin
 import { nodeListener } from '../serve/web-exchange.js';
 import type { AgentClients } from './agent-clients.js';
 import { consoleGate } from './console-gate.js';
-import { ForwardedAgent } from './forwarded-agent.js';
+import { forwardedAgent } from './forwarded-agent.js';
 
 /** The path of the agent's calls. */
 const CALLS_PATH = '/agent';
@@ -88,7 +88,7 @@ function forwarding({ capabilities }: AgentCard, clients: AgentClients) {
   const { streaming = false, pushNotifications = false, extensions = [] } = capabilities;
   return {
     name: 'Forwarded agent',
-    handler: new ForwardedAgent(clients.current),
+    handler: forwardedAgent(clients.current),
     streaming,
     pushNotifications,
     versions: ['1.0' as const],

@@ -55,6 +55,7 @@ export { Destinations, destinationOf } from '../net/destinations.js';
 export { isLoopback } from '../net/loopback.js';
 export {
   answersCard,
+  isStreaming,
   OPERATION_NAMES,
   type OperationName,
   type OperationTypes,
