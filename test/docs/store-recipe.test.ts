@@ -11,8 +11,10 @@ import { conversationContract } from '../contract/conversation-contract.js';
 import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
 import { type StoragePair, sameAnswersProperty } from '../contract/storage/same-answers.js';
 import { type OpenStorage, StorageClock } from '../contract/storage/tested-storage.js';
+import { type StoredText, unreadableContract } from '../contract/storage/unreadable.js';
 import { storageContract } from '../contract/storage-contract.js';
 import { turnContextContract } from '../contract/turn-context-contract.js';
+import type { Tables } from './table-store/rows.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const EXAMPLE = 'test/docs/table-store';
@@ -124,14 +126,31 @@ it.each(['`abandoned`', '`TurnTables`', '`transaction`'])(
   60_000,
 );
 
+/** Puts a text in the place of a stored one. */
+function corruptRow(
+  { tasks, records, queues }: Tables,
+  { id, where, text }: { readonly id: string; readonly where: StoredText; readonly text: string },
+): void {
+  const [row] = tasks.filter(({ key }) => key.id === id);
+  if (row === undefined) throw new Error(`There is no task ${id}`);
+  const place = `${row.name} ${where.replace('record ', '')}`;
+  const record = records.get(place);
+  if (record !== undefined) records.put(place, { ...record, event: text });
+  else if (where !== 'config') tasks.put(row.name, { ...row, snapshot: { seq: row.seq, task: text } });
+  else {
+    const found = queues.filter(({ task, configId }) => task === row.name && configId === 'hook');
+    for (const queue of found) queues.put(queue.name, { ...queue, config: text });
+  }
+}
+
 describe('a store by the steps', async () => {
   const folder = follow(STEPS);
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, file)).href);
-  const { Tables } = (await load('rows.ts')) as { readonly Tables: new () => object };
+  const { Tables } = (await load('rows.ts')) as { readonly Tables: new () => Tables };
   const { TableStorage } = (await load('table-storage.ts')) as {
-    readonly TableStorage: new (tables: object, clock: Clock, eventLogBytes?: number) => TaskStorage;
+    readonly TableStorage: new (tables: Tables, clock: Clock, options?: object) => TaskStorage;
   };
-  const open: OpenStorage = async (clock, limits) => new TableStorage(new Tables(), clock, limits?.eventLogBytes);
+  const open: OpenStorage = async (clock, limits) => new TableStorage(new Tables(), clock, limits);
   let pair: StoragePair | undefined;
   const openPair = async (): Promise<StoragePair> => {
     const clock = new StorageClock();
@@ -142,6 +161,12 @@ describe('a store by the steps', async () => {
     scopedTasksContract: () => scopedTasksContract('example', open),
     conversationContract: () => conversationContract('example', open),
     turnContextContract: () => turnContextContract('example', open, { concurrent: true }),
+    unreadableContract: () =>
+      unreadableContract('example', async (clock, logger) => {
+        const tables = new Tables();
+        const corrupt = async (id: string, where: StoredText, text: string) => corruptRow(tables, { id, where, text });
+        return { storage: new TableStorage(tables, clock, { logger }), corrupt };
+      }),
     sameAnswersProperty: () => sameAnswersProperty('example', async () => (pair ??= await openPair()), 60),
   };
   const [, listed = ''] = /Then run the contract:(.*?) of `test\/contract`/s.exec(recipe) ?? [];

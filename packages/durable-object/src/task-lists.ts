@@ -1,4 +1,4 @@
-import type { LocalPage, Task, TaskQuery, TaskStatus } from 'parley-a2a/storage-engine';
+import type { LocalPage, ReadRow, Task, TaskQuery, TaskStatus } from 'parley-a2a/storage-engine';
 import type { ObjectSql, SqlValue } from './object-context.js';
 import { IS_INTERRUPTED } from './schema.js';
 import type { TaskLog } from './task-log.js';
@@ -38,7 +38,7 @@ export class TaskLists {
     this.#log = log;
   }
 
-  page(query: TaskQuery): LocalPage<TaskRow> {
+  page(query: TaskQuery, readRow: ReadRow): LocalPage<TaskRow> {
     const scope = this.#rows.scope(query.scope);
     if (scope === undefined) return { found: [], total: 0 };
     const source = sourceOf(query, scope);
@@ -48,14 +48,15 @@ export class TaskLists {
     const found: { readonly head: TaskRow; readonly task: Task }[] = [];
     let bytes = 0;
     let last: Listed | undefined;
-    for (const one of listed) {
+    for (const [at, one] of listed.entries()) {
       const head = this.#rows.get(one.pk);
       if (head === undefined) continue;
-      const task = found.length < query.limit ? this.#read(head, query) : undefined;
+      const next = last && { next: { time: last.time, id: last.id } };
+      if (at >= query.limit) return { found, total, ...next };
+      const task = readRow(head.key, () => this.#read(head, query));
       bytes += task === undefined || query.maxBytes === undefined ? 0 : JSON.stringify(task).length;
-      const isOver = task === undefined || (found.length > 0 && bytes > (query.maxBytes ?? bytes));
-      if (isOver) return { found, total, ...(last && { next: { time: last.time, id: last.id } }) };
-      found.push({ head, task });
+      if (found.length > 0 && bytes > (query.maxBytes ?? bytes)) return { found, total, ...next };
+      if (task !== undefined) found.push({ head, task });
       last = one;
     }
     return { found, total };

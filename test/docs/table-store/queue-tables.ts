@@ -7,6 +7,7 @@ import type {
   DeliveryQuery,
   LocalQueues,
   PlacedPushConfig,
+  TaskKey,
 } from 'parley-a2a/storage-engine';
 import { isIn, type QueueRow, type Tables, type TaskHead, type TaskRow } from './rows.js';
 import type { TaskLog } from './task-log.js';
@@ -34,10 +35,10 @@ export class QueueTables implements LocalQueues<TaskHead, QueueRow> {
     return JSON.parse(config) as PlacedPushConfig;
   }
 
-  configs(head: TaskHead, { cursor = '', limit }: ConfigRange): readonly PlacedPushConfig[] {
+  configs(head: TaskHead, { cursor = '', limit }: ConfigRange): readonly QueueRow[] {
     const behind = this.of(head).filter(({ configId }) => configId > cursor);
     const sorted = behind.sort((a, b) => (a.configId < b.configId ? -1 : 1));
-    return sorted.slice(0, limit).map((queue) => this.config(queue));
+    return sorted.slice(0, limit);
   }
 
   put({ name: task }: TaskHead, config: PlacedPushConfig, head: DeliveryHead): void {
@@ -54,6 +55,10 @@ export class QueueTables implements LocalQueues<TaskHead, QueueRow> {
 
   remove({ name }: TaskHead, configId: string): void {
     this.#tables.queues.delete(JSON.stringify([name, configId]));
+  }
+
+  key(queue: QueueRow): TaskKey {
+    return this.#taskOf(queue).key;
   }
 
   head({ name, head }: QueueRow): DeliveryHead {

@@ -1,4 +1,4 @@
-import { type Clock, LocalStorage, type LocalTables } from 'parley-a2a/storage-engine';
+import { type Clock, LocalStorage, type LocalTables, type Logger } from 'parley-a2a/storage-engine';
 import { type KeptKey, KeyTables } from './key-tables.js';
 import { OwnerTables } from './owner-tables.js';
 import { QueueTables } from './queue-tables.js';
@@ -9,8 +9,12 @@ import { TaskTables } from './task-tables.js';
 
 /** The smallest storage: tables in this process. */
 export class TableStorage extends LocalStorage<TaskHead, KeptKey, QueueRow> {
-  constructor(tables: Tables, clock: Clock, eventLogBytes = Number.POSITIVE_INFINITY) {
-    super(partsOf(tables, eventLogBytes), clock);
+  constructor(
+    tables: Tables,
+    clock: Clock,
+    options: { readonly eventLogBytes?: number; readonly logger?: Logger } = {},
+  ) {
+    super(partsOf(tables, options.eventLogBytes ?? Number.POSITIVE_INFINITY), clock, options.logger);
   }
 }
 

@@ -2,6 +2,7 @@ import {
   isInterrupted,
   type LocalLoad,
   type LocalPage,
+  type ReadRow,
   type SweepTimes,
   type Task,
   type TaskQuery,
@@ -21,7 +22,7 @@ export class TaskLists {
     this.#eventLogBytes = eventLogBytes;
   }
 
-  page(query: TaskQuery): LocalPage<TaskHead> {
+  page(query: TaskQuery, readRow: ReadRow): LocalPage<TaskHead> {
     const { cursor, offset = 0, limit, maxBytes = Number.POSITIVE_INFINITY } = query;
     const time = (row: TaskRow) => (query.orderBy === 'status' ? row.statusTime : row.createdAt);
     const newest = (a: TaskRow, b: TaskRow) => time(b) - time(a) || (a.key.id < b.key.id ? 1 : -1);
@@ -31,14 +32,14 @@ export class TaskLists {
     const found: { readonly head: TaskHead; readonly task: Task }[] = [];
     let bytes = 0;
     let last: TaskRow | undefined;
-    for (const row of limit > 0 ? all.filter(isBehind).slice(offset) : []) {
+    for (const [at, row] of (limit > 0 ? all.filter(isBehind).slice(offset) : []).entries()) {
       const next = last && { next: { time: time(last), id: last.key.id } };
-      if (found.length === limit) return { found, total: all.length, ...next };
-      const task = this.#read(row, query);
-      bytes += JSON.stringify(task).length;
+      if (at === limit) return { found, total: all.length, ...next };
+      const task = readRow(row.key, () => this.#read(row, query));
+      bytes += task === undefined ? 0 : JSON.stringify(task).length;
       if (found.length > 0 && bytes > maxBytes) return { found, total: all.length, ...next };
       const head = this.#tables.head(row.name);
-      if (head !== undefined) found.push({ head, task });
+      if (head !== undefined && task !== undefined) found.push({ head, task });
       last = row;
     }
     return { found, total: all.length };

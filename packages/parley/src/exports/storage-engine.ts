@@ -19,6 +19,7 @@ export type {
   LocalTurn,
   SweepTimes,
 } from '../store/engine/local-tables.js';
+export type { ReadRow } from '../store/engine/unreadable-rows.js';
 export { type CancelRequest, mergedCancel } from '../store/held-turn.js';
 export type { IdempotencyKey, Remembered } from '../store/idempotency-keys.js';
 export type { OwnedKey, OwnedKeyPage } from '../store/owner-storage.js';
@@ -38,4 +39,5 @@ export type { Acceptance, Append, RecordPage, TaskQuery } from '../store/task-st
 export { LogRecord } from '../task/log-record.js';
 export { statusTime } from '../task/status-time.js';
 export { TaskBuilder } from '../task/task-builder.js';
+export type { Logger } from '../telemetry/logger.js';
 export { systemClock } from './runtime.js';

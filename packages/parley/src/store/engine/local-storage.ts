@@ -1,7 +1,9 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
+import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
+import { type Logger, silentLogger } from '../../telemetry/logger.js';
 import type {
   CancelRequest,
   Claim,
@@ -51,6 +53,7 @@ import { LocalMessageKeys } from './local-message-keys.js';
 import { LocalOwnerStorage } from './local-owner-storage.js';
 import { LocalPush } from './local-push.js';
 import type { LocalHead, LocalTables, LocalTurn } from './local-tables.js';
+import { UnreadableRows } from './unreadable-rows.js';
 
 /** The engine over tables whose calls are done at once. */
 export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> implements TaskStorage {
@@ -65,10 +68,14 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   readonly #lifetime: ClockedLifetime;
   readonly #blocks = new OwnerBlocks();
   readonly #nodes = new NodeList();
+  readonly #unreadable: UnreadableRows;
 
-  constructor(tables: LocalTables<Head, Key, Queue>, clock: Clock) {
+  /** `logger`: told of each task that cannot be read. Default: none. */
+  constructor(tables: LocalTables<Head, Key, Queue>, clock: Clock, logger: Logger = silentLogger) {
     const lifetime = new ClockedLifetime(clock);
-    const parts = { tables, lifetime, blocks: this.#blocks, wakeups: this.wakeups };
+    const unreadable = new UnreadableRows(logger);
+    const parts = { tables, lifetime, blocks: this.#blocks, wakeups: this.wakeups, unreadable };
+    this.#unreadable = unreadable;
     this.durability = tables.durability;
     this.#tables = tables;
     this.#calls = new LocalCalls(tables);
@@ -85,12 +92,15 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const id = 'create' in task ? task.create.id : task.id;
     const { tasks } = this.#tables;
     const at = { head: tasks.find({ scope, id }), request: messageRequest(acceptance), call: acceptance };
-    const answer = this.#tables.transaction(() => acceptMessage(this.#calls, at, now));
+    const { answer, outcome } = this.#tables.transaction(() => {
+      const taken = acceptMessage(this.#calls, at, now);
+      return { answer: taken, outcome: this.#unreadable.required({ scope, id }, () => this.#outcomeOf(taken)) };
+    });
     if (answer.kind === 'accepted') {
       if (answer.isReady) this.wakeups.workReady(scope.agent);
       if (pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
     }
-    return this.#outcomeOf(answer);
+    return outcome;
   }
 
   async append(append: Append): Promise<AppendOutcome> {
@@ -107,29 +117,46 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
 
   async claim(request: ClaimRequest): Promise<Claims> {
     const now = this.#lifetime.now();
-    const { tasks } = this.#tables;
-    const only = request.task && tasks.find(request.task);
-    const found = request.task === undefined ? tasks.free(now) : only === undefined ? [] : [only];
-    const take = (head: Head, claimed: ClaimedTurn): Claim | undefined => {
-      tasks.hold(head, claimed);
-      const turn = tasks.turn(head, claimed.turn);
-      return turn && this.#claimOf(head, turn, turn.attempts + 1);
-    };
-    return this.#tables.transaction(() => claimTurns(found, { request, now, take }));
+    const { limit } = request;
+    return this.#tables.transaction(() => {
+      const claims: Claim[] = [];
+      for (;;) {
+        let isAside = false;
+        const take = (head: Head, claimed: ClaimedTurn): Claim | undefined => {
+          const claim = this.#take(head, claimed);
+          isAside ||= this.#unreadable.isAside(head.key);
+          return claim;
+        };
+        const part = claimTurns(this.#claimable(request, now), {
+          request: { ...request, limit: limit - claims.length },
+          now,
+          take,
+        });
+        claims.push(...part.claims);
+        // Other turns take the places of those that cannot be read.
+        if (!isAside || claims.length >= limit) return { claims, more: part.more };
+      }
+    });
   }
 
   async begin(held: HeldTurn, attempt: number): Promise<Holding> {
     this.#lifetime.check();
     const { tasks } = this.#tables;
     const at = { head: tasks.find(held.key), held };
-    return holdingOf(this.#tables.transaction(() => beginTurn(tasks, at, attempt)));
+    return this.#unreadable.required(held.key, () =>
+      holdingOf(this.#tables.transaction(() => beginTurn(tasks, at, attempt))),
+    );
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
     const leaseEnd = this.#lifetime.now() + request.leaseMs;
     const { tasks } = this.#tables;
     return this.#tables.transaction(() =>
-      request.turns.map((held) => holdingOf(renewTurn(tasks, { head: tasks.find(held.key), held }, leaseEnd))),
+      request.turns.map((held) => {
+        const at = { head: tasks.find(held.key), held };
+        // A request to cancel that cannot be read ends the turn, and no other one.
+        return this.#unreadable.readable(held.key, () => holdingOf(renewTurn(tasks, at, leaseEnd))) ?? { held: false };
+      }),
     );
   }
 
@@ -153,7 +180,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const now = this.#lifetime.now();
     const { tasks } = this.#tables;
     const at = { head: tasks.find({ scope, id }), request };
-    const answer = this.#tables.transaction(() => askToCancel(tasks, at, now));
+    const answer = this.#unreadable.required({ scope, id }, () =>
+      this.#tables.transaction(() => askToCancel(tasks, at, now)),
+    );
     if (answer.kind === 'not-found') return answer;
     const { head } = answer;
     if (answer.kind === 'terminal') return { kind: 'terminal', state: head.state };
@@ -171,14 +200,15 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
     const now = this.#lifetime.now();
-    const { found, ...page } = this.#tables.tasks.page(query);
+    const { found, ...page } = this.#tables.tasks.page(query, (key, read) => this.#unreadable.readable(key, read));
     return { tasks: found.map(({ head, task }) => storedTask(head, task, now)), ...page };
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
     this.#lifetime.check();
     const head = this.#tables.tasks.find(key);
-    return head === undefined ? { records: [], floor: 1, last: 0 } : this.#tables.tasks.records(head, after, maxBytes);
+    if (head === undefined) return { records: [], floor: 1, last: 0 };
+    return this.#unreadable.required(key, () => this.#tables.tasks.records(head, after, maxBytes));
   }
 
   async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
@@ -191,7 +221,14 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
 
   async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
     const now = this.#lifetime.now();
-    return this.#tables.tasks.abandoned(agents, now - waitedMs, limit).map((head) => this.#storedOf(head, now));
+    for (let asked = limit; ; ) {
+      const heads = this.#tables.tasks.abandoned(agents, now - waitedMs, asked);
+      const found = heads.flatMap(
+        (head) => this.#unreadable.readable(head.key, () => storedTask(head, this.#tables.tasks.read(head), now)) ?? [],
+      );
+      if (found.length >= limit || heads.length < asked) return found.slice(0, limit);
+      asked += heads.length - found.length;
+    }
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
@@ -215,7 +252,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   async check(): Promise<StorageLoad> {
     const now = this.#lifetime.now();
     const { waiting, oldestPlace, pendingDeliveries, oldestDue } = this.#tables.tasks.load();
-    return { waiting, pendingDeliveries, ...waits({ arrived: arrivalAt(oldestPlace), due: oldestDue }, now) };
+    const ages = waits({ arrived: arrivalAt(oldestPlace), due: oldestDue }, now);
+    const unreadable = this.#unreadable.count;
+    return { waiting, pendingDeliveries, ...ages, ...(unreadable > 0 && { unreadable }) };
   }
 
   async now(): Promise<number> {
@@ -246,6 +285,30 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   async close(): Promise<void> {
     this.#lifetime.end();
     this.#tables.close();
+  }
+
+  *#claimable({ task }: ClaimRequest, now: number): Generator<Head, void> {
+    const { tasks } = this.#tables;
+    const only = task && tasks.find(task);
+    for (const head of task === undefined ? tasks.free(now) : only === undefined ? [] : [only]) {
+      if (!this.#unreadable.isAside(head.key)) yield head;
+    }
+  }
+
+  /** Writes and reads a claimed turn. A turn that cannot be read is given back, and set aside. */
+  #take(head: Head, claimed: ClaimedTurn): Claim | undefined {
+    const { tasks } = this.#tables;
+    const { epoch, holder } = head;
+    try {
+      tasks.hold(head, claimed);
+      const turn = tasks.turn(head, claimed.turn);
+      return turn && this.#claimOf(head, turn, turn.attempts + 1);
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      tasks.hold(head, { epoch, holder });
+      this.#unreadable.setAside(head.key, error);
+      return undefined;
+    }
   }
 
   #outcomeOf(answer: MessageAnswer<Head, Key>): AcceptOutcome {
@@ -280,7 +343,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   }
 
   #storedOf(head: Head, now: number): StoredTask {
-    return storedTask(head, this.#tables.tasks.read(head), now);
+    return this.#unreadable.required(head.key, () => storedTask(head, this.#tables.tasks.read(head), now));
   }
 }
 
