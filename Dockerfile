@@ -6,8 +6,8 @@ ARG BASE_IMAGE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527
 FROM ${BASE_IMAGE} AS build
 WORKDIR /app
 COPY . .
-RUN node scripts/build.mjs packages/parley packages/console examples/agents \
- && rm packages/parley/dist/.tsbuildinfo examples/agents/dist/.tsbuildinfo \
+RUN node scripts/build.mjs examples/agents \
+ && rm packages/*/dist/.tsbuildinfo examples/agents/dist/.tsbuildinfo \
  && mkdir data
 
 FROM ${BASE_IMAGE} AS dependencies
@@ -15,14 +15,16 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/parley/package.json packages/parley/
 COPY packages/console/package.json packages/console/
+COPY packages/grpc/package.json packages/grpc/
 COPY examples/agents/package.json examples/agents/
 # Without the frameworks that the library can be put into: they are optional peers.
-RUN npm ci --omit=dev --legacy-peer-deps --workspace=packages/parley --workspace=examples/agents --no-audit --no-fund
+RUN npm ci --omit=dev --legacy-peer-deps --workspace=packages/parley --workspace=packages/grpc --workspace=examples/agents --no-audit --no-fund
 
 FROM ${BASE_IMAGE}
 WORKDIR /app
 COPY --from=dependencies /app ./
-COPY --from=build /app/packages/parley/dist packages/parley/dist
+COPY --from=build /app/packages/parley/bundle packages/parley/bundle
+COPY --from=build /app/packages/grpc/dist packages/grpc/dist
 COPY --from=build /app/packages/console/bundle packages/console/bundle
 COPY --from=build /app/packages/console/dist/server packages/console/dist/server
 COPY --from=build /app/examples/agents/dist examples/agents/dist

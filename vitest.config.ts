@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-const source = (path: string) => new URL(`packages/parley/src/exports/${path}.ts`, import.meta.url).pathname;
+const file = (path: string) => new URL(path, import.meta.url).pathname;
+const source = (path: string) => file(`packages/parley/src/exports/${path}.ts`);
 
 /** Suites with a `run.mjs` of their own, which starts these tests. */
 const WITH_RUNNER = [
@@ -58,14 +59,7 @@ export default defineConfig({
     alias: [
       { find: /^parley-a2a$/, replacement: source('index') },
       { find: /^parley-a2a\/(.+)$/, replacement: source('$1') },
-      {
-        find: /^parley-a2a-durable-object$/,
-        replacement: new URL('packages/durable-object/src/durable-object-storage.ts', import.meta.url).pathname,
-      },
-      {
-        find: /^parley-a2a-conformance$/,
-        replacement: new URL('packages/conformance/src/conformance.ts', import.meta.url).pathname,
-      },
+      { find: /^parley-a2a-(?!console$)([\w-]+)$/, replacement: file('packages/$1/src/index.ts') },
     ],
   },
   test: {

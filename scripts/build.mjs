@@ -4,30 +4,22 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { ensureInstalled } from './installation.mjs';
 import { isMain, main, root, runOwn, step } from './processes.mjs';
+import { withNeeds, workspaces } from './workspaces.mjs';
 
 const recordFile = join(root, '.cache/build.json');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 
-/** In the order of their dependencies. */
-const PROJECTS = [
-  'packages/parley',
-  'packages/durable-object',
-  'packages/console',
-  'examples/agents',
-  'examples/ai-sdk',
-  'examples/langgraph',
-  'examples/openai-agents',
-  'examples/tools',
-  'benchmarks',
-  'packages/conformance',
-  'packages/cli',
-];
+/** The folders of all projects, each after those that it needs. */
+const PROJECTS = withNeeds(workspaces().map(({ folder }) => folder)).filter((folder) =>
+  existsSync(join(root, folder, 'tsconfig.json')),
+);
 
 /** Files outside of the project that a bundle holds. */
 const BUNDLED = { 'packages/cli': ['docs/errors.json'] };
 
-/** Builds all outdated projects, or some of them. Resolves to the projects that were built. */
-export async function build(projects = PROJECTS) {
+/** Builds all outdated projects, or some of them with what they need. Resolves to the projects that were built. */
+export async function build(wanted = PROJECTS) {
+  const projects = withNeeds(wanted);
   const record = readRecord();
   const shared = fingerprint(['package-lock.json', 'tsconfig.base.json']);
   const schemas = fingerprint(['packages/parley/src/model', 'packages/parley/scripts'], shared);
@@ -38,7 +30,7 @@ export async function build(projects = PROJECTS) {
   // A project is outdated if a project below it is.
   let below = schemas;
   const built = [];
-  for (const project of PROJECTS.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))) {
+  for (const project of PROJECTS) {
     const state = fingerprint(
       [
         ...[`${project}/src`, `${project}/scripts`, `${project}/tsconfig.json`, `${project}/package.json`],

@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { ownNode, root } from './processes.mjs';
+import { withNeeds } from './workspaces.mjs';
 
 /** Projects that the server needs. */
-export const SERVED_PROJECTS = ['packages/parley', 'packages/console', 'examples/agents'];
+export const SERVED_PROJECTS = withNeeds(['examples/agents']);
 
 /** Signals that end a server and are passed on to it. */
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];

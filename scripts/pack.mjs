@@ -3,22 +3,26 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled } from './installation.mjs';
 import { main, root, runNpm, step } from './processes.mjs';
+import { publishedFolders } from './workspaces.mjs';
 
 const folder = join(root, 'packed');
+
+/** The library, the command line and the console. */
+const USUAL = /parley-a2a(?:-cli|-console)?-\d[^/\\]*$/;
 
 await main(async () => {
   await ensureInstalled();
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  const places = ['packages/parley', 'packages/console', 'packages/cli', 'packages/durable-object'].flatMap((name) => [
-    '-w',
-    name,
-  ]);
+  const places = publishedFolders().flatMap((name) => ['-w', name]);
   await step('Packing', () =>
     runNpm(['pack', ...places, '--pack-destination', folder, '--loglevel=error'], { quiet: true }),
   );
   const files = readdirSync(folder).map((name) => join(folder, name));
-  process.stdout.write(`In your own project:\n\n  npm install ${files.map(quoted).join(' ')}\n`);
+  const usual = files.filter((file) => USUAL.test(file));
+  const others = files.filter((file) => !USUAL.test(file)).map((file) => `  ${quoted(file)}\n`);
+  process.stdout.write(`In your own project:\n\n  npm install ${usual.map(quoted).join(' ')}\n`);
+  process.stdout.write(`\nFor what else it uses, also:\n\n${others.join('')}`);
 });
 
 function quoted(path) {

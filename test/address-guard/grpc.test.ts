@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { grpcTransport } from '../../packages/grpc/src/index.js';
 import { hostOf, originOf } from '../../packages/parley/src/client/credential-guard.js';
 import { type CardCache, type ConnectOptions, connect } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
-import { grpcTransport } from '../../packages/parley/src/exports/grpc.js';
 import { StubAgent } from '../client/stub-agent.js';
 import { GrpcStub, taskBytes } from '../client/stub-grpc.js';
 import { planted } from '../support/planted-secrets.js';

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { textOf } from 'parley-a2a';
 import { AGENT_CALLS_EXTENSION, type AgentTarget } from 'parley-a2a/agent-calls';
 import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from 'parley-a2a/capnweb';
-import { grpcBinding, grpcTransport } from 'parley-a2a/grpc';
 import {
   type Interceptor,
   MemoryStorage,
@@ -12,6 +11,7 @@ import {
   type StreamItem,
   systemClock,
 } from 'parley-a2a/server';
+import { grpcBinding, grpcTransport } from 'parley-a2a-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Agents, executor, taskOf } from './world.js';
 

@@ -1,9 +1,9 @@
 import { createProviderRegistry, generateText, isStepCount, type ModelMessage, streamText } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { connect } from 'parley-a2a';
-import { type A2AToolOutput, a2aLanguageModel, a2aProvider, a2aTool, streamTextAgent } from 'parley-a2a/ai-sdk';
 import { createA2AServer } from 'parley-a2a/node';
 import type { AgentExecutor, RequestContext } from 'parley-a2a/server';
+import { type A2AToolOutput, a2aLanguageModel, a2aProvider, a2aTool, streamTextAgent } from 'parley-a2a-ai-sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import { finish, type ModelPart, step, text, toolCall } from './model-parts.js';
 

@@ -1,7 +1,6 @@
 import { isStepCount, jsonSchema, type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { type AgentExecutor, connect, type Task } from 'parley-a2a';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
 import { createA2AServer } from 'parley-a2a/node';
 import {
   answerApprovals,
@@ -11,6 +10,7 @@ import {
   toolApprovals,
   toolCalls,
 } from 'parley-a2a/tools';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
 import { expect, it, onTestFinished } from 'vitest';
 import { finish, type ModelPart, step, text, toolCall } from './model-parts.js';
 

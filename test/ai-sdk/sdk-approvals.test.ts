@@ -1,16 +1,16 @@
 import { isStepCount, jsonSchema, streamText, type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { connect, type Task, textOf } from 'parley-a2a';
+import { createA2AServer } from 'parley-a2a/node';
+import { type AgentExecutor, MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
+import { answerApprovals, TOOLS_EXTENSION, type ToolDecision, toolApprovals, toolCalls } from 'parley-a2a/tools';
 import {
   asksAgain,
   fromStreamText,
   type StreamTextAgentOptions,
   streamTextAgent,
   toModelMessages,
-} from 'parley-a2a/ai-sdk';
-import { createA2AServer } from 'parley-a2a/node';
-import { type AgentExecutor, MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
-import { answerApprovals, TOOLS_EXTENSION, type ToolDecision, toolApprovals, toolCalls } from 'parley-a2a/tools';
+} from 'parley-a2a-ai-sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import { finish, step, text, toolCall } from './model-parts.js';
 

@@ -1,10 +1,10 @@
 import { isStepCount, jsonSchema, type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { connect, type StreamResponse, type Task, textOf } from 'parley-a2a';
-import { MODEL_OUTPUT_EXTENSION, type StreamTextAgentOptions, streamTextAgent } from 'parley-a2a/ai-sdk';
 import { createA2AServer } from 'parley-a2a/node';
 import type { EngineLimits } from 'parley-a2a/server';
 import { answerApprovals, defineTool, jsonSchema as schema, ToolRegistry, toolCalls } from 'parley-a2a/tools';
+import { MODEL_OUTPUT_EXTENSION, type StreamTextAgentOptions, streamTextAgent } from 'parley-a2a-ai-sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import { finish, type ModelPart, step, text, toolCall } from './model-parts.js';
 

@@ -6,18 +6,18 @@ import { SourceTree } from './source-tree.js';
 const packages = fileURLToPath(new URL('../../packages', import.meta.url));
 const library = SourceTree.read(`${packages}/parley/src`);
 const ENTRY = 'exports/storage-engine.ts';
-const ENGINE = ['parley-a2a/storage-engine'];
+const isEngine = (specifier: string) => specifier === 'parley-a2a/storage-engine';
 
 describe('the storage for Durable Objects', () => {
   it('imports the engine of storages and its own files only', () => {
-    expect(importsFromOutside(SourceTree.read(`${packages}/durable-object`), ENGINE)).toEqual([]);
+    expect(importsFromOutside(SourceTree.read(`${packages}/durable-object`), isEngine)).toEqual([]);
   });
 
   it.each(['parley-a2a', 'parley-a2a/storage', '../../parley/src/store/rules/decide-append.js', 'node:sqlite'])(
     'must not import %s',
     (specifier) => {
       const tree = SourceTree.of({ 'src/a.ts': `import '${specifier}'; import 'parley-a2a/storage-engine';` });
-      expect(importsFromOutside(tree, ENGINE)).toMatchObject([{ problem: expect.stringContaining(specifier) }]);
+      expect(importsFromOutside(tree, isEngine)).toMatchObject([{ problem: expect.stringContaining(specifier) }]);
     },
   );
 

@@ -18,17 +18,16 @@ export function privateImports(
   );
 }
 
-/**
- * Imports of shipped files that are neither files of the same package nor among its `modules`. Default: all modules of
- * Node.
- */
-export function importsFromOutside(tree: SourceTree, modules?: readonly string[]): Violation[] {
-  const isNode = (specifier: string) => specifier.startsWith('node:') && isBuiltin(specifier);
+/** True for a module of Node. */
+export const isNodeModule = (specifier: string): boolean => specifier.startsWith('node:') && isBuiltin(specifier);
+
+/** Imports of shipped files that are neither files of the same package nor allowed. */
+export function importsFromOutside(tree: SourceTree, isAllowed = isNodeModule): Violation[] {
   return tree.shipped.flatMap((file) =>
     importsOf(file).flatMap(({ specifier, line }) => {
       const isOwn = specifier.startsWith('.') && tree.resolve(file.path, specifier) !== undefined;
-      const isInside = isOwn || (modules === undefined ? isNode(specifier) : modules.includes(specifier));
-      return isInside ? [] : [{ file: file.path, line, problem: `${specifier} is from outside of the package` }];
+      if (isOwn || isAllowed(specifier)) return [];
+      return [{ file: file.path, line, problem: `${specifier} is from outside of the package` }];
     }),
   );
 }

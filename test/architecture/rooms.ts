@@ -29,7 +29,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   redis: { rooms: [] },
   openapi: { rooms: ['model'] },
   codec: { rooms: ['model', 'errors', 'operations', 'task', 'openapi'] },
-  'codec/protobuf': { rooms: ['model', 'errors', 'operations', 'task'], modules: ['@bufbuild/protobuf'] },
   store: { rooms: [...VALUES, 'secrets', 'task'] },
   'store/sqlite': {
     rooms: [...VALUES, 'task'],
@@ -43,7 +42,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'auth/oauth': { rooms: [...VALUES, 'net'], modules: ['oauth4webapi'] },
   'auth/tokens': { rooms: [...VALUES, 'net'], modules: ['jose', 'oauth4webapi'] },
   files: { rooms: ['runtime', 'errors', 'options', 'store/owner-query'] },
-  'files/s3': { rooms: ['runtime', 'errors', 'options', 'store/owner-query'], modules: ['aws4fetch'] },
   'files/directory': {
     rooms: ['runtime', 'errors', 'options', 'store/owner-query'],
     modules: ['node:fs', 'node:path', 'node:crypto'],
@@ -95,7 +93,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: ['typebox'],
   },
   client: { rooms: [...VALUES, 'files/digester', 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
-  mcp: { rooms: [...VALUES, 'net/frame-parser', 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
   schemas: {
     rooms: [
       ...VALUES,
@@ -168,30 +165,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   'push/receiver': { rooms: [...VALUES, 'net', 'codec', 'auth'] },
   'push/signatures': { rooms: ['errors', 'runtime'], modules: ['jose'] },
-  'model-sdks': { rooms: [] },
-  'model-sdks/ai-sdk': {
-    rooms: [
-      ...VALUES,
-      'client',
-      'tools',
-      'server/agent-executor',
-      'server/conversation',
-      'server/event-queue',
-      'server/model-stream',
-      'server/own-part',
-      'server/readable-files',
-      'server/request-context',
-    ],
-    modules: ['@ai-sdk/provider', 'ai'],
-  },
-  'model-sdks/langgraph': {
-    rooms: ['runtime', 'model', 'errors', 'task/log-record', 'server', 'tools'],
-    modules: ['@langchain/core', '@langchain/langgraph'],
-  },
-  'model-sdks/openai-agents': {
-    rooms: ['model', 'errors', 'runtime', 'secrets', 'server', 'tools'],
-    modules: ['@openai/agents'],
-  },
   bindings: {
     rooms: [
       ...VALUES,
@@ -216,20 +189,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   'bindings/in-process': {
     rooms: [...VALUES, 'operations', 'task', 'auth/challenge', 'auth/user', 'client/client-transport'],
-  },
-  'bindings/grpc': {
-    rooms: [
-      ...VALUES,
-      'operations',
-      'task',
-      'net',
-      'codec/protobuf',
-      'codec/wire-codec',
-      'auth/challenge',
-      'auth/client-certificate',
-      'client/client-transport',
-    ],
-    modules: ['@bufbuild/protobuf', '@grpc/grpc-js'],
   },
   'bindings/capnweb': {
     rooms: [
@@ -319,18 +278,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'ws',
     ],
   },
-  'adapters/grpc': {
-    rooms: [
-      ...VALUES,
-      'operations',
-      'codec/protobuf',
-      'auth/client-certificate',
-      'agent-card/offered-extensions',
-      'bindings',
-      'app',
-    ],
-    modules: ['@bufbuild/protobuf', 'node:http2', 'node:net', 'node:tls', 'node:zlib'],
-  },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },
   'adapters/fastify': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['node:stream', 'fastify'] },
   exports: {
@@ -350,27 +297,16 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server',
       'tools',
       'client',
-      'mcp',
       'schemas',
       'signing',
       'agent-calls',
       'push',
-      'model-sdks',
       'bindings',
       'app',
       'testing',
       'adapters',
     ],
-    modules: [
-      'node:async_hooks',
-      'node:crypto',
-      'node:path',
-      'node:process',
-      '@modelcontextprotocol/sdk',
-      'express',
-      'fastify',
-      'pino',
-    ],
+    modules: ['node:crypto', 'node:path', 'node:process', 'express', 'fastify', 'pino'],
   },
 };
 
@@ -380,7 +316,6 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   // All storages have this engine and its rules; DECIDING says who may ask them.
   store: ['rules', 'engine'],
   cache: [],
-  'model-sdks': [],
   // Express and Fastify use node:http, Hono uses the web's Request.
   adapters: ['node', 'fetch'],
 };

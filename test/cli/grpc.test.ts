@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { protobufV1_0 } from '../../packages/parley/src/codec/protobuf/v1_0.js';
+import { protobufV1_0 } from '../../packages/grpc/src/protobuf/v1_0.js';
 import { GrpcStub } from '../client/stub-grpc.js';
 import { parley, parleyJson } from './parley.js';
 import { RecordingAgent, result } from './recording-agent.js';

@@ -1,7 +1,7 @@
 import { Annotation, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
 import { createA2AServer, type Task } from 'parley-a2a';
-import { langGraphAgent } from 'parley-a2a/langgraph';
 import { defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parley, parleyJson } from './parley.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, connect, type TaskStream } from 'parley-a2a/client';
-import { grpcTransport } from 'parley-a2a/grpc';
+import { grpcTransport } from 'parley-a2a-grpc';
 import { describe, expect, it } from 'vitest';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { following, started, taskOf, textOf } from './said.js';

@@ -1,5 +1,5 @@
 import { connect } from 'parley-a2a/client';
-import { grpcTransport } from 'parley-a2a/grpc';
+import { grpcTransport } from 'parley-a2a-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HostProcess } from '../hosts/host-process.js';
 import { testCalls } from './calls.js';

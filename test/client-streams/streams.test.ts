@@ -143,7 +143,7 @@ function expectOrder(events: readonly Numbered[], log: readonly Numbered[], plac
 function folded(events: readonly Numbered[]): unknown {
   const [first, ...rest] = events.map(({ event }) => event);
   if (first === undefined || !('task' in first)) throw new Error('a stream begins with a task');
-  const builder = TaskBuilder.from(first.task);
+  const builder = new TaskBuilder(first.task);
   for (const event of rest) builder.apply({ event: event as TaskEvent, seq: 0, turn: 0 } as never);
   const { status, artifacts } = builder.view();
   return { status, artifacts };

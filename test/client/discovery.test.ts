@@ -392,8 +392,7 @@ describe('of several interfaces', () => {
   it('gRPC that the caller cannot speak is refused with the way to get it', async () => {
     const grpc = { url: '127.0.0.1:443', protocolBinding: 'GRPC', protocolVersion: '1.0' };
     await using stub = await agent();
-    const get =
-      'Run npm install @grpc/grpc-js @bufbuild/protobuf, and connect with bindings: [grpcTransport()] of parley-a2a/grpc';
+    const get = 'Run npm install parley-a2a-grpc, and connect with bindings: [grpcTransport()] of parley-a2a-grpc';
     await expect(connect(stub.card({ supportedInterfaces: [grpc] }))).rejects.toMatchObject({
       code: 'UNSUPPORTED_OPERATION',
       message: `Stub offers gRPC only, which needs packages. ${get}`,

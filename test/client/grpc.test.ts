@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Metadata, ServerCredentials, status } from '@grpc/grpc-js';
 import { describe, expect, it, vi } from 'vitest';
+import { type GrpcTransportOptions, grpcTransport } from '../../packages/grpc/src/index.js';
 import { type ConnectOptions, connect, STREAM_RESUME_EXTENSION } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
-import { type GrpcTransportOptions, grpcTransport } from '../../packages/parley/src/exports/grpc.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import { makeAuthority } from '../credentials/certificates.js';
 import { planted } from '../support/planted-secrets.js';
@@ -368,11 +368,10 @@ describe('a connection', () => {
 
   it('lets the process end by itself', async () => {
     await using stub = await GrpcStub.start({ unary: () => taskBytes(TASK) });
-    const exports = (name: string) =>
-      fileURLToPath(new URL(`../../packages/parley/dist/exports/${name}.js`, import.meta.url));
+    const built = (path: string) => fileURLToPath(new URL(`../../packages/${path}`, import.meta.url));
     const script = `
-      import { connect } from ${JSON.stringify(exports('client'))};
-      import { grpcTransport } from ${JSON.stringify(exports('grpc'))};
+      import { connect } from ${JSON.stringify(built('parley/bundle/client.js'))};
+      import { grpcTransport } from ${JSON.stringify(built('grpc/dist/index.js'))};
       const client = await connect(${JSON.stringify(stub.card())}, { bindings: [grpcTransport()] });
       console.log((await client.getTask('t1')).id);`;
     const args = ['--input-type=module', '-e', script];

@@ -1,7 +1,7 @@
 import { connect } from 'parley-a2a/client';
-import { mcpEndpointOf, mcpServerOf } from 'parley-a2a/mcp';
 import { createA2AServer } from 'parley-a2a/node';
 import { ToolRegistry } from 'parley-a2a/tools';
+import { mcpEndpointOf, mcpServerOf } from 'parley-a2a-mcp';
 import { expect, it } from 'vitest';
 
 /** The result of an async function without `await`. Compilers find it in TypeScript, and not in JavaScript. */

@@ -7,7 +7,7 @@ import {
   type ServiceDefinition,
   type sendUnaryData,
 } from '@grpc/grpc-js';
-import { protobufV1_0 } from '../../packages/parley/src/codec/protobuf/v1_0.js';
+import { protobufV1_0 } from '../../packages/grpc/src/protobuf/v1_0.js';
 import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import type { StreamResponse } from '../../packages/parley/src/model/stream-response.js';
 import type { Task } from '../../packages/parley/src/model/task.js';

@@ -90,6 +90,47 @@ it('a conversation: empty, in a stream, with a question, and with files', async 
   await look(opened, 'conversation-files');
 });
 
+it('what waits for the user: an approval, a form, an authorization, and all of them', async () => {
+  const opened = await world();
+  const { page, open, talk } = opened;
+  await open('#/waiting');
+  await page.getByText('Nothing waits for you').waitFor();
+  await look(opened, 'waiting-empty');
+  const paying = await talk('/pay');
+  await paying.say('Pay the bill');
+  await expectText(paying.text, 'wants to call pay');
+  await look(opened, 'conversation-approval');
+  const booking = await talk('/rooms');
+  await booking.attach([{ name: 'passport.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF') }]);
+  await page.getByRole('list', { name: 'Attached files' }).waitFor();
+  await look(opened, 'conversation-attached');
+  await booking.say('Oslo');
+  await page.getByRole('form', { name: 'Which room in Oslo?' }).waitFor();
+  await look(opened, 'conversation-form');
+  const planning = await talk('/calendar');
+  await planning.say('Plan my day');
+  await expectText(planning.text, 'calendar.read');
+  await look(opened, 'conversation-authorization');
+  await open('#/waiting');
+  await expect.poll(() => page.getByRole('list', { name: 'Waiting tasks' }).getByRole('article').count()).toBe(3);
+  await look(opened, 'waiting');
+});
+
+it('the wire, and two bindings side by side', async () => {
+  const opened = await world();
+  const { page, open, talk } = opened;
+  const chat = await talk('/story');
+  await told(chat, 'Note: buy oil');
+  await page.getByRole('link', { name: 'Wire' }).click();
+  await page.getByRole('list', { name: 'Calls' }).locator('summary').first().click();
+  await look(opened, 'wire');
+  await open('#/agent/%2Fstory/compare');
+  await page.getByLabel('Message').fill('Note: buy oil');
+  await page.getByRole('button', { name: 'Send to both' }).click();
+  await page.getByText('Both answers are the same').waitFor();
+  await look(opened, 'compare');
+});
+
 it('tasks: the empty table, the table and a task', async () => {
   const opened = await world();
   const { page, steps, open, talk } = opened;

@@ -2,6 +2,8 @@ import { type A2AHost, type A2AHostOptions, createA2AHost } from 'parley-a2a/nod
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { archivist, hostile, painter, storyteller } from './agents.js';
+import { cashier, clerk, postman, secretary } from './asking-agents.js';
+import { flood, huge } from './flooding-agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { Steps } from './steps.js';
 
@@ -43,6 +45,12 @@ export function consoleWorld(): (more?: Partial<A2AHostOptions>) => Promise<Worl
       '/paint': painter,
       '/files': archivist,
       '/hostile': hostile,
+      '/pay': cashier,
+      '/rooms': clerk,
+      '/calendar': secretary,
+      '/post': postman,
+      '/huge': huge(steps),
+      '/flood': flood(steps),
     };
     host = createA2AHost({ agents, console: true, push: false, openapi: true, logRequests: false, ...more });
     ({ url } = await host.listen(0));

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { jsonSchema, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema as schemaOf, ToolRegistry } from 'parley-a2a/tools';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
 
 const [, , folder, kind, dies = '0'] = process.argv;
 const needsApproval = kind.endsWith('-approval');

@@ -3,9 +3,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { END, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
-import { langGraphAgent } from 'parley-a2a/langgraph';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 
 const [, , folder, dies = '0'] = process.argv;
 const file = join(folder, 'threads.json');

@@ -129,7 +129,8 @@ async function configurationOf({
 }): Promise<Configuration> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const person = {
-    redirect_uris: [REDIRECT_URI],
+    // The second one is that of the console, which listens on any port.
+    redirect_uris: [REDIRECT_URI, 'http://127.0.0.1:9/console'],
     response_types: ['code'] as const,
     application_type: 'native' as const,
   };

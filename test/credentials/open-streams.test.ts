@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { grpcBinding, grpcTransport } from '../../packages/grpc/src/index.js';
 import {
   type Authenticator,
   ClientCertificates,
@@ -8,7 +9,6 @@ import {
 import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../packages/parley/src/exports/capnweb.js';
 import { connect, memoryCardCache } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
-import { grpcBinding, grpcTransport } from '../../packages/parley/src/exports/grpc.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { mutualTls } from '../../packages/parley/src/exports/node-credentials.js';
 import { type AuthorizationServer, CLIENT_SECRET, startAuthorizationServer } from './authorization-server.js';

@@ -95,8 +95,7 @@ const packages = SourceTree.read(join(root, 'packages')).shipped.filter(
 );
 
 /** Rooms and files of the library that only call agents, as programs do. */
-const CALLERS =
-  /^parley\/src\/(?:(?:agent-calls|mcp|model-sdks|testing|tools)\/|exports\/testing|client\/missing-interface)/;
+const CALLERS = /^parley\/src\/(?:(?:agent-calls|testing|tools)\/|exports\/testing|client\/missing-interface)/;
 
 /** The names that a file has in its code. Calls of a client do not count in `CALLERS` and outside of the library. */
 function namesOf(file: SourceFile): ReadonlySet<string> {

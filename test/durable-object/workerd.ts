@@ -11,7 +11,7 @@ const at = (path: string) => fileURLToPath(new URL(path, root));
 /** Sources for the imports of the bundle. */
 const SOURCES: readonly (readonly [filter: RegExp, target: (name: string) => string])[] = [
   [/^vitest$/, () => at('test/durable-object/worker/test-runner.ts')],
-  [/^parley-a2a-durable-object$/, () => at('packages/durable-object/src/durable-object-storage.ts')],
+  [/^parley-a2a-durable-object$/, () => at('packages/durable-object/src/index.ts')],
   [/^parley-a2a\//, (name) => at(`packages/parley/src/exports/${name.replace('parley-a2a/', '')}.ts`)],
 ];
 

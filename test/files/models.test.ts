@@ -5,12 +5,12 @@ import { Agent } from '@openai/agents';
 import { assistantMessage, ScriptedModel } from '@openai/agents/testing';
 import { MockLanguageModelV4 } from 'ai/test';
 import { afterEach, describe, expect, it } from 'vitest';
-import { streamTextAgent } from '../../packages/parley/src/exports/ai-sdk.js';
+import { streamTextAgent } from '../../packages/ai-sdk/src/index.js';
+import { langGraphAgent } from '../../packages/langgraph/src/index.js';
+import { openAIAgent } from '../../packages/openai-agents/src/index.js';
 import { connect } from '../../packages/parley/src/exports/client.js';
 import { fileTransfer, memoryFileStore } from '../../packages/parley/src/exports/files.js';
-import { langGraphAgent } from '../../packages/parley/src/exports/langgraph.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
-import { openAIAgent } from '../../packages/parley/src/exports/openai-agents.js';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
 import { finish, step, text } from '../ai-sdk/model-parts.js';
 

@@ -2,14 +2,14 @@ import { createRequire } from 'node:module';
 import { type DescFile, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import type * as Grpc from '@grpc/grpc-js';
 import { afterEach } from 'vitest';
+import { type GrpcBindingOptions, grpcBinding } from '../../packages/grpc/src/index.js';
 import {
   a2aV1A2a,
   googleRpcErrorDetails,
   googleRpcStatus,
   grpcHealthV1Health,
   lfA2aV1A2a,
-} from '../../packages/parley/src/codec/protobuf/descriptors.generated.js';
-import { type GrpcBindingOptions, grpcBinding } from '../../packages/parley/src/exports/grpc.js';
+} from '../../packages/grpc/src/protobuf/descriptors.generated.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { AgentExecutor } from '../../packages/parley/src/exports/server.js';
 

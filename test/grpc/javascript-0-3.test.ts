@@ -1,7 +1,7 @@
 import { credentials } from '@grpc/grpc-js';
 import { GrpcTransportFactory } from 'a2a-js-sdk-0.3/client/grpc';
-import { grpcBinding } from 'parley-a2a/grpc';
 import { createA2AServer } from 'parley-a2a/node';
+import { grpcBinding } from 'parley-a2a-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 /** The official client of the 0.3 line, and a server that serves both versions. */

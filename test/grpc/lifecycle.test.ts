@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { createA2AHost, createA2AServer } from 'parley-a2a/node';
 import { describe, expect, it } from 'vitest';
-import { type GrpcBindingOptions, grpcBinding } from '../../packages/parley/src/exports/grpc.js';
+import { type GrpcBindingOptions, grpcBinding } from '../../packages/grpc/src/index.js';
 import { freePort } from '../interop/example-server.js';
 import { afterTest, failureOf, GrpcTester, message, serve } from './grpc-world.js';
 

@@ -1,5 +1,5 @@
-import { grpcBinding } from 'parley-a2a/grpc';
 import { createA2AServer } from 'parley-a2a/node';
+import { grpcBinding } from 'parley-a2a-grpc';
 
 // Tells its parent the port of gRPC, and its memory whenever it is asked: after a collection, and at its highest.
 const server = createA2AServer({

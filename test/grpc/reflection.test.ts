@@ -1,7 +1,7 @@
 import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
-import { grpcReflectionV1Reflection as file } from '../../packages/parley/src/codec/protobuf/descriptors.generated.js';
+import { grpcReflectionV1Reflection as file } from '../../packages/grpc/src/protobuf/descriptors.generated.js';
 import { GrpcTester, serve } from './grpc-world.js';
 
 interface Answer {

@@ -8,14 +8,14 @@ import * as auth from 'parley-a2a/auth';
 import { capnwebBinding } from 'parley-a2a/capnweb';
 import * as credentials from 'parley-a2a/credentials';
 import * as files from 'parley-a2a/files';
-import { grpcBinding } from 'parley-a2a/grpc';
-import * as mcp from 'parley-a2a/mcp';
 import { createA2AHost, createA2AServer, credentialAuthenticator } from 'parley-a2a/node';
 import * as nodeCredentials from 'parley-a2a/node-credentials';
 import * as pushReceiver from 'parley-a2a/push-receiver';
-import * as s3 from 'parley-a2a/s3';
 import { createAgentHandler } from 'parley-a2a/server';
 import * as signing from 'parley-a2a/signing';
+import { grpcBinding } from 'parley-a2a-grpc';
+import * as mcp from 'parley-a2a-mcp';
+import * as s3 from 'parley-a2a-s3';
 import { afterAll, describe, expect, it } from 'vitest';
 import { OptionsError } from '../../packages/parley/src/errors/options-error.js';
 import { silentLogger as logger } from '../../packages/parley/src/telemetry/logger.js';
@@ -361,6 +361,7 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   },
   mcp: {
     mcpServerOf: { make: (options) => mcp.mcpServerOf([], options), args: [{ name: 'n', calls: 1, tasks: 1, logger }] },
+    serveMcpStdio: { make: (options) => mcp.serveMcpStdio([], options), args: [] },
     mcpEndpointOf: {
       make: (options) => mcp.mcpEndpointOf([], options),
       args: [{ hosts: [], origins: [], sessions: 1, idleMs: 1, requestBytes: 1, replayBytes: 1, logger }],
@@ -381,7 +382,6 @@ const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'push-receiver': ['OptionsError'],
   signing: ['ENCRYPTION_EXTENSION', 'SIGNING_EXTENSION', 'UntrustedContentError', 'verifiedSigners'],
   files: ['FILES_EXTENSION', 'UploadOffsetError', 'countedBytes', 'isFileId'],
-  s3: ['OptionsError'],
   mcp: ['CONTEXT_ID_META', 'McpEndpoint', 'McpQuestionError', 'McpTools', 'TASK_ID_META'],
 };
 

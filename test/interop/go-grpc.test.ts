@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Client, connect } from 'parley-a2a/client';
-import { grpcTransport } from 'parley-a2a/grpc';
+import { grpcTransport } from 'parley-a2a-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExampleServer, GRPC_AGENTS } from './example-server.js';
 import { hasGo } from './go-tools.js';

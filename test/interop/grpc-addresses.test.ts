@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { connect } from 'parley-a2a/client';
-import { grpcTransport } from 'parley-a2a/grpc';
+import { grpcTransport } from 'parley-a2a-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ExampleServer, freePort } from './example-server.js';
 import { type Body, Wire } from './wire.js';

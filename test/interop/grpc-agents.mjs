@@ -1,7 +1,8 @@
 // The example agents with a port of gRPC for each of them, on free ports. The examples themselves serve one over gRPC.
-import { grpcBinding } from 'parley-a2a/grpc';
+
 import { createA2AHost } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
+import { grpcBinding } from 'parley-a2a-grpc';
 import { systemClock } from '../../examples/agents/dist/agent-clock.js';
 import { complianceAgent } from '../../examples/agents/dist/compliance-agent.js';
 import { echoAgent } from '../../examples/agents/dist/echo-agent.js';

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { grpcBinding } from 'parley-a2a/grpc';
 import { createA2AServer } from 'parley-a2a/node';
+import { grpcBinding } from 'parley-a2a-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasGo } from './go-tools.js';
 

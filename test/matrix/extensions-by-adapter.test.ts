@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs';
 import { type Client, connect, createA2AServer } from 'parley-a2a';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { librariesBeside, manifestOf } from '../packages/packages.js';
 import { CapturingLogger } from '../support/engine.js';
 import { ADAPTERS, type Adapter } from './extensions-by-adapter/adapters.js';
 import { CALLEE, EXTENSION_OF, type Extension, extensions } from './extensions-by-adapter/extensions.js';
@@ -15,6 +15,9 @@ const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
+
+/** The libraries with an SDK of models as a peer. */
+const MODEL_SDKS = librariesBeside().filter((name) => Object.keys(manifestOf(name).peerDependencies ?? {}).length > 1);
 
 const rows = extensions(() => calleeUrl);
 
@@ -52,8 +55,7 @@ describe.each(Object.keys(rows) as Extension[])('%s', (extension) => {
 });
 
 it('each adapter of the library has a row', () => {
-  const folders = readdirSync(new URL('../../packages/parley/src/model-sdks', import.meta.url));
-  const names = folders.map((folder) => folder.replaceAll('-', ' '));
+  const names = MODEL_SDKS.map((name) => name.replaceAll('-', ' '));
   const known = Object.keys(ADAPTERS).map((adapter) => adapter.toLowerCase());
   expect([...names, 'plain handler'].sort()).toEqual(known.sort());
 });

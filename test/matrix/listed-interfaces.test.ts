@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { grpcBinding, grpcTransport, type Listed } from '../../packages/grpc/src/index.js';
 import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import {
   CAPNWEB_BATCH_BINDING,
@@ -8,7 +9,6 @@ import {
 } from '../../packages/parley/src/exports/capnweb.js';
 import { type Client, type ConnectOptions, connect, textOf } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
-import { grpcBinding, grpcTransport, type Listed } from '../../packages/parley/src/exports/grpc.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type AgentExecutor, connect, createA2AServer } from 'parley-a2a';
-import { type AgentMcpServerOptions, type McpEndpoint, type McpEndpointOptions, mcpEndpointOf } from 'parley-a2a/mcp';
 import { TestClock } from 'parley-a2a/testing';
+import { type AgentMcpServerOptions, type McpEndpoint, type McpEndpointOptions, mcpEndpointOf } from 'parley-a2a-mcp';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { McpEndpoint as PlainEndpoint } from '../../packages/parley/src/mcp/mcp-endpoint.js';
-import { mcpServer } from '../../packages/parley/src/mcp/mcp-server.js';
+import { McpEndpoint as PlainEndpoint } from '../../packages/mcp/src/mcp-endpoint.js';
+import { mcpServer } from '../../packages/mcp/src/mcp-server.js';
 import { SkilledAgent } from './skill-world.js';
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];

@@ -8,9 +8,9 @@ import {
   type ElicitResult,
 } from '@modelcontextprotocol/sdk/types.js';
 import { type AgentExecutor, connect, createA2AServer } from 'parley-a2a';
-import { langGraphAgent } from 'parley-a2a/langgraph';
-import { mcpServerOf } from 'parley-a2a/mcp';
 import { defineTool, jsonSchema, type ToolQuestion, ToolRegistry, toolAgent } from 'parley-a2a/tools';
+import { langGraphAgent } from 'parley-a2a-langgraph';
+import { mcpServerOf } from 'parley-a2a-mcp';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { connect, textOf } from 'parley-a2a/client';
-import { type McpQuestionError, type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
 import { createA2AServer } from 'parley-a2a/node';
 import { ToolError, ToolRegistry } from 'parley-a2a/tools';
+import { type McpQuestionError, type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a-mcp';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CapturingLogger } from '../support/engine.js';
 import { HttpTools } from './http-tools.js';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
 import { ToolRegistry } from 'parley-a2a/tools';
+import { type McpToolsOptions, mcpTools } from 'parley-a2a-mcp';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('task-tools-server.mjs', import.meta.url));

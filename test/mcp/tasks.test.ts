@@ -15,7 +15,7 @@ import {
   TaskStatusNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { connect } from 'parley-a2a/client';
-import { type AgentMcpServerOptions, mcpServerOf } from 'parley-a2a/mcp';
+import { type AgentMcpServerOptions, mcpServerOf } from 'parley-a2a-mcp';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Answers, overHttp, overStdio, SkilledAgent, type ToolClient } from './skill-world.js';
 

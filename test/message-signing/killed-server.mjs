@@ -1,10 +1,10 @@
 // An agent with signed answers. Usage: killed-server.mjs DATABASE_URL SIGNING_OPTIONS_FILE PORT [stuck]
 import { readFileSync } from 'node:fs';
 import { agentCalls } from 'parley-a2a/agent-calls';
-import { grpcTransport } from 'parley-a2a/grpc';
 import { createA2AServer } from 'parley-a2a/node';
 import { messageSigning, signedCalls, verifiedSigners } from 'parley-a2a/signing';
 import { openStorage } from 'parley-a2a/storage';
+import { grpcTransport } from 'parley-a2a-grpc';
 
 const [, , database, file, port = '0', stuck] = process.argv;
 /** `called`: the agent that answers "call", and the options of its signed calls. */

@@ -1,6 +1,6 @@
 import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a/capnweb';
 import type { ConnectOptions } from 'parley-a2a/client';
-import { grpcTransport } from 'parley-a2a/grpc';
+import { grpcTransport } from 'parley-a2a-grpc';
 
 /** Every binding in every version, with the options of its client. */
 export const WIRES: readonly (readonly [string, ConnectOptions])[] = [

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inProject, suite } from './packed.js';
+import { inProject, suite, tarballOf, usualTarballs } from './packed.js';
 
 const place = join(suite.project, '..', 'initial');
 const tool = join(place, 'node_modules/.bin/parley');
 /** Installs like the suite, with the npm settings of the environment. */
 function install(folder: string): void {
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  execFileSync('npm', ['install', suite.tarball, suite.consoleTarball, suite.cliTarball, ...flags], {
+  execFileSync('npm', ['install', ...usualTarballs, ...flags], {
     cwd: folder,
     stdio: 'pipe',
     timeout: 240_000,
@@ -19,7 +19,9 @@ function install(folder: string): void {
 
 describe('the command line', () => {
   it('holds what is needed and nothing else', () => {
-    const listed = execFileSync('tar', ['-tzf', suite.cliTarball], { encoding: 'utf8' }).trim().split('\n');
+    const listed = execFileSync('tar', ['-tzf', tarballOf('parley-a2a-cli')], { encoding: 'utf8' })
+      .trim()
+      .split('\n');
     const known =
       /^package\/(?:package\.json|bin\/parley\.js|bundle\/[\w.-]+\.js|bundle\/errors\.json|skill\/(?:SKILL|references\/examples)\.md)$/;
     expect(listed.filter((file) => !known.test(file))).toEqual([]);

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { suite } from './packed.js';
+import { suite, usualTarballs } from './packed.js';
 
 const place = join(suite.project, '..', 'commands-only');
 const bundle = join(place, 'node_modules/parley-a2a-cli/bundle');
@@ -33,7 +33,10 @@ function modulesIn(file: string): readonly string[] {
 }
 
 /** The texts of templates import these, and the projects made from them install them. */
-const OF_TEMPLATES = ['ai', 'ai/test', '@langchain/langgraph', 'parley-a2a/langgraph'];
+const OF_TEMPLATES = ['ai', 'ai/test', '@langchain/langgraph', 'express', 'parley-a2a-ai-sdk', 'parley-a2a-langgraph'];
+
+/** Packages that the tool does not bring. The commands that need them name the command that installs them. */
+const OPTIONAL = /Cannot find package '(?:@modelcontextprotocol\/sdk|@grpc\/grpc-js|@bufbuild\/protobuf)'/;
 
 const servers: Server[] = [];
 async function serve(answer: (url: string, path: string) => object): Promise<string> {
@@ -50,8 +53,7 @@ beforeAll(() => {
   mkdirSync(place);
   writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }\n');
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  const tarballs = [suite.tarball, suite.consoleTarball, suite.cliTarball];
-  execFileSync('npm', ['install', ...tarballs, ...flags], { cwd: place, stdio: 'pipe', timeout: 240_000 });
+  execFileSync('npm', ['install', ...usualTarballs, ...flags], { cwd: place, stdio: 'pipe', timeout: 240_000 });
 }, 240_000);
 
 afterAll(() => {
@@ -67,7 +69,20 @@ describe('the packed command line', () => {
     const script = `for (const target of ${JSON.stringify(targets)}) await import(target).catch((error) => console.log(target, String(error)));`;
     const path = join(bundle, 'every-import.mjs');
     writeFileSync(path, script);
-    expect(await run(path)).toEqual({ code: 0, output: '' });
+    const { code, output } = await run(path);
+    const missing = output.split('\n').filter((line) => line !== '' && !OPTIONAL.test(line));
+    expect([code, missing]).toEqual([0, []]);
+  });
+
+  it.each([
+    ['MCP', ['mcp', '--agent', 'http://127.0.0.1:9'], '@modelcontextprotocol/sdk'],
+    ['gRPC', ['serve', 'agent.mjs', '--grpc', '0'], '@grpc/grpc-js @bufbuild/protobuf'],
+  ])('names the packages of %s, which it does not bring', async (protocol, args, packages) => {
+    writeFileSync(join(place, 'agent.mjs'), 'export default (prompt) => prompt;\n');
+    const { code, output } = await run(join(place, 'node_modules/parley-a2a-cli/bin/parley.js'), ...args);
+    expect(output).toContain(`${protocol} needs packages that are not installed`);
+    expect(output).toContain(`npm install --global ${packages}`);
+    expect(code).toBe(2);
   });
 
   it('signs in', async () => {

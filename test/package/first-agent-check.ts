@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { inProject, repository, suite } from './packed.js';
+import { inProject, repository, suite, usualTarballs } from './packed.js';
 
 /** The blocks of a language in the section of the README that shows the first agent. */
 function blocksOf(language: string): readonly string[] {
@@ -22,7 +22,7 @@ it("an empty project installs the packed packages and runs the README's first ag
   const npm = (...args: readonly string[]) =>
     execFileSync('npm', args, { cwd: project, stdio: 'pipe', timeout: 240_000 });
   npm('init', '--yes');
-  npm('install', suite.tarball, suite.consoleTarball, suite.cliTarball, ...flags);
+  npm('install', ...usualTarballs, ...flags);
   const [agent = ''] = blocksOf('ts');
   const [commands = ''] = blocksOf('sh');
   writeFileSync(join(project, 'agent.mjs'), agent);

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { inProject, suite } from './packed.js';
+import { inProject, suite, tarballOf } from './packed.js';
 
 const JEST = 'jest@30';
 const TESTS = `
@@ -44,7 +44,7 @@ it('the testing kit works under Jest', { timeout: 400_000 }, async ({ skip }) =>
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
   writeFileSync(join(project, 'agent.test.mjs'), TESTS);
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', '--fetch-retries=1'];
-  const args = ['install', suite.tarball, JEST, ...flags, '--fetch-timeout=20000'];
+  const args = ['install', tarballOf('parley-a2a'), JEST, ...flags, '--fetch-timeout=20000'];
   const problem = await promisify(execFile)('npm', args, { cwd: project, timeout: 180_000 }).then(
     () => undefined,
     () => `npm could not install ${JEST}`,

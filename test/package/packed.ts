@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Paths of everything that run.mjs has prepared. */
 interface Suite {
-  readonly tarball: string;
-  readonly consoleTarball: string;
-  /** Of the command line. */
-  readonly cliTarball: string;
+  /** The packed packages, by name. */
+  readonly tarballs: Readonly<Record<string, string>>;
   /** A project with nothing installed but the package. */
   readonly project: string;
   /** The folder of the packages of tools/package.json. */
@@ -19,17 +18,27 @@ interface Suite {
 /** The files of a path that differs between hosts. */
 interface Targets {
   readonly types: string;
-  readonly node: string;
+  readonly node?: string;
   readonly default: string;
 }
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, string | Targets>>;
+  readonly exports: Readonly<Record<string, Targets>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly [name: string]: unknown;
 }
 
 export const suite = JSON.parse(process.env.PACKAGE_SUITE ?? '{}') as Suite;
+
+/** The packed file of a package. */
+export function tarballOf(name: string): string {
+  const path = suite.tarballs[name];
+  if (path === undefined) throw new Error(`${name} is not packed`);
+  return path;
+}
+
+/** The packed files of the core, the console and the command line. */
+export const usualTarballs = ['parley-a2a', 'parley-a2a-console', 'parley-a2a-cli'].map(tarballOf);
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 export const installed = join(suite.project, 'node_modules/parley-a2a');
 export const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
@@ -41,8 +50,8 @@ const STATIC_IMPORT = /^(?:import|export) (?:[^'"=;()]* from )?['"]([^'"]+)['"];
 export interface Subpath {
   /** As an application imports it. */
   readonly specifier: string;
-  /** Files that loading this path loads on hosts without Node.js. */
-  readonly files: readonly string[];
+  /** Modules outside of the package that loading this path loads on hosts without Node.js. */
+  readonly webModules: readonly string[];
   /** Modules outside of the package that loading this path loads on Node.js. */
   readonly modules: readonly string[];
   /** The same for its types. */
@@ -50,13 +59,12 @@ export interface Subpath {
 }
 
 export const subpaths: readonly Subpath[] = Object.entries(manifest.exports).map(([key, target]) => {
-  const targets =
-    typeof target === 'string' ? { types: target.replace(/\.js$/, '.d.ts'), node: target, default: target } : target;
+  const targets = { node: target.default, ...target };
   return {
     specifier: key.replace('.', 'parley-a2a'),
-    files: graph(targets.default).files,
-    modules: graph(targets.node).modules,
-    typeModules: graph(targets.types).modules,
+    webModules: modulesOf(targets.default),
+    modules: modulesOf(targets.node),
+    typeModules: modulesOf(targets.types),
   };
 });
 
@@ -66,20 +74,17 @@ const isPeer = (module: string) => peers.some((peer) => module === peer || modul
 /** The public paths that need no optional peer, at run time and for their types. */
 export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modules, ...typeModules].some(isPeer));
 
-const NEEDS_NODE =
-  /^dist\/(?:adapters\/(?!fetch\/|hono\/|node\/checked-connections\.)|files\/directory\/|telemetry\/\w+\/)/;
-const NEEDS_PACKAGE = /^dist\/(?:(?:store|cache)\/(?!(?:memory|rules|engine)\/)\w+\/|files\/s3\/|mcp\/|model-sdks\/)/;
+/** Their types name Node.js, or they load drivers of databases when they are used. */
+const FOR_NODE = ['postgres', 'redis', 'redis-cache', 'push-receiver'].map((name) => `parley-a2a/${name}`);
 
-/**
- * The public paths without a host, a driver, a kit or a logging library. They must load without Node.js. The code for
- * checked connections imports no module of Node.js: it asks the host for them.
- */
+/** The public paths without a host, a driver, a kit or a logging library. They must load without Node.js. */
 export const hostless = subpaths.filter(
-  ({ files }) => !files.some((file) => NEEDS_NODE.test(file) || NEEDS_PACKAGE.test(file)),
+  ({ specifier, webModules }) =>
+    !FOR_NODE.includes(specifier) && !webModules.some((module) => isBuiltin(module) || isPeer(module)),
 );
 
 /** Follows static imports from one file of the package. Lazy imports are not followed. */
-function graph(entry: string): { files: string[]; modules: string[] } {
+function modulesOf(entry: string): string[] {
   const files = new Set<string>();
   const modules = new Set<string>();
   const walk = (file: string): void => {
@@ -93,7 +98,7 @@ function graph(entry: string): { files: string[]; modules: string[] } {
     }
   };
   walk(join(entry));
-  return { files: [...files], modules: [...modules] };
+  return [...modules];
 }
 
 function declared(target: string, from: string): string {

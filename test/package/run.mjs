@@ -1,4 +1,4 @@
-// Packs the library, installs the package in an empty project, and checks it there as users get it. Tools come from npm
+// Packs all packages, installs the core in an empty project, and checks it there as users get it. Tools come from npm
 // into .cache/ the first time. The last line is `N passed, N failed`. Without a registry the suite is left out and says
 // so, unless CI is set.
 import { createHash } from 'node:crypto';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, runNpm } from '../../scripts/processes.mjs';
 import { countLine, runVitest } from '../../scripts/suites.mjs';
+import { publishedFolders } from '../../scripts/workspaces.mjs';
 import { oldestNode } from '../oldest-node/oldest-node.mjs';
 
 class LeftOut extends Error {}
@@ -29,30 +30,19 @@ try {
 process.stdout.write(`${countLine(counts)}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);
 
-/** The package, a project that has nothing but it, and the command line. */
+/** The packages that npm gets, by name, and a project that has nothing but the core. */
 async function packed() {
-  const made = await runNpm(['pack', '-w', 'packages/parley', '--pack-destination', folder, '--loglevel=error'], {
-    quiet: true,
-  });
+  const places = publishedFolders().flatMap((place) => ['-w', place]);
+  const made = await runNpm(['pack', ...places, '--pack-destination', folder, '--loglevel=error'], { quiet: true });
   if (made.code !== 0) throw new Error(`npm pack failed: ${made.output}`);
-  const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
-  const consoleTarball = await packedInto('console', 'packages/console');
-  const cliTarball = await packedInto('commands', 'packages/cli');
+  const tarballs = Object.fromEntries(
+    readdirSync(folder).map((file) => [file.replace(/-\d[^/]*$/, ''), join(folder, file)]),
+  );
   const project = join(folder, 'project');
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
-  await npm(['install', tarball, '--prefix', project, '--no-package-lock']);
-  return { tarball, consoleTarball, cliTarball, project };
-}
-
-async function packedInto(name, workspace) {
-  const place = join(folder, name);
-  mkdirSync(place);
-  const { code, output } = await runNpm(['pack', '-w', workspace, '--pack-destination', place, '--loglevel=error'], {
-    quiet: true,
-  });
-  if (code !== 0) throw new Error(`npm pack failed: ${output}`);
-  return join(place, readdirSync(place)[0]);
+  await npm(['install', tarballs['parley-a2a'], '--prefix', project, '--no-package-lock']);
+  return { tarballs, project };
 }
 
 async function tools() {

@@ -33,11 +33,14 @@ let isReachable = true;
 /** Templates whose packages come from the registry also in the short form. The others use those of the repository. */
 const INSTALLED: readonly string[] = ['minimal'];
 
+/** Packed packages by name. */
+type Tarballs = Readonly<Record<string, string>>;
+
 /** Installs a project from the packed packages and from the registry, with the npm settings of the environment. */
-async function installed(project: string): Promise<boolean> {
+async function installed(project: string, own: Tarballs): Promise<boolean> {
   if (!isReachable) return false;
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', '--fetch-retries=1'];
-  const args = ['install', suite.tarball, suite.consoleTarball, suite.cliTarball, ...flags, '--fetch-timeout=20000'];
+  const args = ['install', ...Object.values(own), ...flags, '--fetch-timeout=20000'];
   try {
     await promisify(execFile)('npm', args, { cwd: project, timeout: INSTALL_MS });
   } catch {
@@ -51,16 +54,11 @@ async function installed(project: string): Promise<boolean> {
  * The packed packages, and the others as the repository has them, for machines without a registry. Their versions must
  * be those that the project asks for.
  */
-function linkModules(project: string, wanted: Readonly<Record<string, string>>): void {
+function linkModules(project: string, own: Tarballs, wanted: Readonly<Record<string, string>>): void {
   const modules = join(project, 'node_modules');
   mkdirSync(join(modules, '.bin'), { recursive: true });
-  const own = [
-    ['parley-a2a', suite.tarball],
-    ['parley-a2a-console', suite.consoleTarball],
-    ['parley-a2a-cli', suite.cliTarball],
-  ] as const;
   const names = new Set(Object.keys(wanted));
-  for (const [name, tarball] of own) {
+  for (const [name, tarball] of Object.entries(own)) {
     const folder = join(modules, name);
     mkdirSync(folder);
     execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder]);
@@ -68,7 +66,7 @@ function linkModules(project: string, wanted: Readonly<Record<string, string>>):
     for (const dependency of Object.keys(dependencies)) names.add(dependency);
   }
   for (const name of names) {
-    if (own.some(([packed]) => packed === name)) continue;
+    if (name in own) continue;
     const source = join(repository, 'node_modules', name);
     const [major] = manifestOf(source).version.split('.');
     const range = wanted[name];
@@ -98,10 +96,12 @@ it.each(TEMPLATE_NAMES)(
     expect(made).toMatchObject({ code: 0 });
     const { scripts, ...packages } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as ProjectManifest;
     const npm = (...args: readonly string[]) => inProject('npm', args, project, 240_000);
+    const dependencies = { ...packages.dependencies, ...packages.devDependencies };
+    const own = Object.fromEntries(Object.entries(suite.tarballs).filter(([name]) => name in dependencies));
     const isWanted = process.env.TEST_LONG !== undefined || INSTALLED.includes(template);
-    if (!isWanted || !(await installed(project))) {
+    if (!isWanted || !(await installed(project, own))) {
       if (isWanted) process.stdout.write(`npm could not install the template ${template}; the repository has it\n`);
-      linkModules(project, { ...packages.dependencies, ...packages.devDependencies });
+      linkModules(project, own, dependencies);
     }
     expect(await npm('run', 'check')).toMatchObject({ code: 0 });
     const tested = await npm('test');

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, expect, it } from 'vitest';
+import { queueOfConfig } from '../../packages/parley/src/store/engine/delivery-queues.js';
 import { RedisKeys } from '../../packages/parley/src/store/redis/redis-keys.js';
 import { headOf, headTextOf } from '../../packages/parley/src/store/redis/task-texts.js';
-import { isDeliveryClaimable } from '../../packages/parley/src/store/rules/decide-delivery.js';
+import { dueDelivery, isDeliveryClaimable } from '../../packages/parley/src/store/rules/decide-delivery.js';
 import { isClaimable } from '../../packages/parley/src/store/rules/decide-lease.js';
-import { ALICE } from '../contract/storage/task-play.js';
+import type { DeliveryHead } from '../../packages/parley/src/store/rules/delivery-head.js';
+import { ALICE, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 import { RedisStorages } from './redis-storages.js';
@@ -25,7 +27,7 @@ async function openWithTask() {
   const clock = new StorageClock();
   const storage = await storages.open(clock);
   await storage.create(ALICE, { id: TASK.id, status: { state: 'TASK_STATE_WORKING' } });
-  return { storage, now: clock.now(), place: new RedisKeys(storages.prefix).ofTask(TASK) };
+  return { storage, clock, now: clock.now(), place: new RedisKeys(storages.prefix).ofTask(TASK) };
 }
 
 const held = fc.record({
@@ -96,5 +98,56 @@ it('the script claims a queue of deliveries exactly if the rule says so', async 
     { numRuns: 100 },
   );
   expect(Math.min(claimed, refused)).toBeGreaterThan(10);
+  await storage.close();
+});
+
+/** The text of a queue: see `DELIVERY` in `lua-prelude.ts`. */
+function queueText({ position, dueAt, attempts, lastStatus, epoch, holder, parked }: DeliveryHead, order: string) {
+  const numbers = [position, dueAt ?? -1, attempts, lastStatus ?? -1, epoch, holder?.leaseEnd ?? -1, order];
+  const texts = JSON.stringify([holder?.node ?? null, parked ?? null]);
+  return `${numbers.join(' ')} ${parked === undefined ? 0 : 1} ${texts}`;
+}
+
+it('the script that commits puts configurations, and makes queues due, as the rules say', async () => {
+  const { storage, clock, now, place } = await openWithTask();
+  const config = { id: 'hook', taskId: TASK.id, url: 'https://example.com' };
+  const queues = `${place.base}deliv:${place.name}`;
+  const orders = `${place.base}count`;
+  const near = fc.integer({ min: now - 2, max: now + 2 });
+  const anyHead: fc.Arbitrary<DeliveryHead> = fc.record({
+    position: fc.integer({ min: 0, max: 1 }),
+    dueAt: fc.option(near, { nil: undefined, freq: 2 }),
+    attempts: fc.nat({ max: 3 }),
+    lastStatus: fc.option(fc.constantFrom(200, 500), { nil: undefined }),
+    parked: fc.option(fc.constant('gone'), { nil: undefined, freq: 2 }),
+    epoch: fc.integer({ min: 1, max: 3 }),
+    holder: fc.option(fc.record({ node: fc.constantFrom(...NODES), leaseEnd: near }), { nil: undefined }),
+  });
+  await storage.push.putConfig(ALICE, config);
+  let calls = 0;
+  await fc.assert(
+    fc.asyncProperty(anyHead, fc.constantFrom('append', 'put', 'put anew'), async (head, call) => {
+      calls += 1;
+      await redis.hset(queues, '"hook"', queueText(head, '1'));
+      const stored = await storage.task(ALICE, TASK.id);
+      if (stored === undefined) throw new Error('The task is not there');
+      const { seq: last } = stored;
+      let expected: DeliveryHead;
+      if (call === 'append') {
+        const play = new TaskPlay({ storage, clock }, { ...stored, turn: 0 });
+        expect(await storage.append(play.draft([play.chunk('x')], { authority: 'idle' }))).toMatchObject({
+          kind: 'appended',
+        });
+        expected = dueDelivery(head, now) ?? head;
+      } else {
+        if (call === 'put anew') await storage.push.deleteConfig(ALICE, TASK.id, 'hook');
+        await storage.push.putConfig(ALICE, { ...config, url: `https://example.com/${calls}` });
+        expected = queueOfConfig(call === 'put' ? head : undefined, { position: last, last, now });
+      }
+      const order = call === 'put anew' ? await redis.hget(orders, 'order') : '1';
+      expect(await redis.hget(queues, '"hook"')).toBe(queueText(expected, order ?? ''));
+    }),
+    { numRuns: 200 },
+  );
   await storage.close();
 });

@@ -3,10 +3,10 @@
 // Its first line of output is its address.
 import { appendFileSync } from 'node:fs';
 import { capnwebBinding } from 'parley-a2a/capnweb';
-import { grpcBinding } from 'parley-a2a/grpc';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
+import { grpcBinding } from 'parley-a2a-grpc';
 
 const { journal, isStuck = false, leaseMs = 3_000 } = JSON.parse(process.argv[3] ?? '{}');
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, connect, type Part, type SendMessageResponse, type StreamResponse, type Task } from 'parley-a2a';
 import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a/capnweb';
-import { grpcTransport } from 'parley-a2a/grpc';
 import { answerApprovals, toolApprovals, toolCalls } from 'parley-a2a/tools';
+import { grpcTransport } from 'parley-a2a-grpc';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BACKENDS, Cluster } from './backends.js';
 

@@ -13,7 +13,7 @@ const MOST_HAND_OFFS = 13;
 const SOURCES = fileURLToPath(new URL('../../packages/parley/src/', import.meta.url));
 const ARCHITECTURE = fileURLToPath(new URL('../../ARCHITECTURE.md', import.meta.url));
 /** These call back the file that called them, and hand nothing on. */
-const CALL_BACK = ['adapters/node/process-uncaught-errors', 'runtime/settled', 'exports/runtime'];
+const CALL_BACK = ['runtime/settled', 'exports/runtime'];
 
 /** A function of the library on a stack. */
 interface Station {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import type { FileScope } from '../../packages/parley/src/files/file-store.js';
-import { S3FileStore } from '../../packages/parley/src/files/s3/s3-file-store.js';
+import { S3FileStore } from '../../packages/s3/src/s3-file-store.js';
 import { newId } from '../files/file-store-contract.js';
 import { S3Server } from './s3-server.js';
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { S3FileStoreOptions } from '../../packages/parley/src/files/s3/s3-file-store.js';
+import type { S3FileStoreOptions } from '../../packages/s3/src/s3-file-store.js';
 
 /** A server that speaks the protocol of S3, with one bucket, as a process of its own. */
 export class S3Server implements AsyncDisposable {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemIds } from '../../packages/parley/src/exports/runtime.js';
 import { LEAST_COUNTED_BYTES, type OpenedFile } from '../../packages/parley/src/files/file-store.js';
-import { S3FileStore } from '../../packages/parley/src/files/s3/s3-file-store.js';
+import { S3FileStore } from '../../packages/s3/src/s3-file-store.js';
 import { fileOf, newId, SCOPE, textOf } from '../files/file-store-contract.js';
 import { chunksOf } from '../files/upload-store-contract.js';
 import { ManualClock } from '../support/manual-clock.js';

@@ -4,12 +4,12 @@ import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/te
 import { tool as aiTool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { type AgentExecutor, connect, createA2AServer, type Part, type Task } from 'parley-a2a';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
 import type { OutgoingMessage } from 'parley-a2a/client';
-import { langGraphAgent } from 'parley-a2a/langgraph';
-import { openAIAgent } from 'parley-a2a/openai-agents';
 import { type AgentSchemasOptions, agentSchemas } from 'parley-a2a/schemas';
 import { answerApprovals, answerQuestion, defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
+import { langGraphAgent } from 'parley-a2a-langgraph';
+import { openAIAgent } from 'parley-a2a-openai-agents';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { finish, step, text, toolCall } from '../ai-sdk/model-parts.js';

@@ -1,7 +1,7 @@
 import { A2AError, type AgentExecutor, connect, createA2AServer, type Message } from 'parley-a2a';
-import { grpcBinding, grpcTransport } from 'parley-a2a/grpc';
 import type { A2AServerOptions } from 'parley-a2a/node';
 import { type AgentSchemasOptions, agentSchemas, SCHEMAS_EXTENSION } from 'parley-a2a/schemas';
+import { grpcBinding, grpcTransport } from 'parley-a2a-grpc';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CapturingLogger } from '../support/engine.js';

@@ -55,7 +55,7 @@ async function checkTask(storage, { scope, task, seq, running }) {
   if (floor > 1) return false;
   const [{ event }] = records;
   assert.equal(event.task?.status.state, 'TASK_STATE_SUBMITTED', 'it begins in SUBMITTED');
-  const builder = TaskBuilder.from(event.task);
+  const builder = new TaskBuilder(event.task);
   for (const record of records.slice(1)) builder.apply(record);
   assert.deepEqual(plain(task), plain(builder.view()), 'the task is the fold of its log');
   return true;

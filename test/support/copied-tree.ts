@@ -17,7 +17,13 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Files of a built checkout that git ignores. */
-const BUILT = ['.cache/build.json', 'packages/parley/dist', 'examples/agents/dist'];
+const BUILT = [
+  '.cache/build.json',
+  'packages/parley/bundle',
+  'packages/parley/dist',
+  'packages/grpc/dist',
+  'examples/agents/dist',
+];
 
 /** A copy of the repository, installed and built as it is, for tests that change sources. */
 export class CopiedTree implements Disposable {

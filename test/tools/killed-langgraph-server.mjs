@@ -2,9 +2,9 @@
 import { appendFileSync } from 'node:fs';
 import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
-import { langGraphAgent } from 'parley-a2a/langgraph';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 
 const [, , database, journal, port = '0', checkpoints] = process.argv;
 const note = (text) => appendFileSync(journal, `${text} ${process.pid}\n`);

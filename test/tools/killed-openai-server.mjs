@@ -9,8 +9,8 @@ import {
   ScriptedModel,
 } from '@openai/agents/testing';
 import { createA2AHost } from 'parley-a2a/node';
-import { openAIAgent } from 'parley-a2a/openai-agents';
 import { openStorage } from 'parley-a2a/storage';
+import { openAIAgent } from 'parley-a2a-openai-agents';
 import { z } from 'zod';
 
 const [, , database, journal, port = '0'] = process.argv;

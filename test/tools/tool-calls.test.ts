@@ -1,8 +1,6 @@
 import { Agent } from '@openai/agents';
 import { type AgentExecutor, type AgentExtension, connect, createA2AServer, type Message, type Task } from 'parley-a2a';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
 import { capnwebBinding, connectCapnweb } from 'parley-a2a/capnweb';
-import { openAIAgent } from 'parley-a2a/openai-agents';
 import { MemoryStorage, systemClock } from 'parley-a2a/server';
 import {
   answerApprovals,
@@ -22,6 +20,8 @@ import {
   toolCalls,
   toolEventsOf,
 } from 'parley-a2a/tools';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
+import { openAIAgent } from 'parley-a2a-openai-agents';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 

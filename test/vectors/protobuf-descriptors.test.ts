@@ -5,7 +5,7 @@ import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import protobuf from 'protobufjs';
 import { describe, expect, test } from 'vitest';
 import * as traversal from '../../examples/agents/src/traversal-descriptors.generated.js';
-import * as descriptors from '../../packages/parley/src/codec/protobuf/descriptors.generated.js';
+import * as descriptors from '../../packages/grpc/src/protobuf/descriptors.generated.js';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -64,7 +64,7 @@ describe.each([
 
 /** The committed descriptors, by the folder of their .proto files. */
 const COMMITTED = [
-  ['packages/parley/proto', Object.values(descriptors)],
+  ['packages/grpc/proto', Object.values(descriptors)],
   ['examples/agents/proto', Object.values(traversal)],
 ] as const;
 

@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import type { GeneratorMessage } from '../load/generator.js';
 import type { LoadOrder, LoadResult } from '../load/load-run.js';
+import { profileArgs } from '../report/profile-args.js';
 import type { SubjectMessage } from '../subjects/subject-host.js';
 import { SUBJECTS, type SubjectName } from '../subjects.js';
 import { WORKLOADS, type WorkloadName } from '../workloads.js';
@@ -42,7 +42,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     await using server = new ChildProgram<SubjectMessage>({
       program: `subjects/${program}`,
       args: [order.workload, storage ?? '', folder, ...(commands.get(subject) ?? [])],
-      nodeArgs: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`],
+      nodeArgs: profileArgs(profile),
       core: cores?.subject,
     });
     const { port } = await server.next('ready', STORED_PATIENCE_MS);

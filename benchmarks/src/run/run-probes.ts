@@ -1,6 +1,7 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Measured, ProbedServer } from '../probes/probed-server.js';
 import { PROBES, type ProbeName } from '../probes.js';
+import { profileArgs } from '../report/profile-args.js';
 import type { SubjectMessage } from '../subjects/subject-host.js';
 import { SUBJECTS, type SubjectName } from '../subjects.js';
 import { ChildProgram } from './child-program.js';
@@ -68,7 +69,7 @@ async function measured({ probe, subject, core, profile }: ProbeCell): Promise<M
     await using process = new ChildProgram<SubjectMessage>({
       program: `subjects/probed-${program}`,
       args: [probe, storage ?? '', folder],
-      nodeArgs: ['--expose-gc', ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`])],
+      nodeArgs: ['--expose-gc', ...profileArgs(profile)],
       core,
     });
     const { port } = await process.next('ready');

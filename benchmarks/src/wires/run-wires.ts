@@ -1,5 +1,6 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { GeneratorMessage } from '../load/generator.js';
+import { profileArgs } from '../report/profile-args.js';
 import { ChildProgram } from '../run/child-program.js';
 import type { Cores } from '../run/cores.js';
 import type { SubjectMessage } from '../subjects/subject-host.js';
@@ -82,8 +83,7 @@ export async function runWires(options: WiresOptions): Promise<readonly WireMeas
 async function startWire(wire: WireName, work: WireWork, options: WiresOptions): Promise<RunningWire> {
   const { cores, calls, profile } = options;
   const { server: name, caller } = WIRES[wire];
-  const profiled = (side: string) =>
-    profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(join(profile, `${work}-${wire}-${side}`))}`];
+  const profiled = (side: string) => profileArgs(profile && join(profile, `${work}-${wire}-${side}`));
   await using stack = new AsyncDisposableStack();
   const started = <Message extends { readonly kind: string }>(program: ChildProgram<Message>) => {
     stack.defer(() => (profile === undefined ? program[Symbol.asyncDispose]() : program.end()));

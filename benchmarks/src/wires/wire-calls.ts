@@ -1,8 +1,8 @@
 import { newWebSocketRpcSession } from 'capnweb';
 import { capnwebTransport } from 'parley-a2a/capnweb';
 import { type Client, connect } from 'parley-a2a/client';
-import { grpcTransport } from 'parley-a2a/grpc';
 import { createA2AServer } from 'parley-a2a/node';
+import { grpcTransport } from 'parley-a2a-grpc';
 import WebSocket from 'ws';
 import { AGENTS } from '../subjects/parley-agents.js';
 import { QUESTION, STREAM_EVENTS } from '../workloads.js';

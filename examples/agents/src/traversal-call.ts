@@ -1,6 +1,6 @@
 import type { Message, StreamResponse, Task } from 'parley-a2a';
 import { A2AError, type Client, connect } from 'parley-a2a/client';
-import { grpcTransport } from 'parley-a2a/grpc';
+import { grpcTransport } from 'parley-a2a-grpc';
 import { type CallAgent, instructionPart } from './traversal-instruction.js';
 
 /** The word that ends the texts of a task that stays open. */

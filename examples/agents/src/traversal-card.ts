@@ -1,4 +1,4 @@
-import type { HostExtension } from 'parley-a2a/grpc';
+import type { HostExtension } from 'parley-a2a-grpc';
 
 /** The paths of the bindings. Both are mounts of one agent, so each serves the other binding, too. */
 export const JSON_RPC = '/jsonrpc';

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { textLogger } from 'parley-a2a';
-import { grpcBinding } from 'parley-a2a/grpc';
 import { createA2AHost } from 'parley-a2a/node';
+import { grpcBinding } from 'parley-a2a-grpc';
 import { systemClock } from './agent-clock.js';
 import { traversalAgent } from './traversal-agent.js';
 import { HTTP_JSON, JSON_RPC, rootCard } from './traversal-card.js';

@@ -1,6 +1,6 @@
 import { isStepCount, jsonSchema, type LanguageModel, tool } from 'ai';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
 import type { AgentExecutor } from 'parley-a2a/server';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
 
 const currentTime = tool({
   description: 'The current date and time in UTC.',

@@ -1,7 +1,7 @@
 import { MemorySaver } from '@langchain/langgraph';
-import { langGraphAgent } from 'parley-a2a/langgraph';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 import { receiptOf, refundGraph } from './refund-graph.js';
 
 const { PORT = '8080' } = process.env;

@@ -1,7 +1,7 @@
 import { MemorySaver } from '@langchain/langgraph';
 import { connect, type SendMessageResponse, textOf } from 'parley-a2a';
-import { langGraphAgent } from 'parley-a2a/langgraph';
 import { createA2AServer } from 'parley-a2a/node';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 import { expect, it } from 'vitest';
 import { receiptOf, refundGraph } from './refund-graph.js';
 

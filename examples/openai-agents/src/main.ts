@@ -1,6 +1,6 @@
 import { createA2AServer } from 'parley-a2a/node';
-import { openAIAgent } from 'parley-a2a/openai-agents';
 import { openStorage } from 'parley-a2a/storage';
+import { openAIAgent } from 'parley-a2a-openai-agents';
 import { refundAgent } from './refund-agent.js';
 
 // The SDK takes the key of the model from OPENAI_API_KEY.

@@ -1,7 +1,7 @@
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
 import { connect, type SendMessageResponse, textOf } from 'parley-a2a';
 import { createA2AServer } from 'parley-a2a/node';
-import { openAIAgent } from 'parley-a2a/openai-agents';
+import { openAIAgent } from 'parley-a2a-openai-agents';
 import { expect, it } from 'vitest';
 import { refundAgent } from './refund-agent.js';
 

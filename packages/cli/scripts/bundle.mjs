@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-const TAKEN = /^(?:parley-a2a(?:\/(?:capnweb|client|file-client|grpc|mcp|schema))?|parley-a2a-conformance)$/;
+const TAKEN =
+  /^(?:parley-a2a(?:\/(?:binding-kit|capnweb|client|file-client|kit|schema|tools))?|parley-a2a-(?:conformance|grpc|mcp))$/;
+const LIBRARY = /^parley-a2a(?:\/(.+))?$/;
 const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 /** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */
 const SHARED_BY = 6;
@@ -24,7 +26,13 @@ const { output } = await build({
       resolveId: {
         order: 'pre',
         filter: { id: /^[^./]/ },
-        handler: (id, importer) => (importer === undefined || TAKEN.test(id) ? undefined : { id, external: true }),
+        handler: (id, importer) => {
+          if (importer === undefined) return undefined;
+          if (!TAKEN.test(id)) return { id, external: true };
+          // From its single files, each command takes only what it needs.
+          const library = LIBRARY.exec(id);
+          return library === null ? undefined : join(folder, `../parley/dist/exports/${library[1] ?? 'index'}.js`);
+        },
       },
     },
   ],

@@ -23,6 +23,7 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunC
   'push dead replay': () => import('./commands/push-dead.js').then(({ replay }) => ({ run: replay })),
   'push dead purge': () => import('./commands/push-dead.js').then(({ purge }) => ({ run: purge })),
   'push reseal': () => import('./commands/push-reseal.js'),
+  console: () => import('./commands/console.js'),
   mcp: () => import('./commands/mcp.js'),
   'auth login': () => import('./commands/auth-login.js'),
   conformance: () => import('./commands/conformance.js'),

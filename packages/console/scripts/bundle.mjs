@@ -1,5 +1,5 @@
 // Bundles the compiled console for browsers. Names of files have hashes, so that browsers keep them.
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -27,7 +27,7 @@ const { metafile } = await build({
   outdir: 'bundle',
   metafile: true,
   // Packages that the client loads only for options that the console does not use.
-  external: ['jose', 'oauth4webapi', 'undici'],
+  external: ['jose', 'undici'],
   logLevel: 'warning',
 });
 
@@ -58,5 +58,6 @@ writeFileSync(`${folder}bundle/manifest.json`, `${JSON.stringify(manifest, undef
 for (const path of Object.keys(metafile.inputs)) {
   const [place, name] = FOREIGN.exec(path) ?? [];
   if (name === undefined || !THIRD_PARTY.test(name)) continue;
-  copyFileSync(`${folder}${place}LICENSE`, `${folder}bundle/LICENSE.${name.replace('/', '+')}`);
+  const licence = readdirSync(`${folder}${place}`).find((file) => /^licen[cs]e/i.test(file));
+  copyFileSync(`${folder}${place}${licence}`, `${folder}bundle/LICENSE.${name.replace('/', '+')}`);
 }

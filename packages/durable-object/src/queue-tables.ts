@@ -1,21 +1,26 @@
-import type {
-  ConfigRange,
-  DeliveryClaim,
-  DeliveryHead,
-  DeliveryLog,
-  DeliveryPage,
-  DeliveryQuery,
-  LocalQueues,
-  PlacedPushConfig,
-  Scope,
-  TaskKey,
+import {
+  type ConfigRange,
+  type DeliveryClaim,
+  type DeliveryHead,
+  type DeliveryHeadRow,
+  type DeliveryLog,
+  type DeliveryPage,
+  type DeliveryQuery,
+  deliveryHeadOf,
+  deliveryValues,
+  type LocalQueues,
+  type PlacedPushConfig,
+  pageOf,
+  type Scope,
+  shownQueue,
+  type TaskKey,
 } from 'parley-a2a/storage-engine';
 import type { ObjectSql, SqlValue } from './object-context.js';
 import type { TaskLog } from './task-log.js';
 import type { TaskRow } from './task-rows.js';
 
 /** A push configuration with its queue and the log of its task. */
-export interface QueueRow extends Scope {
+export interface QueueRow extends Scope, DeliveryHeadRow {
   readonly pk: number;
   readonly task: number;
   readonly taskId: string;
@@ -24,14 +29,6 @@ export interface QueueRow extends Scope {
   /** The log of the task. */
   readonly floor: number;
   readonly last: number;
-  readonly position: number;
-  readonly due: number | null;
-  readonly attempts: number;
-  readonly status: number | null;
-  readonly parked: string | null;
-  readonly epoch: number;
-  readonly node: string | null;
-  readonly leaseEnd: number | null;
 }
 
 const SELECT = `SELECT q.pk, q.task, s.agent, s.tenant, s.owner, t.id AS taskId, q.config_id AS configId, q.config,
@@ -74,7 +71,7 @@ export class QueueTables implements LocalQueues<TaskRow, QueueRow> {
   }
 
   put({ pk }: TaskRow, config: PlacedPushConfig, head: DeliveryHead): void {
-    this.#sql.run(PUT, pk, config.id, this.#sql.textValue(config), ...valuesOf(head));
+    this.#sql.run(PUT, pk, config.id, this.#sql.textValue(config), ...deliveryValues(head));
   }
 
   rewrite({ pk }: QueueRow, config: PlacedPushConfig): void {
@@ -89,16 +86,8 @@ export class QueueTables implements LocalQueues<TaskRow, QueueRow> {
     return keyOf(queue).key;
   }
 
-  head({ position, due, attempts, status, parked, epoch, node, leaseEnd }: QueueRow): DeliveryHead {
-    return {
-      position,
-      dueAt: due ?? undefined,
-      attempts,
-      lastStatus: status ?? undefined,
-      parked: parked ?? undefined,
-      epoch,
-      holder: node === null || leaseEnd === null ? undefined : { node, leaseEnd },
-    };
+  head(queue: QueueRow): DeliveryHead {
+    return deliveryHeadOf(queue);
   }
 
   log({ floor, last }: QueueRow): DeliveryLog {
@@ -106,7 +95,7 @@ export class QueueTables implements LocalQueues<TaskRow, QueueRow> {
   }
 
   write({ pk }: QueueRow, head: DeliveryHead): void {
-    this.#sql.run(WRITE, ...valuesOf(head), pk);
+    this.#sql.run(WRITE, ...deliveryValues(head), pk);
   }
 
   take(
@@ -148,25 +137,15 @@ export class QueueTables implements LocalQueues<TaskRow, QueueRow> {
     if (standing === 'parked') conditions.push('q.parked IS NOT NULL');
     const select = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY q.pk LIMIT ?`;
     const rows = this.#sql.all<QueueRow>(select, ...values, limit + 1);
-    const queues = rows.slice(0, limit).map((row) => ({
-      ...keyOf(row),
-      position: row.position,
-      last: row.last,
-      attempts: row.attempts,
-      ...(row.due !== null && { dueAt: row.due }),
-      ...(row.status !== null && { lastStatus: row.status }),
-      ...(row.parked !== null && { parked: row.parked }),
-    }));
-    const last = rows[limit - 1];
-    return rows.length > limit && last !== undefined ? { queues, next: String(last.pk) } : { queues };
+    const { found: queues, ...rest } = pageOf(rows, {
+      limit,
+      read: (row) => shownQueue(keyOf(row), deliveryHeadOf(row), row.last),
+      cursorOf: ({ pk }) => String(pk),
+    });
+    return { queues, ...rest };
   }
 }
 
 function keyOf({ agent, tenant, owner, taskId, configId }: QueueRow) {
   return { key: { scope: { agent, tenant, owner }, id: taskId }, configId };
-}
-
-function valuesOf({ position, dueAt, attempts, lastStatus, parked, epoch, holder }: DeliveryHead): SqlValue[] {
-  const { node = null, leaseEnd = null } = holder ?? {};
-  return [position, dueAt ?? null, attempts, lastStatus ?? null, parked ?? null, epoch, node, leaseEnd];
 }

@@ -1,4 +1,4 @@
-import type { SweepTimes } from 'parley-a2a/storage-engine';
+import { type FinishedTasks, olderHalf, type SweepTimes } from 'parley-a2a/storage-engine';
 import type { ObjectSql } from './object-context.js';
 import type { TaskLog } from './task-log.js';
 import type { TaskRow } from './task-rows.js';
@@ -20,7 +20,7 @@ const OLDEST_LOG = `SELECT pk, seq, floor FROM task INDEXED BY task_log WHERE ${
   ORDER BY ended LIMIT 1`;
 
 /** The age of tasks and logs, and the bytes of all logs of finished tasks. */
-export class Retention {
+export class Retention implements FinishedTasks {
   readonly #sql: ObjectSql;
   readonly #log: TaskLog;
   readonly #eventLogBytes: number;
@@ -52,16 +52,10 @@ export class Retention {
   /** Drops the older half of the log of a task that goes on and on. It has a snapshot of its last record. */
   trim(head: TaskRow): void {
     if (head.bytes <= LOG_BYTES) return;
-    let left = head.bytes;
-    let floor = head.floor;
-    for (const { seq, bytes } of this.#sql.all<{ seq: number; bytes: number }>(
-      'SELECT seq, bytes FROM record WHERE task = ? ORDER BY seq',
-      head.pk,
-    )) {
-      if (left <= LOG_BYTES / 2) break;
-      left -= bytes;
-      floor = seq + 1;
-    }
+    const sizes = 'SELECT seq, bytes FROM record WHERE task = ? ORDER BY seq';
+    const records = this.#sql.all<{ seq: number; bytes: number }>(sizes, head.pk);
+    const { floor } = olderHalf(records, { last: head.seq, bytes: head.bytes });
+    if (floor === 0) return;
     head.bytes -= this.#log.drop(head.pk, floor);
     head.floor = floor;
   }
@@ -78,21 +72,21 @@ export class Retention {
     this.#sql.run('DELETE FROM task WHERE pk = ?', pk);
   }
 
-  /** Removes old logs and old tasks, at most so many rows. */
-  sweep(times: SweepTimes, limit: number): { readonly tasks: number; readonly records: number } {
-    const { now, finishedBefore, eventLogsBefore } = times;
-    // A clock that was ahead: no task has ended later than now.
+  setClockBack(now: number): void {
     this.#sql.run('UPDATE task SET ended = ? WHERE ended > ?', now, now);
-    const records = this.#sweepLogs(Math.max(eventLogsBefore, finishedBefore), finishedBefore, limit);
-    const ended = 'SELECT pk FROM task INDEXED BY task_ended WHERE ended < ? ORDER BY ended LIMIT ?';
-    const old = this.#sql.all<{ pk: number }>(ended, finishedBefore, Math.max(0, limit - records));
-    for (const { pk } of old) this.remove(pk);
-    return { tasks: old.length, records };
   }
 
-  #sweepLogs(before: number, finishedBefore: number, limit: number): number {
+  sweepTasks(before: number, limit: number): number {
+    const ended = 'SELECT pk FROM task INDEXED BY task_ended WHERE ended < ? ORDER BY ended LIMIT ?';
+    const old = this.#sql.all<{ pk: number }>(ended, before, Math.max(0, limit));
+    for (const { pk } of old) this.remove(pk);
+    return old.length;
+  }
+
+  sweepLogs({ logsBefore, finishedBefore }: SweepTimes, limit: number): number {
     let dropped = 0;
-    for (const { pk, seq, floor } of this.#sql.all<FinishedLog>(OLD_LOGS, before, finishedBefore, Math.max(0, limit))) {
+    const old = this.#sql.all<FinishedLog>(OLD_LOGS, logsBefore, finishedBefore, Math.max(0, limit));
+    for (const { pk, seq, floor } of old) {
       const count = Math.min(seq - floor + 1, limit - dropped);
       if (count <= 0) break;
       const freed = this.#log.drop(pk, floor + count);

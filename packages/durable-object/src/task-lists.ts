@@ -1,4 +1,14 @@
-import type { LocalPage, ReadRow, Task, TaskQuery, TaskStatus } from 'parley-a2a/storage-engine';
+import {
+  boundsOf,
+  type LocalPage,
+  PageBudget,
+  pageOf,
+  type ReadRow,
+  shownTask,
+  type Task,
+  type TaskQuery,
+  type TaskStatus,
+} from 'parley-a2a/storage-engine';
 import type { ObjectSql, SqlValue } from './object-context.js';
 import { IS_INTERRUPTED } from './schema.js';
 import type { TaskLog } from './task-log.js';
@@ -22,6 +32,7 @@ interface Source {
   readonly ranges: readonly Filter[];
 }
 
+const COLUMNS = { status: 'status_time', created: 'created' } as const;
 const ABANDONED = `SELECT t.pk FROM task t INDEXED BY task_interrupted JOIN scope s ON s.pk = t.scope
   WHERE t.${IS_INTERRUPTED} AND t.status_time < ? AND t.first_place IS NULL
   AND s.agent IN (SELECT value FROM json_each(?)) ORDER BY t.status_time, t.pk LIMIT ?`;
@@ -42,24 +53,26 @@ export class TaskLists {
     const scope = this.#rows.scope(query.scope);
     if (scope === undefined) return { found: [], total: 0 };
     const source = sourceOf(query, scope);
-    const filters = filtersOf(query);
+    const filters = boundsOf(query).map(({ time, operator, value }) => ({
+      sql: `${COLUMNS[time]} ${operator} ?`,
+      values: [value],
+    }));
     const total = this.#total(source, filters);
     const listed = query.limit > 0 ? this.#listed(query, source, filters) : [];
-    const found: { readonly head: TaskRow; readonly task: Task }[] = [];
-    let bytes = 0;
-    let last: Listed | undefined;
-    for (const [at, one] of listed.entries()) {
-      const head = this.#rows.get(one.pk);
-      if (head === undefined) continue;
-      const next = last && { next: { time: last.time, id: last.id } };
-      if (at >= query.limit) return { found, total, ...next };
-      const task = readRow(head.key, () => this.#read(head, query));
-      bytes += task === undefined || query.maxBytes === undefined ? 0 : JSON.stringify(task).length;
-      if (found.length > 0 && bytes > (query.maxBytes ?? bytes)) return { found, total, ...next };
-      if (task !== undefined) found.push({ head, task });
-      last = one;
-    }
-    return { found, total };
+    const budget = new PageBudget(query.maxBytes);
+    const page = pageOf(listed, {
+      limit: query.limit,
+      read: ({ pk }) => {
+        const head = this.#rows.get(pk);
+        if (head === undefined) return undefined;
+        const task = readRow(head.key, () => this.#read(head, query));
+        if (task === undefined) return undefined;
+        const bytes = query.maxBytes === undefined ? 0 : JSON.stringify(task).length;
+        return budget.takes(bytes) ? { head, task } : 'no-room';
+      },
+      cursorOf: ({ time, id }) => ({ time, id }),
+    });
+    return { ...page, total };
   }
 
   abandoned(agents: readonly string[], before: number, limit: number): readonly TaskRow[] {
@@ -70,7 +83,7 @@ export class TaskLists {
   /** The tasks that a page may show, and the one behind them. Reads the index alone. */
   #listed(query: TaskQuery, { index, ranges }: Source, filters: readonly Filter[]): readonly Listed[] {
     const { cursor, offset = 0, limit } = query;
-    const column = timeColumn(query);
+    const column = COLUMNS[query.orderBy];
     const order = 'ORDER BY time DESC, id DESC';
     const behind = cursor && { sql: `(${column}, id) < (?, ?)`, values: [cursor.time, cursor.id] };
     const parts = ranges.map((range) => {
@@ -93,12 +106,8 @@ export class TaskLists {
   }
 
   /** A task without the members that the page does not show. */
-  #read(head: TaskRow, { artifacts, history }: TaskQuery): Task {
-    if (artifacts && history) return this.#log.read(head);
-    if (artifacts || history) {
-      const { artifacts: made, history: said, ...bare } = this.#log.read(head);
-      return { ...bare, ...(artifacts && made && { artifacts: made }), ...(history && said && { history: said }) };
-    }
+  #read(head: TaskRow, query: TaskQuery): Task {
+    if (query.artifacts || query.history) return shownTask(this.#log.read(head), query);
     const columns = 'SELECT status, metadata FROM task WHERE pk = ?';
     const row = this.#sql.get<{ status: string; metadata: string | null }>(columns, head.pk);
     const { key, contextId } = head;
@@ -127,18 +136,6 @@ function sourceOf(query: TaskQuery, scope: number): Source {
     index: 'task_state',
     ranges: distinct.map((state) => ({ sql: 'scope = ? AND state = ?', values: [scope, state] })),
   };
-}
-
-function filtersOf({ statusAfter, createdAfter, createdBefore }: TaskQuery): readonly Filter[] {
-  return [
-    ...(statusAfter === undefined ? [] : [{ sql: 'status_time >= ?', values: [statusAfter] }]),
-    ...(createdAfter === undefined ? [] : [{ sql: 'created > ?', values: [createdAfter] }]),
-    ...(createdBefore === undefined ? [] : [{ sql: 'created < ?', values: [createdBefore] }]),
-  ];
-}
-
-function timeColumn({ orderBy }: TaskQuery): string {
-  return orderBy === 'status' ? 'status_time' : 'created';
 }
 
 function allOf(filters: readonly Filter[]): Filter {

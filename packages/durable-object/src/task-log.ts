@@ -1,14 +1,6 @@
-import { type JsonObject, LogRecord, type Message, type Task, TaskBuilder } from 'parley-a2a/storage-engine';
+import { firstBytes, LogRecord, type RecordTexts, type Task, TaskBuilder } from 'parley-a2a/storage-engine';
 import type { ObjectSql } from './object-context.js';
 import type { TaskRow } from './task-rows.js';
-
-interface RecordColumns {
-  readonly seq: number;
-  readonly turn: number;
-  readonly event: string;
-  readonly history: string | null;
-  readonly metadata: string | null;
-}
 
 /** Rows of a log that one statement reads. */
 const READ_AT_ONCE = 200;
@@ -48,22 +40,15 @@ export class TaskLog {
   /** The whole task after its last record. */
   read({ pk, key }: Pick<TaskRow, 'pk' | 'key'>): Task {
     const snapshot = this.#sql.get<{ seq: number; task_text: string }>(SNAPSHOT, pk);
-    if (snapshot !== undefined) {
-      return TaskBuilder.fold(this.#sql.parse<Task>(snapshot.task_text), this.after(pk, snapshot.seq));
-    }
-    const records = this.after(pk, 0);
-    const first = records.next();
-    if (first.done === true || !('task' in first.value.event)) {
-      throw new TypeError(`The log of task ${key.id} has no beginning`);
-    }
-    return TaskBuilder.fold(first.value.event.task, records);
+    const task = snapshot && this.#sql.parse<Task>(snapshot.task_text);
+    return TaskBuilder.replay(key.id, task, this.after(pk, snapshot?.seq ?? 0));
   }
 
   /** The records after a sequence number. */
   *after(pk: number, after: number): Generator<LogRecord, void> {
     for (let last = after; ; ) {
-      const rows = this.#sql.all<RecordColumns>(RECORDS, pk, last);
-      for (const row of rows) yield this.#recordOf(row);
+      const rows = this.#sql.all<RecordTexts>(RECORDS, pk, last);
+      for (const row of rows) yield LogRecord.parse(this.#textsOf(row));
       last = rows.at(-1)?.seq ?? last;
       if (rows.length < READ_AT_ONCE) return;
     }
@@ -71,14 +56,7 @@ export class TaskLog {
 
   /** The records after a sequence number until their events have so much JSON, and at least one. */
   first(pk: number, after: number, maxBytes: number): readonly LogRecord[] {
-    const found: LogRecord[] = [];
-    let bytes = 0;
-    for (const record of this.after(pk, after)) {
-      bytes += record.text.length;
-      if (bytes > maxBytes && found.length > 0) break;
-      found.push(record);
-    }
-    return found;
+    return firstBytes(this.after(pk, after), maxBytes, ({ text }) => text.length);
   }
 
   /** Deletes the records below a sequence number. Returns about the bytes that they took. */
@@ -90,10 +68,8 @@ export class TaskLog {
     return freed;
   }
 
-  #recordOf({ seq, turn, event, history, metadata }: RecordColumns): LogRecord {
-    return LogRecord.fromText(seq, turn, this.#sql.textOf(event), {
-      ...(history !== null && { history: this.#sql.parse<readonly Message[]>(history) }),
-      ...(metadata !== null && { metadata: this.#sql.parse<JsonObject>(metadata) }),
-    });
+  #textsOf({ seq, turn, event, history, metadata }: RecordTexts): RecordTexts {
+    const [told, changed] = [history, metadata].map((text) => (text === null ? null : this.#sql.textOf(text)));
+    return { seq, turn, event: this.#sql.textOf(event), history: told ?? null, metadata: changed ?? null };
   }
 }

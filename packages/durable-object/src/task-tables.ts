@@ -19,7 +19,6 @@ import {
   type ReadRow,
   type RecordPage,
   type Scope,
-  type SweepTimes,
   statusTime,
   type Task,
   type TaskKey,
@@ -233,10 +232,6 @@ export class TaskTables implements LocalTasks<TaskRow> {
       pendingDeliveries: load?.pendingDeliveries ?? 0,
       oldestDue: load?.oldestDue ?? undefined,
     };
-  }
-
-  sweep(times: SweepTimes, limit: number): { readonly tasks: number; readonly records: number } {
-    return this.#to.retention.sweep(times, limit);
   }
 
   #drop(head: TaskRow, drops: number | 'all'): void {

@@ -78,7 +78,7 @@ export class FoldedLog {
       const before = builder?.head.status.state;
       if (builder !== undefined && isRepeat(record, builder)) folds.repeats.add(record.seq);
       if (builder !== undefined) builder.apply(record);
-      else if ('task' in record.event) builder = TaskBuilder.from(record.event.task);
+      else if ('task' in record.event) builder = new TaskBuilder(record.event.task);
       if (builder === undefined) continue;
       const task = builder.view();
       add(folds.tasks, task, record.seq);

@@ -9,7 +9,7 @@ export class ChatPage {
   }
 
   get field(): Locator {
-    return this.page.getByRole('textbox');
+    return this.page.locator('.composer textarea');
   }
 
   get log(): Locator {
@@ -24,6 +24,29 @@ export class ChatPage {
   async say(text: string): Promise<void> {
     await this.field.fill(text);
     await this.field.press('Enter');
+  }
+
+  /** Answers the question of a tool about one of its calls. */
+  async decide(decision: 'Approve' | 'Refuse'): Promise<void> {
+    await this.log.getByRole('button', { name: decision, exact: true }).last().click();
+  }
+
+  /** Attaches files by the button. */
+  async attach(files: readonly { name: string; mimeType: string; buffer: Buffer }[]): Promise<void> {
+    const chooser = this.page.waitForEvent('filechooser');
+    await this.page.getByRole('button', { name: 'Attach files' }).click();
+    await (await chooser).setFiles([...files]);
+  }
+
+  /** Drops a file on the page. `file`: an expression of the page. */
+  async drop(file: string): Promise<void> {
+    await this.field.waitFor();
+    await this.page.evaluate(`{
+      const transfer = new DataTransfer();
+      transfer.items.add(${file});
+      for (const type of ['dragover', 'drop'])
+        document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    }`);
   }
 
   async stop(): Promise<void> {

@@ -24,6 +24,22 @@ export class SignInPage {
     await this.page.getByLabel('Bearer token').press('Enter');
   }
 
+  /** Begins a sign-in by a page of the authorization server. */
+  async byPage(clientId: string): Promise<void> {
+    await this.#begin('Sign in by a page', clientId);
+  }
+
+  /** Begins a sign-in with a code on another device. */
+  async withCode(clientId: string): Promise<void> {
+    await this.#begin('Sign in with a code', clientId);
+  }
+
+  async #begin(title: string, clientId: string): Promise<void> {
+    const form = this.page.locator('form').filter({ has: this.page.getByRole('heading', { name: title }) });
+    await form.getByLabel('Client id').fill(clientId);
+    await form.getByRole('button', { name: 'Sign in' }).click();
+  }
+
   async signOut(): Promise<void> {
     await this.page.getByRole('button', { name: 'Sign out' }).click();
   }

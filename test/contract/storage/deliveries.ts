@@ -4,6 +4,7 @@ import type {
   DeliveryClaimRequest,
   DeliveryPage,
 } from '../../../packages/parley/src/store/push-storage.js';
+import { isLogSwept, sweepTimes } from '../../../packages/parley/src/store/rules/retention.js';
 import { ALICE, acceptance, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
@@ -347,6 +348,23 @@ export function deliveriesContract(open: OpenStorage): void {
       clock.pass(1_000);
       expect(await storage.sweep(kept)).toMatchObject({ tasks: 3, records: 2 });
       expect(await list()).toEqual({ queues: [] });
+    });
+
+    it('keep just the logs that the rule of retention keeps', async () => {
+      const { storage, clock } = tested;
+      for (const [taskRetentionMs, eventLogMs] of [0, 1, 2, 3].flatMap((age) =>
+        [0, 1, 2, 3].map((log) => [age, log]),
+      )) {
+        const retention = { taskRetentionMs: taskRetentionMs ?? 0, eventLogMs: eventLogMs ?? 0, limit: 100 };
+        const plays = [await pushed('pending'), await TaskPlay.begin(tested, 'plain')];
+        for (const play of plays) await play.write(['TASK_STATE_COMPLETED']);
+        const endedAt = clock.now();
+        const times = sweepTimes(retention, clock.pass(2));
+        const logs = [true, false].filter((isPending) => isLogSwept({ endedAt, isPending }, times));
+        const swept = { records: 2 * logs.length, tasks: endedAt < times.finishedBefore ? 2 : 0 };
+        expect(await storage.sweep(retention), JSON.stringify(retention)).toMatchObject(swept);
+        for (const { key } of plays) await storage.delete(key.scope, key.id);
+      }
     });
 
     it('keep no log whose task is over: a sweep with a limit takes that of the oldest task first', async () => {

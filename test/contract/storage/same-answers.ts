@@ -125,6 +125,7 @@ const id = fc.constantFrom('t0', 't1', 't2');
 const node = fc.constantFrom('n0', 'n1');
 const owner = fc.constantFrom(null, 'alice');
 const state = fc.constantFrom<TaskState>('TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED');
+const age = fc.nat({ max: 30 });
 const off = fc.constantFrom(0, 0, 0, 0, 1);
 let messages = 0;
 const OUTCOMES: readonly DeliveryOutcome[] = [
@@ -307,9 +308,9 @@ const anyStep = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: steps('sweep', [fc.integer({ min: 1, max: 6 }), fc.nat({ max: 30 })], (world, limit, age) => {
-      return world.both((storage) => storage.sweep({ taskRetentionMs: age, eventLogMs: 5, limit }));
-    }),
+    arbitrary: steps('sweep', [fc.integer({ min: 1, max: 6 }), age, age], (world, limit, taskRetentionMs, eventLogMs) =>
+      world.both((storage) => storage.sweep({ taskRetentionMs, eventLogMs, limit })),
+    ),
   },
   {
     weight: 4,

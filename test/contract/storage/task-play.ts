@@ -97,7 +97,7 @@ export class TaskPlay {
 
   constructor(tested: Tested, claim: Pick<Claim, 'scope' | 'task' | 'seq'> & Partial<Pick<Claim, 'turn' | 'epoch'>>) {
     this.#tested = tested;
-    this.#builder = TaskBuilder.from(claim.task);
+    this.#builder = new TaskBuilder(claim.task);
     this.scope = claim.scope;
     this.id = claim.task.id;
     this.contextId = claim.task.contextId ?? '';
@@ -127,7 +127,7 @@ export class TaskPlay {
 
   /** The append of these steps. Does not change this writer. */
   draft(steps: readonly Step[], more: Partial<Append> = {}): Append {
-    const builder = TaskBuilder.from(this.#builder.view());
+    const builder = new TaskBuilder(this.#builder.view());
     const records = steps.map((step, index) => this.#record(step, this.seq + 1 + index));
     for (const record of records) builder.apply(record);
     const { head } = builder;

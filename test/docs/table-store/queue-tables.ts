@@ -1,13 +1,15 @@
-import type {
-  ConfigRange,
-  DeliveryClaim,
-  DeliveryHead,
-  DeliveryLog,
-  DeliveryPage,
-  DeliveryQuery,
-  LocalQueues,
-  PlacedPushConfig,
-  TaskKey,
+import {
+  type ConfigRange,
+  type DeliveryClaim,
+  type DeliveryHead,
+  type DeliveryLog,
+  type DeliveryPage,
+  type DeliveryQuery,
+  type LocalQueues,
+  type PlacedPushConfig,
+  pageOf,
+  shownQueue,
+  type TaskKey,
 } from 'parley-a2a/storage-engine';
 import { isIn, type QueueRow, type Tables, type TaskHead, type TaskRow } from './rows.js';
 import type { TaskLog } from './task-log.js';
@@ -110,18 +112,18 @@ export class QueueTables implements LocalQueues<TaskHead, QueueRow> {
       return standing !== 'parked' || queue.head.parked !== undefined;
     };
     const found = this.#tables.queues.filter((queue) => queue.order > Number(cursor) && matches(queue));
-    const rows = found.sort((a, b) => a.order - b.order).slice(0, limit);
-    const queues = rows.map((queue) => {
-      const { position, attempts, dueAt, lastStatus, parked } = queue.head;
-      const { key, seq: last } = this.#taskOf(queue);
-      return {
-        ...{ key, configId: queue.configId, position, last, attempts },
-        ...(dueAt !== undefined && { dueAt }),
-        ...(lastStatus !== undefined && { lastStatus }),
-        ...(parked !== undefined && { parked }),
-      };
-    });
-    return found.length > limit ? { queues, next: String(rows.at(-1)?.order ?? cursor) } : { queues };
+    const { found: queues, ...rest } = pageOf(
+      found.sort((a, b) => a.order - b.order),
+      {
+        limit,
+        read: (queue) => {
+          const { key, seq } = this.#taskOf(queue);
+          return shownQueue({ key, configId: queue.configId }, queue.head, seq);
+        },
+        cursorOf: ({ order }) => String(order),
+      },
+    );
+    return { queues, ...rest };
   }
 
   #taskOf({ task }: QueueRow): TaskRow {

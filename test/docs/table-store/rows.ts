@@ -1,4 +1,4 @@
-import type { DeliveryHead, Holder, LocalHead, Scope, TaskKey } from 'parley-a2a/storage-engine';
+import type { DeliveryHead, Holder, LocalHead, RecordTexts, Scope, TaskKey } from 'parley-a2a/storage-engine';
 import { Table, Undo } from './table.js';
 
 /** A task. Texts are JSON. */
@@ -27,13 +27,6 @@ export interface TaskRow {
 /** A task that a call has found. Only `putHead` writes its row. */
 export interface TaskHead extends TaskRow {
   readonly head: TaskHead;
-}
-
-export interface RecordRow {
-  readonly seq: number;
-  readonly turn: number;
-  readonly event: string;
-  readonly extras: string;
 }
 
 export interface TurnRow {
@@ -73,7 +66,7 @@ export interface KeyRow {
 export class Tables {
   readonly undo = new Undo();
   readonly tasks = new Table<TaskRow>(this.undo);
-  readonly records = new Table<RecordRow>(this.undo);
+  readonly records = new Table<RecordTexts>(this.undo);
   readonly turns = new Table<TurnRow>(this.undo);
   readonly queues = new Table<QueueRow>(this.undo);
   readonly keys = new Table<KeyRow>(this.undo);

@@ -27,6 +27,7 @@ function partsOf(tables: Tables, eventLogBytes: number): LocalTables<TaskHead, K
     keys: new KeyTables(tables),
     queues: new QueueTables(tables, log),
     owners: new OwnerTables(tables, lists),
+    finished: lists,
     transaction: (work) => tables.undo.transaction(work),
     close: () => {},
   };

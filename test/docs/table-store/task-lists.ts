@@ -1,17 +1,23 @@
 import {
+  boundsOf,
+  type FinishedTasks,
   isInterrupted,
+  isLogSwept,
+  isWithin,
   type LocalLoad,
   type LocalPage,
+  PageBudget,
+  pageOf,
   type ReadRow,
   type SweepTimes,
-  type Task,
+  shownTask,
   type TaskQuery,
 } from 'parley-a2a/storage-engine';
 import { isIn, type Tables, type TaskHead, type TaskRow } from './rows.js';
 import type { TaskLog } from './task-log.js';
 
 /** The lists of tasks, and their age. Each list looks at all tasks: this store has no index. */
-export class TaskLists {
+export class TaskLists implements FinishedTasks {
   readonly #tables: Tables;
   readonly #log: TaskLog;
   readonly #eventLogBytes: number;
@@ -23,26 +29,24 @@ export class TaskLists {
   }
 
   page(query: TaskQuery, readRow: ReadRow): LocalPage<TaskHead> {
-    const { cursor, offset = 0, limit, maxBytes = Number.POSITIVE_INFINITY } = query;
-    const time = (row: TaskRow) => (query.orderBy === 'status' ? row.statusTime : row.createdAt);
+    const { cursor, offset = 0, limit } = query;
+    const time = (row: TaskRow) => timesOf(row)[query.orderBy];
     const newest = (a: TaskRow, b: TaskRow) => time(b) - time(a) || (a.key.id < b.key.id ? 1 : -1);
     const all = this.#tables.tasks.filter((row) => matches(query, row)).sort(newest);
     const isBehind = (row: TaskRow) =>
       cursor === undefined || time(row) < cursor.time || (time(row) === cursor.time && row.key.id < cursor.id);
-    const found: { readonly head: TaskHead; readonly task: Task }[] = [];
-    let bytes = 0;
-    let last: TaskRow | undefined;
-    for (const [at, row] of (limit > 0 ? all.filter(isBehind).slice(offset) : []).entries()) {
-      const next = last && { next: { time: time(last), id: last.key.id } };
-      if (at === limit) return { found, total: all.length, ...next };
-      const task = readRow(row.key, () => this.#read(row, query));
-      bytes += task === undefined ? 0 : JSON.stringify(task).length;
-      if (found.length > 0 && bytes > maxBytes) return { found, total: all.length, ...next };
-      const head = this.#tables.head(row.name);
-      if (head !== undefined && task !== undefined) found.push({ head, task });
-      last = row;
-    }
-    return { found, total: all.length };
+    const budget = new PageBudget(query.maxBytes);
+    const page = pageOf(all.filter(isBehind).slice(offset), {
+      limit,
+      read: (row) => {
+        const head = this.#tables.head(row.name);
+        const task = readRow(row.key, () => shownTask(this.#log.read(row), query));
+        if (head === undefined || task === undefined) return undefined;
+        return budget.takes(JSON.stringify(task).length) ? { head, task } : 'no-room';
+      },
+      cursorOf: (row) => ({ time: time(row), id: row.key.id }),
+    });
+    return { ...page, total: all.length };
   }
 
   abandoned(agents: readonly string[], before: number, limit: number): readonly TaskHead[] {
@@ -67,22 +71,27 @@ export class TaskLists {
     };
   }
 
-  /** Removes logs and tasks. A pending delivery keeps the log of its task, unless that is to go itself. */
-  sweep({ now, finishedBefore, eventLogsBefore }: SweepTimes, limit: number) {
+  setClockBack(now: number): void {
     for (const row of this.#endedBefore(Number.POSITIVE_INFINITY)) {
-      // No task has ended later than now: a clock was ahead.
       if ((row.endedAt ?? 0) > now) this.#tables.tasks.put(row.name, { ...row, endedAt: now });
     }
+  }
+
+  sweepLogs(times: SweepTimes, limit: number): number {
     let records = 0;
-    for (const row of this.#endedBefore(Math.max(eventLogsBefore, finishedBefore))) {
-      const isKept = (row.endedAt ?? 0) >= finishedBefore && this.#isPending(row);
+    for (const row of this.#endedBefore(times.logsBefore)) {
       const head = this.#tables.head(row.name);
-      if (head === undefined || isKept) continue;
+      const log = { endedAt: row.endedAt ?? 0, isPending: this.#isPending(row) };
+      if (head === undefined || !isLogSwept(log, times)) continue;
       records += this.#log.drop(head, Math.min(head.seq + 1, head.floor + limit - records));
     }
-    const old = this.#endedBefore(finishedBefore).slice(0, Math.max(0, limit - records));
+    return records;
+  }
+
+  sweepTasks(before: number, limit: number): number {
+    const old = this.#endedBefore(before).slice(0, Math.max(0, limit));
     for (const row of old) this.remove(row);
-    return { tasks: old.length, records };
+    return old.length;
   }
 
   /** Drops the oldest logs while those of finished tasks take too much, but not the log of this task. */
@@ -113,25 +122,18 @@ export class TaskLists {
     const ended = this.#tables.tasks.filter(({ endedAt }) => endedAt !== undefined && endedAt < time);
     return ended.sort((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
   }
-
-  #read(row: TaskRow, { artifacts, history }: TaskQuery): Task {
-    const { artifacts: results, history: messages, ...bare } = this.#log.read(row);
-    return {
-      ...bare,
-      ...(artifacts && results && { artifacts: results }),
-      ...(history && messages && { history: messages }),
-    };
-  }
 }
 
-function matches(query: TaskQuery, { key, contextId, state, statusTime, createdAt }: TaskRow): boolean {
-  const { scope, states = [], statusAfter = -1, createdAfter = -1, createdBefore = Number.POSITIVE_INFINITY } = query;
+function matches(query: TaskQuery, row: TaskRow): boolean {
+  const { scope, contextId, states = [] } = query;
   return (
-    isIn(scope, key.scope) &&
-    (query.contextId === undefined || query.contextId === contextId) &&
-    (states.length === 0 || states.includes(state)) &&
-    statusTime >= statusAfter &&
-    createdAt > createdAfter &&
-    createdAt < createdBefore
+    isIn(scope, row.key.scope) &&
+    (contextId === undefined || contextId === row.contextId) &&
+    (states.length === 0 || states.includes(row.state)) &&
+    boundsOf(query).every((bound) => isWithin(bound, timesOf(row)[bound.time]))
   );
+}
+
+function timesOf({ statusTime, createdAt }: TaskRow) {
+  return { status: statusTime, created: createdAt };
 }

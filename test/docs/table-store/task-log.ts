@@ -1,4 +1,4 @@
-import { LogRecord, type Task, TaskBuilder } from 'parley-a2a/storage-engine';
+import { firstBytes, LogRecord, type Task, TaskBuilder } from 'parley-a2a/storage-engine';
 import type { Tables, TaskHead, TaskRow } from './rows.js';
 
 /** The records and the snapshot of a task. */
@@ -12,39 +12,28 @@ export class TaskLog {
   /** Writes records. Returns about the bytes that they take. */
   insert({ name }: TaskHead, records: readonly LogRecord[]): number {
     for (const { seq, turn, text, history, metadata } of records) {
-      const extras = JSON.stringify({ history, metadata });
-      this.#tables.records.put(placeOf(name, seq), { seq, turn, event: text, extras });
+      const extras = { history: textOf(history), metadata: textOf(metadata) };
+      this.#tables.records.put(placeOf(name, seq), { seq, turn, event: text, ...extras });
     }
     return records.reduce((sum, { text }) => sum + text.length + 100, 0);
   }
 
   read(row: TaskRow): Task {
     const { snapshot, key } = row;
-    if (snapshot !== undefined)
-      return TaskBuilder.fold(JSON.parse(snapshot.task) as Task, this.after(row, snapshot.seq));
-    const records = this.after({ ...row, floor: 1 }, 0);
-    const first = records.next();
-    if (first.done === true || !('task' in first.value.event)) throw new TypeError(`Task ${key.id} has no beginning`);
-    return TaskBuilder.fold(first.value.event.task, records);
+    const task = snapshot && (JSON.parse(snapshot.task) as Task);
+    return TaskBuilder.replay(key.id, task, this.after(row, snapshot?.seq ?? 0));
   }
 
   *after({ name, floor, seq: last }: TaskRow, after: number): Generator<LogRecord, void> {
     for (let seq = Math.max(after + 1, floor); seq <= last; seq += 1) {
       const row = this.#tables.records.get(placeOf(name, seq));
-      if (row !== undefined) yield LogRecord.fromText(seq, row.turn, row.event, JSON.parse(row.extras));
+      if (row !== undefined) yield LogRecord.parse(row);
     }
   }
 
   /** The records after a sequence number until they have so many bytes, and at least one. */
   first(row: TaskRow, after: number, maxBytes: number): readonly LogRecord[] {
-    const found: LogRecord[] = [];
-    let bytes = 0;
-    for (const record of this.after(row, after)) {
-      bytes += record.text.length;
-      if (bytes > maxBytes && found.length > 0) break;
-      found.push(record);
-    }
-    return found;
+    return firstBytes(this.after(row, after), maxBytes, ({ text }) => text.length);
   }
 
   /** Deletes the records below a sequence number. Returns how many went. */
@@ -58,6 +47,10 @@ export class TaskLog {
     this.#tables.putHead(head);
     return count;
   }
+}
+
+function textOf(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
 }
 
 function placeOf(name: string, seq: number): string {

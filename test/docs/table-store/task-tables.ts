@@ -27,7 +27,6 @@ export class TaskTables implements LocalTasks<TaskHead> {
   readonly page: TaskLists['page'];
   readonly abandoned: TaskLists['abandoned'];
   readonly load: TaskLists['load'];
-  readonly sweep: TaskLists['sweep'];
   readonly remove: TaskLists['remove'];
   readonly #tables: Tables;
   readonly #log: TaskLog;
@@ -42,7 +41,6 @@ export class TaskTables implements LocalTasks<TaskHead> {
     this.page = lists.page.bind(lists);
     this.abandoned = lists.abandoned.bind(lists);
     this.load = lists.load.bind(lists);
-    this.sweep = lists.sweep.bind(lists);
     this.remove = lists.remove.bind(lists);
   }
 

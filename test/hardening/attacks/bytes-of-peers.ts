@@ -89,7 +89,7 @@ export const BYTES_OF_PEERS: readonly Attack[] = [
   },
   {
     attack: 'An MCP server sends unknown lines to the SDK, whose parser makes an error of each.',
-    file: 'packages/parley/src/mcp/limited-fetch.test.ts',
+    file: 'packages/mcp/src/limited-fetch.test.ts',
     test: 'an event stream of an MCP server loses unknown lines and comments',
   },
   {

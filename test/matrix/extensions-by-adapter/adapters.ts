@@ -11,10 +11,10 @@ import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@
 import { tool as aiTool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import type { AgentExecutor, Part, RequestContext, Task } from 'parley-a2a';
-import { streamTextAgent } from 'parley-a2a/ai-sdk';
-import { langGraphAgent } from 'parley-a2a/langgraph';
-import { openAIAgent } from 'parley-a2a/openai-agents';
 import { answerApprovals, defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
+import { langGraphAgent } from 'parley-a2a-langgraph';
+import { openAIAgent } from 'parley-a2a-openai-agents';
 import { z } from 'zod';
 import { finish, step, text, toolCall } from '../../ai-sdk/model-parts.js';
 

@@ -65,7 +65,7 @@ export async function withAgent(
 }
 
 /** Connects over a binding that is loaded on demand, if the agent has no other and flags name none. */
-async function connected(target: AgentTarget, options: ConnectOptions, settings: Settings): Promise<Client> {
+export async function connected(target: AgentTarget, options: ConnectOptions, settings: Settings): Promise<Client> {
   try {
     return await connect(target, options);
   } catch (error) {

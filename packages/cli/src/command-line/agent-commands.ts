@@ -138,6 +138,14 @@ export const AGENT_COMMANDS: readonly Command[] = [
     example: 'parley task push-config delete 0199 default -a localhost:8080',
   },
   {
+    path: 'console',
+    summary: 'Open a web console for an agent: its card, conversations, tasks and streams',
+    args: '[ref]',
+    flags: ['port', 'no-open', 'timeout', ...AGENT],
+    example: 'parley console localhost:8080',
+    notes: 'The url has a token of this launch. The console runs on this machine until a signal ends it.',
+  },
+  {
     path: 'mcp',
     summary: 'Serve the skills of agents as tools over MCP, on standard input and output',
     flags: ['agent', 'http', 'name', 'timeout', ...AGENT],

@@ -104,6 +104,8 @@ export const FLAGS = {
   agent: text('ref', 'an agent whose skills become tools', { repeats: true }),
   http: text('port', 'serve streamable HTTP on this port of loopback; 0 takes a free one'),
 
+  'no-open': onOff('print the url of the console, and open no browser'),
+
   validate: onOff('check the card against the schema of A2A'),
   extended: onOff('get the extended card, with credentials'),
   tck: onOff('add the checks of the wire and the scenarios of the compatibility kit'),

@@ -13,8 +13,9 @@ import { shellWord } from '../task/shell-word.js';
 export async function run({ args: [folder = '.'], settings, output }: Invocation): Promise<number> {
   const place = resolve(folder);
   const name = settings.text('name') ?? packageName(basename(place));
-  const sources = packageSources();
-  const files = projectFiles({ name, template: templateOf(settings.text('template') ?? 'minimal'), sources });
+  const template = templateOf(settings.text('template') ?? 'minimal');
+  const sources = packageSources(template.packages);
+  const files = projectFiles({ name, template, sources });
   if (!settings.isOn('force')) {
     const taken = existsSync(place) ? readdirSync(place).filter((file) => file in files) : [];
     if (taken.length > 0) throw usageError(`${folder} already has ${taken.join(', ')}`, '--force overwrites');

@@ -2,9 +2,8 @@ import { AgentCardError, type Client } from 'parley-a2a/client';
 import { type NamedAgent, withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
+import { needPackagesOf } from '../failure/needed-packages.js';
 import { ReportedFailure } from '../failure/reported-failure.js';
-import { serveHttp } from '../mcp/serve-http.js';
-import { serveStdio } from '../mcp/serve-stdio.js';
 import { portOf } from '../serve/listening.js';
 import { CREDENTIAL_FLAGS } from '../settings/setting-origins.js';
 
@@ -13,6 +12,7 @@ const MOST_LISTED = 50;
 
 /** Serves the skills of agents as tools over MCP, until the client or a signal ends it. */
 export async function run(invocation: Invocation): Promise<number> {
+  needPackagesOf('MCP');
   const { settings, output } = invocation;
   const references = settings.list('agent');
   const credential = CREDENTIAL_FLAGS.find((name) => settings.setting(name) !== undefined);
@@ -28,8 +28,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const options = { ...(name !== undefined && { name }), ...(turnMs !== undefined && { turnMs }) };
   const named = references.length === 0 ? [{}] : references.map((reference) => ({ reference }));
   return withAgents(invocation, named, async (clients) => {
-    if (place === undefined) await serveStdio(clients, options);
-    else await serveHttp(clients, { ...options, place, output });
+    if (place === undefined) await (await import('../mcp/serve-stdio.js')).serveStdio(clients, options);
+    else await (await import('../mcp/serve-http.js')).serveHttp(clients, { ...options, place, output });
     return 0;
   });
 }

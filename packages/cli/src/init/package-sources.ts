@@ -4,10 +4,10 @@ import { PACKAGE_ROOT } from '../package-root.js';
 import { IS_PUBLISHED, VERSION } from '../version.js';
 
 /** Packages that a new project depends on. */
-export const PACKAGES = ['parley-a2a', 'parley-a2a-cli'] as const;
+const PACKAGES = ['parley-a2a', 'parley-a2a-cli'];
 
-/** The same, with the packages that they need themselves. Before the first release, npm has none of them. */
-const PACKED = [...PACKAGES, 'parley-a2a-console'] as const;
+/** The package that those need themselves. Before the first release, npm does not have it. */
+const NEEDED = 'parley-a2a-console';
 
 /** Sources of the packages for a new project. */
 export interface PackageSources {
@@ -19,15 +19,16 @@ export interface PackageSources {
 
 /**
  * Returns npm as the source after the first release. Before it, returns the files of the clone, or the files that this
- * tool was installed from.
+ * tool was installed from. `further`: packages of this toolkit that not every project depends on.
  */
-export function packageSources(): PackageSources {
-  const released = Object.fromEntries(PACKAGES.map((name) => [name, `^${VERSION}`]));
+export function packageSources(further: readonly string[] = []): PackageSources {
+  const wanted = [...PACKAGES, ...further];
+  const released = Object.fromEntries(wanted.map((name) => [name, `^${VERSION}`]));
   if (IS_PUBLISHED) return { dependencies: released, unpacked: undefined };
   const clone = new URL('../../', PACKAGE_ROOT);
   if (!existsSync(new URL('scripts/pack.mjs', clone)))
-    return { dependencies: { ...released, ...installedFiles() }, unpacked: undefined };
-  const files = PACKED.map((name) => [name, new URL(`packed/${name}-${VERSION}.tgz`, clone)] as const);
+    return { dependencies: { ...released, ...installedFiles([...wanted, NEEDED]) }, unpacked: undefined };
+  const files = [...wanted, NEEDED].map((name) => [name, new URL(`packed/${name}-${VERSION}.tgz`, clone)] as const);
   const isPacked = files.every(([, file]) => existsSync(file));
   return {
     dependencies: Object.fromEntries(files.map(([name, file]) => [name, `file:${fileURLToPath(file)}`])),
@@ -35,18 +36,20 @@ export function packageSources(): PackageSources {
   };
 }
 
-/** Returns the files that npm installed the packages from, read from its lock file. */
-function installedFiles(): Readonly<Record<string, string>> {
+/** Returns the packed packages beside the one that npm installed this tool from, which its lock file names. */
+function installedFiles(names: readonly string[]): Readonly<Record<string, string>> {
   const project = new URL('../../', PACKAGE_ROOT);
   try {
     const notes = JSON.parse(readFileSync(new URL('node_modules/.package-lock.json', project), 'utf8')) as {
       readonly packages?: Readonly<Record<string, { readonly resolved?: string } | undefined>>;
     };
-    const resolved = PACKED.map((name) => [name, notes.packages?.[`node_modules/${name}`]?.resolved] as const);
+    const own = notes.packages?.['node_modules/parley-a2a-cli']?.resolved;
+    if (own?.startsWith('file:') !== true) return {};
+    const files = names.map(
+      (name) => [name, new URL(`${name}-${VERSION}.tgz`, new URL(own.slice(5), project))] as const,
+    );
     return Object.fromEntries(
-      resolved.flatMap(([name, place]) =>
-        place?.startsWith('file:') === true ? [[name, `file:${fileURLToPath(new URL(place.slice(5), project))}`]] : [],
-      ),
+      files.flatMap(([name, file]) => (existsSync(file) ? [[name, `file:${fileURLToPath(file)}`]] : [])),
     );
   } catch {
     // Another installer leaves no such file.

@@ -8,6 +8,8 @@ export interface ProjectTemplate {
   readonly files: Readonly<Record<string, string>>;
   /** Scripts that differ from those of other projects. `start` serves the agent, `send` calls it. */
   readonly scripts: Readonly<Record<'start' | 'dev' | 'send', string>>;
+  /** Packages of this toolkit that not every project depends on. */
+  readonly packages?: readonly string[];
   /** Packages beside those of this toolkit, with their versions. */
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;

@@ -3,6 +3,7 @@ import { type A2AHostOptions, createA2AHost, isLocalHost, parseRate } from 'parl
 import { openStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
+import { needPackagesOf } from '../failure/needed-packages.js';
 import type { Settings } from '../settings/settings.js';
 import { credentialOptionsOf, oneOf } from './credential-flags.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
@@ -114,7 +115,8 @@ async function bindingsOf(settings: Settings): Promise<Bindings> {
   const listed = oneOf('listed', ['public', 'extended', 'never'], settings);
   const listing = listed === undefined ? {} : { listed };
   if (port !== undefined) {
-    const { grpcBinding } = await import('parley-a2a/grpc');
+    needPackagesOf('gRPC');
+    const { grpcBinding } = await import('parley-a2a-grpc');
     bindings.push(grpcBinding({ port: port === 'shared' ? port : portOf(port, 'grpc'), ...listing }));
   }
   if (settings.isOn('capnweb')) {

@@ -56,6 +56,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
 
   agent: 'command line',
   http: 'command line',
+  'no-open': 'anywhere',
 
   validate: 'anywhere',
   extended: 'anywhere',

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
+export { type OAuthRelayOptions, oauthRelay, type RelayedAnswer } from './oauth-relay.js';
+
 /** A file of the console. */
 export interface ConsoleFile {
   readonly type: string;

@@ -5,23 +5,55 @@ import {
   type ConnectionEvent,
   connect,
   fetchAgentCard,
+  STREAM_RESUME_EXTENSION,
   UnauthenticatedError,
 } from 'parley-a2a/client';
 import { Connections } from './connections.js';
 import { forgetPrivate } from './conversation-store.js';
-import { type Credential, credentialProvider, keepCredential, keptCredential } from './credentials.js';
+import {
+  type Credential,
+  credentialProvider,
+  forwardedCredentials,
+  keepCredential,
+  keptCredential,
+} from './credentials.js';
+import { fetchHere } from './launch.js';
 import { route } from './route.js';
+import { MODEL_OUTPUT_EXTENSION } from './tool-calls.js';
 
 /** The path that the server gives the console. */
 const CONSOLE_PATH = '/console';
 
-/** An agent of this server. */
-export interface Agent {
-  /** Its path, which names it in routes. */
+/** The result of the check of the signatures of a card by the server of this page. */
+export interface CardVerification {
+  readonly status: 'verified' | 'unverifiable' | 'absent';
+  readonly signatures: readonly { readonly kid?: string; readonly alg?: string; readonly fault?: string }[];
+}
+
+/** An agent in the list of the server of this page. */
+interface AgentPlace {
+  /** Its path on this server. For an agent elsewhere: its address. */
   readonly path: string;
+  /** The path of the card. */
+  readonly card: string;
+  /** The path that takes the calls for an agent elsewhere. Absent: the agent is of this server. */
+  readonly calls?: string;
+  /** The path of the extended card of an agent elsewhere. */
+  readonly extendedCard?: string;
+  /** True if this server has a credential for an agent elsewhere. */
+  readonly hasCredential?: boolean;
+  /** Absent: the server has no key to check signatures with. */
+  readonly verification?: CardVerification;
+}
+
+/** An agent that the console shows. */
+export interface Agent {
+  /** Names it in routes. */
+  readonly path: string;
+  readonly place: AgentPlace;
   /** The url to give to clients. */
   readonly url: string;
-  /** The card, with the addresses at which this page reaches the agent. */
+  /** The card. That of an agent of this server has the addresses at which this page reaches it. */
   readonly card: AgentCard;
   /** The card as the server gave it. */
   readonly published: unknown;
@@ -29,6 +61,10 @@ export interface Agent {
   /** Absent: none was given, or the agent asks for none. */
   readonly credential: Credential | undefined;
   client(): Promise<Client>;
+  /** A client of a card that names some of the interfaces. Its caller closes it. */
+  clientOf(card: AgentCard): Promise<Client>;
+  /** The card that the agent gives to authenticated callers. */
+  extendedCard(): Promise<unknown>;
   /** Ends all its streams. */
   close(): void;
 }
@@ -43,7 +79,7 @@ export const refusedAgents = signal<ReadonlySet<string>>(new Set());
 /** The agent of the current route. */
 export const currentAgent = computed<Agent | undefined>(() => {
   const place = route.value;
-  return place.page === 'agents' ? undefined : agents.value?.find(({ path }) => path === place.agent);
+  return 'agent' in place ? agents.value?.find(({ path }) => path === place.agent) : undefined;
 });
 
 /** True if the agent asks for a credential that the user has not given, or that it has refused. */
@@ -51,7 +87,7 @@ export function needsSignIn(agent: Agent): boolean {
   if (refusedAgents.value.has(agent.path)) return true;
   const { securityRequirements = [] } = agent.card;
   const isOpen = securityRequirements.length === 0 || securityRequirements.some((one) => isEmpty(one.schemes));
-  return !isOpen && agent.credential === undefined;
+  return !isOpen && agent.credential === undefined && agent.place.hasCredential !== true;
 }
 
 function isEmpty(schemes: object | undefined): boolean {
@@ -67,11 +103,6 @@ export function onConnection(listener: ConnectionListener): () => void {
   return () => void listeners.delete(listener);
 }
 
-interface AgentPlace {
-  readonly path: string;
-  readonly card: string;
-}
-
 /** Loads the cards of all agents of the server. */
 export async function loadAgents(): Promise<void> {
   agentsFailure.value = undefined;
@@ -83,13 +114,14 @@ export async function loadAgents(): Promise<void> {
   }
 }
 
-async function loadAgent({ path, card: cardPath }: AgentPlace): Promise<Agent> {
+async function loadAgent(place: AgentPlace): Promise<Agent> {
   let published: unknown;
   const onDocument = (document: unknown): void => {
     published = document;
   };
-  const card = await fetchAgentCard(`${location.origin}${cardPath}`, { onDocument });
-  return agentOf({ path, published, card: reachable(card), credential: keptCredential(path) });
+  const card = await fetchAgentCard(`${location.origin}${place.card}`, { onDocument, fetch: fetchHere });
+  const shown = place.calls === undefined ? reachable(card) : card;
+  return agentOf({ place, published, card: shown, credential: keptCredential(place.path) });
 }
 
 /**
@@ -104,24 +136,58 @@ function reachable(card: AgentCard): AgentCard {
   return { ...card, supportedInterfaces: card.supportedInterfaces.map((one) => ({ ...one, url: here(one.url) })) };
 }
 
-type AgentFacts = Pick<Agent, 'path' | 'published' | 'card' | 'credential'>;
+/** The headers and parameters in which the schemes of a card take keys. */
+function keyNames({ securitySchemes = {} }: AgentCard): readonly string[] {
+  return Object.values(securitySchemes).flatMap((scheme) =>
+    'apiKeySecurityScheme' in scheme ? [scheme.apiKeySecurityScheme.name] : [],
+  );
+}
+
+/** The card with the address of this server, which calls an agent elsewhere. Its streams have no event numbers. */
+function forwardedCard(card: AgentCard, calls: string): AgentCard {
+  const { capabilities } = card;
+  const extensions = capabilities.extensions?.filter(({ uri }) => uri !== STREAM_RESUME_EXTENSION) ?? [];
+  const url = `${location.origin}${calls}`;
+  return {
+    ...card,
+    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    capabilities: { ...capabilities, extensions },
+  };
+}
+
+type AgentFacts = Pick<Agent, 'place' | 'published' | 'card' | 'credential'>;
 
 function agentOf(facts: AgentFacts): Agent {
-  const connections = new Connections();
+  const connections = new Connections(keyNames(facts.card));
   let client: Promise<Client> | undefined;
-  const { card, credential, path } = facts;
+  const { place, card, credential } = facts;
+  const { path, calls, extendedCard } = place;
+  const credentials = credential && credentialProvider(credential, path);
+  const provider = calls === undefined ? credentials : credentials && forwardedCredentials(credentials);
+  const offered = card.capabilities.extensions?.map(({ uri }) => uri) ?? [];
+  const clientOf = (described: AgentCard): Promise<Client> =>
+    connect(calls === undefined ? described : forwardedCard(described, calls), {
+      extensions: offered.filter((uri) => uri === MODEL_OUTPUT_EXTENSION),
+      fetch: connections.fetch,
+      onConnection: (event) => listeners.forEach((listener) => void listener(event)),
+      ...(provider && { credentials: provider }),
+    });
+  const connected = (): Promise<Client> => {
+    client ??= clientOf(card);
+    return client;
+  };
   return {
     ...facts,
-    url: `${location.origin}${path === '/' ? '' : path}`,
+    path,
+    url: calls === undefined ? `${location.origin}${path === '/' ? '' : path}` : path,
     connections,
-    client: () => {
-      client ??= connect(card, {
-        fetch: connections.fetch,
-        onConnection: (event) => listeners.forEach((listener) => void listener(event)),
-        ...(credential && { credentials: credentialProvider(credential) }),
-      });
-      return client;
+    client: connected,
+    extendedCard: async () => {
+      if (extendedCard === undefined) return (await connected()).getExtendedAgentCard();
+      const { headers = {} } = (await provider?.credentials({ card, url: location.href })) ?? {};
+      return json(extendedCard, headers);
     },
+    clientOf,
     close: () => void client?.then((one) => one.close()),
   };
 }
@@ -139,12 +205,12 @@ export function signOut(agent: Agent): void {
 }
 
 function replaceAgent(agent: Agent, credential: Credential | undefined): void {
-  const { path, published, card } = agent;
+  const { path, place, published, card } = agent;
   agent.close();
   // The next user of this tab may be another one.
   forgetPrivate(path);
   refusedAgents.value = new Set([...refusedAgents.value].filter((one) => one !== path));
-  const changed = agentOf({ path, published, card, credential });
+  const changed = agentOf({ place, published, card, credential });
   agents.value = agents.value?.map((one) => (one.path === path ? changed : one));
 }
 
@@ -160,8 +226,9 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function json(url: string): Promise<unknown> {
-  const answer = await fetch(url, { headers: { accept: 'application/json' } });
+async function json(url: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  const answer = await fetchHere(url, { headers: { ...headers, accept: 'application/json' } });
+  if (answer.status === 401) throw new Error('open the console by the url that parley console has printed');
   if (!answer.ok) throw new Error(`the server answered ${answer.status} for ${url}`);
   return answer.json();
 }

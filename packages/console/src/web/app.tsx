@@ -8,10 +8,13 @@ import { THEMES, theme } from './theme.js';
 import { AgentsPage } from './views/agents-page.js';
 import { CardPage } from './views/card-page.js';
 import { ChatPage } from './views/chat-page.js';
+import { ComparePage } from './views/compare-page.js';
 import { Empty, Failure } from './views/controls.js';
 import { SignIn } from './views/sign-in.js';
 import { TaskPage } from './views/task-page.js';
 import { TasksPage } from './views/tasks-page.js';
+import { WaitingPage } from './views/waiting-page.js';
+import { WirePage } from './views/wire-page.js';
 
 /** The whole console: navigation beside the current page. */
 export function App() {
@@ -70,7 +73,7 @@ function Content({ agent }: { readonly agent: Agent | undefined }) {
     );
   }
   if (agents.value === undefined) return <p class="page">Loading the agents</p>;
-  if (place.page === 'agents') return <AgentsPage />;
+  if (!('agent' in place)) return place.page === 'agents' ? <AgentsPage /> : <WaitingPage />;
   if (agent === undefined) {
     return (
       <div class="page">
@@ -81,7 +84,9 @@ function Content({ agent }: { readonly agent: Agent | undefined }) {
     );
   }
   if (place.page === 'card') return <CardPage key={agent.path} agent={agent} />;
+  if (place.page === 'wire') return <WirePage key={agent.path} agent={agent} />;
   if (needsSignIn(agent)) return <SignIn key={agent.path} agent={agent} />;
+  if (place.page === 'compare') return <ComparePage key={agent.path} agent={agent} />;
   const { page, id } = place;
   if (page === 'chat') return <ChatPage key={agent.path} agent={agent} id={id} />;
   if (id !== undefined) return <TaskPage key={`${agent.path} ${id}`} agent={agent} id={id} />;
@@ -92,6 +97,8 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ['chat', 'Conversation'],
   ['tasks', 'Tasks'],
   ['card', 'Agent card'],
+  ['wire', 'Wire'],
+  ['compare', 'Compare bindings'],
 ];
 
 function Menu({ agent }: { readonly agent: Agent | undefined }) {
@@ -119,6 +126,15 @@ function Menu({ agent }: { readonly agent: Agent | undefined }) {
             ))}
           </select>
         </label>
+      )}
+      {all.length > 0 && (
+        <ul class="pages">
+          <li>
+            <a href={fragmentOf({ page: 'waiting' })} aria-current={place.page === 'waiting' ? 'page' : undefined}>
+              Waiting for me
+            </a>
+          </li>
+        </ul>
       )}
       {agent !== undefined && (
         <>

@@ -1,13 +1,26 @@
+import { fetchHere } from './launch.js';
+import { MOST_SILENT, uploadingFetch } from './uploads.js';
+import { WireLog } from './wire-log.js';
+
 /** The open answers of an agent. They can be cut as a broken network would cut them. */
 export class Connections {
+  /** The calls, as they were sent and answered. */
+  readonly wire: WireLog;
   readonly #open = new Set<AbortController>();
+
+  /** `secretNames`: names of headers and parameters with credentials. */
+  constructor(secretNames: readonly string[]) {
+    this.wire = new WireLog(secretNames);
+  }
 
   /** The `fetch` of the browser. Event streams that it opens can be cut. */
   readonly fetch = async (url: string, init: RequestInit = {}): Promise<Response> => {
     const cut = new AbortController();
     const { signal } = init;
     const either = signal ? AbortSignal.any([signal, cut.signal]) : cut.signal;
-    const answer = await fetch(url, { ...init, signal: either, credentials: 'same-origin' });
+    const isLong = typeof init.body === 'string' && init.body.length > MOST_SILENT;
+    const send = (to: string, sent: RequestInit) => fetchHere(to, sent, isLong ? uploadingFetch : undefined);
+    const answer = await this.wire.record(send, url, { ...init, signal: either });
     if (!answer.headers.get('content-type')?.startsWith('text/event-stream') || answer.body === null) return answer;
     this.#open.add(cut);
     const closed = (): void => void this.#open.delete(cut);

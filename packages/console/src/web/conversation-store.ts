@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { Message } from 'parley-a2a';
-import type { TaskView } from './task-view.js';
+import { partsSize, type TaskView } from './task-view.js';
 
 /** The answer of the agent to one message. */
 export interface Reply {
@@ -24,6 +24,10 @@ export interface Reply {
 export interface Turn {
   readonly messageId: string;
   readonly text: string;
+  /** The names of the files that were sent with it. */
+  readonly files?: readonly string[];
+  /** True if it has more than text. The browser keeps only the text. */
+  readonly hasData?: boolean;
   readonly at: number;
   readonly reply: Reply;
 }
@@ -123,10 +127,18 @@ function saveAll(): void {
 }
 
 function textOf(conversation: Conversation): string {
-  const whole = JSON.stringify(conversation);
-  if (whole.length <= MOST_CHARACTERS) return whole;
+  // Megabytes are not even written: that would block the page with each change.
+  const size = conversation.turns.reduce((sum, { text, reply }) => sum + text.length + sizeOf(reply), 0);
+  const whole = size > MOST_CHARACTERS ? undefined : JSON.stringify(conversation);
+  if (whole !== undefined && whole.length <= MOST_CHARACTERS) return whole;
   const turns = conversation.turns.map((turn) => ({ ...turn, reply: withoutContents(turn.reply) }));
   return JSON.stringify({ ...conversation, turns });
+}
+
+/** The characters of the texts and files of an answer. */
+function sizeOf({ view, message }: Reply): number {
+  const parts = [...(view?.artifacts ?? []), ...(view?.notes ?? []), ...(message === undefined ? [] : [message])];
+  return parts.reduce((sum, one) => sum + partsSize(one.parts), 0);
 }
 
 /** A task that is read again from the server when it is shown. */

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { StreamResponse } from 'parley-a2a';
+import type { Part, RawPart, StreamResponse } from 'parley-a2a';
 import type { TaskStream } from 'parley-a2a/client';
 import { type Agent, failureOf, onConnection } from './agents.js';
 import { type Conversation, changeReply, conversationOf, putConversation, type Turn } from './conversation-store.js';
@@ -24,11 +24,29 @@ export function waitingTask({ turns }: Conversation): TaskView | undefined {
   return view !== undefined && isWaiting(view.state) ? view : undefined;
 }
 
+/** A message of the user: its text, and what else it sends. */
+export interface Said {
+  readonly text: string;
+  /** Files go with the text. */
+  readonly files?: readonly RawPart[];
+  /** Data go instead of the text, which tells them to the user. */
+  readonly data?: readonly Part[];
+}
+
 /** Sends a message of the user. It answers the task that waits, if one does. */
-export async function say(agent: Agent, conversation: Conversation, text: string): Promise<void> {
+export async function say(agent: Agent, conversation: Conversation, said: Said): Promise<void> {
+  const { text, files = [], data } = said;
   const waiting = waitingTask(conversation);
   const messageId = crypto.randomUUID();
-  const turn: Turn = { messageId, text, at: Date.now(), reply: { phase: 'running', events: 0, breaks: 0 } };
+  const parts = data ?? [...(text === '' ? [] : [{ text }]), ...files];
+  const turn: Turn = {
+    messageId,
+    text,
+    ...(files.length > 0 && { files: files.map(({ filename = 'file' }) => filename) }),
+    ...(parts.some((part) => !('text' in part)) && { hasData: true }),
+    at: Date.now(),
+    reply: { phase: 'running', events: 0, breaks: 0 },
+  };
   putConversation({ ...conversation, turns: [...conversation.turns, turn], changedAt: Date.now() });
   const place = { agent, conversation: conversation.id, messageId };
   await follow(place, async () => {
@@ -36,7 +54,7 @@ export async function say(agent: Agent, conversation: Conversation, text: string
     return client.sendStreamingMessage({
       message: {
         messageId,
-        parts: [{ text }],
+        parts,
         ...(conversation.contextId !== undefined && { contextId: conversation.contextId }),
         ...(waiting !== undefined && { taskId: waiting.id }),
       },
@@ -46,7 +64,7 @@ export async function say(agent: Agent, conversation: Conversation, text: string
 
 /** Sends the text of a turn again, as a new message. */
 export function sayAgain(agent: Agent, conversation: Conversation, turn: Turn): Promise<void> {
-  return say(agent, conversation, turn.text);
+  return say(agent, conversation, { text: turn.text });
 }
 
 /** Follows the tasks of a conversation that were running when the page was left. */

@@ -1,11 +1,14 @@
 import { signal } from '@preact/signals';
 
 /** The pages of an agent. */
-export type PageName = 'chat' | 'tasks' | 'card';
+export type PageName = 'chat' | 'tasks' | 'card' | 'wire' | 'compare';
+
+/** The pages that belong to no agent. */
+export type SharedPage = 'agents' | 'waiting';
 
 /** The place that the user looks at. */
 export type Route =
-  | { readonly page: 'agents' }
+  | { readonly page: SharedPage }
   | {
       readonly page: PageName;
       /** The path of the agent on its server. */
@@ -14,13 +17,14 @@ export type Route =
       readonly id?: string;
     };
 
-const PAGES: readonly PageName[] = ['chat', 'tasks', 'card'];
+const PAGES: readonly PageName[] = ['chat', 'tasks', 'card', 'wire', 'compare'];
+const SHARED: readonly SharedPage[] = ['waiting'];
 
 /** The route of a fragment, such as `#/agent/%2Fecho/tasks/1`. */
 export function routeOf(fragment: string): Route {
   const [, root, path, page, id] = fragment.split('/');
   const name = PAGES.find((one) => one === page);
-  if (root !== 'agent' || path === undefined) return { page: 'agents' };
+  if (root !== 'agent' || path === undefined) return { page: SHARED.find((one) => one === root) ?? 'agents' };
   const agent = decoded(path);
   const part = id === undefined || id === '' ? undefined : decoded(id);
   return { page: name ?? 'chat', agent, ...(part !== undefined && { id: part }) };
@@ -28,7 +32,7 @@ export function routeOf(fragment: string): Route {
 
 /** The fragment of a route. */
 export function fragmentOf(route: Route): string {
-  if (route.page === 'agents') return '#/';
+  if (!('agent' in route)) return route.page === 'agents' ? '#/' : `#/${route.page}`;
   const { page, agent, id } = route;
   return `#/agent/${encodeURIComponent(agent)}/${page}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
 }

@@ -14,6 +14,12 @@ export interface TaskView {
   readonly artifacts: readonly Artifact[];
 }
 
+/**
+ * Most notes, artifacts, and parts of one artifact in a view, so that each event of a flood costs the same. The record
+ * has all.
+ */
+const MOST_KEPT = 1_000;
+
 const ENDED: readonly TaskState[] = [
   'TASK_STATE_COMPLETED',
   'TASK_STATE_FAILED',
@@ -53,7 +59,7 @@ export function afterEvent(view: TaskView | undefined, event: StreamResponse): T
   if ('statusUpdate' in event) {
     const { taskId, contextId, status } = event.statusUpdate;
     const before = view ?? emptyView(taskId, contextId);
-    const notes = before.message === undefined ? before.notes : [...before.notes, before.message];
+    const notes = before.message === undefined ? before.notes : latest([...before.notes, before.message]);
     return { ...before, state: status.state, timestamp: status.timestamp, message: status.message, notes };
   }
   if ('artifactUpdate' in event) {
@@ -79,9 +85,13 @@ function emptyView(id: string, contextId: string): TaskView {
 function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append: boolean): readonly Artifact[] {
   const at = artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId);
   const before = artifacts[at];
-  if (before === undefined) return [...artifacts, artifact];
-  const grown = append ? { ...before, ...artifact, parts: joined(before.parts, artifact.parts) } : artifact;
+  if (before === undefined) return latest([...artifacts, artifact]);
+  const grown = append ? { ...before, ...artifact, parts: latest(joined(before.parts, artifact.parts)) } : artifact;
   return artifacts.with(at, grown);
+}
+
+function latest<Item>(items: readonly Item[]): readonly Item[] {
+  return items.length > MOST_KEPT ? items.slice(-MOST_KEPT) : items;
 }
 
 /** Chunks of one text become one part, so that its Markdown is read as a whole. */
@@ -96,11 +106,12 @@ function joined(parts: readonly Part[], added: readonly Part[]): Part[] {
 /** The artifacts of a view that an earlier turn of the same task has not shown already. */
 export function newArtifacts(view: TaskView, earlier: TaskView | undefined): readonly Artifact[] {
   if (earlier === undefined) return view.artifacts;
-  const sizes = new Map(earlier.artifacts.map((one) => [one.artifactId, sizeOf(one)]));
-  return view.artifacts.filter((one) => sizes.get(one.artifactId) !== sizeOf(one));
+  const sizes = new Map(earlier.artifacts.map((one) => [one.artifactId, partsSize(one.parts)]));
+  return view.artifacts.filter((one) => sizes.get(one.artifactId) !== partsSize(one.parts));
 }
 
-function sizeOf({ parts }: Artifact): number {
+/** The characters of texts and files, and the number of other parts. */
+export function partsSize(parts: readonly Part[]): number {
   return parts.reduce(
     (sum, part) => sum + ('text' in part ? part.text.length : 'raw' in part ? part.raw.length : 1),
     0,

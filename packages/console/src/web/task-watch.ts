@@ -21,8 +21,9 @@ export interface WatchedTask {
   readonly view: TaskView | undefined;
   /** The whole record, once it was read. */
   readonly task: Task | undefined;
-  /** The list grows in place: `count` tells that it has changed. */
+  /** The latest events. The list grows in place: `count` tells that it has changed. */
   readonly events: readonly TimelineEvent[];
+  /** The number of all events so far, with those that the page no longer keeps. */
   readonly count: number;
   readonly isLive: boolean;
   readonly breaks: number;
@@ -45,6 +46,9 @@ const NOTHING: WatchedTask = {
   failure: undefined,
 };
 
+/** Most events that the page keeps. The earlier ones of a longer task make place, so that memory is bounded. */
+const MOST_EVENTS = 20_000;
+
 /** Follows one task from its first event on, as far as the agent keeps them. */
 export class TaskWatch {
   readonly state = signal<WatchedTask>(NOTHING);
@@ -52,6 +56,7 @@ export class TaskWatch {
   readonly #id: string;
   readonly #events: TimelineEvent[] = [];
   #view: TaskView | undefined;
+  #count = 0;
   #hasGap = false;
   #stream: TaskStream | undefined;
   #isClosed = false;
@@ -133,6 +138,9 @@ export class TaskWatch {
   #add(event: StreamResponse, sequence: string | undefined): void {
     const last = this.#events.at(-1)?.sequence;
     if (last !== undefined && sequence !== undefined && Number(sequence) !== Number(last) + 1) this.#hasGap = true;
+    this.#count += 1;
+    // In steps, because each one moves all later events.
+    if (this.#events.length >= MOST_EVENTS) this.#events.splice(0, MOST_EVENTS / 10);
     this.#events.push({ sequence, seenAt: Date.now(), isOld: isEnded(this.#endState), event });
   }
 
@@ -143,7 +151,7 @@ export class TaskWatch {
   #show(): void {
     const breaks = this.#stream?.breaks ?? 0;
     const [events, hasGap] = [this.#events, this.#hasGap];
-    this.#change({ view: this.#view, events, count: events.length, breaks, hasGap });
+    this.#change({ view: this.#view, events, count: this.#count, breaks, hasGap });
   }
 
   #change(change: Partial<WatchedTask>): void {

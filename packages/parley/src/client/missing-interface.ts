@@ -25,8 +25,7 @@ export interface FurtherSearch extends MissingInterface {
 
 /** Longest time for the extended card. */
 const CARD_TIMEOUT_MS = 30_000;
-const GET_GRPC =
-  'Run npm install @grpc/grpc-js @bufbuild/protobuf, and connect with bindings: [grpcTransport()] of parley-a2a/grpc';
+const GET_GRPC = 'Run npm install parley-a2a-grpc, and connect with bindings: [grpcTransport()] of parley-a2a-grpc';
 
 /**
  * The card with all interfaces of 1.x as those of 1.0, for a client that knows no later version: minor versions are

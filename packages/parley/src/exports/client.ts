@@ -101,7 +101,7 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly eventBytes?: number;
   /** The most members and elements of the JSON of an answer or an event; default 1,000,000. */
   readonly answerItems?: number;
-  /** Further bindings, such as `grpcTransport()` of `parley-a2a/grpc`. Default: no others. */
+  /** Further bindings, such as `grpcTransport()` of `parley-a2a-grpc`. Default: no others. */
   readonly bindings?: readonly ClientBinding[];
   /** Sends all requests, also those to other origins. Default: the `fetch` of the platform. */
   readonly fetch?: Fetch;

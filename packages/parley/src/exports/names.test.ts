@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import * as agentCalls from './agent-calls.js';
-import * as aiSdk from './ai-sdk.js';
 import * as auth from './auth.js';
 import * as capnweb from './capnweb.js';
 import * as client from './client.js';
@@ -9,20 +8,15 @@ import * as express from './express.js';
 import * as fastify from './fastify.js';
 import * as fileClient from './file-client.js';
 import * as files from './files.js';
-import * as grpc from './grpc.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
-import * as langgraph from './langgraph.js';
-import * as mcp from './mcp.js';
 import * as node from './node.js';
 import * as nodeCredentials from './node-credentials.js';
-import * as openaiAgents from './openai-agents.js';
 import * as pino from './pino.js';
 import * as postgres from './postgres.js';
 import * as pushReceiver from './push-receiver.js';
 import * as redis from './redis.js';
 import * as redisCache from './redis-cache.js';
-import * as s3 from './s3.js';
 import * as schema from './schema.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
@@ -37,17 +31,6 @@ import * as web from './web.js';
 
 /** All names that applications can import. A removed name breaks applications. */
 const NAMES = {
-  'ai-sdk': [
-    'MODEL_OUTPUT_EXTENSION',
-    'a2aLanguageModel',
-    'a2aProvider',
-    'a2aTool',
-    'asksAgain',
-    'fromStreamText',
-    'streamTextAgent',
-    'toAiTools',
-    'toModelMessages',
-  ],
   'agent-calls': ['AGENT_CALLS_EXTENSION', 'AgentCallError', 'agentCalls'],
   capnweb: [
     'CAPNWEB_BATCH_BINDING',
@@ -122,7 +105,6 @@ const NAMES = {
   express: ['toExpress'],
   fastify: ['toFastify'],
   'file-client': ['FILES_EXTENSION', 'downloadFile', 'fileEndpoint', 'isOwnUrl', 'uploadFile'],
-  grpc: ['OptionsError', 'grpcBinding', 'grpcTransport'],
   hono: ['toHono'],
   index: [
     'A2AError',
@@ -169,17 +151,6 @@ const NAMES = {
     'textLogger',
     'textOf',
   ],
-  mcp: [
-    'CONTEXT_ID_META',
-    'McpEndpoint',
-    'McpQuestionError',
-    'McpTools',
-    'TASK_ID_META',
-    'mcpEndpointOf',
-    'mcpServerOf',
-    'mcpTools',
-  ],
-  langgraph: ['langGraphAgent', 'threadIdOf'],
   node: [
     'OptionsError',
     'apiKeysFile',
@@ -195,13 +166,11 @@ const NAMES = {
     'readServerConfig',
     'signCard',
   ],
-  'openai-agents': ['openAIAgent'],
   pino: ['pinoLogger'],
   postgres: ['PostgresStorage', 'migratePostgres', 'openPostgresStorage', 'postgresStatus'],
   'push-receiver': ['OptionsError', 'PushReceiver'],
   redis: ['RedisStorage', 'openRedisStorage', 'redisStatus'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
-  s3: ['OptionsError', 's3FileStore'],
   schema: ['violationsOf'],
   schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
   signing: [
@@ -314,7 +283,6 @@ const NAMES = {
 };
 
 it.each([
-  ['ai-sdk', aiSdk],
   ['agent-calls', agentCalls],
   ['capnweb', capnweb],
   ['credentials', credentials],
@@ -324,21 +292,16 @@ it.each([
   ['fastify', fastify],
   ['file-client', fileClient],
   ['files', files],
-  ['grpc', grpc],
   ['hono', hono],
   ['index', index],
-  ['mcp', mcp],
-  ['langgraph', langgraph],
   ['node', node],
   ['node-credentials', nodeCredentials],
-  ['openai-agents', openaiAgents],
   ['pino', pino],
   ['auth', auth],
   ['postgres', postgres],
   ['push-receiver', pushReceiver],
   ['redis', redis],
   ['redis-cache', redisCache],
-  ['s3', s3],
   ['schema', schema],
   ['schemas', schemas],
   ['signing', signing],

@@ -10,7 +10,7 @@ import {
   DEFAULT_TTL_SECONDS,
 } from '../app/base-server/base-server-options.js';
 import { consoleExtension } from '../app/console/console-extension.js';
-import type { ConsoleFiles } from '../app/console/console-files.js';
+import type { ConsolePackage } from '../app/console/console-files.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { openApiExtension } from '../app/openapi/openapi-extension.js';
 import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
@@ -237,7 +237,9 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
   const extensions = [
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
-    ...(options.console === true ? [consoleExtension({ load: loadConsole, ...rule })] : []),
+    ...(options.console === true
+      ? [consoleExtension({ load: loadConsole, fetch: (url, init) => fetch(url, init), ...rule })]
+      : []),
     ...host.extensions,
   ];
   const server = new AgentServer({
@@ -267,10 +269,8 @@ function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServer
 /** A name in a variable: the package depends on the types of this one, and compiles after it. */
 const CONSOLE_PACKAGE: string = 'parley-a2a-console';
 
-async function loadConsole(): Promise<ConsoleFiles> {
-  const missing = missingPackage('The option console needs', CONSOLE_PACKAGE);
-  const { consoleFiles } = (await import(CONSOLE_PACKAGE).catch(missing)) as { consoleFiles(): Promise<ConsoleFiles> };
-  return consoleFiles();
+async function loadConsole(): Promise<ConsolePackage> {
+  return import(CONSOLE_PACKAGE).catch(missingPackage('The option console needs', CONSOLE_PACKAGE));
 }
 
 type HostCalls = 'listen' | 'close' | 'fetch' | 'countOwner' | 'exportOwner' | 'eraseOwner' | typeof IN_PROCESS;

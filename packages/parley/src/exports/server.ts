@@ -39,6 +39,7 @@ export type { InProcessAgent } from '../bindings/in-process/in-process-agent.js'
 export type { AnswerCache, CacheConnections, CacheLink } from '../cache/answer-cache.js';
 export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cache.js';
 export type { ProtocolVersionName } from '../codec/protocol-versions.js';
+export { A2AError, type ErrorCode, type ErrorDetails } from '../errors/a2a-error.js';
 export type { AgentCard } from '../model/agent-card.js';
 export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 export type { NotifiedWebhook } from '../push/operator-headers.js';

@@ -134,7 +134,7 @@ async function taskBefore(
   { key }: DeliveryClaim,
   storage: TaskReads,
 ): Promise<TaskBuilder | undefined> {
-  if ('task' in first.event) return TaskBuilder.from(first.event.task);
+  if ('task' in first.event) return new TaskBuilder(first.event.task);
   let builder: TaskBuilder | undefined;
   let last = 0;
   while (last < first.seq - 1) {
@@ -142,7 +142,7 @@ async function taskBefore(
     if (records[0]?.seq !== last + 1) return undefined;
     for (const record of records) {
       if (record.seq >= first.seq) break;
-      if ('task' in record.event) builder ??= TaskBuilder.from(record.event.task);
+      if ('task' in record.event) builder ??= new TaskBuilder(record.event.task);
       builder?.apply(record);
       last = record.seq;
     }

@@ -6,8 +6,8 @@ export interface UncaughtErrorScope {
 /** Assigns uncaught errors to their origin, on hosts that know it. */
 export interface UncaughtErrors {
   /** Runs `task`. Uncaught errors of anything that it starts go to `scope`. */
-  within<T>(scope: UncaughtErrorScope, task: () => T): T;
+  run<T>(scope: UncaughtErrorScope, task: () => T): T;
 }
 
 /** For hosts that do not know the origin of an uncaught error. The host decides what to do with the error. */
-export const unknownOrigin: UncaughtErrors = { within: (_scope, task) => task() };
+export const unknownOrigin: UncaughtErrors = { run: (_scope, task) => task() };

@@ -18,37 +18,38 @@ const POOL = 8_192;
  */
 export function uuids({ now, fill }: UuidOptions): IdSource {
   const digits = '0123456789abcdef';
-  const high = Uint8Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte >> 4));
-  const low = Uint8Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte & 15));
-  const pool = new Uint8Array(POOL);
+  const high = viewOf(Uint8Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte >> 4)));
+  const low = viewOf(Uint8Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte & 15)));
+  const bytes = new Uint8Array(POOL);
+  const pool = viewOf(bytes);
   let used = POOL;
   let time = 0;
   let count = 0;
 
   const made = (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number): string => {
     if (used === POOL) refill();
-    const i = ((pool[used] ?? 0) & 0x3f) | 0x80;
-    const j = pool[used + 1] ?? 0;
-    const k = pool[used + 2] ?? 0;
-    const l = pool[used + 3] ?? 0;
-    const m = pool[used + 4] ?? 0;
-    const n = pool[used + 5] ?? 0;
-    const o = pool[used + 6] ?? 0;
-    const p = pool[used + 7] ?? 0;
+    const i = (pool.getUint8(used) & 0x3f) | 0x80;
+    const j = pool.getUint8(used + 1);
+    const k = pool.getUint8(used + 2);
+    const l = pool.getUint8(used + 3);
+    const m = pool.getUint8(used + 4);
+    const n = pool.getUint8(used + 5);
+    const o = pool.getUint8(used + 6);
+    const p = pool.getUint8(used + 7);
     used += 8;
     // biome-ignore format: the groups of the id
     return String.fromCharCode(
-      code(high, a), code(low, a), code(high, b), code(low, b),
-      code(high, c), code(low, c), code(high, d), code(low, d), HYPHEN,
-      code(high, e), code(low, e), code(high, f), code(low, f), HYPHEN,
-      code(high, g), code(low, g), code(high, h), code(low, h), HYPHEN,
-      code(high, i), code(low, i), code(high, j), code(low, j), HYPHEN,
-      code(high, k), code(low, k), code(high, l), code(low, l), code(high, m), code(low, m),
-      code(high, n), code(low, n), code(high, o), code(low, o), code(high, p), code(low, p),
+      high.getUint8(a), low.getUint8(a), high.getUint8(b), low.getUint8(b),
+      high.getUint8(c), low.getUint8(c), high.getUint8(d), low.getUint8(d), HYPHEN,
+      high.getUint8(e), low.getUint8(e), high.getUint8(f), low.getUint8(f), HYPHEN,
+      high.getUint8(g), low.getUint8(g), high.getUint8(h), low.getUint8(h), HYPHEN,
+      high.getUint8(i), low.getUint8(i), high.getUint8(j), low.getUint8(j), HYPHEN,
+      high.getUint8(k), low.getUint8(k), high.getUint8(l), low.getUint8(l), high.getUint8(m), low.getUint8(m),
+      high.getUint8(n), low.getUint8(n), high.getUint8(o), low.getUint8(o), high.getUint8(p), low.getUint8(p),
     );
   };
   const refill = (): void => {
-    fill(pool);
+    fill(bytes);
     used = 0;
   };
 
@@ -79,19 +80,20 @@ export function uuids({ now, fill }: UuidOptions): IdSource {
       const at = used;
       used += 8;
       return made(
-        pool[at] ?? 0,
-        pool[at + 1] ?? 0,
-        pool[at + 2] ?? 0,
-        pool[at + 3] ?? 0,
-        pool[at + 4] ?? 0,
-        pool[at + 5] ?? 0,
-        ((pool[at + 6] ?? 0) & 0x0f) | 0x40,
-        pool[at + 7] ?? 0,
+        pool.getUint8(at),
+        pool.getUint8(at + 1),
+        pool.getUint8(at + 2),
+        pool.getUint8(at + 3),
+        pool.getUint8(at + 4),
+        pool.getUint8(at + 5),
+        (pool.getUint8(at + 6) & 0x0f) | 0x40,
+        pool.getUint8(at + 7),
       );
     },
   };
 }
 
-function code(table: Uint8Array, byte: number): number {
-  return table[byte] ?? 0;
+/** The bytes of an array. A read of a view is always a number. */
+function viewOf({ buffer }: Uint8Array): DataView {
+  return new DataView(buffer);
 }

@@ -188,7 +188,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const { feeds } = this.#context;
     const key = { scope: envelope.scope, id: envelope.taskId };
     // Another process may be writing to an existing task. A new task has no writer before its turn starts.
-    let waiter = returnImmediately || envelope.task ? undefined : new TurnWaiter(feeds, key);
+    let waiter = returnImmediately || envelope.task ? undefined : feeds.attach(new TurnWaiter(key));
     let isTakenIn = false;
     try {
       const submission = await this.#intake.submit(envelope);
@@ -206,7 +206,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
         return { task: trimTask(await this.#streams.begunTask(key, stands, submission), { historyLength }) };
       }
       if (waiter) waiter.expect(submission.turn);
-      else waiter = new TurnWaiter(feeds, key, submission.turn);
+      else waiter = feeds.attach(new TurnWaiter(key, submission.turn));
       submission.start?.();
       // Another process may run the task, or may have ended it already.
       if (!submission.claim && !submission.isNext) this.#context.node.look(key);
@@ -217,7 +217,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     } catch (error) {
       throw isTakenIn ? unansweredError(error, { taskId: envelope.taskId, isRepeatable: !!envelope.key }) : error;
     } finally {
-      waiter?.close();
+      if (waiter) feeds.detach(waiter);
     }
   }
 

@@ -18,7 +18,7 @@ async function checkTask(world: World, id: string): Promise<Map<number, string>>
   if (!first || !('task' in first)) throw new Error('the first event is the task');
   expect(first.task.status.state).toBe('TASK_STATE_SUBMITTED');
 
-  const builder = TaskBuilder.from(first.task);
+  const builder = new TaskBuilder(first.task);
   let time = '';
   let turn = 0;
   for (const [index, record] of records.entries()) {

@@ -97,7 +97,7 @@ describe('a checkpoint that cannot be saved', () => {
   /** A host that assigns uncaught errors to their agent. */
   class Host implements UncaughtErrors {
     #scope: UncaughtErrorScope | undefined;
-    within<T>(scope: UncaughtErrorScope, task: () => T): T {
+    run<T>(scope: UncaughtErrorScope, task: () => T): T {
       this.#scope = scope;
       return task();
     }

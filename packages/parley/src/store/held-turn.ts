@@ -94,6 +94,35 @@ export function mergedCancel(earlier: CancelRequest | undefined, later: CancelRe
   return { metadata: { ...earlier.metadata, ...later.metadata } };
 }
 
+/** The JSON of a stored turn. `null` stands for what is absent. */
+export interface TurnTexts {
+  readonly message: string;
+  readonly caller: string;
+  readonly checkpoint: string | null;
+  readonly cancel: string | null;
+}
+
+/** The content of a stored turn. */
+export function parsedTurn({
+  message,
+  caller,
+  ...later
+}: TurnTexts): Pick<Claim, 'message' | 'caller' | 'checkpoint' | 'cancel'> {
+  const begun = { message: JSON.parse(message) as Message, caller: JSON.parse(caller) as CallerContext };
+  return { ...begun, ...parsedProgress(later) };
+}
+
+/** The part of a stored turn that later calls have written. */
+export function parsedProgress({
+  checkpoint,
+  cancel,
+}: Pick<TurnTexts, 'checkpoint' | 'cancel'>): Pick<Claim, 'checkpoint' | 'cancel'> {
+  return {
+    ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
+    ...(cancel !== null && { cancel: parsedCancel(cancel) }),
+  };
+}
+
 /** A stored request to cancel. A request that cannot be read cancels all the same, without its metadata. */
 export function parsedCancel(text: string): CancelRequest {
   try {

@@ -1,25 +1,15 @@
+import { StorageError } from '../errors/storage-error.js';
 import type { TaskState } from '../model/task-state.js';
+import type { RecordTexts } from '../task/log-record.js';
+import type { TurnTexts } from './held-turn.js';
 import type { Scope } from './task-key.js';
 
-/** A record of a log. `event`, `history` and `metadata` are JSON. */
-export interface CopiedRecord {
-  readonly seq: number;
-  readonly turn: number;
-  readonly event: string;
-  readonly history: string | null;
-  readonly metadata: string | null;
-}
-
-/** A turn that waits. Turns that ran in a process that has ended wait as well. All but the numbers is JSON. */
-export interface CopiedTurn {
+/** A turn that waits. Turns that ran in a process that has ended wait as well. */
+export interface CopiedTurn extends TurnTexts {
   readonly turn: number;
   /** Count of the attempts in which its agent began. */
   readonly attempt: number;
   readonly handOvers: number;
-  readonly message: string;
-  readonly caller: string;
-  readonly checkpoint: string | null;
-  readonly cancel: string | null;
 }
 
 /** A push configuration with its queue of deliveries. `config` is JSON. */
@@ -58,7 +48,7 @@ export interface CopiedTask {
   readonly metadata: string | null;
   readonly history: string | null;
   readonly artifacts: string | null;
-  readonly records: readonly CopiedRecord[];
+  readonly records: readonly RecordTexts[];
   /** In their order. */
   readonly turns: readonly CopiedTurn[];
   readonly pushConfigs: readonly CopiedPushConfig[];
@@ -74,6 +64,23 @@ export interface CopiedKey {
   readonly taskId: string | null;
   readonly turn: number | null;
   readonly reply: string | null;
+}
+
+/** A server beats every few seconds. One that was silent for so long has ended. */
+export const SILENCE_MS = 20_000;
+
+/** The refusal of a storage that a server has used in the last seconds. */
+export function stillUsed(subject: string): StorageError {
+  const remedy = `stop it, and wait for ${SILENCE_MS / 1_000} s`;
+  return new StorageError(`A server has used ${subject} in the last seconds: ${remedy}`);
+}
+
+/** About what records take in a storage. */
+export function copiedBytes(records: readonly RecordTexts[]): number {
+  const lengths = records.flatMap(({ event, history, metadata }) =>
+    [event, history, metadata].map((text) => text?.length ?? 0),
+  );
+  return lengths.reduce((sum, length) => sum + length, 0);
 }
 
 /** The content of a storage in numbers. */

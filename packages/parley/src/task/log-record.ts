@@ -13,6 +13,15 @@ export interface LogRecordExtras {
   readonly metadata?: JsonObject;
 }
 
+/** A record as a store keeps it: `event`, `history` and `metadata` are JSON, and `null` is absent. */
+export interface RecordTexts {
+  readonly seq: number;
+  readonly turn: number;
+  readonly event: string;
+  readonly history: string | null;
+  readonly metadata: string | null;
+}
+
 const NO_EXTRAS: LogRecordExtras = Object.freeze({});
 
 /**
@@ -44,7 +53,16 @@ export class LogRecord implements StreamItem {
     return record;
   }
 
-  /** A record from a store. Its event is parsed at the first read. */
+  /** A record from a store. */
+  static parse({ seq, turn, event, history, metadata }: RecordTexts): LogRecord {
+    if (history === null && metadata === null) return LogRecord.fromText(seq, turn, event);
+    return LogRecord.fromText(seq, turn, event, {
+      ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
+      ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
+    });
+  }
+
+  /** A record from the JSON of its event, which is parsed at the first read. */
   static fromText(seq: number, turn: number, text: string, extras = NO_EXTRAS): LogRecord {
     const record = new LogRecord(seq, turn, extras);
     record.#text = text;

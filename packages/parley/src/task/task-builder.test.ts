@@ -205,11 +205,11 @@ it('takes a task event as the whole task', () => {
 });
 
 it('leaves empty lists out', () => {
-  expect(TaskBuilder.from({ ...base, artifacts: [], history: [] }).view()).toEqual(base);
+  expect(new TaskBuilder({ ...base, artifacts: [], history: [] }).view()).toEqual(base);
 });
 
 it('shows status and metadata without building the task', () => {
-  const builder = TaskBuilder.from(base);
+  const builder = new TaskBuilder(base);
   for (const record of logOf([status('TASK_STATE_WORKING', message('w')), { metadata: { a: 1 } }]))
     builder.apply(record);
   expect(builder.head).toEqual({
@@ -274,10 +274,10 @@ describe('for any log', () => {
     fc.assert(
       fc.property(anyTask, anyLog, fc.func(fc.boolean()), (start, log, interrupt) => {
         const whole = TaskBuilder.fold(start, log);
-        let builder = TaskBuilder.from(start);
+        let builder = new TaskBuilder(start);
         for (const record of log) {
           builder.apply(record);
-          if (interrupt(record.seq)) builder = TaskBuilder.from(builder.view());
+          if (interrupt(record.seq)) builder = new TaskBuilder(builder.view());
         }
         expect(builder.view()).toEqual(whole);
         expect(builder.head).toEqual({ status: whole.status, metadata: whole.metadata });
@@ -289,7 +289,7 @@ describe('for any log', () => {
     fc.assert(
       fc.property(anyTask, anyLog, (start, log) => {
         const before = JSON.stringify([start, log.map(({ event, history, metadata }) => [event, history, metadata])]);
-        const builder = TaskBuilder.from(start);
+        const builder = new TaskBuilder(start);
         const views = [{ task: builder.view(), text: JSON.stringify(builder.view()) }];
         for (const record of log) {
           builder.apply(record);
@@ -316,7 +316,7 @@ describe('for any log', () => {
 });
 
 it('hands out the same parts until the artifact grows again', () => {
-  const builder = TaskBuilder.from(base);
+  const builder = new TaskBuilder(base);
   const chunks = Array.from({ length: 1_000 }, (_, at) => ({ data: at }));
   for (const record of logOf(...chunks.map((chunk, at) => artifact({ artifactId: 'a', parts: [chunk] }, at > 0)))) {
     builder.apply(record);

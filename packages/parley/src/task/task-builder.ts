@@ -29,21 +29,32 @@ export class TaskBuilder {
   #known: Set<string> | undefined;
   #view: Task | undefined;
 
-  private constructor(task: Task) {
+  /** Starts from an existing task. */
+  constructor(task: Task) {
     this.#task = task;
     this.#status = task.status;
     this.#replace(task);
-  }
-
-  /** Starts from an existing task. */
-  static from(task: Task): TaskBuilder {
-    return new TaskBuilder(task);
   }
 
   /** The task after these records. */
   static fold(task: Task, records: Iterable<LogRecord>): Task {
     const builder = new TaskBuilder(task);
     for (const record of records) builder.apply(record);
+    return builder.view();
+  }
+
+  /**
+   * The task of a stored log. Without a snapshot, the log is whole and its first record shows the task.
+   * @throws Error if the log has no beginning.
+   */
+  static replay(id: string, snapshot: Task | undefined, records: Iterable<LogRecord>): Task {
+    let builder = snapshot && new TaskBuilder(snapshot);
+    for (const record of records) {
+      if (builder !== undefined) builder.apply(record);
+      else if ('task' in record.event) builder = new TaskBuilder(record.event.task);
+      else break;
+    }
+    if (builder === undefined) throw new Error(`The log of task ${id} has no beginning`);
     return builder.view();
   }
 

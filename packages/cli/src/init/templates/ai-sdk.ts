@@ -1,6 +1,6 @@
 import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
 
-const AGENT = `import { streamTextAgent } from 'parley-a2a/ai-sdk';
+const AGENT = `import { streamTextAgent } from 'parley-a2a-ai-sdk';
 import type { AgentOptions } from 'parley-a2a/server';
 import { model } from './model.ts';
 
@@ -62,5 +62,6 @@ export const aiSdk: ProjectTemplate = {
   message: 'hello',
   files: { 'agent.ts': AGENT, 'model.ts': MODEL, 'agent.test.ts': TEST },
   scripts: SERVED_SCRIPTS,
+  packages: ['parley-a2a-ai-sdk'],
   dependencies: { '@ai-sdk/provider': '^4.0.0', ai: '^7.0.0' },
 };

@@ -1,7 +1,7 @@
 import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
 
 const AGENT = `import { Annotation, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
-import { langGraphAgent } from 'parley-a2a/langgraph';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 import type { AgentOptions } from 'parley-a2a/server';
 
 const Refund = Annotation.Root({ request: Annotation<string>, receipt: Annotation<string> });
@@ -60,5 +60,6 @@ export const langgraph: ProjectTemplate = {
   message: 'Refund 50 euros',
   files: { 'agent.ts': AGENT, 'agent.test.ts': TEST },
   scripts: SERVED_SCRIPTS,
+  packages: ['parley-a2a-langgraph'],
   dependencies: { '@langchain/core': '^1.4.0', '@langchain/langgraph': '^1.7.0' },
 };

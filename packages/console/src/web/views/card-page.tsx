@@ -4,6 +4,7 @@ import { newConversation, say } from '../conversing.js';
 import { followedUrl } from '../markdown-inline.js';
 import { goTo } from '../route.js';
 import { shownName, shownText } from '../shown-name.js';
+import { CardProblemList, ExtendedCard, signatureText } from './card-checks.js';
 import { CopyButton, Json, PageTitle } from './controls.js';
 import { OutsideLink } from './markdown.js';
 
@@ -19,7 +20,7 @@ export function CardPage({ agent }: { readonly agent: Agent }) {
         <p class="lead" dir="auto">
           {shownText(card.description.slice(0, 2_000))}
         </p>
-        <Origin card={card} />
+        <Origin agent={agent} />
       </header>
       <section aria-labelledby="skills">
         <h2 id="skills">Skills</h2>
@@ -33,6 +34,8 @@ export function CardPage({ agent }: { readonly agent: Agent }) {
       <Interfaces card={card} />
       <Capabilities card={card} />
       <Security card={card} />
+      {card.capabilities.extendedAgentCard === true && <ExtendedCard agent={agent} />}
+      <CardProblemList card={published} />
       <section aria-labelledby="raw">
         <h2 id="raw">Raw card</h2>
         <details class="fold">
@@ -44,7 +47,7 @@ export function CardPage({ agent }: { readonly agent: Agent }) {
   );
 }
 
-function Origin({ card }: { readonly card: AgentCard }) {
+function Origin({ agent: { card, place } }: { readonly agent: Agent }) {
   const { provider, documentationUrl, signatures = [] } = card;
   const links = [
     [provider?.organization, provider?.url],
@@ -61,7 +64,7 @@ function Origin({ card }: { readonly card: AgentCard }) {
           </OutsideLink>
         );
       })}
-      <span>{signatures.length === 0 ? 'Not signed' : 'Signed. The console has not checked the signature'}</span>
+      <span>{signatureText(signatures.length, place.verification)}</span>
     </p>
   );
 }
@@ -70,7 +73,7 @@ function Skill({ agent, skill }: { readonly agent: Agent; readonly skill: AgentS
   const { name, description, tags, examples = [] } = skill;
   const start = (text: string): void => {
     const conversation = newConversation(agent);
-    void say(agent, conversation, text);
+    void say(agent, conversation, { text: text });
     goTo({ page: 'chat', agent: agent.path, id: conversation.id });
   };
   return (

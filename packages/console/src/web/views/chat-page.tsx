@@ -1,13 +1,17 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Agent } from '../agents.js';
 import { type Conversation, conversationOf, type Turn } from '../conversation-store.js';
-import { interruptions, newConversation, resumeConversation, say, sayAgain, stop, waitingTask } from '../conversing.js';
+import { interruptions, newConversation, resumeConversation, type Said, say, sayAgain, stop } from '../conversing.js';
+import { questionsOf } from '../questions.js';
 import { fragmentOf, replaceRoute } from '../route.js';
 import { agoOf, shownName, shownText } from '../shown-name.js';
 import { isEnded, isWaiting, newArtifacts, type TaskView } from '../task-view.js';
+import { isReasoning, recordsCalls } from '../tool-calls.js';
+import { Composer } from './composer.js';
 import { Empty, Failure, StateLabel } from './controls.js';
+import { Reasoning, ToolCalls } from './folds.js';
 import { Parts } from './parts.js';
+import { AskedText, Questions } from './questions.js';
 
 /** A conversation with an agent. */
 export function ChatPage({ agent, id }: { readonly agent: Agent; readonly id: string | undefined }) {
@@ -17,8 +21,8 @@ export function ChatPage({ agent, id }: { readonly agent: Agent; readonly id: st
   const conversation = kept ?? fresh.current ?? newConversation(agent);
   const isKnown = conversationOf(conversation.id) !== undefined;
   useEffect(() => resumeConversation(agent, conversation), [agent, conversation.id]);
-  const send = (text: string): void => {
-    void say(agent, conversation, text);
+  const send = (said: Said): void => {
+    void say(agent, conversation, said);
     if (!isKnown) replaceRoute({ page: 'chat', agent: agent.path, id: conversation.id });
   };
   return (
@@ -35,7 +39,7 @@ export function ChatPage({ agent, id }: { readonly agent: Agent; readonly id: st
 interface ChatShape {
   readonly agent: Agent;
   readonly conversation: Conversation;
-  readonly send: (text: string) => void;
+  readonly send: (said: Said) => void;
 }
 
 /** Distance from the end, in pixels, within which the list follows a stream. */
@@ -67,6 +71,7 @@ function Turns({ agent, conversation, send }: ChatShape) {
           agent={agent}
           conversation={conversation}
           turn={turn}
+          send={at === turns.length - 1 ? send : undefined}
           earlier={turns.slice(0, at).findLast(({ reply }) => reply.view?.id === turn.reply.view?.id)?.reply.view}
         />
       ))}
@@ -74,7 +79,7 @@ function Turns({ agent, conversation, send }: ChatShape) {
   );
 }
 
-function Start({ agent, send }: { readonly agent: Agent; readonly send: (text: string) => void }) {
+function Start({ agent, send }: { readonly agent: Agent; readonly send: ChatShape['send'] }) {
   const examples = agent.card.skills.flatMap(({ examples = [] }) => examples).slice(0, 6);
   return (
     <div class="start">
@@ -85,7 +90,7 @@ function Start({ agent, send }: { readonly agent: Agent; readonly send: (text: s
         <ul class="examples" aria-label="Examples">
           {examples.map((example) => (
             <li key={example}>
-              <button type="button" onClick={() => send(example)}>
+              <button type="button" onClick={() => send({ text: example })}>
                 <bdi>{shownName(example, 200)}</bdi>
               </button>
             </li>
@@ -100,25 +105,41 @@ interface TurnShape {
   readonly agent: Agent;
   readonly conversation: Conversation;
   readonly turn: Turn;
+  /** Absent: a later turn has answered its questions. */
+  readonly send: ChatShape['send'] | undefined;
   /** The same task as an earlier turn has left it. */
   readonly earlier: TaskView | undefined;
 }
 
-function TurnView({ agent, conversation, turn, earlier }: TurnShape) {
-  const { text, at, reply } = turn;
+function TurnView({ agent, conversation, turn, send, earlier }: TurnShape) {
+  const { text, files = [], at, reply } = turn;
   const { view, message, phase, failure, events, breaks } = reply;
   const interruption = interruptions.value.get(turn.messageId);
   const isRunning = phase === 'running';
+  const questions = view === undefined || send === undefined ? [] : questionsOf(view);
   return (
     <section class="turn" aria-label={`Message: ${shownName(text, 60)}`}>
       <div class="mine">
-        <p dir="auto">{text}</p>
+        {text !== '' && <p dir="auto">{text}</p>}
+        {files.map((name, place) => (
+          <p key={place} class="sent-file">
+            <bdi>{shownName(name, 80)}</bdi>
+          </p>
+        ))}
         <span class="when">{agoOf(new Date(at).toISOString(), Date.now())}</span>
       </div>
       <div class="reply" aria-busy={isRunning}>
         {view !== undefined && <TaskReply view={view} earlier={earlier} />}
         {message !== undefined && <Parts parts={message.parts} />}
-        {isRunning && <p class="typing">{progressOf(view)}</p>}
+        {questions.length > 0 && (
+          <Questions
+            questions={questions}
+            send={(told, data) => {
+              send?.({ text: told, data });
+            }}
+          />
+        )}
+        {isRunning && questions.length === 0 && <p class="typing">{progressOf(view)}</p>}
         {interruption !== undefined && (
           <p class="interruption" role="status">
             {interruption}
@@ -141,11 +162,13 @@ function TurnView({ agent, conversation, turn, earlier }: TurnShape) {
               </button>
             </>
           )}
-          {!isRunning && (phase === 'failed' || (view !== undefined && isEnded(view.state))) && (
-            <button type="button" class="quiet" onClick={() => void sayAgain(agent, conversation, turn)}>
-              Send again
-            </button>
-          )}
+          {!isRunning &&
+            turn.hasData !== true &&
+            (phase === 'failed' || (view !== undefined && isEnded(view.state))) && (
+              <button type="button" class="quiet" onClick={() => void sayAgain(agent, conversation, turn)}>
+                Send again
+              </button>
+            )}
         </footer>
       </div>
     </section>
@@ -167,7 +190,8 @@ function factsOf(events: number, breaks: number): string {
 
 function TaskReply({ view, earlier }: { readonly view: TaskView; readonly earlier: TaskView | undefined }) {
   const { notes, message, state } = view;
-  const artifacts = newArtifacts(view, earlier);
+  const changed = newArtifacts(view, earlier);
+  const artifacts = changed.filter((one) => !recordsCalls(one) && !isReasoning(one));
   const told = new Set(earlier?.notes.map(({ messageId }) => messageId));
   const newNotes = notes.filter(({ messageId }) => !told.has(messageId) && messageId !== earlier?.message?.messageId);
   return (
@@ -180,6 +204,12 @@ function TaskReply({ view, earlier }: { readonly view: TaskView; readonly earlie
           ))}
         </details>
       )}
+      {changed.filter(isReasoning).map((one) => (
+        <Reasoning key={one.artifactId} artifact={one} isOpen={artifacts.length === 0 && !isEnded(state)} />
+      ))}
+      {changed.filter(recordsCalls).map((one) => (
+        <ToolCalls key={one.artifactId} artifact={one} />
+      ))}
       {artifacts.map(({ artifactId, name, parts }) => (
         <article key={artifactId} class="artifact">
           {name !== undefined && artifacts.length > 1 && (
@@ -190,58 +220,9 @@ function TaskReply({ view, earlier }: { readonly view: TaskView; readonly earlie
           <Parts parts={parts} />
         </article>
       ))}
-      {message !== undefined && (isEnded(state) || isWaiting(state)) && <Parts parts={message.parts} />}
-    </>
-  );
-}
-
-function Composer({ agent, conversation, send }: ChatShape) {
-  const text = useSignal('');
-  const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    // On small screens the focus would open the keyboard over the page.
-    if (matchMedia('(min-width: 48rem)').matches) field.current?.focus({ preventScroll: true });
-  }, []);
-  const waiting = waitingTask(conversation);
-  // The agent may keep the stream open while it waits.
-  const isRunning = waiting === undefined && conversation.turns.at(-1)?.reply.phase === 'running';
-  const submit = (event?: Event): void => {
-    event?.preventDefault();
-    const said = text.value.trim();
-    if (said === '' || isRunning) return;
-    text.value = '';
-    send(said);
-  };
-  const pressed = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
-  };
-  const label = waiting === undefined ? `Message to ${shownName(agent.card.name, 40)}` : 'Your answer';
-  return (
-    <form class="composer" onSubmit={submit}>
-      {waiting !== undefined && (
-        <p class="waiting" role="status">
-          {waiting.state === 'TASK_STATE_AUTH_REQUIRED'
-            ? 'The agent waits for your authorization. Follow its instructions, then answer here if it asks you to.'
-            : 'The agent waits for your answer.'}
-        </p>
+      {message !== undefined && (isEnded(state) || isWaiting(state)) && (
+        <AskedText parts={message.parts} questions={questionsOf(view)} />
       )}
-      <div class="composer-row">
-        <textarea
-          ref={field}
-          rows={2}
-          aria-label={label}
-          placeholder={label}
-          value={text.value}
-          onInput={({ currentTarget }) => {
-            text.value = currentTarget.value;
-          }}
-          onKeyDown={pressed}
-        />
-        <button type="submit" class="primary" disabled={isRunning || text.value.trim() === ''}>
-          Send
-        </button>
-      </div>
-      <p class="hint">Enter sends, Shift and Enter begins a new line.</p>
-    </form>
+    </>
   );
 }

@@ -11,16 +11,19 @@ const ROW = 36;
 const BESIDE = 10;
 
 interface EventListShape {
+  /** The latest events. The list grows in place. */
   readonly events: readonly TimelineEvent[];
-  /** The number of events: the list itself grows in place. */
+  /** The number of all events, with those before the list. */
   readonly count: number;
 }
 
 /** The events of a task. Only visible rows are elements, however many events there are. */
-export function EventList({ events, count }: EventListShape) {
+export function EventList({ events, count: all }: EventListShape) {
+  const count = events.length;
+  const before = all - count;
   const top = useSignal(0);
   const height = useSignal(12 * ROW);
-  const chosen = useSignal<number | undefined>(undefined);
+  const chosen = useSignal<TimelineEvent | undefined>(undefined);
   const list = useRef<HTMLElement>(null);
   const follows = useRef(true);
   useLayoutEffect(() => {
@@ -28,10 +31,10 @@ export function EventList({ events, count }: EventListShape) {
     if (element === null) return;
     height.value = element.clientHeight;
     if (follows.current) element.scrollTop = element.scrollHeight;
-  }, [count]);
+  }, [all]);
   const first = Math.max(0, Math.floor(top.value / ROW) - BESIDE);
   const last = Math.min(count, Math.ceil((top.value + height.value) / ROW) + BESIDE);
-  const detail = chosen.value === undefined ? undefined : events[chosen.value];
+  const detail = chosen.value;
   const scrolled = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = list.current ?? {};
     top.value = scrollTop;
@@ -43,13 +46,13 @@ export function EventList({ events, count }: EventListShape) {
         <ol style={{ height: `${count * ROW}px` }}>
           {events.slice(first, last).map((one, at) => (
             <Row
-              key={first + at}
+              key={before + first + at}
               place={first + at}
               count={count}
               event={one}
-              isChosen={chosen.value === first + at}
-              choose={(place) => {
-                chosen.value = chosen.value === place ? undefined : place;
+              isChosen={chosen.value === one}
+              choose={() => {
+                chosen.value = chosen.value === one ? undefined : one;
               }}
             />
           ))}
@@ -69,7 +72,7 @@ interface RowShape {
   readonly count: number;
   readonly event: TimelineEvent;
   readonly isChosen: boolean;
-  readonly choose: (place: number) => void;
+  readonly choose: () => void;
 }
 
 function Row({ place, count, event: { event, sequence, seenAt, isOld }, isChosen, choose }: RowShape) {
@@ -78,7 +81,7 @@ function Row({ place, count, event: { event, sequence, seenAt, isOld }, isChosen
   const kind = eventKind(event);
   return (
     <li style={{ transform: `translateY(${place * ROW}px)` }} aria-setsize={count} aria-posinset={place + 1}>
-      <button type="button" class={`event event-${kind}`} aria-expanded={isChosen} onClick={() => choose(place)}>
+      <button type="button" class={`event event-${kind}`} aria-expanded={isChosen} onClick={choose}>
         <span class="event-number">{sequence ?? '·'}</span>
         <span
           class="event-time"

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
-import type { Part, RawPart } from 'parley-a2a';
+import type { Part, RawPart, TextPart } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
 import { followedUrl } from '../markdown-inline.js';
+import { isQuestionData } from '../questions.js';
 import { bytesText, shownName, shownText } from '../shown-name.js';
 import { Json } from './controls.js';
 import { Markdown, OutsideLink } from './markdown.js';
@@ -10,11 +11,17 @@ import { Markdown, OutsideLink } from './markdown.js';
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'];
 const SOUNDS = ['audio/mpeg', 'audio/wav', 'audio/ogg', 'audio/webm', 'audio/mp4', 'audio/aac', 'audio/flac'];
 
+/** Longer texts are shown in part, and saved whole: a browser needs seconds to lay out megabytes. */
+const MOST_TEXT = 100_000;
+/** More parts are on no page. The record has all. */
+const MOST_PARTS = 200;
+
 /** The parts of a message or an artifact. */
 export function Parts({ parts }: { readonly parts: readonly Part[] }) {
   return (
     <>
-      {parts.map((part, at) => (
+      {parts.length > MOST_PARTS && <p class="facts">The latest {MOST_PARTS} of many parts. The record has all.</p>}
+      {parts.slice(-MOST_PARTS).map((part, at) => (
         <PartView key={at} part={part} />
       ))}
     </>
@@ -23,9 +30,11 @@ export function Parts({ parts }: { readonly parts: readonly Part[] }) {
 
 function PartView({ part }: { readonly part: Part }) {
   if ('text' in part) {
+    if (part.text.length > MOST_TEXT) return <LongText part={part} />;
     const isPlain = part.mediaType !== undefined && !/^text\/(?:plain|markdown)\b/.test(part.mediaType);
     return isPlain ? <pre class="text">{shownText(part.text)}</pre> : <Markdown text={part.text} />;
   }
+  if (isQuestionData(part)) return null;
   if ('data' in part) return <FoldedData value={part.data} />;
   return 'raw' in part ? (
     <FileView part={part} />
@@ -34,11 +43,35 @@ function PartView({ part }: { readonly part: Part }) {
   );
 }
 
-function FoldedData({ value }: { readonly value: unknown }) {
+function LongText({ part }: { readonly part: TextPart }) {
+  const { text, mediaType, filename = 'text.txt' } = part;
+  const shown = text.slice(0, MOST_TEXT);
   return (
-    <details class="fold">
+    <>
+      <PartView part={{ text: shown, ...(mediaType !== undefined && { mediaType }) }} />
+      <p class="actions">
+        <span class="hint">
+          The first {MOST_TEXT.toLocaleString('en')} of {text.length.toLocaleString('en')} characters.
+        </span>
+        <button type="button" onClick={() => save(new Blob([text], { type: 'application/octet-stream' }), filename)}>
+          Download the whole text
+        </button>
+      </p>
+    </>
+  );
+}
+
+function FoldedData({ value }: { readonly value: unknown }) {
+  const isOpen = useSignal(false);
+  return (
+    <details
+      class="fold"
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open;
+      }}
+    >
       <summary>Data</summary>
-      <Json value={value} label="Data" />
+      {isOpen.value && <Json value={value} label="Data" />}
     </details>
   );
 }
@@ -103,9 +136,13 @@ function blobOf({ raw }: RawPart, type: string): Blob {
   return new Blob([Uint8Array.from(text, (character) => character.charCodeAt(0))], { type });
 }
 
-/** Saves a file. The browser never opens it, whatever its type says. */
 function download(part: RawPart, filename: string): void {
-  const url = URL.createObjectURL(blobOf(part, 'application/octet-stream'));
+  save(blobOf(part, 'application/octet-stream'), filename);
+}
+
+/** Saves a file. The browser never opens it, whatever its type says. */
+function save(blob: Blob, filename: string): void {
+  const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = url;
   link.download = shownName(filename, 120).replaceAll(/[/\\]/g, '_');

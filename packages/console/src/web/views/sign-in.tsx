@@ -3,6 +3,7 @@ import { type Agent, refusedAgents, signIn } from '../agents.js';
 import { credentialOf, type SignInForm, signInForms } from '../credentials.js';
 import { shownName } from '../shown-name.js';
 import { Failure, PageTitle } from './controls.js';
+import { OAuthForm } from './oauth-form.js';
 
 /** The forms for the credentials that the card of an agent asks for. */
 export function SignIn({ agent }: { readonly agent: Agent }) {
@@ -19,22 +20,28 @@ export function SignIn({ agent }: { readonly agent: Agent }) {
       {isRefused && <Failure>The agent refused the credential. Check it, and sign in again.</Failure>}
       {forms.length === 0 && <p>The card does not say which credential the agent takes.</p>}
       <div class="cards">
-        {forms.map((form, at) => (
-          <CredentialForm key={at} agent={agent} form={form} />
-        ))}
+        {forms.map((form, at) =>
+          form.kind === 'oauth' ? (
+            <OAuthForm key={at} agent={agent} login={form.login} />
+          ) : (
+            <CredentialForm key={at} agent={agent} form={form} />
+          ),
+        )}
       </div>
     </div>
   );
 }
 
-const TITLES: Readonly<Record<SignInForm['kind'], string>> = {
+type TypedForm = Exclude<SignInForm, { readonly kind: 'oauth' }>;
+
+const TITLES: Readonly<Record<TypedForm['kind'], string>> = {
   apiKey: 'API key',
   bearer: 'Bearer token',
   basic: 'User and password',
   other: 'Another way',
 };
 
-function CredentialForm({ agent, form }: { readonly agent: Agent; readonly form: SignInForm }) {
+function CredentialForm({ agent, form }: { readonly agent: Agent; readonly form: TypedForm }) {
   const user = useSignal('');
   const secret = useSignal('');
   if (form.kind === 'other') {

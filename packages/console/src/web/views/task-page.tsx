@@ -127,6 +127,7 @@ function Timeline({ watched }: { readonly watched: WatchedTask }) {
       <p class="facts" role="status">
         <span class={isLive ? 'live' : ''}>{isLive ? 'Live' : 'Not live'}</span>
         <span>{count === 1 ? '1 event' : `${count} events`}</span>
+        {count > events.length && <span>The page keeps the latest {events.length}</span>}
         {count > 0 && <span>{hasGap ? 'Events are missing' : 'No gap'}</span>}
         {breaks > 0 && <span>{breaks === 1 ? 'Resumed once' : `Resumed ${breaks} times`}</span>}
       </p>

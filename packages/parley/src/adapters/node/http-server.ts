@@ -79,11 +79,6 @@ export class HttpServer {
     this.#calls.remove(place);
     if (this.#closed && this.#calls.size === 0) this.#idle?.();
   };
-  readonly #streamBegins = (stream: ResponseStream): (() => void) => {
-    const place = this.#streams.add(stream);
-    if (this.#ending) stream.stop();
-    return () => this.#streams.remove(place);
-  };
   readonly #pipelines = new PipelineLimit();
   /** All connections of a server with TLS or a shared port: Node.js does not close those that have not begun HTTP. */
   readonly #accepted = new Set<Socket>();
@@ -93,15 +88,13 @@ export class HttpServer {
   readonly #broken = new WeakSet<Socket>();
   /** Resolves when the last connection is gone; there from the moment on that no new ones are accepted. */
   #closed: Promise<void> | undefined;
-  /** True once the server ends its streams. A stream that begins later ends at once. */
-  #ending = false;
   #idle: (() => void) | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#responder = new Responder<ServedCall>({
       ...options,
-      streamBegins: this.#streamBegins,
+      streams: this.#streams,
       done: this.#callDone,
     });
     const settings = {
@@ -178,7 +171,7 @@ export class HttpServer {
     this.stopAccepting();
     const closed = this.#closed;
     await this.#within(graceMs, this.#callsDone());
-    this.#ending = true;
+    this.#responder.isEnding = true;
     for (const stream of this.#streams.values()) stream.stop();
     this.#server.closeIdleConnections();
     await this.#within(Math.min(graceMs, 1_000), closed);

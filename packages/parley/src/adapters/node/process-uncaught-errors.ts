@@ -6,7 +6,7 @@ const scopes = new AsyncLocalStorage<UncaughtErrorScope>();
 let users = 0;
 
 /** Uncaught errors of this process, by the asynchronous context in which they were thrown. */
-export const processUncaughtErrors: UncaughtErrors = { within: (scope, task) => scopes.run(scope, task) };
+export const processUncaughtErrors: UncaughtErrors = scopes;
 
 /**
  * From now on an uncaught error of a scope goes to that scope and does not end the process. For other errors the

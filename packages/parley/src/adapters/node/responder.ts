@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorAnswer } from '../../app/json-answer.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { LinkedList } from '../../runtime/linked-list.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { headOf, sendEarly, sendWhole, whenStalled } from './answer.js';
@@ -27,8 +28,8 @@ export interface ResponderOptions<Call extends RespondingCall = RespondingCall> 
   readonly stallMs?: number | undefined;
   /** Called for each peer that is dropped. */
   readonly limitReached?: (reached: ReachedLimit) => void;
-  /** Called with each stream that begins. It gives the function to call when the stream ends. */
-  readonly streamBegins?: (stream: ResponseStream) => () => void;
+  /** Gets each stream, until it ends. */
+  readonly streams?: LinkedList<ResponseStream>;
   /** Called once a whole answer has left, a stream has begun, or the peer has gone. */
   readonly done?: (call: Call) => void;
 }
@@ -37,6 +38,8 @@ export interface ResponderOptions<Call extends RespondingCall = RespondingCall> 
 export class Responder<Call extends RespondingCall = RespondingCall> {
   /** True once each connection ends with its next answer. */
   isClosing = false;
+  /** True once streams end. A stream that begins later ends at once. */
+  isEnding = false;
   readonly #options: ResponderOptions<Call>;
   readonly #stallMs: number;
 
@@ -60,7 +63,7 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
   /** Writes an answer, the last one of its connection if `closing`. Headers that a framework has set go along. */
   send(call: Call, answer: ExchangeResponse, closing = this.isClosing): void {
     const { incoming, response } = call;
-    const { clock, logger, done, streamBegins: begins } = this.#options;
+    const { clock, logger, done, streams } = this.#options;
     const stallMs = this.#stallMs;
     if (response.destroyed || response.headersSent) return this.#discard(call, answer);
     const { body, bytes } = answer;
@@ -68,7 +71,16 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     try {
       if (typeof body === 'object' && Symbol.asyncIterator in body) {
         response.writeHead(answer.status, headOf({ answer, closing }));
-        new ResponseStream({ response, frames: body, clock, logger, stallMs, drop: this.#drop, begins });
+        const stream = new ResponseStream({
+          response,
+          frames: body,
+          clock,
+          logger,
+          stallMs,
+          drop: this.#drop,
+          streams,
+        });
+        if (this.isEnding) stream.stop();
         return done?.(call);
       }
       if (bytes !== undefined) this.#sendBytes(response, { ...answer, bytes }, closing || leavesBody);

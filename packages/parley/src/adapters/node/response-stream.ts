@@ -1,3 +1,4 @@
+import type { LinkedList, Place } from '../../runtime/linked-list.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { type AwaitedAnswer, dropUnlessTaken } from './answer.js';
 
@@ -5,8 +6,8 @@ import { type AwaitedAnswer, dropUnlessTaken } from './answer.js';
 export interface ResponseStreamOptions extends AwaitedAnswer {
   readonly frames: AsyncIterable<string>;
   readonly logger: Logger;
-  /** Called when the stream begins. It gives the function to call once, when nothing more will be written. */
-  readonly begins?: ((stream: ResponseStream) => () => void) | undefined;
+  /** The open streams of the server. The stream is one of them until its response is closed. */
+  readonly streams?: LinkedList<ResponseStream> | undefined;
 }
 
 /**
@@ -20,7 +21,7 @@ export class ResponseStream {
   #over = false;
   #blocked = false;
   #unblock: (() => void) | undefined;
-  readonly #done: (() => void) | undefined;
+  readonly #place: Place<ResponseStream> | undefined;
 
   constructor(options: ResponseStreamOptions) {
     const { response, clock } = options;
@@ -32,7 +33,7 @@ export class ResponseStream {
       if (!this.#begun && !this.#over) response.flushHeaders();
     });
     void this.#pump();
-    this.#done = options.begins?.(this);
+    this.#place = options.streams?.add(this);
   }
 
   /** True if the stream uses this connection. */
@@ -89,7 +90,7 @@ export class ResponseStream {
     this.#onDrain();
     this.#options.response.off('drain', this.#onDrain);
     if (!ended) this.#release();
-    this.#done?.();
+    if (this.#place !== undefined) this.#options.streams?.remove(this.#place);
   };
 
   #finish(): void {

@@ -1,4 +1,5 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Fetch } from '../../bindings/http/http-caller.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { isLoopback } from '../../net/loopback.js';
 import { isLocalHost, type PublicHosts } from '../../net/public-hosts.js';
@@ -7,13 +8,15 @@ import type { HostExtension, HostView } from '../host-extension.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import { readOnly } from '../middleware/method-filter.js';
 import { prefersPage } from '../origin.js';
-import type { ConsoleFiles } from './console-files.js';
+import type { ConsoleFiles, ConsolePackage } from './console-files.js';
 
 /** The path of the console. Its files are one segment below. */
 export const CONSOLE_PATH = '/console';
 
 /** The cards of the agents of the host. */
 const AGENTS_FILE = 'agents.json';
+/** The endpoint for requests to the authorization servers of the cards. */
+const OAUTH_FILE = 'oauth';
 
 /** Headers that proxies add. A proxy makes a server on loopback public. */
 const FORWARDING_HEADERS = [
@@ -41,7 +44,9 @@ const NOT_HERE: ExchangeResponse = errorAnswer({ status: 404, message: 'Nothing 
 /** The names of the host, and the files of the console. */
 export interface ConsoleOptions {
   /** @throws Error if the package of the console is not installed. */
-  readonly load: () => Promise<ConsoleFiles>;
+  readonly load: () => Promise<ConsolePackage>;
+  /** Sends requests to the authorization servers of the cards, which the operator has named. */
+  readonly fetch: Fetch;
   /** The configured base url. Absent: none. */
   readonly publicUrl?: string | undefined;
   readonly isPublicHost?: PublicHosts | undefined;
@@ -51,8 +56,9 @@ export interface ConsoleOptions {
  * The console for browsers, at `/` and at its own path. It loads without a credential: a browser has none before its
  * user signs in. Requests through proxies and for foreign hosts do not get it.
  */
-export function consoleExtension({ load, publicUrl, isPublicHost }: ConsoleOptions): HostExtension {
-  const files = new LoadedOnDemand(load);
+export function consoleExtension({ load, fetch, publicUrl, isPublicHost }: ConsoleOptions): HostExtension {
+  const loaded = new LoadedOnDemand(load);
+  const files = new LoadedOnDemand(async () => (await loaded.get()).consoleFiles());
   const publicHost = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.host;
   const isDirect = (request: ExchangeRequest): boolean => {
     if (FORWARDING_HEADERS.some((name) => request.header(name) !== undefined)) return false;
@@ -69,11 +75,15 @@ export function consoleExtension({ load, publicUrl, isPublicHost }: ConsoleOptio
       if (host.mounts.some(({ path }) => path === CONSOLE_PATH)) {
         throw new OptionsError('console', [`needs the path ${CONSOLE_PATH}, where an agent is served`]);
       }
-      const exchange = consoleExchange(files, host);
-      const direct: Exchange = (request) => (isDirect(request) ? exchange(request) : Promise.resolve(NOT_HERE));
-      return [
-        { path: CONSOLE_PATH, items: /^[\w.-]+$/, exchange: readOnly(direct), access: 'open', without: ['start'] },
-      ];
+      const read = readOnly(consoleExchange(files, host));
+      const relayed = new LoadedOnDemand(async () =>
+        (await import('./oauth-exchange.js')).oauthExchange(await loaded.get(), host, fetch),
+      );
+      const exchange: Exchange = async (request) => {
+        if (!isDirect(request)) return NOT_HERE;
+        return request.path === `${CONSOLE_PATH}/${OAUTH_FILE}` ? (await relayed.get())(request) : read(request);
+      };
+      return [{ path: CONSOLE_PATH, items: /^[\w.-]+$/, exchange, access: 'open', without: ['start'] }];
     },
     // A package that is missing is an error at the start.
     listen: async () => void (await files.get()),

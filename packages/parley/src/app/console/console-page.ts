@@ -35,6 +35,7 @@ const POLICY = [
 export function consolePage({ files, host, base, folder }: ConsolePage): ExchangeResponse {
   const isOpen = host.authenticatorsAt('/').length === 0;
   const page = { mounts: host.mounts, base, documented: host.serves('/docs'), partial: false };
+  // Bundlers rewrite a template that ends a script. So the name of the element is inserted.
   const body = html`<!doctype html>
 <html lang="en">
 <head>
@@ -45,7 +46,7 @@ export function consolePage({ files, host, base, folder }: ConsolePage): Exchang
 <link rel="icon" href="${folder}/${files.icon}">
 <link rel="stylesheet" href="${folder}/${files.style}">
 ${files.preloads.map((name) => html`<link rel="modulepreload" href="${folder}/${name}">`)}
-<script type="module" src="${folder}/${files.script}"></script>
+<script type="module" src="${folder}/${files.script}"></${'script'}>
 </head>
 <body>
 <div id="console"></div>

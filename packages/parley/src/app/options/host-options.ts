@@ -110,7 +110,7 @@ export interface HostOptions {
    * socket of its own, false behind another host.
    */
   readonly push?: boolean | PushOptions;
-  /** Further bindings of the agents, such as `grpcBinding()` of `parley-a2a/grpc`. Default: no others. */
+  /** Further bindings of the agents, such as `grpcBinding()` of `parley-a2a-grpc`. Default: no others. */
   readonly bindings?: readonly HostExtension[];
   /** Files beside the protocol, made by `fileTransfer()` of `parley-a2a/files`. Default: none. */
   readonly files?: HostExtension;

@@ -4,6 +4,10 @@ import { CredentialsError } from '../../errors/credentials-error.js';
 /** Codes of errors are words. Any other text may be a secret. */
 const WORD = /^[\w.-]{1,64}$/;
 
+/** Codes of errors of `oauth4webapi`. The names of its classes differ in a bundle that was minified. */
+const ERROR_IN_BODY = 'OAUTH_RESPONSE_BODY_ERROR';
+const ERROR_IN_RETURN = 'OAUTH_AUTHORIZATION_RESPONSE_ERROR';
+
 /** An error of the caller's own code, on its way through the requests. */
 export class CallerFault extends Error {}
 
@@ -34,7 +38,7 @@ export function oauthFailure({
   // An address that is not called.
   if (error instanceof A2AError) return new CredentialsError('missing', error.message);
   const { name, code, status, error: said, message, cause } = partsOf(error);
-  if (name === 'ResponseBodyError' || name === 'AuthorizationResponseError') {
+  if (code === ERROR_IN_BODY || code === ERROR_IN_RETURN) {
     const word = wordOf(said) ?? 'an error';
     const isBusy = status === 429 || word === 'temporarily_unavailable' || word === 'server_error';
     return isBusy
@@ -53,14 +57,14 @@ export function oauthFailure({
 
 /** The error code of an answer of the authorization server. */
 export function oauthErrorCode(error: unknown): string | undefined {
-  const { name, error: said } = partsOf(error);
-  return name === 'ResponseBodyError' ? wordOf(said) : undefined;
+  const { code, error: said } = partsOf(error);
+  return code === ERROR_IN_BODY ? wordOf(said) : undefined;
 }
 
 /** True if a later retry makes sense: the authorization server was unreachable or overloaded. */
 export function isPassing(error: unknown): boolean {
-  const { name, code, cause } = partsOf(error);
-  if (error instanceof CallerFault || error instanceof A2AError || name === 'ResponseBodyError') return false;
+  const { code, cause } = partsOf(error);
+  if (error instanceof CallerFault || error instanceof A2AError || code === ERROR_IN_BODY) return false;
   const { status } = partsOf(cause);
   return typeof status === 'number' ? status >= 500 : wordOf(code)?.startsWith('OAUTH_') !== true;
 }

@@ -100,7 +100,6 @@ export class SseStream implements AsyncIterableIterator<string> {
   }
 
   next(): Promise<IteratorResult<string>> {
-    if (this.#source === undefined) return Promise.resolve(this.#take());
     const { promise, resolve } = Promise.withResolvers<IteratorResult<string>>();
     const earlier = this.#waiting;
     if (earlier !== undefined) {
@@ -112,6 +111,10 @@ export class SseStream implements AsyncIterableIterator<string> {
       return promise;
     }
     this.#waiting = resolve;
+    if (this.#source === undefined) {
+      this.#settle();
+      return promise;
+    }
     this.#watch();
     if (!this.#pulling) this.#pull();
     if (this.#ready !== '') this.#gather();
@@ -156,8 +159,7 @@ export class SseStream implements AsyncIterableIterator<string> {
       }
       this.#items++;
     }
-    if (this.#opened()) return;
-    if (this.#source === undefined) this.#settle();
+    if (this.#source === undefined || this.#opening !== undefined) this.#settle();
     else this.#gather();
   };
 
@@ -183,13 +185,6 @@ export class SseStream implements AsyncIterableIterator<string> {
     release(source);
   }
 
-  #opened(): boolean {
-    const opening = this.#opening;
-    this.#opening = undefined;
-    opening?.resolve();
-    return opening !== undefined;
-  }
-
   /** Pulls on while the source answers within the same turn of the event loop, then returns the frames. */
   #gather(): void {
     if (this.#waiting === undefined) return;
@@ -209,19 +204,19 @@ export class SseStream implements AsyncIterableIterator<string> {
     this.#settle();
   };
 
+  /** Opens the stream, or answers the reader that waits with all frames that are ready, or with the end. */
   #settle(): void {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    if (opening !== undefined) return opening.resolve();
     const waiting = this.#waiting;
-    if (waiting === undefined || (this.#ready === '' && this.#source !== undefined)) return;
-    this.#waiting = undefined;
-    waiting(this.#take());
-  }
-
-  #take(): IteratorResult<string> {
-    if (this.#ready === '') return END;
     const value = this.#ready;
+    if (waiting === undefined || (value === '' && this.#source !== undefined)) return;
+    this.#waiting = undefined;
+    if (value === '') return waiting(END);
     this.#ready = '';
     this.#spoke = this.#options.clock.monotonic();
-    return { value, done: false };
+    waiting({ value, done: false });
   }
 
   #close(): void {
@@ -246,7 +241,7 @@ export class SseStream implements AsyncIterableIterator<string> {
         return;
       }
       if (this.#ready === '') this.#ready = HEARTBEAT;
-      if (!this.#opened()) this.#settle();
+      this.#settle();
     });
   }
 }

@@ -46,7 +46,7 @@ export class AgentRun implements UncaughtErrorScope {
     if (this.#options === undefined) return undefined;
     const { executor, context, events } = this.#options;
     // Agents without types may return anything, also objects that only look like promises.
-    const returned: unknown = this.#uncaughtErrors.within(this, () => executor.execute(context, events));
+    const returned: unknown = this.#uncaughtErrors.run(this, () => executor.execute(context, events));
     return returned === undefined ? undefined : Promise.resolve(returned);
   }
 
@@ -95,7 +95,7 @@ export class AgentRun implements UncaughtErrorScope {
 
   #as<T>(task: (options: AgentRunOptions) => T): T | undefined {
     const options = this.#options;
-    return options && this.#uncaughtErrors.within(this, () => task(options));
+    return options && this.#uncaughtErrors.run(this, () => task(options));
   }
 
   #isRefusal(error: unknown): boolean {

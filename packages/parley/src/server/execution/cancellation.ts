@@ -40,13 +40,13 @@ export class Cancellation {
    * @throws TaskNotFoundError, TaskNotCancelableError; and UNAVAILABLE if the storage takes too long.
    */
   cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
-    const { clock, limits } = this.#context;
+    const { clock, limits, feeds } = this.#context;
     const longestMs = limits.cancelGraceMs + limits.storagePatienceMs * STORAGE_SHARE;
     return new Promise((resolve, reject) => {
       const call: CancelCall = { scope, taskId, metadata, late: false, requested: false, waiter: undefined };
       const stopTimer = clock.after(longestMs, () => {
         call.late = true;
-        call.waiter?.close();
+        if (call.waiter) feeds.detach(call.waiter);
         reject(storageStalledError());
       });
       this.#cancel(call).then(resolve, reject).finally(stopTimer);
@@ -59,7 +59,7 @@ export class Cancellation {
     const { storage, feeds, clock, limits } = this.#context;
     const key = { scope, id: taskId };
     const request = metadata ? { metadata } : {};
-    const waiter = new TurnWaiter(feeds, key, 0);
+    const waiter = feeds.attach(new TurnWaiter(key, 0));
     call.waiter = waiter;
     let stopTimer: (() => void) | undefined;
     try {
@@ -91,7 +91,7 @@ export class Cancellation {
       return await this.#cancelNow(stored, call, 'force');
     } finally {
       stopTimer?.();
-      waiter.close();
+      feeds.detach(waiter);
     }
   }
 

@@ -33,7 +33,7 @@ export async function endFromOutside(
     statusUpdate: { taskId: task.id, contextId: task.contextId ?? '', status: { ...end.status, timestamp } },
   };
   const record = LogRecord.of(seq + 1, heldTurn, event, end.metadata ? { metadata: end.metadata } : {});
-  const builder = TaskBuilder.from(task);
+  const builder = new TaskBuilder(task);
   builder.apply(record);
   const snapshot = builder.view();
   const outcome = await storage.append({

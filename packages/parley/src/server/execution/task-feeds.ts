@@ -38,13 +38,15 @@ export class TaskFeeds {
     return this.#listeners.size;
   }
 
-  attach(listener: FeedListener): void {
-    if (this.#shutDown) return listener.shutDown();
+  /** Returns the listener. Its owner detaches it. */
+  attach<Listener extends FeedListener>(listener: Listener): Listener {
     const { id } = listener.key;
     const present = this.#listeners.get(id);
-    if (present === undefined) this.#listeners.set(id, listener);
+    if (this.#shutDown) listener.shutDown();
+    else if (present === undefined) this.#listeners.set(id, listener);
     else if (present instanceof Set) present.add(listener);
-    else if (present !== listener) this.#listeners.set(id, new Set([present, listener]));
+    else if (present !== listener) this.#listeners.set(id, new Set<FeedListener>([present, listener]));
+    return listener;
   }
 
   detach(listener: FeedListener): void {

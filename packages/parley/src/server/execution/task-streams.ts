@@ -99,13 +99,13 @@ export class TaskStreams {
     const end = new TurnEnd(message);
     end.turn = turn;
     const { task } = await this.#stored(scope, taskId);
-    let builder = TaskBuilder.from(task);
+    let builder = new TaskBuilder(task);
     let seq = 0;
     let isOver = false;
     const endsAfter = (record: LogRecord) => {
       if (record.seq <= seq) return false;
       seq = record.seq;
-      if (record.turn === SNAPSHOT_TURN && 'task' in record.event) builder = TaskBuilder.from(record.event.task);
+      if (record.turn === SNAPSHOT_TURN && 'task' in record.event) builder = new TaskBuilder(record.event.task);
       else builder.apply(record);
       const answers = end.answersAfter(record);
       isOver = answers === true;

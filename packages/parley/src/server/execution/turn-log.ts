@@ -76,7 +76,7 @@ export class TurnLog implements ArtifactLog {
   open(claim: Claim): boolean {
     const { task, seq } = claim;
     this.#held = heldTurn(claim);
-    this.#builder = TaskBuilder.from(task);
+    this.#builder = new TaskBuilder(task);
     this.#seq = seq;
     this.#isEntering = !claim.began && !hasItsMessage(claim);
     this.#lastTimestamp = statusTime(task.status);

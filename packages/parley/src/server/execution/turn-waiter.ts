@@ -5,7 +5,7 @@ import type { TaskKey } from '../../store/task-key.js';
 import type { TaskProgress } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { announcedState } from './agent-event.js';
-import type { FeedListener, TaskFeeds } from './task-feeds.js';
+import type { FeedListener } from './task-feeds.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
 /** The end of a wait for a turn. `task` is present if the commit contained it. */
@@ -16,28 +16,26 @@ export interface TurnOutcome {
 }
 
 /**
- * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (Spec §3.2.2). Create it
- * before the message is accepted, then tell it the turn: so it misses nothing. Its owner closes it.
+ * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (Spec §3.2.2). Attach it
+ * to the feeds before the message is accepted, then tell it the turn: so it misses nothing. Once it is detached, the
+ * outcome stays open for good.
  */
 export class TurnWaiter implements FeedListener {
   readonly key: TaskKey;
   readonly outcome: Promise<TurnOutcome>;
-  readonly #feeds: TaskFeeds;
   readonly #resolve: (outcome: TurnOutcome) => void;
   readonly #reject: (error: Error) => void;
   #turn: number | undefined;
   #early: { records: readonly LogRecord[]; snapshot: Task | undefined }[] | undefined;
 
   /** `turn`: the turn to wait for, if it is known yet. */
-  constructor(feeds: TaskFeeds, key: TaskKey, turn?: number) {
-    this.#feeds = feeds;
+  constructor(key: TaskKey, turn?: number) {
     this.key = key;
     this.#turn = turn;
     const { promise, resolve, reject } = Promise.withResolvers<TurnOutcome>();
     this.outcome = promise;
     this.#resolve = resolve;
     this.#reject = reject;
-    feeds.attach(this);
   }
 
   /** Sets the turn to wait for; 0 waits for the end of the task. */
@@ -80,11 +78,6 @@ export class TurnWaiter implements FeedListener {
 
   overdue(): void {
     this.#fail(storageStalledError());
-  }
-
-  /** Stops the wait. The outcome stays open for good. */
-  close(): void {
-    this.#feeds.detach(this);
   }
 
   #fail(error: Error): void {

@@ -1,6 +1,6 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Lease } from '../held-turn.js';
-import { type AcceptRequest, decideAccept, firstTurn, repeatedAccept } from '../rules/decide-accept.js';
+import { type AcceptRequest, decideAccept, NO_TURNS, nextTurn, repeatedAccept } from '../rules/decide-accept.js';
 import { hasConfigRoom } from '../rules/decide-delivery.js';
 import { keyStanding } from '../rules/decide-key.js';
 import type { KeyHead } from '../rules/key-head.js';
@@ -95,7 +95,7 @@ export function acceptMessage<Head extends TaskHead, Key extends KeyHead, Call>(
   let accepted: AcceptedTurn;
   if (isNew) {
     if (found !== undefined) throw new StorageError('The id of the new task is taken');
-    accepted = firstTurn(claim, now);
+    accepted = nextTurn(NO_TURNS, claim, now);
     head = tables.create(call, accepted, now);
   } else {
     const decision = decideAccept(head, request, now);

@@ -21,7 +21,7 @@ import { OwnerBlocks } from '../owner-blocks.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { KeyHead } from '../rules/key-head.js';
-import { isRunning } from '../rules/task-head.js';
+import { storedTask } from '../rules/task-head.js';
 import { arrivalAt, waits } from '../rules/turn-place.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -53,7 +53,14 @@ import { LocalMessageKeys } from './local-message-keys.js';
 import { LocalOwnerStorage } from './local-owner-storage.js';
 import { LocalPush } from './local-push.js';
 import type { LocalHead, LocalTables, LocalTurn } from './local-tables.js';
+import { sweep } from './sweep.js';
 import { UnreadableRows } from './unreadable-rows.js';
+
+/** The facts of a claimed turn that are not in the head of its task. */
+interface ClaimedTexts extends Omit<LocalTurn, 'attempts'> {
+  readonly scope: Scope;
+  readonly attempt: number;
+}
 
 /** The engine over tables whose calls are done at once. */
 export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> implements TaskStorage {
@@ -94,7 +101,10 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const at = { head: tasks.find({ scope, id }), request: messageRequest(acceptance), call: acceptance };
     const { answer, outcome } = this.#tables.transaction(() => {
       const taken = acceptMessage(this.#calls, at, now);
-      return { answer: taken, outcome: this.#unreadable.required({ scope, id }, () => this.#outcomeOf(taken)) };
+      return {
+        answer: taken,
+        outcome: this.#unreadable.required({ scope, id }, () => this.#outcomeOf(taken, acceptance)),
+      };
     });
     if (answer.kind === 'accepted') {
       if (answer.isReady) this.wakeups.workReady(scope.agent);
@@ -201,7 +211,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   async tasks(query: TaskQuery): Promise<TaskPage> {
     const now = this.#lifetime.now();
     const { found, ...page } = this.#tables.tasks.page(query, (key, read) => this.#unreadable.readable(key, read));
-    return { tasks: found.map(({ head, task }) => storedTask(head, task, now)), ...page };
+    return { tasks: found.map(({ head, task }) => storedTask({ scope: head.key.scope, task }, head, now)), ...page };
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -223,9 +233,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const now = this.#lifetime.now();
     for (let asked = limit; ; ) {
       const heads = this.#tables.tasks.abandoned(agents, now - waitedMs, asked);
-      const found = heads.flatMap(
-        (head) => this.#unreadable.readable(head.key, () => storedTask(head, this.#tables.tasks.read(head), now)) ?? [],
-      );
+      const found = heads.flatMap((head) => this.#unreadable.readable(head.key, () => this.#stored(head, now)) ?? []);
       if (found.length >= limit || heads.length < asked) return found.slice(0, limit);
       asked += heads.length - found.length;
     }
@@ -272,14 +280,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     return this.#nodes.all();
   }
 
-  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
+  async sweep(retention: Retention): Promise<Swept> {
     const now = this.#lifetime.now();
-    const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
-    return this.#tables.transaction(() => {
-      const keys = this.#tables.keys.sweep(now, limit);
-      const { tasks, records } = this.#tables.tasks.sweep(times, limit - keys);
-      return { tasks, records, keys, more: keys + tasks + records >= limit };
-    });
+    return this.#tables.transaction(() => sweep(this.#tables, retention, now));
   }
 
   async close(): Promise<void> {
@@ -302,7 +305,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     try {
       tasks.hold(head, claimed);
       const turn = tasks.turn(head, claimed.turn);
-      return turn && this.#claimOf(head, turn, turn.attempts + 1);
+      return turn && this.#claimOf(head, { ...turn, scope: head.key.scope, attempt: turn.attempts + 1 });
     } catch (error) {
       if (error instanceof StorageError) throw error;
       tasks.hold(head, { epoch, holder });
@@ -311,14 +314,12 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     }
   }
 
-  #outcomeOf(answer: MessageAnswer<Head, Key>): AcceptOutcome {
+  #outcomeOf(answer: MessageAnswer<Head, Key>, acceptance: Acceptance): AcceptOutcome {
     switch (answer.kind) {
       case 'accepted': {
         const { head, turn, isClaimed } = answer;
         const accepted = { kind: 'accepted', taskId: head.key.id, turn, seq: head.seq } as const;
-        const texts = isClaimed ? this.#tables.tasks.turn(head, turn) : undefined;
-        if (texts === undefined) return accepted;
-        return { ...accepted, claim: this.#claimOf(head, texts, Math.max(1, texts.attempts)) };
+        return isClaimed ? { ...accepted, claim: this.#acceptedClaim(acceptance, head, turn) } : accepted;
       }
       case 'repeated':
         return { kind: 'repeated', first: this.#tables.keys.rememberedOf(answer.key) };
@@ -329,10 +330,22 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     }
   }
 
+  /** The claim of an accepted message. Only a message that was accepted before has a turn that others have changed. */
+  #acceptedClaim({ scope, message, caller, again }: Acceptance, head: Head, turn: number): Claim {
+    const { attempts = 1, handOvers = 0, checkpoint, cancel } = (again && this.#tables.tasks.turn(head, turn)) || {};
+    return this.#claimOf(head, {
+      scope,
+      message,
+      caller,
+      attempt: Math.max(1, attempts),
+      handOvers,
+      checkpoint,
+      cancel,
+    });
+  }
+
   /** The claim of the turn that a node holds now. */
-  #claimOf(head: Head, texts: LocalTurn, attempt: number): Claim {
-    const { message, caller, handOvers, checkpoint, cancel } = texts;
-    const { scope } = head.key;
+  #claimOf(head: Head, { scope, message, caller, attempt, handOvers, checkpoint, cancel }: ClaimedTexts): Claim {
     const { seq, epoch } = head;
     const turn = head.holder?.turn ?? 0;
     const began = head.began === turn;
@@ -343,11 +356,10 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   }
 
   #storedOf(head: Head, now: number): StoredTask {
-    return this.#unreadable.required(head.key, () => storedTask(head, this.#tables.tasks.read(head), now));
+    return this.#unreadable.required(head.key, () => this.#stored(head, now));
   }
-}
 
-function storedTask({ key, seq, epoch, holder, createdAt }: LocalHead, task: Task, now: number): StoredTask {
-  const running = isRunning({ holder }, now);
-  return { scope: key.scope, task, seq, epoch, running, heldTurn: holder?.turn ?? 0, createdAt };
+  #stored(head: Head, now: number): StoredTask {
+    return storedTask({ scope: head.key.scope, task: this.#tables.tasks.read(head) }, head, now);
+  }
 }

@@ -18,10 +18,11 @@ import type { DeliveryHead } from '../rules/delivery-head.js';
 import type { KeyHead } from '../rules/key-head.js';
 import type { AcceptedTurn, AppendedHead, TaskHead } from '../rules/task-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import type { Acceptance, Append, ListCursor, RecordPage, Swept, TaskQuery, TaskStorage } from '../task-storage.js';
+import type { Acceptance, Append, ListCursor, RecordPage, TaskQuery, TaskStorage } from '../task-storage.js';
 import type { ClaimablePlace } from './claim-turns.js';
 import type { QueueTables } from './delivery-queues.js';
 import type { TurnTables } from './held-turns.js';
+import type { FinishedTasks } from './sweep.js';
 import type { ReadRow } from './unreadable-rows.js';
 
 /** A task as the tables have it. The calls that write to a task change the head that they get as well. */
@@ -40,13 +41,6 @@ export interface LocalTurn {
   readonly handOvers: number;
   readonly checkpoint: JsonValue | undefined;
   readonly cancel: CancelRequest | undefined;
-}
-
-/** The times of a sweep, by the storage's clock: before them, tasks and event logs go. */
-export interface SweepTimes {
-  readonly now: number;
-  readonly finishedBefore: number;
-  readonly eventLogsBefore: number;
 }
 
 /** A stretch of a list. The tasks come without what the query does not ask for. */
@@ -90,8 +84,6 @@ export interface LocalTasks<Head extends LocalHead> extends TurnTables<Head, Can
   /** Tasks of these agents that wait for their caller since before a time and have no turn, oldest first. */
   abandoned(agents: readonly string[], before: number, limit: number): readonly Head[];
   load(): LocalLoad;
-  /** Removes what has been kept long enough, at most so many rows. */
-  sweep(times: SweepTimes, limit: number): Pick<Swept, 'tasks' | 'records'>;
 }
 
 /** A key to write. Without an outcome it is reserved. */
@@ -159,6 +151,7 @@ export interface LocalTables<Head extends LocalHead, Key extends KeyHead, Queue>
   readonly keys: LocalKeys<Key>;
   readonly queues: LocalQueues<Head, Queue>;
   readonly owners: LocalOwners;
+  readonly finished: FinishedTasks;
   /** Writes all of it or nothing. */
   transaction<R>(work: () => R): R;
   close(): void;

@@ -1,3 +1,4 @@
+import { isLogSwept, type SweepTimes } from '../rules/retention.js';
 import { EndedTasks } from './ended-tasks.js';
 import { hasPendingDelivery } from './memory-deliveries.js';
 import { PackedTask } from './task-content.js';
@@ -33,16 +34,13 @@ export class EventLogs {
     this.#bytes -= bytesOf(entry);
   }
 
-  /**
-   * Drops records of tasks that ended before a time, at most so many; how many went. A pending delivery keeps the
-   * records of its task unless the task ended before `finishedBefore`.
-   */
-  sweep(before: number, finishedBefore: number, limit: number): number {
+  /** Drops records that need not be kept, at most so many; how many went. */
+  sweep(times: SweepTimes, limit: number): number {
     let dropped = 0;
-    for (const entry of this.#tasks.before(before)) {
+    for (const entry of this.#tasks.before(times.logsBefore)) {
       if (dropped >= limit) break;
-      const isOver = (entry.endedAt ?? 0) < finishedBefore;
-      if (isOver || !hasPendingDelivery(entry)) dropped += this.#forget(entry, limit - dropped);
+      const log = { endedAt: entry.endedAt ?? 0, isPending: hasPendingDelivery(entry) };
+      if (isLogSwept(log, times)) dropped += this.#forget(entry, limit - dropped);
     }
     return dropped;
   }

@@ -1,3 +1,4 @@
+import type { ListTime } from '../rules/list-query.js';
 import type { TaskQuery } from '../task-storage.js';
 import type { TaskEntry } from './task-entry.js';
 
@@ -11,38 +12,18 @@ export function olderCreation(a: TaskEntry, b: TaskEntry): number {
   return a.createdAt - b.createdAt || byText(a.id, b.id);
 }
 
-/** The time by which a query orders a task. */
-export function timeIn({ orderBy }: TaskQuery, entry: TaskEntry): number {
-  return orderBy === 'status' ? entry.listedTime : entry.createdAt;
+/** A time of a task as the lists have it. */
+export function timeOf(entry: TaskEntry, time: ListTime): number {
+  return time === 'status' ? entry.listedTime : entry.createdAt;
 }
 
 /** True if a task comes after the cursor of a query. Lists show the newest first. */
-export function behindCursor(query: TaskQuery): (entry: TaskEntry) => boolean {
-  const { cursor } = query;
+export function behindCursor({ cursor, orderBy }: TaskQuery): (entry: TaskEntry) => boolean {
   if (cursor === undefined) return () => true;
   return (entry) => {
-    const time = timeIn(query, entry);
+    const time = timeOf(entry, orderBy);
     return time < cursor.time || (time === cursor.time && entry.id < cursor.id);
   };
-}
-
-/** True if a task passes every filter of a query. */
-export function matches(query: TaskQuery, entry: TaskEntry): boolean {
-  const { contextId, states, statusAfter, createdAfter, createdBefore } = query;
-  return (
-    (contextId === undefined || entry.contextId === contextId) &&
-    (states === undefined || states.length === 0 || states.includes(entry.state)) &&
-    (statusAfter === undefined || entry.statusTime >= statusAfter) &&
-    (createdAfter === undefined || entry.createdAt > createdAfter) &&
-    (createdBefore === undefined || entry.createdAt < createdBefore)
-  );
-}
-
-/** True if this task and all later ones in the order of the query are too old for it. */
-export function isPast(query: TaskQuery, entry: TaskEntry): boolean {
-  return query.orderBy === 'status'
-    ? query.statusAfter !== undefined && entry.statusTime < query.statusAfter
-    : query.createdAfter !== undefined && entry.createdAt <= query.createdAfter;
 }
 
 /** Several descending iterations as one. */

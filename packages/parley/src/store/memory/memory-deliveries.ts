@@ -1,18 +1,18 @@
 import type { LocalQueues } from '../engine/local-tables.js';
+import { pageOf } from '../engine/pages.js';
 import type {
   ConfigRange,
   DeliveryClaim,
   DeliveryKey,
   DeliveryPage,
   DeliveryQuery,
-  DeliveryQueue,
   PlacedPushConfig,
   StoredPushConfig,
 } from '../push-storage.js';
-import type { DeliveryHead, DeliveryLog } from '../rules/delivery-head.js';
+import { type DeliveryHead, type DeliveryLog, shownQueue } from '../rules/delivery-head.js';
 import { isSameScope, type TaskKey } from '../task-key.js';
 import { SortedList } from './sorted-list.js';
-import { firstBytes, type TaskEntry } from './task-entry.js';
+import type { TaskEntry } from './task-entry.js';
 
 /** A push configuration of a task with its queue of deliveries. */
 export interface ConfigEntry {
@@ -54,21 +54,13 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
     entry.config = config;
   }
 
-  page({ agents, scope, standing, cursor, limit }: DeliveryQuery): DeliveryPage {
-    const queues: DeliveryQueue[] = [];
-    const after = Number(cursor ?? 0);
-    let last = 0;
-    for (const entry of this.#all.ascending()) {
-      if (entry.order <= after) continue;
-      if (agents !== undefined && !agents.includes(entry.task.scope.agent)) continue;
-      if (scope !== undefined && !isSameScope(scope, entry.task.scope)) continue;
-      if (standing === 'pending' && entry.head.dueAt === undefined) continue;
-      if (standing === 'parked' && entry.head.parked === undefined) continue;
-      if (queues.length >= limit) return { queues, next: String(last) };
-      last = entry.order;
-      queues.push(queueOf(entry));
-    }
-    return { queues };
+  page(query: DeliveryQuery): DeliveryPage {
+    const { found: queues, ...rest } = pageOf(this.#listed(query), {
+      limit: query.limit,
+      read: (entry) => shownQueue(keyOf(entry), entry.head, entry.task.seq),
+      cursorOf: ({ order }) => String(order),
+    });
+    return { queues, ...rest };
   }
 
   put(task: TaskEntry, config: PlacedPushConfig, head: DeliveryHead): void {
@@ -141,9 +133,21 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
     this.write(entry, claimed);
     const { config, task } = entry;
     const { position, attempts, epoch } = claimed;
-    const records = firstBytes(task.content.records(Math.max(0, position + 1 - task.floor)), maxBytes);
+    const records = task.firstRecords(position, maxBytes);
     const bytes = records.reduce((sum, { text }) => sum + text.length, 0);
     return { claim: { ...keyOf(entry), epoch, config, position, last: task.seq, attempts, records }, bytes };
+  }
+
+  *#listed({ agents, scope, standing, cursor }: DeliveryQuery): Generator<ConfigEntry, void> {
+    const after = Number(cursor ?? 0);
+    for (const entry of this.#all.ascending()) {
+      if (entry.order <= after) continue;
+      if (agents !== undefined && !agents.includes(entry.task.scope.agent)) continue;
+      if (scope !== undefined && !isSameScope(scope, entry.task.scope)) continue;
+      if (standing === 'pending' && entry.head.dueAt === undefined) continue;
+      if (standing === 'parked' && entry.head.parked === undefined) continue;
+      yield entry;
+    }
   }
 
   #forget(entry: ConfigEntry): void {
@@ -161,19 +165,6 @@ export function hasPendingDelivery({ pushConfigs }: TaskEntry): boolean {
 
 function keyOf({ task, config }: ConfigEntry): DeliveryKey {
   return { key: { scope: task.scope, id: task.id }, configId: config.id };
-}
-
-function queueOf(entry: ConfigEntry): DeliveryQueue {
-  const { position, attempts, dueAt, lastStatus, parked } = entry.head;
-  return {
-    ...keyOf(entry),
-    position,
-    last: entry.task.seq,
-    attempts,
-    ...(dueAt !== undefined && { dueAt }),
-    ...(lastStatus !== undefined && { lastStatus }),
-    ...(parked !== undefined && { parked }),
-  };
 }
 
 function dueAt({ head }: ConfigEntry): number {

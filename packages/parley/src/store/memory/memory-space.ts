@@ -13,7 +13,8 @@ export class MemorySpace {
   readonly salt: number;
   /** The idempotency keys of the scope. */
   keyCount = 0;
-  #lists: TaskLists | undefined;
+  /** The lists, if a reader has asked for them. Only the space itself sets them. */
+  madeLists: TaskLists | undefined;
 
   constructor(scope: Scope, salt: number) {
     const { agent, tenant, owner } = scope;
@@ -23,13 +24,8 @@ export class MemorySpace {
 
   /** The lists of the tasks. They are made for the first list that a caller asks for. */
   get lists(): TaskLists {
-    this.#lists ??= new TaskLists(this.tasks.values());
-    return this.#lists;
-  }
-
-  /** The lists, if a reader has asked for them. */
-  get madeLists(): TaskLists | undefined {
-    return this.#lists;
+    this.madeLists ??= new TaskLists(this.tasks.values());
+    return this.madeLists;
   }
 }
 
@@ -42,15 +38,9 @@ export class MemorySpaces {
     return this.#agents.get(agent)?.get(tenant)?.get(owner);
   }
 
+  /** The space of a scope; a new one if it has none. */
   of(scope: Scope): MemorySpace {
-    const owners = childOf(childOf(this.#agents, scope.agent), scope.tenant);
-    let space = owners.get(scope.owner);
-    if (space === undefined) {
-      this.#salt = (this.#salt + SALT_STEP) | 0;
-      space = new MemorySpace(scope, this.#salt);
-      owners.set(scope.owner, space);
-    }
-    return space;
+    return this.find(scope) ?? this.#add(scope);
   }
 
   /** The scopes that have anything. */
@@ -66,6 +56,13 @@ export class MemorySpaces {
     const tenants = this.#agents.get(scope.agent);
     const owners = tenants?.get(scope.tenant);
     if (owners?.delete(scope.owner) && owners.size === 0) tenants?.delete(scope.tenant);
+  }
+
+  #add(scope: Scope): MemorySpace {
+    this.#salt = (this.#salt + SALT_STEP) | 0;
+    const space = new MemorySpace(scope, this.#salt);
+    childOf(childOf(this.#agents, scope.agent), scope.tenant).set(scope.owner, space);
+    return space;
   }
 }
 

@@ -26,7 +26,7 @@ async function write(storage: MemoryStorage, id: string, options: { chunks: numb
   const message = { messageId: id, role: 'ROLE_USER' as const, parts: [{ text: id }] };
   const caller = { extensions: [], version: '1.0' };
   await storage.accept({ scope, message, caller, task: { create }, claim: lease, waitingLimit: 0 });
-  const builder = TaskBuilder.from(create);
+  const builder = new TaskBuilder(create);
   const append = (record: LogRecord) => {
     builder.apply(record);
     return storage.append({

@@ -49,5 +49,5 @@ function memoryTables({
   const owners = new MemoryOwners({ spaces, keys, remove: (entry) => tasks.remove(entry) });
   // No call fails once it has begun to write.
   const transaction = <R>(work: () => R) => work();
-  return { durability: 'none', tasks, keys, queues, owners, transaction, close: () => {} };
+  return { durability: 'none', tasks, keys, queues, owners, finished: entries, transaction, close: () => {} };
 }

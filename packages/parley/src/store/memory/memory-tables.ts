@@ -1,16 +1,16 @@
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
-import type { LocalLoad, LocalPage, LocalTasks, LocalTurn, SweepTimes } from '../engine/local-tables.js';
+import type { LocalLoad, LocalPage, LocalTasks, LocalTurn } from '../engine/local-tables.js';
 import type { CancelRequest } from '../held-turn.js';
 import { mergedCancel } from '../held-turn.js';
 import type { AcceptedTurn, AppendedHead, Holder } from '../rules/task-head.js';
 import { nextPlace } from '../rules/turn-place.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import type { Acceptance, Append, RecordPage, Swept, TaskQuery } from '../task-storage.js';
+import type { Acceptance, Append, RecordPage, TaskQuery } from '../task-storage.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
 import type { MemorySpaces } from './memory-space.js';
 import type { MemoryTasks } from './memory-tasks.js';
-import { firstBytes, type TaskEntry } from './task-entry.js';
+import type { TaskEntry } from './task-entry.js';
 import type { TurnQueue } from './turn-queue.js';
 
 /** The parts of a storage that its engine writes to. */
@@ -31,7 +31,7 @@ export class MemoryTables implements LocalTasks<TaskEntry> {
   }
 
   find({ scope, id }: TaskKey): TaskEntry | undefined {
-    return this.#to.tasks.find(scope, id);
+    return this.#to.spaces.find(scope)?.tasks.get(id);
   }
 
   insert(scope: Scope, task: Task, now: number): TaskEntry {
@@ -50,9 +50,9 @@ export class MemoryTables implements LocalTasks<TaskEntry> {
     return this.#to.queue.free(now);
   }
 
-  records({ floor, seq, content }: TaskEntry, after: number, maxBytes: number): RecordPage {
-    const records = firstBytes(content.records(Math.max(0, after + 1 - floor)), maxBytes);
-    return { records, floor, last: seq };
+  records(entry: TaskEntry, after: number, maxBytes: number): RecordPage {
+    const { floor, seq } = entry;
+    return { records: entry.firstRecords(after, maxBytes), floor, last: seq };
   }
 
   page(query: TaskQuery): LocalPage<TaskEntry> {
@@ -67,10 +67,6 @@ export class MemoryTables implements LocalTasks<TaskEntry> {
     const { queue, deliveries } = this.#to;
     const { pending: pendingDeliveries, oldestDue } = deliveries;
     return { waiting: queue.waiting, oldestPlace: queue.oldest, pendingDeliveries, oldestDue };
-  }
-
-  sweep(times: SweepTimes, limit: number): Pick<Swept, 'tasks' | 'records'> {
-    return this.#to.tasks.sweep(times, limit);
   }
 
   addTurn(entry: TaskEntry, turn: AcceptedTurn, call: Acceptance, now: number): void {

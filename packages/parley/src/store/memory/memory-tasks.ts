@@ -4,8 +4,8 @@ import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { SweepTimes } from '../engine/local-tables.js';
-import type { Scope } from '../task-key.js';
+import type { FinishedTasks } from '../engine/sweep.js';
+import type { SweepTimes } from '../rules/retention.js';
 import { EndedTasks } from './ended-tasks.js';
 import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
@@ -14,7 +14,7 @@ import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { TaskEntry } from './task-entry.js';
 
 /** The tasks of all scopes, and the orders in which they grow old. */
-export class MemoryTasks {
+export class MemoryTasks implements FinishedTasks {
   readonly #spaces: MemorySpaces;
   readonly #ended = new EndedTasks('endedPlace');
   readonly #logs: EventLogs;
@@ -31,10 +31,6 @@ export class MemoryTasks {
     this.#deliveries = options.deliveries;
     this.#logs = new EventLogs(options.eventLogBytes, (entry) => this.#room.note(entry));
     this.#room = new MemoryRoom(options);
-  }
-
-  find(scope: Scope, id: string): TaskEntry | undefined {
-    return this.#spaces.find(scope)?.tasks.get(id);
   }
 
   /**
@@ -120,18 +116,21 @@ export class MemoryTasks {
     return found;
   }
 
-  /** Drops records of finished tasks, and finished tasks with theirs; at most so many of both together. */
-  sweep(times: SweepTimes, limit: number): { readonly tasks: number; readonly records: number } {
-    const { eventLogsBefore, finishedBefore, now } = times;
+  setClockBack(now: number): void {
     this.#ended.setClockBack(now);
-    const records = this.#logs.sweep(Math.max(eventLogsBefore, finishedBefore), finishedBefore, limit);
-    let tasks = 0;
-    while (records + tasks < limit) {
-      const entry = this.#ended.oldest(finishedBefore);
+  }
+
+  sweepLogs(times: SweepTimes, limit: number): number {
+    return this.#logs.sweep(times, limit);
+  }
+
+  sweepTasks(before: number, limit: number): number {
+    let removed = 0;
+    for (; removed < limit; removed += 1) {
+      const entry = this.#ended.oldest(before);
       if (entry === undefined) break;
       this.remove(entry);
-      tasks += 1;
     }
-    return { tasks, records };
+    return removed;
   }
 }

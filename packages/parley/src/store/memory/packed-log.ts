@@ -12,6 +12,8 @@ const BLOCK = 64;
 export class PackedLog {
   /** Count of the records, without those that are gone. */
   readonly count: number;
+  /** About how much memory it takes. */
+  readonly bytes: number;
   /** Sequence number of the first record in the first block. */
   readonly #firstSeq: number;
   /** Count of the records of the first block that are gone. */
@@ -24,20 +26,17 @@ export class PackedLog {
     this.#firstSeq = firstSeq;
     this.#skip = skip;
     this.#texts = texts;
+    this.bytes = typeof texts === 'string' ? texts.length : texts.reduce((bytes, text) => bytes + text.length, 0);
   }
 
   static of(records: readonly LogRecord[], task: Task): PackedLog {
     const packer = new RecordPacker(task);
-    const text = (from: number) => JSON.stringify(packer.pack(records.slice(from, from + BLOCK)));
-    const blocks = Math.ceil(records.length / BLOCK);
-    const texts = blocks === 1 ? text(0) : Array.from({ length: blocks }, (_, block) => text(block * BLOCK));
-    return new PackedLog(records.length, records[0]?.seq ?? 0, 0, texts);
-  }
-
-  /** About how much memory it takes. */
-  get bytes(): number {
-    if (typeof this.#texts === 'string') return this.#texts.length;
-    return this.#texts.reduce((bytes, text) => bytes + text.length, 0);
+    const texts: string[] = [];
+    for (let from = 0; from < records.length; from += BLOCK) {
+      texts.push(JSON.stringify(packer.pack(records.slice(from, from + BLOCK))));
+    }
+    const single = texts.length === 1 ? texts[0] : undefined;
+    return new PackedLog(records.length, records[0]?.seq ?? 0, 0, single ?? texts);
   }
 
   /** The records without so many of the first ones. `task` is the one that they were packed with. */

@@ -3,6 +3,7 @@ import { eventBytes, taskBytes } from '../../task/event-bytes.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { type MemberTexts, ShapedTask } from '../../task/shaped-task.js';
 import { type StatusAndMetadata, TaskBuilder } from '../../task/task-builder.js';
+import { olderHalf } from '../rules/retention.js';
 import { PackedLog } from './packed-log.js';
 
 /** Which of the large members a reader wants. */
@@ -105,13 +106,10 @@ export class LiveTask {
 
   /** Drops the oldest records, so that an agent that goes on and on does not fill the memory. */
   #forget(): void {
-    let count = 0;
-    for (const { bytes } of this.#records) {
-      if (this.#bytes <= LOG_BYTES / 2) break;
-      this.#bytes -= bytes;
-      count += 1;
-    }
-    this.#records = this.#records.slice(count);
+    const log = { last: this.#records.at(-1)?.seq ?? 0, bytes: this.#bytes };
+    const { floor, bytes } = olderHalf(this.#records, log);
+    this.#bytes -= bytes;
+    this.#records = this.#records.filter(({ seq }) => seq >= floor);
   }
 
   /** The same with its log as text: what a finished task is kept as. */

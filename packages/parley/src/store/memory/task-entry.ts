@@ -6,6 +6,7 @@ import type { Place } from '../../runtime/linked-list.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { CallerContext } from '../caller-context.js';
+import { firstBytes } from '../engine/pages.js';
 import type { CancelRequest } from '../held-turn.js';
 import type { AppendedHead, Holder, TaskHead } from '../rules/task-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -110,6 +111,11 @@ export class TaskEntry implements TaskHead {
     return this.seq - this.content.recordCount + 1;
   }
 
+  /** The records after a sequence number, until their events have so much JSON; at least one. */
+  firstRecords(after: number, maxBytes: number): readonly LogRecord[] {
+    return firstBytes(this.content.records(Math.max(0, after + 1 - this.floor)), maxBytes, ({ text }) => text.length);
+  }
+
   addTurn(turn: QueuedTurn): void {
     this.turns = turn.turn;
     this.queue = this.queue.length === 0 ? [turn] : [...this.queue, turn];
@@ -135,16 +141,4 @@ export class TaskEntry implements TaskHead {
     this.endedAt = now;
     if (this.content instanceof LiveTask) this.content = this.content.pack();
   }
-}
-
-/** The first records, until their events have so much JSON; at least one. */
-export function firstBytes(records: Iterable<LogRecord>, maxBytes: number): readonly LogRecord[] {
-  const first: LogRecord[] = [];
-  let bytes = 0;
-  for (const record of records) {
-    bytes += record.text.length;
-    if (bytes > maxBytes && first.length > 0) break;
-    first.push(record);
-  }
-  return first;
 }

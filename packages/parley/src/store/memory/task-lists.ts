@@ -1,10 +1,10 @@
-import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { LocalPage } from '../engine/local-tables.js';
-import { PageBudget } from '../page-budget.js';
+import { PageBudget, pageOf } from '../engine/pages.js';
+import { boundsOf, isLast, isWithin } from '../rules/list-query.js';
 import type { TaskQuery } from '../task-storage.js';
 import { ContextTasks } from './context-tasks.js';
-import { behindCursor, isPast, matches, mergedDescending, olderCreation, olderStatus, timeIn } from './list-order.js';
+import { behindCursor, mergedDescending, olderCreation, olderStatus, timeOf } from './list-order.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 
@@ -46,25 +46,38 @@ export class TaskLists {
 
   page(query: TaskQuery): LocalPage<TaskEntry> {
     this.#settle();
-    const total = this.#total(query);
-    const found: { readonly head: TaskEntry; readonly task: Task }[] = [];
-    if (query.limit <= 0) return { found, total };
     const budget = new PageBudget(query.maxBytes);
-    let skip = query.offset ?? 0;
-    let last: TaskEntry | undefined;
-    for (const entry of this.#walk(query, behindCursor(query))) {
-      if (isPast(query, entry)) break;
-      if (!matches(query, entry)) continue;
-      if (skip > 0) {
-        skip -= 1;
-        continue;
+    const { limit, offset = 0 } = query;
+    const matching = this.#matching(query, { before: behindCursor(query), most: offset + limit + 1 });
+    const page = pageOf(offset === 0 ? matching : matching.slice(offset), {
+      limit,
+      read: (entry) => {
+        const { content } = entry;
+        return budget.takes(content.bytesOf(query)) ? { head: entry, task: content.readPart(query) } : 'no-room';
+      },
+      cursorOf: (entry) => ({ time: timeOf(entry, query.orderBy), id: entry.id }),
+    });
+    return { ...page, total: this.#total(query) };
+  }
+
+  /** The first tasks that match, newest first, so many at most. */
+  #matching(
+    query: TaskQuery,
+    { before, most }: { readonly before: (entry: TaskEntry) => boolean; readonly most: number },
+  ): readonly TaskEntry[] {
+    const { states = [], orderBy } = query;
+    const bounds = boundsOf(query);
+    const found: TaskEntry[] = [];
+    for (const entry of this.#walk(query, before)) {
+      let isIn = states.length === 0 || states.includes(entry.state);
+      for (const bound of bounds) {
+        if (isWithin(bound, timeOf(entry, bound.time))) continue;
+        if (isLast(bound, orderBy)) return found;
+        isIn = false;
       }
-      const fits = found.length < query.limit && budget.takes(entry.content.bytesOf(query));
-      if (!fits) return { found, total, ...(last && { next: { time: timeIn(query, last), id: last.id } }) };
-      found.push({ head: entry, task: entry.content.readPart(query) });
-      last = entry;
+      if (isIn && found.push(entry) >= most) break;
     }
-    return { found, total };
+    return found;
   }
 
   /** The tasks that may match, newest first. */
@@ -104,12 +117,7 @@ export class TaskLists {
   }
 
   #counted(query: TaskQuery): number {
-    let count = 0;
-    for (const entry of this.#walk(query, () => true)) {
-      if (isPast(query, entry)) break;
-      if (matches(query, entry)) count += 1;
-    }
-    return count;
+    return this.#matching(query, { before: () => true, most: Number.POSITIVE_INFINITY }).length;
   }
 
   #inOrderOfCreation(): SortedList<TaskEntry> {

@@ -1,12 +1,9 @@
-import { PageBudget } from '../page-budget.js';
+import { ABANDONED_BYTES, firstBytes } from '../engine/pages.js';
 import { INTERRUPTED_STATES } from '../state-numbers.js';
 import type { StoredTask } from '../task-storage.js';
 import { type ReadSources, readTasksApart } from './read-tasks.js';
 import { type KeyColumns, storedKey, textOfName } from './stored-names.js';
 import type { Sql } from './tables.js';
-
-/** The bound for the JSON of one page of abandoned tasks. */
-const BYTES = 8_388_608;
 
 const ABANDONED: Sql = {
   name: 'abandoned',
@@ -40,9 +37,7 @@ export async function abandonedTasks(
   const names = agents.map(textOfName);
   for (let [time, pk] = [Number.MIN_SAFE_INTEGER, 0]; ; ) {
     const rows = await tables.query<AbandonedRow>(ABANDONED, names, waitedMs, limit, time, pk);
-    const budget = new PageBudget(BYTES);
-    const end = rows.findIndex(({ size }) => !budget.takes(size));
-    const taken = end < 0 ? rows : rows.slice(0, end);
+    const taken = firstBytes(rows, ABANDONED_BYTES, ({ size }) => size);
     const keys = taken.map(storedKey);
     const read = await readTasksApart(tables, scopes, keys);
     const tasks = keys.flatMap((key, at): readonly StoredTask[] => {

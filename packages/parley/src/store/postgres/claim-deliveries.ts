@@ -1,11 +1,12 @@
+import { LogRecord, type RecordTexts } from '../../task/log-record.js';
+import { firstBytes } from '../engine/pages.js';
 import type { DeliveryClaimRequest } from '../push-storage.js';
 import type { ClaimedTexts } from '../readable-deliveries.js';
-import { recordOf } from './read-tasks.js';
 import { configIdOf, type KeyColumns, storedKey, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
 /** A claimed queue with one of its pending records, or with none. Without a queue, one row says `more`. */
-interface ClaimRow extends KeyColumns {
+interface ClaimRow extends KeyColumns, Omit<RecordTexts, 'seq'> {
   readonly rank: number | null;
   readonly task: number;
   readonly part: number;
@@ -17,10 +18,6 @@ interface ClaimRow extends KeyColumns {
   readonly last: number;
   readonly more: boolean;
   readonly seq: number | null;
-  readonly turn: number;
-  readonly event: string;
-  readonly history: string | null;
-  readonly metadata: string | null;
 }
 
 const FREE = 'c.due <= clock.now AND (c.node IS NULL OR c.lease_end <= clock.now)';
@@ -92,7 +89,8 @@ export async function claimDeliveries(
       surplus.push({ task: first.task, part: first.part, id: first.config_id, epoch: first.epoch });
       continue;
     }
-    const records = firstRecords(queue, left);
+    const pending = queue.flatMap(({ seq, ...row }) => (seq === null ? [] : [{ seq, ...row }]));
+    const records = firstBytes(pending, left, ({ event }) => event.length);
     for (const { event } of records) left -= event.length;
     queues.push(textsOf(first, records));
   }
@@ -100,27 +98,12 @@ export async function claimDeliveries(
   return { queues, more: surplus.length > 0 || rows[0]?.more === true };
 }
 
-function textsOf(row: ClaimRow, records: readonly RecordRow[]): ClaimedTexts {
+function textsOf(row: ClaimRow, records: readonly RecordTexts[]): ClaimedTexts {
   const { epoch, position, last, attempts, config } = row;
   return {
     key: storedKey(row),
     configId: configIdOf(row.config_id, config),
     ...{ epoch, config, position, last, attempts },
-    records: records.map((record) => () => recordOf(record)),
+    records: records.map((record) => () => LogRecord.parse(record)),
   };
-}
-
-type RecordRow = Omit<ClaimRow, 'seq'> & { readonly seq: number };
-
-/** The records until their events have so much JSON; at least one. */
-function firstRecords(queue: readonly ClaimRow[], maxBytes: number): readonly RecordRow[] {
-  const records: RecordRow[] = [];
-  let bytes = 0;
-  for (const { seq, ...row } of queue) {
-    if (seq === null) break;
-    bytes += row.event.length;
-    if (bytes > maxBytes && records.length > 0) break;
-    records.push({ seq, ...row });
-  }
-  return records;
 }

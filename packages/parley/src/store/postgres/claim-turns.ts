@@ -1,8 +1,4 @@
-import type { JsonValue } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
-import type { CallerContext } from '../caller-context.js';
-import type { Claim, ClaimRequest } from '../held-turn.js';
-import { parsedCancel } from '../held-turn.js';
+import { type Claim, type ClaimRequest, parsedTurn, type TurnTexts } from '../held-turn.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import { type HeadColumns, headOf, type PostgresHead } from './load-rows.js';
 import { keyFields, nameOf, type StoredScopes, storedName, textOfName } from './stored-names.js';
@@ -23,14 +19,10 @@ export interface ClaimedTurns {
   readonly more: boolean;
 }
 
-interface ExecutionRow {
+interface ExecutionRow extends TurnTexts {
   readonly turn: number;
   readonly attempt: number;
   readonly hand_overs: number;
-  readonly message: string;
-  readonly caller: string;
-  readonly checkpoint: string | null;
-  readonly cancel: string | null;
 }
 
 /** One row says `more` if there is no turn. */
@@ -153,7 +145,7 @@ export async function readClaimedTurn(
 }
 
 function turnOf(
-  { turn, attempt, hand_overs: handOvers, message, caller, checkpoint, cancel }: ExecutionRow,
+  { turn, attempt, hand_overs: handOvers, ...texts }: ExecutionRow,
   { key, epoch, began }: { readonly key: TaskKey; readonly epoch: number; readonly began: number },
 ): ClaimedTurn {
   return {
@@ -162,10 +154,7 @@ function turnOf(
     turn,
     attempt: attempt + 1,
     handOvers,
-    message: JSON.parse(message) as Message,
-    caller: JSON.parse(caller) as CallerContext,
     began: began === turn,
-    ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
-    ...(cancel !== null && { cancel: parsedCancel(cancel) }),
+    ...parsedTurn(texts),
   };
 }

@@ -1,7 +1,7 @@
-import type { Task } from '../../model/task.js';
 import { TASK_STATES } from '../../model/task-state.js';
 import { ShapedTask } from '../../task/shaped-task.js';
-import { PageBudget } from '../page-budget.js';
+import { PageBudget, pageOf } from '../engine/pages.js';
+import { boundsOf, LIST_BOUNDS, shownTask } from '../rules/list-query.js';
 import { stateNumber } from '../state-numbers.js';
 import type { StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
 import { type ReadSources, readTasksApart } from './read-tasks.js';
@@ -31,26 +31,19 @@ interface ListedRow {
 /** The parts of an index that a list reads. The order of a list is a time, then the id. */
 type Source = 'context' | 'created' | 'states';
 
-/** The bounds of a query. Each set of bounds has a statement of its own, so that it reads the index for them. */
-interface Bounds {
-  readonly statusAfter: boolean;
-  readonly createdAfter: boolean;
-  readonly createdBefore: boolean;
-  readonly cursor: boolean;
+const COLUMNS = { status: 'status_time', created: 'created' } as const;
+
+/** The conditions of the bounds that a query has. Their values begin with `$4`. */
+function conditionsOf(query: TaskQuery): string {
+  return LIST_BOUNDS.map(({ name, time, operator }, at) => {
+    const value = `$${4 + at}::bigint`;
+    return query[name] === undefined ? `${value} IS NULL` : `t.${COLUMNS[time]} ${operator} ${value}`;
+  }).join(' AND ');
 }
 
-function conditionsOf({ statusAfter, createdAfter, createdBefore }: Bounds): string {
-  return [
-    statusAfter ? 't.status_time >= $4::bigint' : '$4::bigint IS NULL',
-    createdAfter ? 't.created > $5::bigint' : '$5::bigint IS NULL',
-    createdBefore ? 't.created < $6::bigint' : '$6::bigint IS NULL',
-  ].join(' AND ');
-}
-
-/** The bounds as a part of the name of a statement. */
-function nameOfBounds(bounds: Bounds): string {
-  const { statusAfter, createdAfter, createdBefore, cursor } = bounds;
-  return [statusAfter, createdAfter, createdBefore, cursor].map(Number).join('');
+/** The bounds of a query as a part of the name of its statement. Each set of bounds reads the index in its own way. */
+function nameOfBounds(query: TaskQuery): string {
+  return LIST_BOUNDS.map(({ name }) => Number(query[name] !== undefined)).join('');
 }
 const OF_CALLER = 't.part = $1 AND t.scope = $2';
 
@@ -65,18 +58,20 @@ const SOURCES: Readonly<Record<Source, { readonly states: string; readonly where
 const SHOWN = `CASE WHEN $12::boolean THEN coalesce(octet_length(t.history), 0) ELSE 0 END
   + CASE WHEN $13::boolean THEN coalesce(octet_length(t.artifacts), 0) ELSE 0 END`;
 
-function listOf(source: Source, order: TaskQuery['orderBy'], bounds: Bounds): Sql {
-  const time = order === 'status' ? 'status_time' : 'created';
+function listOf(query: TaskQuery): Sql {
+  const { orderBy, cursor } = query;
+  const source = sourceOf(query);
+  const time = COLUMNS[orderBy];
   const { states, where } = SOURCES[source];
-  const behind = bounds.cursor
-    ? `t.${time} <= $8::bigint AND (t.${time} < $8 OR t.id < $9::text)`
-    : '$8::bigint IS NULL AND $9::text IS NULL';
-  return {
-    name: `list-${source}-by-${order}-${nameOfBounds(bounds)}`,
+  const behind =
+    cursor === undefined
+      ? '$8::bigint IS NULL AND $9::text IS NULL'
+      : `t.${time} <= $8::bigint AND (t.${time} < $8 OR t.id < $9::text)`;
+  return once(`list-${source}-by-${orderBy}-${nameOfBounds(query)}${cursor === undefined ? 0 : 1}`, () => ({
     text: `WITH f AS MATERIALIZED (
         SELECT f.* FROM ${states} CROSS JOIN LATERAL (
           SELECT t.pk, t.${time} AS time, t.id FROM parley.task t WHERE ${OF_CALLER} AND ${where}
-            AND ${conditionsOf(bounds)} AND ${behind}
+            AND ${conditionsOf(query)} AND ${behind}
           ORDER BY t.${time} DESC, t.id DESC LIMIT $10::bigint + $11::bigint
         ) f
         ORDER BY time DESC, id DESC LIMIT $10 OFFSET $11
@@ -96,51 +91,31 @@ function listOf(source: Source, order: TaskQuery['orderBy'], bounds: Bounds): Sq
         CASE WHEN whole AND $12::boolean THEN history END AS history, CASE WHEN whole AND $13::boolean THEN artifacts END AS artifacts
       FROM h ORDER BY time DESC, id DESC`,
     repeatable: true,
-  };
+  }));
 }
 
-function countOf(source: Source, bounds: Bounds): Sql {
+function countOf(query: TaskQuery): Sql {
+  const source = query.contextId === undefined ? 'states' : 'context';
   const { states, where } = SOURCES[source];
-  return {
-    name: `count-${source}-${nameOfBounds(bounds)}`,
+  return once(`count-${source}-${nameOfBounds(query)}`, () => ({
     text: `SELECT count(*) AS total FROM ${states} CROSS JOIN parley.task t WHERE ${OF_CALLER} AND ${where}
-      AND ${conditionsOf(bounds)}`,
+      AND ${conditionsOf(query)}`,
     repeatable: true,
-  };
+  }));
 }
 
 /** The statements that were needed. */
 const made = new Map<string, Sql>();
 
-function once(key: string, make: () => Sql): Sql {
-  const sql = made.get(key) ?? make();
-  made.set(key, sql);
+function once(name: string, make: () => Sql): Sql {
+  const sql = made.get(name) ?? { name, ...make() };
+  made.set(name, sql);
   return sql;
-}
-
-function boundsOf({ statusAfter, createdAfter, createdBefore, cursor }: TaskQuery): Bounds {
-  return {
-    statusAfter: statusAfter !== undefined,
-    createdAfter: createdAfter !== undefined,
-    createdBefore: createdBefore !== undefined,
-    cursor: cursor !== undefined,
-  };
 }
 
 function sourceOf({ contextId, orderBy }: TaskQuery): Source {
   if (contextId !== undefined) return 'context';
   return orderBy === 'created' ? 'created' : 'states';
-}
-
-function listStatement(query: TaskQuery): Sql {
-  const [source, order, bounds] = [sourceOf(query), query.orderBy, boundsOf(query)] as const;
-  return once(`list ${source} ${order} ${nameOfBounds(bounds)}`, () => listOf(source, order, bounds));
-}
-
-function countStatement(query: TaskQuery): Sql {
-  const source = query.contextId === undefined ? 'states' : 'context';
-  const bounds = { ...boundsOf(query), cursor: false };
-  return once(`count ${source} ${nameOfBounds(bounds)}`, () => countOf(source, bounds));
 }
 
 /** The sums, and the changes since. One statement reads both, so that a change is in one of them. */
@@ -164,34 +139,35 @@ export async function pageOfTasks(sources: ReadSources, query: TaskQuery): Promi
   const scope = sources.scopes.of(query.scope);
   const [total, page] = await Promise.all([
     totalOf(sources.tables, scope, query),
-    query.limit > 0 ? pageOf(sources, query) : { tasks: [] },
+    query.limit > 0 ? readPage(sources, query) : { tasks: [] },
   ]);
   return { ...page, total };
 }
 
 /** The values that a list and its count share. */
 function filterOf(scope: StoredScope, query: TaskQuery): readonly SqlValue[] {
-  const { contextId, states = [], statusAfter, createdAfter, createdBefore } = query;
+  const { contextId, states = [] } = query;
   const wanted = states.length === 0 ? ALL_STATES : [...new Set(states)].map((state) => String(stateNumber(state)));
   const context = contextId === undefined ? null : contextHash(scope, contextId);
-  return [scope.part, scope.hash, wanted, statusAfter ?? null, createdAfter ?? null, createdBefore ?? null, context];
+  return [scope.part, scope.hash, wanted, ...LIST_BOUNDS.map(({ name }) => query[name] ?? null), context];
 }
 
 async function totalOf(tables: Tables, scope: StoredScope, query: TaskQuery): Promise<number> {
-  const { contextId, statusAfter, createdAfter, createdBefore } = query;
-  const isTimed = [statusAfter, createdAfter, createdBefore].some((time) => time !== undefined);
   const values = filterOf(scope, query);
-  const isCounted = isTimed || contextId !== undefined;
-  const sql = isCounted ? countStatement(query) : TOTAL;
+  const isCounted = boundsOf(query).length > 0 || query.contextId !== undefined;
+  const sql = isCounted ? countOf(query) : TOTAL;
   const [row] = await tables.query<{ readonly total: number | string }>(sql, ...values.slice(0, isCounted ? 7 : 3));
   return Number(row?.total ?? 0);
 }
 
-async function pageOf({ tables, scopes, unreadable }: ReadSources, query: TaskQuery): Promise<Omit<TaskPage, 'total'>> {
+async function readPage(
+  { tables, scopes, unreadable }: ReadSources,
+  query: TaskQuery,
+): Promise<Omit<TaskPage, 'total'>> {
   const { cursor, offset = 0, limit, maxBytes, history, artifacts } = query;
   const share = maxBytes === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(maxBytes / limit);
   const found = await tables.query<ListedRow>(
-    listStatement(query),
+    listOf(query),
     ...filterOf(scopes.of(query.scope), query),
     cursor?.time ?? null,
     cursor === undefined ? null : indexForm(cursor.id),
@@ -202,13 +178,11 @@ async function pageOf({ tables, scopes, unreadable }: ReadSources, query: TaskQu
     share,
   );
   const budget = new PageBudget(maxBytes);
-  const taken: ListedRow[] = [];
-  for (const row of found) {
-    if (taken.length === limit || !budget.takes(row.size)) break;
-    taken.push(row);
-  }
-  const last = taken.at(-1);
-  const next = taken.length < found.length && last !== undefined ? { time: last.time, id: idOf(last) } : undefined;
+  const { found: taken, ...rest } = pageOf(found, {
+    limit,
+    read: (row) => (budget.takes(row.size) ? row : 'no-room'),
+    cursorOf: (row) => ({ time: row.time, id: idOf(row) }),
+  });
   const apart = taken.filter(({ whole }) => !whole);
   const read = await readTasksApart(
     tables,
@@ -224,9 +198,9 @@ async function pageOf({ tables, scopes, unreadable }: ReadSources, query: TaskQu
     });
     // A task that was deleted since is left out.
     if (stored === undefined) return [];
-    return [row.whole ? stored : { ...stored, task: shownOf(stored.task, query) }];
+    return [row.whole ? stored : { ...stored, task: shownTask(stored.task, query) }];
   });
-  return { tasks, ...(next && { next }) };
+  return { tasks, ...rest };
 }
 
 function idOf({ id, full_id: full }: ListedRow): string {
@@ -245,13 +219,4 @@ function storedOf(row: ListedRow, { scope }: TaskQuery): StoredTask {
     metadata: row.metadata ?? undefined,
   });
   return { scope, task, seq, epoch, running, heldTurn, createdAt };
-}
-
-function shownOf(task: Task, query: TaskQuery): Task {
-  const { id, contextId, status, artifacts, history, metadata } = task;
-  return new ShapedTask({
-    ...{ id, contextId, status, metadata },
-    artifacts: query.artifacts ? artifacts : undefined,
-    history: query.history ? history : undefined,
-  });
 }

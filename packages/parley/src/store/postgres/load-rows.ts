@@ -1,6 +1,5 @@
-import type { JsonValue } from '../../model/json.js';
 import type { FoundTurn, Question, Rows, SharedHead } from '../engine/shared-tables.js';
-import { parsedCancel } from '../held-turn.js';
+import { parsedCancel, parsedProgress } from '../held-turn.js';
 import { isEndState, stateOfNumber } from '../state-numbers.js';
 import { KEY_COLUMNS, type KeyRow, sharedKeyOf } from './message-keys.js';
 import { preparedRecords, type RecordFields } from './prepared-change.js';
@@ -139,8 +138,7 @@ export async function loadRows(
 function foundTurnOf({ turn, attempt, hand_overs: handOvers, checkpoint, cancel }: FoundRow): FoundTurn {
   return {
     ...{ turn, attempts: attempt, handOvers },
-    ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
-    ...(cancel !== null && { cancel: parsedCancel(cancel) }),
+    ...parsedProgress({ checkpoint, cancel }),
   };
 }
 

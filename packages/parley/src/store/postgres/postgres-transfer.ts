@@ -1,5 +1,12 @@
 import { StorageError } from '../../errors/storage-error.js';
-import type { CopiedKey, CopiedTask, TaskTransfer, TransferCounts } from '../task-transfer.js';
+import {
+  type CopiedKey,
+  type CopiedTask,
+  SILENCE_MS,
+  stillUsed,
+  type TaskTransfer,
+  type TransferCounts,
+} from '../task-transfer.js';
 import { PostgresConnections } from './connections.js';
 import { changesIn, migrate } from './migrate.js';
 import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js';
@@ -11,8 +18,6 @@ import { keyRow, PUT_KEYS, PUT_TASKS, taskRow } from './write-copies.js';
 
 /** Longest time of a statement. A batch has a few megabytes, or one long log. */
 const STATEMENT_MS = 300_000;
-/** A server beats every few seconds. One that was silent for so long has ended. */
-const SILENCE_MS = 20_000;
 const ALIVE: Sql = {
   name: 'alive-nodes',
   text: 'SELECT node FROM parley.node WHERE seen > parley.now_ms() - $1',
@@ -48,10 +53,7 @@ export class PostgresTransfer implements TaskTransfer {
       }
       const transfer = new PostgresTransfer(connections, role);
       const [node] = await transfer.#tables.query(ALIVE, SILENCE_MS);
-      if (node !== undefined) {
-        const wait = `stop it, and wait for ${SILENCE_MS / 1_000} s`;
-        throw new StorageError(`A server has used ${plan.subject} in the last seconds: ${wait}`);
-      }
+      if (node !== undefined) throw stillUsed(plan.subject);
       return transfer;
     } catch (error) {
       await connections.close();

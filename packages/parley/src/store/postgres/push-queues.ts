@@ -1,6 +1,6 @@
 import { hasRoomFor } from '../engine/accept-message.js';
 import { queueOfConfig } from '../engine/delivery-queues.js';
-import type { DeliveryHead } from '../rules/delivery-head.js';
+import { type DeliveryHead, type DeliveryHeadRow, deliveryHeadOf, deliveryValues } from '../rules/delivery-head.js';
 import { indexForm, nameOf, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
@@ -12,52 +12,27 @@ export interface LockedTask {
   readonly seq: number;
 }
 
-/** The columns of a queue of deliveries. */
+/** The columns of a queue of deliveries that a statement writes. */
 export const QUEUE_COLUMNS = 'position, due, attempts, last_status, parked, epoch, node, lease_end';
+/** The columns of the head of a queue `c`. */
+export const HEAD_COLUMNS = `c.position, c.due, c.attempts, c.last_status AS status, c.parked, c.epoch, c.node,
+  c.lease_end AS "leaseEnd"`;
 
-/** A queue of deliveries as the table has it. */
-export interface QueueRow {
-  readonly position: number;
-  readonly due: number | null;
-  readonly attempts: number;
-  readonly last_status: number | null;
-  readonly parked: string | null;
-  readonly epoch: number;
-  readonly node: string | null;
-  readonly lease_end: number | null;
-}
-
-/** The head of a queue for the rules. */
-export function deliveryHeadOf({ node, lease_end: leaseEnd, ...row }: QueueRow): DeliveryHead {
-  return {
-    position: row.position,
-    dueAt: row.due ?? undefined,
-    attempts: row.attempts,
-    lastStatus: row.last_status ?? undefined,
-    parked: row.parked === null ? undefined : nameOf(row.parked),
-    epoch: row.epoch,
-    holder: node === null || leaseEnd === null ? undefined : { node: nameOf(node), leaseEnd },
-  };
+/** The head of a row, whose names are stored as texts. */
+export function headOfRow({ parked, node, ...row }: DeliveryHeadRow): DeliveryHead {
+  const [reason, holder] = [parked, node].map((text) => (text === null ? null : nameOf(text)));
+  return deliveryHeadOf({ ...row, parked: reason ?? null, node: holder ?? null });
 }
 
 /** The values of a head, in the order of `QUEUE_COLUMNS`. */
 export function queueValues(head: DeliveryHead): readonly (string | number | null)[] {
-  const { position, dueAt, attempts, lastStatus, parked, epoch, holder } = head;
-  return [
-    position,
-    dueAt ?? null,
-    attempts,
-    lastStatus ?? null,
-    parked === undefined ? null : textOfName(parked),
-    epoch,
-    holder === undefined ? null : textOfName(holder.node),
-    holder?.leaseEnd ?? null,
-  ];
+  return deliveryValues(head).map((value) => (typeof value === 'string' ? textOfName(value) : value));
 }
 
 const READ: Sql = {
   name: 'lock-push-config',
-  text: `SELECT config, ${QUEUE_COLUMNS} FROM parley.push_config WHERE task = $1 AND part = $2 AND id = $3 FOR UPDATE`,
+  text: `SELECT c.config, ${HEAD_COLUMNS} FROM parley.push_config c
+    WHERE c.task = $1 AND c.part = $2 AND c.id = $3 FOR UPDATE`,
 };
 const REPLACE: Sql = {
   name: 'replace-push-config',
@@ -96,8 +71,8 @@ export async function putConfig(
 ): Promise<void> {
   const { config, position, now } = put;
   const id = indexForm(put.id);
-  const [row] = await tables.query<QueueRow & { readonly config: string }>(READ, pk, part, id);
+  const [row] = await tables.query<DeliveryHeadRow & { readonly config: string }>(READ, pk, part, id);
   if (row?.config === config) return;
-  const queue = queueOfConfig(row && deliveryHeadOf(row), { position, last, now });
+  const queue = queueOfConfig(row && headOfRow(row), { position, last, now });
   await tables.query(row === undefined ? ADD : REPLACE, pk, part, id, config, ...queueValues(queue));
 }

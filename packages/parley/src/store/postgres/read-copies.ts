@@ -1,20 +1,20 @@
 import { StorageError } from '../../errors/storage-error.js';
 import { UnreadableTaskError } from '../../errors/unreadable-task-error.js';
+import type { RecordTexts } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { stateOfNumber } from '../state-numbers.js';
-import type {
-  CopiedKey,
-  CopiedPushConfig,
-  CopiedRecord,
-  CopiedTask,
-  CopiedTurn,
-  TransferCounts,
-} from '../task-transfer.js';
+import type { CopiedKey, CopiedPushConfig, CopiedTask, CopiedTurn, TransferCounts } from '../task-transfer.js';
 import { readTasksApart } from './read-tasks.js';
 import { nameOf, type StoredScopes, storedName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-interface TaskColumns {
+type CopiedColumns = Pick<
+  CopiedTask,
+  | ('statusTime' | 'createdAt' | 'endedAt' | 'seq' | 'floor' | 'epoch' | 'turnCount' | 'lastTurn')
+  | ('status' | 'metadata')
+>;
+
+interface TaskColumns extends CopiedColumns {
   readonly pk: number;
   readonly part: number;
   readonly agent: string;
@@ -24,16 +24,6 @@ interface TaskColumns {
   readonly full_id: string | null;
   readonly context_id: string | null;
   readonly state: number;
-  readonly status_time: number;
-  readonly created: number;
-  readonly ended: number | null;
-  readonly seq: number;
-  readonly floor: number;
-  readonly epoch: number;
-  readonly turns: number;
-  readonly began: number;
-  readonly status: string;
-  readonly metadata: string | null;
 }
 
 const TABLES = `(SELECT count(*) FROM parley.task) AS tasks, (SELECT count(*) FROM parley.task_record) AS records,
@@ -54,8 +44,9 @@ const SOURCE_COUNTS: Sql = {
 };
 const TASKS: Sql = {
   name: 'copy-tasks',
-  text: `SELECT pk, part, agent, tenant, owner, id, full_id, context_id, state, status_time, created, ended, seq, floor,
-    epoch, turns, began, status, metadata FROM parley.task WHERE pk > $1 ORDER BY pk LIMIT 100`,
+  text: `SELECT pk, part, agent, tenant, owner, id, full_id, context_id, state,
+    status_time AS "statusTime", created AS "createdAt", ended AS "endedAt", seq, floor, epoch, turns AS "turnCount",
+    began AS "lastTurn", status, metadata FROM parley.task WHERE pk > $1 ORDER BY pk LIMIT 100`,
   repeatable: true,
 };
 const RECORDS: Sql = {
@@ -105,10 +96,9 @@ export async function* copiedTasks(tables: Tables, scopes: StoredScopes): AsyncG
 }
 
 async function copiedTask(tables: Tables, scopes: StoredScopes, row: TaskColumns): Promise<CopiedTask> {
-  const { pk, part } = row;
-  const owner = row.owner === null ? null : nameOf(row.owner);
-  const scope = { agent: nameOf(row.agent), tenant: nameOf(row.tenant), owner };
-  const id = storedName(row.id, row.full_id);
+  const { pk, part, agent, tenant, owner, id: short, full_id: full, context_id: context, state, ...members } = row;
+  const scope = { agent: nameOf(agent), tenant: nameOf(tenant), owner: owner === null ? null : nameOf(owner) };
+  const id = storedName(short, full);
   const [stored] = await readTasksApart(tables, scopes, [{ scope, id }]);
   if (stored instanceof Error) throw new UnreadableTaskError(id, stored);
   if (stored === undefined) throw new StorageError(`Task ${id} was deleted during the copy: stop all servers`);
@@ -117,21 +107,12 @@ async function copiedTask(tables: Tables, scopes: StoredScopes, row: TaskColumns
   return {
     scope,
     id,
-    contextId: row.context_id === null ? null : nameOf(row.context_id),
-    state: stateOfNumber(row.state),
-    statusTime: row.status_time,
-    createdAt: row.created,
-    endedAt: row.ended,
-    seq: row.seq,
-    floor: row.floor,
-    epoch: row.epoch,
-    turnCount: row.turns,
-    lastTurn: row.began,
-    status: row.status,
-    metadata: row.metadata,
+    contextId: context === null ? null : nameOf(context),
+    state: stateOfNumber(state),
+    ...members,
     history: history ?? null,
     artifacts: artifacts ?? null,
-    records: await tables.query<CopiedRecord>(RECORDS, pk, part),
+    records: await tables.query<RecordTexts>(RECORDS, pk, part),
     turns: await tables.query<CopiedTurn>(TURNS, pk, part),
     pushConfigs: configs.map(({ parked, ...config }) => ({
       ...config,

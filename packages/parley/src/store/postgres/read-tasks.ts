@@ -1,7 +1,5 @@
-import type { JsonObject } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
-import { LogRecord } from '../../task/log-record.js';
+import { LogRecord, type RecordTexts } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { stateOfNumber } from '../state-numbers.js';
@@ -107,36 +105,18 @@ export async function readTasksApart(
 }
 
 function taskOf({ id }: TaskKey, row: Row, records: readonly Row[]): Task {
-  if (row.snapshot_seq > 0 || row.ended !== null) {
-    const { status, artifacts, history, metadata } = row;
-    const base = ShapedTask.parse({
-      id,
-      contextId: row.context_id === null ? undefined : nameOf(row.context_id),
-      status,
-      artifacts: artifacts ?? undefined,
-      history: history ?? undefined,
-      metadata: metadata ?? undefined,
-    });
-    return records.length === 0 ? base : TaskBuilder.fold(base, records.map(recordOf));
-  }
-  // Without a snapshot the log is complete, and it begins with the task.
-  const [first, ...rest] = records.map(recordOf);
-  if (first === undefined || !('task' in first.event)) throw new Error(`The log of task ${id} has no beginning`);
-  return TaskBuilder.fold(first.event.task, rest);
-}
-
-/** A record of a row. */
-export function recordOf({
-  seq,
-  turn,
-  event,
-  history,
-  metadata,
-}: Pick<Row, 'seq' | 'turn' | 'event' | 'history' | 'metadata'>): LogRecord {
-  return LogRecord.fromText(seq, turn, event, {
-    ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
-    ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
+  const log = records.map((record) => LogRecord.parse(record));
+  if (row.snapshot_seq === 0 && row.ended === null) return TaskBuilder.replay(id, undefined, log);
+  const { status, artifacts, history, metadata } = row;
+  const base = ShapedTask.parse({
+    id,
+    contextId: row.context_id === null ? undefined : nameOf(row.context_id),
+    status,
+    artifacts: artifacts ?? undefined,
+    history: history ?? undefined,
+    metadata: metadata ?? undefined,
   });
+  return log.length === 0 ? base : TaskBuilder.replay(id, base, log);
 }
 
 const HEADS: Sql = {
@@ -193,19 +173,12 @@ export async function readRecords(
 ): Promise<RecordPage> {
   const { part, scope, id } = keyFields(scopes.of(key.scope), key);
   const most = Math.min(maxBytes, Number.MAX_SAFE_INTEGER);
-  const rows = await tables.query<{
-    readonly floor: number;
-    readonly last: number;
-    readonly seq: number | null;
-    readonly turn: number;
-    readonly event: string;
-    readonly history: string | null;
-    readonly metadata: string | null;
-  }>(RECORDS, part, scope, id, after, most);
+  type Row = Omit<RecordTexts, 'seq'> & { readonly floor: number; readonly last: number; readonly seq: number | null };
+  const rows = await tables.query<Row>(RECORDS, part, scope, id, after, most);
   const [first] = rows;
   if (first === undefined) return { records: [], floor: 1, last: 0 };
   const records = unreadable.required(key, () =>
-    rows.flatMap(({ seq, ...row }) => (seq === null ? [] : [recordOf({ seq, ...row })])),
+    rows.flatMap(({ seq, ...row }) => (seq === null ? [] : [LogRecord.parse({ seq, ...row })])),
   );
   return { records, floor: first.floor, last: first.last };
 }

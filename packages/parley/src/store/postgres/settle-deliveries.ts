@@ -5,28 +5,22 @@ import {
   replayQueue,
   settleQueue,
 } from '../engine/delivery-queues.js';
-import type {
-  DeliveryKey,
-  DeliveryOutcome,
-  DeliveryPage,
-  DeliveryQuery,
-  DeliveryQueue,
-  HeldDelivery,
-} from '../push-storage.js';
-import { deliveryHeadOf, QUEUE_COLUMNS, type QueueRow, queueValues } from './push-queues.js';
+import { pageOf } from '../engine/pages.js';
+import type { DeliveryKey, DeliveryOutcome, DeliveryPage, DeliveryQuery, HeldDelivery } from '../push-storage.js';
+import { type DeliveryHeadRow, shownQueue } from '../rules/delivery-head.js';
+import { HEAD_COLUMNS, headOfRow, QUEUE_COLUMNS, queueValues } from './push-queues.js';
 import {
   configIdOf,
   indexForm,
   type KeyColumns,
   keyFields,
-  nameOf,
   type StoredScopes,
   storedKey,
   textOfName,
 } from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
 
-interface LockedRow extends QueueRow {
+interface LockedRow extends DeliveryHeadRow {
   readonly pk: number;
   readonly part: number;
   readonly last: number;
@@ -41,10 +35,7 @@ const LOCK_TASK: Sql = {
 };
 const LOCK: Sql = {
   name: 'lock-queue',
-  text: `SELECT t.pk, t.part, t.seq AS last, t.floor, parley.now_ms() AS now,
-      ${QUEUE_COLUMNS.split(', ')
-        .map((column) => `c.${column}`)
-        .join(', ')}
+  text: `SELECT t.pk, t.part, t.seq AS last, t.floor, parley.now_ms() AS now, ${HEAD_COLUMNS}
     FROM parley.task t JOIN parley.push_config c ON c.task = t.pk AND c.part = t.part
     WHERE t.pk = $1 AND t.part = $2 AND c.id = $3 FOR UPDATE OF c`,
 };
@@ -69,7 +60,7 @@ async function changeQueue<Answer>(
   const [row] = task === undefined ? [] : await tables.query<LockedRow>(LOCK, task.pk, part, config);
   let values: ReturnType<typeof queueValues> | undefined;
   const engine: QueueTables<LockedRow> = {
-    head: deliveryHeadOf,
+    head: headOfRow,
     log: ({ floor, last }) => ({ floor, last }),
     write: (_, head) => {
       values = queueValues(head);
@@ -141,7 +132,7 @@ export function purgeDelivery(tables: Tables, scopes: StoredScopes, queue: Deliv
   return changeQueue(tables, { scopes, queue }, (engine, found, now) => purgeQueue(engine, found, now));
 }
 
-interface PageRow extends Pick<QueueRow, 'position' | 'due' | 'attempts' | 'last_status' | 'parked'>, KeyColumns {
+interface PageRow extends DeliveryHeadRow, KeyColumns {
   readonly place: number;
   readonly config_id: string;
   readonly config: string;
@@ -152,8 +143,8 @@ function listOf(name: string, ofAgents: string): Sql {
   return {
     name,
     repeatable: true,
-    text: `SELECT c.place, t.agent, t.tenant, t.owner, t.id, t.full_id, c.id AS config_id, c.config, c.position, t.seq AS last, c.attempts,
-      c.due, c.last_status, c.parked
+    text: `SELECT c.place, t.agent, t.tenant, t.owner, t.id, t.full_id, c.id AS config_id, c.config,
+      t.seq AS last, ${HEAD_COLUMNS}
     FROM parley.push_config c JOIN parley.task t ON t.pk = c.task AND t.part = c.part
     WHERE ${ofAgents} AND c.place > $2 AND ($3::uuid IS NULL OR t.scope = $3)
       AND ($4::text IS NULL OR $4 = 'pending' AND c.due IS NOT NULL OR $4 = 'parked' AND c.parked IS NOT NULL)
@@ -180,21 +171,11 @@ export async function listDeliveries(
     limit + 1,
   ];
   const rows = await tables.query<PageRow>(agents === undefined ? LIST_ALL : LIST, ...values);
-  const queues = rows.slice(0, limit).map(queueOf);
-  const next = rows.length > limit ? rows[limit - 1]?.place : undefined;
-  return next === undefined ? { queues } : { queues, next: String(next) };
-}
-
-function queueOf(row: PageRow): DeliveryQueue {
-  const { position, last, attempts, due, last_status: lastStatus, parked } = row;
-  return {
-    key: storedKey(row),
-    configId: configIdOf(row.config_id, row.config),
-    position,
-    last,
-    attempts,
-    ...(due !== null && { dueAt: due }),
-    ...(lastStatus !== null && { lastStatus }),
-    ...(parked !== null && { parked: nameOf(parked) }),
-  };
+  const { found: queues, ...rest } = pageOf(rows, {
+    limit,
+    read: (row) =>
+      shownQueue({ key: storedKey(row), configId: configIdOf(row.config_id, row.config) }, headOfRow(row), row.last),
+    cursorOf: (row) => String(row.place),
+  });
+  return { queues, ...rest };
 }

@@ -1,3 +1,4 @@
+import { sweepTimes } from '../rules/retention.js';
 import type { Retention, Swept } from '../task-storage.js';
 import { forgetNodes } from './nodes.js';
 import type { Sql, Tables } from './tables.js';
@@ -129,7 +130,7 @@ export async function foldCounts(tables: Tables): Promise<boolean> {
 /** Removes what has been kept long enough. Does nothing while another process sweeps. Runs in a transaction. */
 export async function sweepOnce(
   tables: Tables,
-  { taskRetentionMs, eventLogMs, limit }: Retention,
+  retention: Retention,
   eventLogBytes: number | undefined,
 ): Promise<Swept> {
   const [held] = await tables.query<{ readonly locked: boolean; readonly now: number }>(LOCK);
@@ -137,8 +138,8 @@ export async function sweepOnce(
   const { now } = held;
   await forgetNodes(tables);
   await tables.query(CLOCK_BACK, now);
-  const finishedBefore = now - taskRetentionMs;
-  const logsBefore = Math.max(now - eventLogMs, finishedBefore);
+  const { limit } = retention;
+  const { finishedBefore, logsBefore } = sweepTimes(retention, now);
   const removed = async (sql: Sql, ...values: readonly number[]) =>
     (await tables.query<{ readonly removed: number }>(sql, ...values))[0]?.removed ?? 0;
   const keys = await removed(KEYS, now, limit);

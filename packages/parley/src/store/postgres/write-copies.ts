@@ -1,5 +1,5 @@
 import { stateNumber } from '../state-numbers.js';
-import type { CopiedKey, CopiedTask } from '../task-transfer.js';
+import { type CopiedKey, type CopiedTask, copiedBytes } from '../task-transfer.js';
 import { contextHash, fullText, indexForm, type StoredScopes, scopeColumns, textOfName } from './stored-names.js';
 import type { Sql } from './tables.js';
 
@@ -101,7 +101,7 @@ export function taskRow(scopes: StoredScopes, copy: CopiedTask, n: number): obje
     metadata: copy.metadata,
     history: copy.history,
     artifacts: copy.artifacts,
-    bytes: records.reduce((sum, { event, history, metadata }) => sum + textLengths(event, history, metadata), 0),
+    bytes: copiedBytes(records),
     records,
     turns: copy.turns.map((turn, at) => ({ ...turn, ready: at === 0 })),
     configs: copy.pushConfigs.map(({ id, parked, ...config }) => ({
@@ -128,8 +128,4 @@ export function keyRow(scopes: StoredScopes, { scope, key, taskId, expiresAt, ..
     task_id: taskId === null ? null : indexForm(taskId),
     full_task_id: taskId === null ? null : fullText(taskId),
   };
-}
-
-function textLengths(...texts: readonly (string | null)[]): number {
-  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }

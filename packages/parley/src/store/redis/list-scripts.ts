@@ -1,3 +1,4 @@
+import { isLast, LIST_BOUNDS, type ListTime } from '../rules/list-query.js';
 import { ALL_STATES } from '../state-numbers.js';
 import { KEY } from './redis-keys.js';
 
@@ -6,10 +7,17 @@ const CHUNK = 100;
 /** Tasks of a context that are sorted in memory for a list by creation. */
 const SORTED = 10_000;
 
+/** Lua that tells if `time` is within the bounds of its kind. `isPast`: only within those that end a list. */
+function withinLua(kind: ListTime, isPast = false): string {
+  return LIST_BOUNDS.filter((bound) => bound.time === kind && (!isPast || isLast(bound, kind)))
+    .map(({ name, operator }) => `(not bounds.${name} or time ${operator} bounds.${name})`)
+    .join(' and ');
+}
+
 /** Lua that walks over the tasks of a scope in the order of a list, and keeps those that match. */
 const WALK = `
 local scope, order, context, wanted = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local status_after, created_after, created_before = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local bounds = { ${LIST_BOUNDS.map(({ name }, at) => `${name} = tonumber(ARGV[${6 + at}])`).join(', ')} }
 local cursor_time, cursor_id = tonumber(ARGV[9]), ARGV[10]
 local bound = tonumber(ARGV[11])
 local made = base .. '${KEY.made}' .. scope
@@ -60,8 +68,8 @@ local function refill(source)
 end
 local function open_source(key, state)
   local left = cursor_time and rank_of(key, cursor_time, cursor_id) or call('ZCARD', key)
-  if key == made and created_before then
-    left = math.min(left, call('ZCOUNT', key, '-inf', '(' .. num(created_before)))
+  if key == made and bounds.createdBefore then
+    left = math.min(left, call('ZCOUNT', key, '-inf', '(' .. num(bounds.createdBefore)))
   end
   local source = { key = key, state = state, left = left, items = {} }
   refill(source)
@@ -126,37 +134,41 @@ end
 -- True if no entry from this one on can match.
 local function is_past(time)
   if order == 'status' then
-    return status_after and time < status_after
+    return not (${withinLua('status', true)})
   end
-  return (created_after and time <= created_after)
+  return not (${withinLua('created', true)})
 end
+local function is_status_within(time)
+  return ${withinLua('status')}
+end
+local function is_created_within(time)
+  return ${withinLua('created')}
+end
+local is_created_bounded = bounds.createdAfter or bounds.createdBefore
 local function is_wanted(state)
   return wanted == '' or string.find(',' .. wanted .. ',', ',' .. state .. ',', 1, true)
 end
 local function matches(id, time, state)
   if order == 'status' then
-    if created_after or created_before then
-      local created = tonumber(call('ZSCORE', made, id))
-      if (created_after and created <= created_after) or (created_before and created >= created_before) then
-        return false
-      end
+    if is_created_bounded and not is_created_within(tonumber(call('ZSCORE', made, id))) then
+      return false
     end
     if state or wanted == '' then
       return true
     end
   else
-    if created_before and time >= created_before then
+    if not is_created_within(time) then
       return false
     end
     if context ~= '' and not is_sorted and not call('ZSCORE', in_context, id) then
       return false
     end
-    if wanted == '' and not status_after then
+    if wanted == '' and not bounds.statusAfter then
       return true
     end
   end
   local head = parse(call('HGET', base .. '${KEY.task}' .. name_of(id), 'h'))
-  return is_wanted(head.state) and (order == 'status' or not status_after or head.since >= status_after)
+  return is_wanted(head.state) and (order == 'status' or is_status_within(head.since))
 end
 `;
 
@@ -227,23 +239,22 @@ end
  */
 export const COUNT = `${WALK}
 local function count_of(key)
-  if status_after then
-    return call('ZCOUNT', key, num(status_after), '+inf')
+  if bounds.statusAfter then
+    return call('ZCOUNT', key, num(bounds.statusAfter), '+inf')
   end
   return call('ZCARD', key)
 end
-local is_bounded = created_after or created_before
-if not is_bounded and context == '' then
+if not is_created_bounded and context == '' then
   local count = 0
   for state in string.gmatch(wanted ~= '' and wanted or '${ALL_STATES.join()}', '%d+') do
     count = count + count_of(base .. '${KEY.state}' .. state .. scope)
   end
   return { count }
-elseif not is_bounded and wanted == '' then
+elseif not is_created_bounded and wanted == '' then
   return { count_of(in_context) }
-elseif context == '' and wanted == '' and not status_after then
-  return { call('ZCOUNT', made, created_after and '(' .. num(created_after) or '-inf',
-    created_before and '(' .. num(created_before) or '+inf') }
+elseif context == '' and wanted == '' and not bounds.statusAfter then
+  local from, to = bounds.createdAfter, bounds.createdBefore
+  return { call('ZCOUNT', made, from and '(' .. num(from) or '-inf', to and '(' .. num(to) or '+inf') }
 end
 local count, looked = 0, 0
 local last_time, last_id = '', ''

@@ -1,5 +1,6 @@
 import { StorageError } from '../../errors/storage-error.js';
 import { purgeQueue, type QueueTables, replayQueue, settleQueue } from '../engine/delivery-queues.js';
+import { pageOf } from '../engine/pages.js';
 import { PARTITIONS } from '../partition.js';
 import type {
   ConfigChange,
@@ -11,12 +12,11 @@ import type {
   DeliveryOutcome,
   DeliveryPage,
   DeliveryQuery,
-  DeliveryQueue,
   HeldDelivery,
   StoredPushConfig,
 } from '../push-storage.js';
 import { type ClaimedTexts, readableDeliveries } from '../readable-deliveries.js';
-import type { DeliveryHead, DeliveryLog } from '../rules/delivery-head.js';
+import { type DeliveryHead, type DeliveryLog, shownQueue } from '../rules/delivery-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type { RedisCalls } from './redis-calls.js';
 import { recordOf } from './task-texts.js';
@@ -167,10 +167,10 @@ export class RedisDeliveries {
     const wanted = scope === undefined ? agents : [scope.agent];
     const names = wanted?.map((agent) => JSON.stringify(agent)) ?? [ALL_AGENTS];
     const start = cursorOf(cursor);
-    const queues: DeliveryQueue[] = [];
+    const found: { readonly partition: number; readonly entry: ListedQueue }[] = [];
     const partitions = only === undefined ? Array.from({ length: PARTITIONS }, (_, at) => at) : [only.partition];
     const rest = partitions.filter((partition) => partition >= start.partition);
-    for (let at = 0; at < rest.length; at += TOGETHER) {
+    for (let at = 0; at < rest.length && found.length <= limit; at += TOGETHER) {
       const group = rest.slice(at, at + TOGETHER).map(async (partition) => {
         const after = partition === start.partition ? start.order : '0';
         const filter = {
@@ -181,14 +181,16 @@ export class RedisDeliveries {
         return { partition, ...(await this.#listed(partition, { ...filter, after, limit: limit + 1 })) };
       });
       for (const { partition, listed } of await Promise.all(group)) {
-        for (const entry of listed) {
-          if (queues.length >= limit) return { queues, next: start.last };
-          queues.push(queueOf(entry));
-          start.last = `${partition} ${entry[3]}`;
-        }
+        found.push(...listed.map((entry) => ({ partition, entry })));
       }
     }
-    return { queues };
+    const { found: queues, ...next } = pageOf(found, {
+      limit,
+      read: ({ entry: [member, text, last] }) =>
+        shownQueue(deliveryKeyOf(member), deliveryHeadOf(text).head, Number(last)),
+      cursorOf: ({ partition, entry }) => `${partition} ${entry[3]}`,
+    });
+    return { queues, ...next };
   }
 
   /** Queues of one partition behind an order, so many at most. */
@@ -294,21 +296,8 @@ function textsOf([member, text, config, last, first, records]: ClaimedQueue): Cl
   };
 }
 
-function queueOf([member, text, last]: ListedQueue): DeliveryQueue {
-  const { position, attempts, dueAt, lastStatus, parked } = deliveryHeadOf(text).head;
-  return {
-    ...deliveryKeyOf(member),
-    position,
-    last: Number(last),
-    attempts,
-    ...(dueAt !== undefined && { dueAt }),
-    ...(lastStatus !== undefined && { lastStatus }),
-    ...(parked !== undefined && { parked }),
-  };
-}
-
 /** The place behind which a list goes on. */
-function cursorOf(cursor: string | undefined): { readonly partition: number; readonly order: string; last: string } {
+function cursorOf(cursor: string | undefined): { readonly partition: number; readonly order: string } {
   const [, partition = '0', order = '0'] = /^(\d+) (\d+)$/.exec(cursor ?? '') ?? [];
-  return { partition: Number(partition), order, last: `${partition} ${order}` };
+  return { partition: Number(partition), order };
 }

@@ -1,4 +1,5 @@
 import { PARTITIONS } from '../partition.js';
+import { logRetentionMs } from '../rules/retention.js';
 import type { Retention, Swept } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 
@@ -14,10 +15,11 @@ export class RedisRetention {
     this.#calls = calls;
   }
 
-  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
+  async sweep(retention: Retention): Promise<Swept> {
+    const ages = [retention.taskRetentionMs, logRetentionMs(retention)];
     const { keys } = this.#calls;
     const place = (partition: number) => ({ base: keys.base(partition), key: keys.count(partition) });
-    const looks = await this.#calls.everywhere<0 | 1>('peekSweep', [taskRetentionMs, eventLogMs]);
+    const looks = await this.#calls.everywhere<0 | 1>('peekSweep', ages);
     // The next sweep begins elsewhere, so that a limit starves no partition.
     this.#start = (this.#start + 97) % PARTITIONS;
     const distance = (partition: number) => (partition - this.#start + PARTITIONS) % PARTITIONS;
@@ -25,14 +27,13 @@ export class RedisRetention {
       .flatMap((isDue, partition) => (isDue === 1 ? [partition] : []))
       .sort((one, other) => distance(one) - distance(other));
     const swept = { tasks: 0, records: 0, keys: 0 };
-    let left = limit;
+    let left = retention.limit;
     for (const partition of due) {
       for (let taken = 1; taken > 0 && left > 0; left -= taken) {
-        const args = [taskRetentionMs, eventLogMs, Math.min(left, SLICE)];
         const [tasks, records, removed] = await this.#calls.run<readonly [number, number, number]>(
           'sweep',
           place(partition),
-          args,
+          [...ages, Math.min(left, SLICE)],
         );
         swept.tasks += tasks;
         swept.records += records;

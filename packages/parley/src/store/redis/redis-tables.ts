@@ -1,7 +1,6 @@
 import { StorageError } from '../../errors/storage-error.js';
-import type { JsonValue } from '../../model/json.js';
 import type { Commit, Committed, FoundTurn, Question, Rows, SharedTables } from '../engine/shared-tables.js';
-import { parsedCancel } from '../held-turn.js';
+import { parsedCancel, parsedProgress } from '../held-turn.js';
 import type { TaskKey } from '../task-key.js';
 import type { StoredTask } from '../task-storage.js';
 import { ChangeTexts, type LogLimits, questionFields } from './change-texts.js';
@@ -120,7 +119,6 @@ function foundTurn([turn, [counts, checkpoint, cancel]]: NonNullable<RowsAnswer[
     turn: Number(turn),
     attempts: Number(attempts),
     handOvers: Number(handOvers),
-    ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
-    ...(cancel !== null && { cancel: parsedCancel(cancel) }),
+    ...parsedProgress({ checkpoint, cancel }),
   };
 }

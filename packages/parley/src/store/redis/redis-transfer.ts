@@ -1,12 +1,13 @@
 import type { Redis } from 'ioredis';
-import { StorageError } from '../../errors/storage-error.js';
-import type {
-  CopiedKey,
-  CopiedPushConfig,
-  CopiedRecord,
-  CopiedTask,
-  TransferCounts,
-  TransferTarget,
+import type { RecordTexts } from '../../task/log-record.js';
+import {
+  type CopiedKey,
+  type CopiedPushConfig,
+  type CopiedTask,
+  SILENCE_MS,
+  stillUsed,
+  type TransferCounts,
+  type TransferTarget,
 } from '../task-transfer.js';
 import { RedisCalls } from './redis-calls.js';
 import type { RedisConnection } from './redis-connection.js';
@@ -16,9 +17,6 @@ import { RedisProcesses } from './redis-processes.js';
 import { openChecked } from './redis-schema.js';
 import { walkKeys } from './redis-walk.js';
 import { headOf, headTextOf } from './task-texts.js';
-
-/** A server beats every few seconds. One that was silent for so long has ended. */
-const SILENCE_MS = 20_000;
 
 /** Redis as the target of a copy. Each task is written by itself, because it has a partition of its own. */
 export class RedisTransfer implements TransferTarget {
@@ -41,8 +39,7 @@ export class RedisTransfer implements TransferTarget {
     const [now, nodes] = await Promise.all([processes.now(), processes.nodes()]);
     if (nodes.every(({ seenAt }) => seenAt < now - SILENCE_MS)) return transfer;
     await connection.close();
-    const wait = `stop it, and wait for ${SILENCE_MS / 1_000} s`;
-    throw new StorageError(`A server has used ${connection.settings.subject} in the last seconds: ${wait}`);
+    throw stillUsed(connection.settings.subject);
   }
 
   /** Looks at all tasks and keys, because no list has them all. */
@@ -139,7 +136,7 @@ function answersOf(found: readonly (readonly [Error | null, unknown])[] | null):
 }
 
 /** A record as an element of a log: see `recordText`. */
-function elementOf({ turn, event, history, metadata }: CopiedRecord): string {
+function elementOf({ turn, event, history, metadata }: RecordTexts): string {
   if (history === null && metadata === null) return `${turn}\n${event}`;
   return `${turn}\n${event}\n${history ?? ''}${metadata === null ? '' : `\n${metadata}`}`;
 }

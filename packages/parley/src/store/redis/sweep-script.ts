@@ -25,8 +25,7 @@ return is_due and 1 or 0
 export const SWEEP = `${DROP_LOG}${REMOVE}${KEY_LUA}
 local time, left = now(), tonumber(ARGV[4])
 local tasks_before = num(time - tonumber(ARGV[2]))
--- A log does not outlive its task.
-local logs_before = num(time - math.min(tonumber(ARGV[2]), tonumber(ARGV[3])))
+local logs_before = num(time - tonumber(ARGV[3]))
 local tasks, records, keys = 0, 0, 0
 
 -- No task has ended later than now: what a clock that was ahead has written is put right.

@@ -1,7 +1,8 @@
 import { ShapedTask } from '../../task/shaped-task.js';
-import { PageBudget } from '../page-budget.js';
+import { ABANDONED_BYTES, PageBudget } from '../engine/pages.js';
 import { PARTITIONS } from '../partition.js';
-import { isRunning } from '../rules/task-head.js';
+import { LIST_BOUNDS, shownTask } from '../rules/list-query.js';
+import { storedTask } from '../rules/task-head.js';
 import { stateNumber } from '../state-numbers.js';
 import type { TaskKey } from '../task-key.js';
 import type { ListCursor, StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
@@ -26,8 +27,6 @@ type CountAnswer = readonly [count: number, time?: string, id?: string, rest?: s
 const LOOKED_AT = 2_000;
 /** Tasks that a total looks at, before it is estimated. */
 const COUNTED = 20_000;
-/** The bound for the JSON of one page of abandoned tasks. */
-const ABANDONED_BYTES = 8_388_608;
 /** Partitions that are asked at the same time. */
 const TOGETHER = 64;
 
@@ -158,15 +157,13 @@ export class RedisTaskLists {
 
 /** The arguments of `WALK`. An empty text stands for what is absent. */
 function walkFields(place: ScopePlace, query: TaskQuery, cursor: ListCursor | undefined): readonly (string | number)[] {
-  const { orderBy, contextId, states = [], statusAfter, createdAfter, createdBefore } = query;
+  const { orderBy, contextId, states = [] } = query;
   return [
     place.scope,
     orderBy,
     contextId === undefined ? '' : JSON.stringify(contextId),
     [...new Set(states)].map(stateNumber).join(','),
-    statusAfter ?? '',
-    createdAfter ?? '',
-    createdBefore ?? '',
+    ...LIST_BOUNDS.map(({ name }) => query[name] ?? ''),
     cursor?.time ?? '',
     cursor?.id ?? '',
     LOOKED_AT,
@@ -176,37 +173,20 @@ function walkFields(place: ScopePlace, query: TaskQuery, cursor: ListCursor | un
 function listedTask(key: TaskKey, [, , isWhole, content]: ListedTask, query: TaskQuery, now: number): StoredTask {
   if (isWhole === 1) {
     const stored = storedOf(key, content, now);
-    const { artifacts, history, ...bare } = stored.task;
-    return {
-      ...stored,
-      task: {
-        ...bare,
-        ...(query.artifacts && artifacts !== undefined && { artifacts }),
-        ...(query.history && history !== undefined && { history }),
-      },
-    };
+    return { ...stored, task: shownTask(stored.task, query) };
   }
   const [numbers, node, context, status, metadata] = content[0];
   const head = headOf([numbers, node, context]);
   if (head === undefined) throw new Error(`The task ${key.id} has no head`);
-  const { seq, epoch, createdAt, holder, contextId } = head;
   const task = ShapedTask.parse({
     id: key.id,
-    contextId: contextId ?? undefined,
+    contextId: head.contextId ?? undefined,
     status,
     metadata: metadata ?? undefined,
     history: undefined,
     artifacts: undefined,
   });
-  return {
-    scope: key.scope,
-    task,
-    seq,
-    epoch,
-    running: isRunning(head, now),
-    heldTurn: holder?.turn ?? 0,
-    createdAt,
-  };
+  return storedTask({ scope: key.scope, task }, head, now);
 }
 
 function bytesOf([fields, records]: TaskContent): number {

@@ -1,11 +1,9 @@
-import type { JsonObject } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import type { SharedHead } from '../engine/shared-tables.js';
-import { isRunning } from '../rules/task-head.js';
+import { storedTask } from '../rules/task-head.js';
 import { stateNumber, stateOfNumber } from '../state-numbers.js';
 import type { TaskKey } from '../task-key.js';
 import type { StoredTask } from '../task-storage.js';
@@ -135,19 +133,15 @@ export function taskOf(id: string, [fields, records]: TaskContent): { readonly h
   const log = records.map((text, at) => recordOf(seq + at + 1, text));
   if (snapshotSeq !== null) {
     const texts = { status: snapshotStatus ?? status, metadata: snapshotMetadata ?? undefined, history, artifacts };
-    return { head, task: TaskBuilder.fold(ShapedTask.parse({ id, contextId, ...texts }), log) };
+    return { head, task: TaskBuilder.replay(id, ShapedTask.parse({ id, contextId, ...texts }), log) };
   }
-  // Without a snapshot the log is complete, and it begins with the task.
-  const [first, ...rest] = log;
-  if (first === undefined || !('task' in first.event)) throw new Error(`The log of task ${id} has no beginning`);
-  return { head, task: TaskBuilder.fold(first.event.task, rest) };
+  return { head, task: TaskBuilder.replay(id, undefined, log) };
 }
 
 /** The stored task of a content at a time of the storage. */
 export function storedOf({ scope, id }: TaskKey, content: TaskContent, now: number): StoredTask {
   const { head, task } = taskOf(id, content);
-  const { seq, epoch, createdAt, holder } = head;
-  return { scope, task, seq, epoch, running: isRunning(head, now), heldTurn: holder?.turn ?? 0, createdAt };
+  return storedTask({ scope, task }, head, now);
 }
 
 /** A record as an element of a log. JSON has no line breaks. */
@@ -159,9 +153,6 @@ export function recordText({ turn, text, history, metadata }: LogRecord): string
 
 /** The record of an element of a log. */
 export function recordOf(seq: number, element: string): LogRecord {
-  const [turn, text = '', history = '', metadata] = element.split('\n');
-  return LogRecord.fromText(seq, Number(turn), text, {
-    ...(history !== '' && { history: JSON.parse(history) as readonly Message[] }),
-    ...(metadata !== undefined && { metadata: JSON.parse(metadata) as JsonObject }),
-  });
+  const [turn, event = '', history, metadata = null] = element.split('\n');
+  return LogRecord.parse({ seq, turn: Number(turn), event, history: history || null, metadata });
 }

@@ -1,8 +1,4 @@
-import type { JsonValue } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
-import type { CallerContext } from '../caller-context.js';
-import type { Claim, ClaimRequest, Claims } from '../held-turn.js';
-import { parsedCancel } from '../held-turn.js';
+import { type Claim, type ClaimRequest, type Claims, parsedTurn } from '../held-turn.js';
 import type { TaskKey } from '../task-key.js';
 import type { RedisCalls } from './redis-calls.js';
 import { type TaskPlace, taskKeyOf } from './redis-keys.js';
@@ -39,11 +35,8 @@ function claimOf(
     turn: held,
     attempt,
     handOvers,
-    message: JSON.parse(message) as Message,
-    caller: JSON.parse(caller) as CallerContext,
     began: head.began === held,
-    ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
-    ...(cancel !== null && { cancel: parsedCancel(cancel) }),
+    ...parsedTurn({ message, caller, checkpoint, cancel }),
   };
   return { claim, head };
 }

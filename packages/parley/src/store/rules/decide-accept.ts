@@ -1,5 +1,5 @@
 import type { Lease } from '../held-turn.js';
-import { type AcceptedTurn, type Holder, holderOf, type TaskHead } from './task-head.js';
+import { type AcceptedTurn, holderOf, type TaskHead } from './task-head.js';
 
 /** The part of an acceptance on which its decision rests. */
 export interface AcceptRequest {
@@ -9,6 +9,9 @@ export interface AcceptRequest {
   /** Set if the turn is to be claimed by the commit that accepts it. */
   readonly claim: Lease | undefined;
 }
+
+/** The turns of a task. */
+type TaskTurns = Pick<TaskHead, 'turns' | 'epoch' | 'queue' | 'holder'>;
 
 /** The decision about a message. */
 export type AcceptDecision = AcceptedTurn | { readonly kind: 'not-found' | 'terminal' | 'other-context' | 'full' };
@@ -28,22 +31,23 @@ export function decideAccept(head: TaskHead | undefined, request: AcceptRequest,
   const namesContext = contextId !== undefined && contextId !== null;
   if (namesContext && contextId !== head.contextId) return REFUSED.otherContext;
   if (head.queue.length > waitingLimit) return REFUSED.full;
-  const turn = head.turns + 1;
-  if (claim === undefined || head.queue.length > 0) {
-    const { epoch, holder } = head;
+  return nextTurn(head, claim, now);
+}
+
+/** The turns of a task that is new. */
+export const NO_TURNS: TaskTurns = { turns: 0, epoch: 0, queue: [], holder: undefined };
+
+/** The turn of a message behind the other turns of its task. It is claimed if it is the only one, and a node asks. */
+export function nextTurn(
+  { turns, epoch, queue, holder }: TaskTurns,
+  claim: Lease | undefined,
+  now: number,
+): AcceptedTurn {
+  const turn = turns + 1;
+  if (claim === undefined || queue.length > 0) {
     return { kind: 'accepted', turn, epoch, holder, attempts: 0, isReady: holder === undefined };
   }
-  return claimedTurn(turn, head.epoch + 1, holderOf(turn, claim, now));
-}
-
-/** The first turn of a new task. */
-export function firstTurn(claim: Lease | undefined, now: number): AcceptedTurn {
-  if (claim !== undefined) return claimedTurn(1, 1, holderOf(1, claim, now));
-  return { kind: 'accepted', turn: 1, epoch: 0, holder: undefined, attempts: 0, isReady: true };
-}
-
-function claimedTurn(turn: number, epoch: number, holder: Holder): AcceptedTurn {
-  return { kind: 'accepted', turn, epoch, holder, attempts: 1, isReady: false };
+  return { kind: 'accepted', turn, epoch: epoch + 1, holder: holderOf(turn, claim, now), attempts: 1, isReady: false };
 }
 
 /** The answer to a message that was taken in before. */

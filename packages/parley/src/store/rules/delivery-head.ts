@@ -1,3 +1,5 @@
+import type { DeliveryKey, DeliveryQueue } from '../push-storage.js';
+
 /** The part of a queue of deliveries on which every decision about it rests. Times are ms of the storage's clock. */
 export interface DeliveryHead {
   /** Sequence number of the last settled record. */
@@ -17,4 +19,47 @@ export interface DeliveryLog {
   readonly floor: number;
   /** Sequence number of the last record. */
   readonly last: number;
+}
+
+/** The columns of a head in a table. `null` stands for what is absent. */
+export interface DeliveryHeadRow {
+  readonly position: number;
+  readonly due: number | null;
+  readonly attempts: number;
+  readonly status: number | null;
+  readonly parked: string | null;
+  readonly epoch: number;
+  readonly node: string | null;
+  readonly leaseEnd: number | null;
+}
+
+/** The head of a row. */
+export function deliveryHeadOf(row: DeliveryHeadRow): DeliveryHead {
+  const { position, due, attempts, status, parked, epoch, node, leaseEnd } = row;
+  return {
+    position,
+    dueAt: due ?? undefined,
+    attempts,
+    lastStatus: status ?? undefined,
+    parked: parked ?? undefined,
+    epoch,
+    holder: node === null || leaseEnd === null ? undefined : { node, leaseEnd },
+  };
+}
+
+/** The values of a head, in the order of `DeliveryHeadRow`. */
+export function deliveryValues(head: DeliveryHead): readonly (string | number | null)[] {
+  const { position, dueAt = null, attempts, lastStatus = null, parked = null, epoch, holder } = head;
+  return [position, dueAt, attempts, lastStatus, parked, epoch, holder?.node ?? null, holder?.leaseEnd ?? null];
+}
+
+/** A queue as lists show it. `last`: the last record of its task. */
+export function shownQueue({ key, configId }: DeliveryKey, head: DeliveryHead, last: number): DeliveryQueue {
+  const { position, attempts, dueAt, lastStatus, parked } = head;
+  return {
+    ...{ key, configId, position, last, attempts },
+    ...(dueAt !== undefined && { dueAt }),
+    ...(lastStatus !== undefined && { lastStatus }),
+    ...(parked !== undefined && { parked }),
+  };
 }

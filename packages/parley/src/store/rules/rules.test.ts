@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideAccept, firstTurn, repeatedAccept } from './decide-accept.js';
+import { decideAccept, NO_TURNS, nextTurn, repeatedAccept } from './decide-accept.js';
 import { type AppendRequest, decideAppend } from './decide-append.js';
 import { decideCancel, decideDelete } from './decide-cancel.js';
 import { keyStanding } from './decide-key.js';
@@ -69,7 +69,7 @@ describe('a message', () => {
   });
 
   it('begins a new task with turn 1', () => {
-    expect(firstTurn(LEASE, 5)).toEqual({
+    expect(nextTurn(NO_TURNS, LEASE, 5)).toEqual({
       kind: 'accepted',
       turn: 1,
       epoch: 1,
@@ -77,7 +77,7 @@ describe('a message', () => {
       attempts: 1,
       isReady: false,
     });
-    expect(firstTurn(undefined, 5)).toMatchObject({ epoch: 0, holder: undefined, attempts: 0, isReady: true });
+    expect(nextTurn(NO_TURNS, undefined, 5)).toMatchObject({ epoch: 0, holder: undefined, attempts: 0, isReady: true });
   });
 
   it('that is repeated gets its turn again, with its claim if its node holds it and has written nothing', () => {

@@ -1,4 +1,7 @@
+import type { Task } from '../../model/task.js';
 import type { Lease } from '../held-turn.js';
+import type { Scope } from '../task-key.js';
+import type { StoredTask } from '../task-storage.js';
 
 /** A lease on the first turn of a task. Times are ms of the storage's clock. */
 export interface Holder {
@@ -60,6 +63,16 @@ export interface HeldNumbers {
 /** True while the lease of a node on the task lasts. */
 export function isRunning({ holder }: Pick<TaskHead, 'holder'>, now: number): boolean {
   return holder !== undefined && holder.leaseEnd > now;
+}
+
+/** A task with the numbers of its head. */
+export function storedTask(
+  { scope, task }: { readonly scope: Scope; readonly task: Task },
+  head: Pick<TaskHead, 'seq' | 'epoch' | 'holder'> & { readonly createdAt: number },
+  now: number,
+): StoredTask {
+  const { seq, epoch, holder, createdAt } = head;
+  return { scope, task, seq, epoch, running: isRunning(head, now), heldTurn: holder?.turn ?? 0, createdAt };
 }
 
 /** Count of turns that wait and have no holder. */

@@ -8,9 +8,16 @@ import {
   replayQueue,
   settleQueue,
 } from '../engine/delivery-queues.js';
-import type { DeliveryHead, DeliveryLog } from '../rules/delivery-head.js';
+import { firstBytes } from '../engine/pages.js';
+import {
+  type DeliveryHead,
+  type DeliveryHeadRow,
+  type DeliveryLog,
+  deliveryHeadOf,
+  deliveryValues,
+} from '../rules/delivery-head.js';
 import { AFTER_SEQ } from './record-keys.js';
-import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
+import { eventBytes, type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
 import type { HeadRow } from './task-heads.js';
 import type {
   ClaimDeliveriesResult,
@@ -18,26 +25,17 @@ import type {
   ClaimedDelivery,
   PurgeDeliveryWrite,
   QueueFields,
-  RecordFields,
   ReplayDeliveryWrite,
   SettleDeliveryWrite,
   WriteResults,
 } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
-interface QueueRow {
+interface QueueRow extends DeliveryHeadRow {
   readonly pk: number;
   readonly task: number;
   readonly agent: number;
   readonly config: string;
-  readonly position: number;
-  readonly due: number | null;
-  readonly attempts: number;
-  readonly status: number | null;
-  readonly parked: string | null;
-  readonly epoch: number;
-  readonly node: string | null;
-  readonly leaseEnd: number | null;
 }
 
 /** The task of a queue, and its configuration. */
@@ -68,15 +66,12 @@ export function putQueue(
   const { sql } = tables;
   const { config, position, now } = queue;
   const row = sql.get<QueueRow>(`${QUEUES} WHERE task = ? AND config = ?`, head.pk, config);
-  const created = queueOfConfig(row && headOf(row), { position, last: head.seq, now });
+  const created = queueOfConfig(row && deliveryHeadOf(row), { position, last: head.seq, now });
   if (row !== undefined) return writeQueue(tables, row.pk, created);
   sql.run(
-    `INSERT INTO push_delivery SELECT NULL, pk, agent, ?, ?, ?, ?, NULL, NULL, ?, NULL, NULL FROM task WHERE pk = ?`,
+    'INSERT INTO push_delivery SELECT NULL, pk, agent, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM task WHERE pk = ?',
     config,
-    created.position,
-    created.dueAt ?? null,
-    created.attempts,
-    created.epoch,
+    ...deliveryValues(created),
     head.pk,
   );
   head.hasDeliveries = true;
@@ -97,7 +92,7 @@ class QueueRows implements QueueTables<QueueRow>, DueTables<QueueRow, ClaimedDel
   }
 
   head(row: QueueRow): DeliveryHead {
-    return headOf(row);
+    return deliveryHeadOf(row);
   }
 
   log({ task }: QueueRow): DeliveryLog {
@@ -119,12 +114,13 @@ class QueueRows implements QueueTables<QueueRow>, DueTables<QueueRow, ClaimedDel
       const owner = sql.get<OwnerRow>(OWNER, row.task, row.config);
       if (owner === undefined) return undefined;
       const after = Math.max(claimed.position, owner.floor - 1);
-      const records = firstRecords(this.#tables, { task: row.task, after }, maxBytes);
+      const all = recordsOf(sql.each<RecordRow>(ROWS, row.task, after, row.task), after);
+      const records = firstBytes(all, maxBytes, eventBytes);
       writeQueue(this.#tables, row.pk, claimed);
       const { agent, tenant, owner: user, id: taskId, last, config } = owner;
       const { epoch, position, attempts } = claimed;
       const key = { scope: [agent, tenant, user] as const, taskId, configId: row.config };
-      const bytes = records.reduce((sum, [, , event]) => sum + event.length, 0);
+      const bytes = records.reduce((sum, record) => sum + eventBytes(record), 0);
       return { claim: { ...key, epoch, config, position, last, attempts, records }, bytes };
     });
   }
@@ -171,23 +167,6 @@ function handOut(
   return claimQueues(new QueueRows(tables), { due, demand }, now);
 }
 
-/** Records of a task after a sequence number, until their events have so much JSON; at least one. */
-function firstRecords(
-  { sql }: WriteTables,
-  { task, after }: { readonly task: number; readonly after: number },
-  maxBytes: number,
-): readonly RecordFields[] {
-  const records: RecordFields[] = [];
-  let bytes = 0;
-  for (const record of recordsOf(sql.each<RecordRow>(ROWS, task, after, task), after)) {
-    const [, , event] = record;
-    bytes += event.length;
-    if (bytes > maxBytes && records.length > 0) break;
-    records.push(record);
-  }
-  return records;
-}
-
 /** Settles an attempt. */
 export function settleDelivery(
   tables: WriteTables,
@@ -218,26 +197,7 @@ function writeQueue({ sql }: WriteTables, pk: number, head: DeliveryHead): void 
   sql.run(
     `UPDATE push_delivery SET position = ?, due = ?, attempts = ?, status = ?, parked = ?, epoch = ?, node = ?,
       lease_end = ? WHERE pk = ?`,
-    head.position,
-    head.dueAt ?? null,
-    head.attempts,
-    head.lastStatus ?? null,
-    head.parked ?? null,
-    head.epoch,
-    head.holder?.node ?? null,
-    head.holder?.leaseEnd ?? null,
+    ...deliveryValues(head),
     pk,
   );
-}
-
-function headOf({ position, due, attempts, status, parked, epoch, node, leaseEnd }: QueueRow): DeliveryHead {
-  return {
-    position,
-    dueAt: due ?? undefined,
-    attempts,
-    lastStatus: status ?? undefined,
-    parked: parked ?? undefined,
-    epoch,
-    holder: node === null || leaseEnd === null ? undefined : { node, leaseEnd },
-  };
 }

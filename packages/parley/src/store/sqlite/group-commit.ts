@@ -18,8 +18,8 @@ export class GroupCommit {
   readonly #writer: RestartingWorker;
   readonly #clock: Clock;
   readonly #queue = new WriteQueue<Entry>();
-  #scheduled = false;
-  #inFlight = false;
+  /** True while a batch is being written, and before the first one is sent. */
+  #isBusy = false;
   #onIdle: (() => void)[] = [];
   readonly #watchers = new Set<(requests: number) => void>();
 
@@ -30,15 +30,11 @@ export class GroupCommit {
 
   /** Resolves when the request is durable. Rejects with StorageError if it failed; the others of its batch are done. */
   do<O extends WriteRequest>(request: O): Promise<WriteResults[O[0]]> {
-    return new Promise((resolve, reject) => {
-      this.#queue.add({ request, resolve: resolve as Entry['resolve'], reject });
-      if (this.#inFlight || this.#scheduled) return;
-      this.#scheduled = true;
-      this.#clock.soon(() => {
-        this.#scheduled = false;
-        this.#send();
-      });
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<WriteResults[O[0]]>();
+    this.#queue.add({ request, resolve: resolve as Entry['resolve'], reject });
+    if (!this.#isBusy) this.#clock.soon(this.#send);
+    this.#isBusy = true;
+    return promise;
   }
 
   /** Calls the watcher with the count of requests of each batch. The returned function ends that. */
@@ -49,19 +45,18 @@ export class GroupCommit {
 
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
-    if (this.#inFlight || this.#scheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  #send(): void {
-    if (this.#queue.isEmpty) {
-      this.#inFlight = false;
+  readonly #send = (): void => {
+    const batch = this.#queue.take();
+    if (batch.length === 0) {
+      this.#isBusy = false;
       const onIdle = this.#onIdle;
       this.#onIdle = [];
       for (const resolve of onIdle) resolve();
       return;
     }
-    const batch = this.#queue.take();
-    this.#inFlight = true;
     for (const watcher of this.#watchers) watcher(batch.length);
     this.#writer.ask(batch.map(({ request }) => request)).then(
       (answer) => {
@@ -74,7 +69,7 @@ export class GroupCommit {
         for (const { reject } of batch) reject(error);
       },
     );
-  }
+  };
 }
 
 function settle(batch: readonly Entry[], answer: readonly Settled[]): void {

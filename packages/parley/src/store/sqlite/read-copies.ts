@@ -1,14 +1,8 @@
 import { StorageError } from '../../errors/storage-error.js';
+import type { RecordTexts } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { stateOfNumber } from '../state-numbers.js';
-import type {
-  CopiedKey,
-  CopiedPushConfig,
-  CopiedRecord,
-  CopiedTask,
-  CopiedTurn,
-  TransferCounts,
-} from '../task-transfer.js';
+import type { CopiedKey, CopiedPushConfig, CopiedTask, CopiedTurn, TransferCounts } from '../task-transfer.js';
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
 import { OF_TASK } from './record-keys.js';
@@ -101,7 +95,7 @@ function copiedTask(tables: ReadTables, columns: OtherColumns): CopiedTask {
   }
 }
 
-function copiedRecords(tables: ReadTables, pk: number, floor: number): readonly CopiedRecord[] {
+function copiedRecords(tables: ReadTables, pk: number, floor: number): readonly RecordTexts[] {
   const records = recordsOf(tables.each<RecordRow>(ROWS, pk, pk), floor - 1);
   return Array.from(records, ([seq, turn, event, history, metadata]) => ({ seq, turn, event, history, metadata }));
 }

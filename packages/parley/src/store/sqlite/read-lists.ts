@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { PageBudget } from '../page-budget.js';
+import { ABANDONED_BYTES, PageBudget, pageOf } from '../engine/pages.js';
+import { boundsOf } from '../rules/list-query.js';
 import { INTERRUPTED_STATES, stateNumber } from '../state-numbers.js';
 import type { ListCursor, TaskQuery } from '../task-storage.js';
 import { ALONE } from './contexts.js';
@@ -16,8 +17,7 @@ export type AbandonedRow = readonly [scope: ScopeFields, task: TaskRow];
 /** A task in the order of a list. */
 type Listed = readonly [pk: number, time: number, id: string];
 
-/** The bound for the JSON of one page of abandoned tasks. */
-const ABANDONED_BYTES = 8_388_608;
+const COLUMNS = { status: 'status_time', created: 'created' } as const;
 
 /** A condition of a query with its values. */
 interface Filter {
@@ -50,7 +50,7 @@ export function readPage(tables: ReadTables, query: TaskQuery): RowPage {
     const states = counts.map(([state]) => state);
     const source = sourceOf(query, { scope, context, states });
     const total = totalOf(tables, query, { counts, context, source });
-    return { ...pageOf(tables, query, listed(tables, query, source)), total };
+    return { ...rowsOfPage(tables, query, listed(tables, query, source)), total };
   });
 }
 
@@ -129,14 +129,11 @@ function sourceOf(
   query: TaskQuery,
   found: { readonly scope: number; readonly context: Context | undefined; readonly states: readonly number[] },
 ): Source {
-  const { statusAfter, createdAfter, createdBefore } = query;
   const { scope, context, states } = found;
-  const statusTime: Filter[] = statusAfter === undefined ? [] : [{ sql: 'status_time >= ?', values: [statusAfter] }];
-  const created: Filter[] = [
-    ...(createdAfter === undefined ? [] : [{ sql: 'created > ?', values: [createdAfter] }]),
-    ...(createdBefore === undefined ? [] : [{ sql: 'created < ?', values: [createdBefore] }]),
-  ];
-  const rest = [...statusTime, ...created];
+  const rest: readonly Filter[] = boundsOf(query).map(({ time, operator, value }) => ({
+    sql: `${COLUMNS[time]} ${operator} ?`,
+    values: [value],
+  }));
   if (query.orderBy === 'created' && context === undefined) {
     const inStates =
       (query.states ?? []).length === 0
@@ -166,7 +163,7 @@ function partOf(
 function listed(tables: ReadTables, query: TaskQuery, source: Source): readonly Listed[] {
   const { cursor, offset = 0, limit } = query;
   if (limit <= 0) return [];
-  const column = query.orderBy === 'status' ? 'status_time' : 'created';
+  const column = COLUMNS[query.orderBy];
   const order = `ORDER BY ${column} DESC, id DESC`;
   const behind: Filter[] =
     cursor === undefined ? [] : [{ sql: `(${column}, id) < (?, ?)`, values: [cursor.time, cursor.id] }];
@@ -184,23 +181,19 @@ function listed(tables: ReadTables, query: TaskQuery, source: Source): readonly 
 }
 
 /** The page of these tasks within its bound of bytes. Leaves out tasks that cannot be read. */
-function pageOf(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): Omit<RowPage, 'total'> {
+function rowsOfPage(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): Omit<RowPage, 'total'> {
   const budget = new PageBudget(query.maxBytes);
   const small = readSmall(tables, query, found);
-  const read = (pk: number, id: string): Read => {
-    const row = small.get(pk);
-    if (row === undefined) return tables.apart(id, () => checked(readAlone(tables, pk, { wanted: query, budget })));
-    return budget.takes(bytesOf(row)) ? row : 'no-room';
-  };
-  const tasks: TaskRow[] = [];
-  let last: ListCursor | undefined;
-  for (const [at, [pk, time, id]] of found.entries()) {
-    const row = at < query.limit ? read(pk, id) : 'no-room';
-    if (row === 'no-room') return { tasks, ...(last && { next: last }) };
-    if (row !== undefined) tasks.push(row);
-    last = { time, id };
-  }
-  return { tasks };
+  const { found: tasks, ...rest } = pageOf<Listed, TaskRow, ListCursor>(found, {
+    limit: query.limit,
+    read: ([pk, , id]) => {
+      const row = small.get(pk);
+      if (row === undefined) return tables.apart(id, () => checked(readAlone(tables, pk, { wanted: query, budget })));
+      return budget.takes(bytesOf(row)) ? row : 'no-room';
+    },
+    cursorOf: ([, time, id]) => ({ time, id }),
+  });
+  return { tasks, ...rest };
 }
 
 /** A row; `undefined` if its task is gone or damaged; `no-room` if the page ends before it. */
@@ -303,7 +296,7 @@ function totalOf(
   found: { readonly counts: readonly StateCount[]; readonly context: Context | undefined; readonly source: Source },
 ): number {
   const { counts, context, source } = found;
-  const isTimed = [query.statusAfter, query.createdAfter, query.createdBefore].some((time) => time !== undefined);
+  const isTimed = boundsOf(query).length > 0;
   if (!isTimed && context === undefined) return counts.reduce((sum, [, tasks]) => sum + tasks, 0);
   if (!isTimed && context !== undefined && (query.states ?? []).length === 0) return context.tasks;
   let total = 0;

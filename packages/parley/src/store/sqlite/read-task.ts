@@ -1,12 +1,13 @@
 import type { Task } from '../../model/task.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
+import { firstBytes } from '../engine/pages.js';
 import { stateOfNumber } from '../state-numbers.js';
 import type { TaskKey } from '../task-key.js';
 import type { RecordPage, StoredTask, TaskProgress } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 import { AFTER_SEQ } from './record-keys.js';
-import { type RecordRow, ROW_COLUMNS, recordOf, recordsOf } from './record-rows.js';
+import { eventBytes, type RecordRow, ROW_COLUMNS, recordOf, recordsOf } from './record-rows.js';
 import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TextColumns, taskOf } from './task-texts.js';
 
 const OF_KEY = `t.id = ? AND t.scope = (SELECT s.pk FROM scope s JOIN agent a ON a.pk = s.agent
@@ -38,14 +39,7 @@ export function wholeTask(tables: ReadTables, row: TaskRow): Task {
   const [pk, ended, , id] = row;
   if (ended !== null) return taskOf(row);
   const base = snapshotOf(tables, row);
-  const records = recordsAfter(tables, pk, base?.seq ?? 0);
-  if (base !== undefined) return TaskBuilder.fold(base.task, records);
-  // Without a snapshot the log is complete, and it begins with the task.
-  const first = records.next();
-  if (first.done === true || !('task' in first.value.event)) {
-    throw new Error(`The log of task ${id} has no beginning`);
-  }
-  return TaskBuilder.fold(first.value.event.task, records);
+  return TaskBuilder.replay(id, base?.task, recordsAfter(tables, pk, base?.seq ?? 0));
 }
 
 /** Reads rows one by one, because a log may be much longer than the task that it folds to. */
@@ -73,16 +67,9 @@ export function readRecords(
   return tables.together(() => {
     const row = tables.get<{ pk: number; seq: number; floor: number }>(LOG_BY_KEY, key.id, agent, tenant, owner);
     if (row === undefined) return { records: [], floor: 1, last: 0 };
-    const records: LogRecord[] = [];
-    let bytes = 0;
     const from = Math.max(after, row.floor - 1);
-    for (const record of recordsOf(tables.each<RecordRow>(ROWS, row.pk, from, row.pk), from)) {
-      const [, , event] = record;
-      bytes += event.length;
-      if (bytes > maxBytes && records.length > 0) break;
-      records.push(recordOf(record));
-    }
-    return { records, floor: row.floor, last: row.seq };
+    const all = recordsOf(tables.each<RecordRow>(ROWS, row.pk, from, row.pk), from);
+    return { records: firstBytes(all, maxBytes, eventBytes).map(recordOf), floor: row.floor, last: row.seq };
   });
 }
 

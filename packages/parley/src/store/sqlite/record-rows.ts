@@ -1,5 +1,3 @@
-import type { JsonObject } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
 import { LogRecord } from '../../task/log-record.js';
 import { SEQ_OF_KEY } from './record-keys.js';
 import { textOf } from './task-texts.js';
@@ -65,12 +63,14 @@ export function* recordsOf(rows: Iterable<RecordRow>, after: number): Generator<
   }
 }
 
+/** About the bytes of the event of a record. */
+export function eventBytes([, , event]: RecordFields): number {
+  return event.length;
+}
+
 /** The record of its fields. */
 export function recordOf([seq, turn, event, history, metadata]: RecordFields): LogRecord {
-  return LogRecord.fromText(seq, turn, event, {
-    ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
-    ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
-  });
+  return LogRecord.parse({ seq, turn, event, history, metadata });
 }
 
 /** The texts as lines; `null` if no record has one. */

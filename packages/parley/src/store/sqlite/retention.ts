@@ -1,10 +1,13 @@
 import { deleteTask as deleteIdle } from '../engine/held-turns.js';
+import { type SweptTables, sweep as sweepTables } from '../engine/sweep.js';
+import { olderHalf, type SweepTimes } from '../rules/retention.js';
+import type { Swept } from '../task-storage.js';
 import { leaveContext } from './contexts.js';
 import { BELOW_SEQ, OF_TASK, SEQ_OF_KEY } from './record-keys.js';
 import { sweepKeys } from './remembered-keys.js';
 import { LIMIT } from './statements.js';
 import type { HeadRow } from './task-heads.js';
-import type { DeleteWrite, SweepResult, SweepWrite } from './write-requests.js';
+import type { DeleteWrite, SweepWrite } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
 interface Removable {
@@ -29,24 +32,22 @@ export function deleteTask(
 }
 
 /** Removes what has been kept long enough, at most so many rows. */
-export function sweep(
-  tables: WriteTables,
-  [, { finishedBefore, eventLogsBefore, now, limit }]: SweepWrite,
-): SweepResult {
-  tables.counters.setClockBack(now);
-  const keys = tables.sql.apart('expired idempotency keys', () => sweepKeys(tables, now, limit)) ?? 0;
-  const logs = { before: Math.max(eventLogsBefore, finishedBefore), finishedBefore, now, limit: limit - keys };
-  const records = tables.sql.apart('event logs of finished tasks', () => sweepLogs(tables, logs)) ?? 0;
-  const tasks = sweepFinished(tables, finishedBefore, limit - keys - records);
-  return { tasks, records, keys, more: keys + records + tasks >= limit };
+export function sweep(tables: WriteTables, [, { retention, now }]: SweepWrite): Swept {
+  const { sql, counters } = tables;
+  const keys: SweptTables['keys'] = {
+    sweep: (time, limit) => sql.apart('expired idempotency keys', () => sweepKeys(tables, time, limit)) ?? 0,
+  };
+  const finished: SweptTables['finished'] = {
+    setClockBack: (time) => counters.setClockBack(time),
+    sweepLogs: (times, limit) => sql.apart('event logs of finished tasks', () => sweepLogs(tables, times, limit)) ?? 0,
+    sweepTasks: (before, limit) => sweepTasks(tables, before, limit),
+  };
+  return sweepTables({ keys, finished }, retention, now);
 }
 
-/** Removes the logs of finished tasks. A pending delivery keeps the log of its task as long as the task stays. */
-function sweepLogs(
-  tables: WriteTables,
-  logs: { readonly before: number; readonly finishedBefore: number; readonly now: number; readonly limit: number },
-): number {
-  const { before, finishedBefore, now, limit } = logs;
+/** Removes the logs of finished tasks, as `isLogSwept` says. */
+function sweepLogs(tables: WriteTables, times: SweepTimes, limit: number): number {
+  const { logsBefore: before, finishedBefore, now } = times;
   const from = tables.counters.sweptUntil();
   let dropped = 0;
   let until = Math.max(from, Math.min(before, now));
@@ -74,7 +75,7 @@ function sweepLogs(
   return dropped;
 }
 
-function sweepFinished(tables: WriteTables, before: number, limit: number): number {
+function sweepTasks(tables: WriteTables, before: number, limit: number): number {
   let removed = 0;
   for (const pk of endedBefore(tables, before, limit)) {
     if (tables.sql.apart(pk, () => removeTask(tables, pk)) === true) removed += 1;
@@ -185,18 +186,12 @@ function oldestLog(
 /** Removes the older half of the log of a task that goes on and on; it must have a snapshot of its last record. */
 export function trimLog(tables: WriteTables, head: HeadRow): void {
   if (head.bytes <= tables.limits.logBytes) return;
-  let freed = 0;
-  let floor = 0;
   const sizes = tables.sql.each<{ seq: number; bytes: number }>(
     `SELECT ${SEQ_OF_KEY} AS seq, ${RECORD_BYTES} AS bytes FROM task_record WHERE ${OF_TASK} ORDER BY key`,
     head.pk,
     head.pk,
   );
-  for (const { seq, bytes } of sizes) {
-    if (seq >= head.seq || freed >= head.bytes / 2) break;
-    freed += bytes;
-    floor = seq + 1;
-  }
+  const { floor, bytes: freed } = olderHalf(sizes, { last: head.seq, bytes: head.bytes });
   if (floor === 0) return;
   head.bytes = Math.max(0, head.bytes - freed);
   tables.sql.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, head.pk, head.pk, floor);

@@ -1,9 +1,7 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { JsonValue } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { CallerContext } from '../caller-context.js';
 import type {
   CancelRequest,
   Claim,
@@ -15,7 +13,7 @@ import type {
   ReleaseHow,
   Renewal,
 } from '../held-turn.js';
-import { parsedCancel } from '../held-turn.js';
+import { parsedCancel, parsedTurn } from '../held-turn.js';
 import type { IdempotencyKeys } from '../idempotency-keys.js';
 import { NodeList } from '../node-list.js';
 import type { OwnerStorage } from '../owner-storage.js';
@@ -291,10 +289,8 @@ export class SqliteStorage implements TaskStorage {
     return this.#nodes.all();
   }
 
-  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
-    const now = this.#lifetime.now();
-    const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
-    return this.#commits.do(['sweep', { ...times, limit }]);
+  async sweep(retention: Retention): Promise<Swept> {
+    return this.#commits.do(['sweep', { now: this.#lifetime.now(), retention }]);
   }
 
   close(): Promise<void> {
@@ -350,7 +346,7 @@ export class SqliteStorage implements TaskStorage {
   }
 
   #readClaim(claimed: ClaimedTurn): Claim | undefined {
-    const { taskId, epoch, turn, attempt, handOvers, began, message, caller, checkpoint, cancel } = claimed;
+    const { taskId, epoch, turn, attempt, handOvers, began } = claimed;
     const [agent, tenant, owner] = claimed.scope;
     const scope = { agent, tenant, owner };
     const found = readTask(this.#file.tables, { scope, id: taskId }, this.#clock.now());
@@ -363,11 +359,8 @@ export class SqliteStorage implements TaskStorage {
       turn,
       attempt,
       handOvers,
-      message: JSON.parse(message) as Message,
-      caller: JSON.parse(caller) as CallerContext,
       began,
-      ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
-      ...(cancel !== null && { cancel: parsedCancel(cancel) }),
+      ...parsedTurn(claimed),
     };
   }
 }

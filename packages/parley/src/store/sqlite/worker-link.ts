@@ -72,11 +72,11 @@ export class WorkerLink {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     const id = this.#nextId;
     this.#nextId += 1;
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.size === 0) this.#worker.ref();
-      this.#waiting.set(id, { resolve, reject });
-      this.#post([id, request, again]);
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<Settled | readonly Settled[]>();
+    if (this.#waiting.size === 0) this.#worker.ref();
+    this.#waiting.set(id, { resolve, reject });
+    this.#post([id, request, again]);
+    return promise;
   }
 
   /** Resolves when everything asked before is answered and the worker has closed its file. */

@@ -1,5 +1,5 @@
 import { stateNumber } from '../state-numbers.js';
-import type { CopiedKey, CopiedTask } from '../task-transfer.js';
+import { type CopiedKey, type CopiedTask, copiedBytes } from '../task-transfer.js';
 import { joinContext } from './contexts.js';
 import { RECORD_KEY } from './record-keys.js';
 import { keyBytes } from './remembered-sizes.js';
@@ -33,8 +33,11 @@ export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
     copy.endedAt,
     copy.status,
     copy.metadata,
-    writeRecords(tables, pk, copy.records),
+    copiedBytes(copy.records),
   );
+  for (const { seq, turn, event, history, metadata } of copy.records) {
+    sql.run(`INSERT INTO task_record VALUES (${RECORD_KEY}, ?, ?, ?, ?)`, pk, seq, turn, event, history, metadata);
+  }
   counters.countTask(scopePk, state, 1);
   const { seq, status, metadata, history, artifacts } = copy;
   sql.run('INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)', pk, seq, status, metadata, history, artifacts);
@@ -76,14 +79,4 @@ export function writeKey({ sql, heads, counters }: WriteTables, copy: CopiedKey)
     reply,
   );
   if (added > 0) counters.remembered[0].added(scope.owner, keyBytes({ key, task: taskId, reply }), expiresAt);
-}
-
-/** Returns about what the records take. */
-function writeRecords({ sql }: WriteTables, pk: number, records: CopiedTask['records']): number {
-  let bytes = 0;
-  for (const { seq, turn, event, history, metadata } of records) {
-    sql.run(`INSERT INTO task_record VALUES (${RECORD_KEY}, ?, ?, ?, ?)`, pk, seq, turn, event, history, metadata);
-    bytes += event.length + (history?.length ?? 0) + (metadata?.length ?? 0);
-  }
-  return bytes;
 }

@@ -15,7 +15,7 @@ function batches(...entries: readonly ReturnType<typeof append>[]): readonly (re
   const queue = new WriteQueue<ReturnType<typeof append>>();
   for (const entry of entries) queue.add(entry);
   const taken: string[][] = [];
-  while (!queue.isEmpty) taken.push(queue.take().map(({ name }) => name));
+  for (let batch = queue.take(); batch.length > 0; batch = queue.take()) taken.push(batch.map(({ name }) => name));
   return taken;
 }
 

@@ -26,10 +26,6 @@ export class WriteQueue<E extends Queued> {
   /** The tasks that the large requests write. */
   #tasks = new Set<string>();
 
-  get isEmpty(): boolean {
-    return this.#small.length === 0 && this.#large.length === 0;
-  }
-
   add(entry: E): void {
     const { request } = entry;
     const bytes = bytesOf(request);
@@ -43,7 +39,10 @@ export class WriteQueue<E extends Queued> {
     }
   }
 
-  /** Takes the next batch out: the small requests, then as many large ones as fit, but at least one. */
+  /**
+   * Takes the next batch out: the small requests, then as many large ones as fit, but at least one. The batch is empty
+   * if no request waits.
+   */
   take(): readonly E[] {
     const small = this.#takeSmall();
     if (this.#large.length === 0) return small;

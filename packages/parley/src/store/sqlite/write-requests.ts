@@ -3,7 +3,7 @@ import type { HeldTurn, ReleaseHow } from '../held-turn.js';
 import type { OwnerQuery } from '../owner-query.js';
 import type { ErasedRows } from '../owner-storage.js';
 import type { ConfigPut, DeliveryOutcome } from '../push-storage.js';
-import type { StorageLoad, Swept } from '../task-storage.js';
+import type { Retention, StorageLoad, Swept } from '../task-storage.js';
 
 /**
  * A request of the main thread to the writer: its kind, and its fields. Large values travel as JSON text. The fields of
@@ -335,17 +335,7 @@ export type EraseOwnedResult = ErasedRows & { readonly ids: readonly string[] };
 export type ScrubWrite = readonly ['scrub'];
 
 /** Remove what has been kept long enough. */
-export type SweepWrite = readonly [
-  'sweep',
-  {
-    readonly now: number;
-    readonly finishedBefore: number;
-    readonly eventLogsBefore: number;
-    readonly limit: number;
-  },
-];
-/** Counts of removed rows, and whether the limit cut the sweep short. */
-export type SweepResult = Swept;
+export type SweepWrite = readonly ['sweep', { readonly now: number; readonly retention: Retention }];
 /** Write a row that means nothing. */
 export type CheckWrite = readonly ['check', { readonly now: number }];
 
@@ -377,7 +367,7 @@ export interface WriteResults {
   readonly scrub: undefined;
   /** Count of turns that wait. */
   readonly check: StorageLoad;
-  readonly sweep: SweepResult;
+  readonly sweep: Swept;
 }
 
 /** The result of a request that was done, or why it failed and whether that was reported as the writer's health. */

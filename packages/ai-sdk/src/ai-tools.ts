@@ -1,0 +1,29 @@
+import type { ToolSet } from 'ai';
+import { OptionsError, type ToolRegistry } from 'parley-a2a/kit';
+import type { ToolRun } from 'parley-a2a/tools';
+import { modelName } from './recorded-tools.js';
+import { RECORDED_BY_RUN } from './tool-recorder.js';
+
+/**
+ * The tools of a registry for a model of the AI SDK. The run records each call in the task. It asks the owner of the
+ * task for an approval if a tool needs one.
+ * @throws OptionsError if two tools have the same name for models, which know letters, digits, `_` and `-`.
+ */
+export async function toAiTools(run: ToolRun, tools: ToolRegistry): Promise<ToolSet> {
+  const { jsonSchema, tool } = await import('ai');
+  const found: ToolSet = {};
+  for (const { name, description, inputSchema = { type: 'object' } } of tools.list()) {
+    const known = modelName(name);
+    if (Object.hasOwn(found, known))
+      throw new OptionsError('toAiTools', [`two tools have the name ${known} for models`]);
+    found[known] = tool({
+      description,
+      metadata: RECORDED_BY_RUN,
+      // The run checks the arguments, so that the task records those that are not valid.
+      inputSchema: jsonSchema<unknown>(inputSchema as object),
+      execute: (input: unknown, { toolCallId }: { readonly toolCallId: string }) =>
+        run.call(name, input, { id: toolCallId }),
+    }) as ToolSet[string];
+  }
+  return found;
+}

@@ -1,0 +1,119 @@
+import type { AgentCard, ConnectOptions } from 'parley-a2a';
+import type { Client, InProcessPath } from 'parley-a2a/client';
+import { BY_VERB, LoadedOnDemand, OptionsError } from 'parley-a2a/kit';
+import type { InProcessAgent } from 'parley-a2a/server';
+import { type A2ALanguageModel, type A2ALanguageModelOptions, agentLanguageModel } from './a2a-language-model.js';
+import { type A2ATool, type A2AToolOptions, agentTool } from './a2a-tool.js';
+import { type StreamedText, type StreamTextTurn, fromStreamText as writeStreamText } from './from-stream-text.js';
+
+export type { A2ALanguageModel, A2ALanguageModelOptions } from './a2a-language-model.js';
+export type {
+  A2ATool,
+  A2AToolFile,
+  A2AToolInput,
+  A2AToolOptions,
+  A2AToolOutput,
+} from './a2a-tool.js';
+export { toAiTools } from './ai-tools.js';
+export {
+  asksAgain,
+  type ShownOptions,
+  type StreamedText,
+  type StreamTextTurn,
+} from './from-stream-text.js';
+export { type ModelMessagesOptions, toModelMessages } from './model-messages.js';
+export { MODEL_OUTPUT_EXTENSION } from './model-output.js';
+export {
+  type StreamTextAgentBehavior,
+  type StreamTextAgentOptions,
+  type StreamTextAgentSource,
+  streamTextAgent,
+} from './stream-text-agent.js';
+
+/**
+ * Turns the result of `streamText` into the events of a task, and ends the task. Text becomes one artifact that grows.
+ * Each step of the model is a status. Calls that need an approval make the task INPUT_REQUIRED. Resolves early if the
+ * turn is aborted, also if the model goes on.
+ * @throws the error of the model. The engine then fails the task, with no text of the error.
+ */
+export function fromStreamText(result: StreamedText, turn: StreamTextTurn): Promise<void> {
+  return writeStreamText(result, turn);
+}
+
+/** An agent to call: a client, a url, a card, or a server object of the same process. */
+export type CalledAgent = Client | string | AgentCard | InProcessAgent;
+
+/** Settings for the connection to the agent, which a client has already. */
+export interface ConnectionOptions {
+  readonly connection?: ConnectOptions & InProcessPath;
+}
+
+/**
+ * An agent as a tool of the AI SDK, for `generateText` and `streamText`. Finds the card of the agent, whose description
+ * goes to the model unless the options have one. An abort cancels the task of the agent.
+ * @throws AgentCardError if no card is found.
+ */
+export async function a2aTool(
+  agent: CalledAgent,
+  { connection, ...options }: A2AToolOptions & ConnectionOptions = {},
+): Promise<A2ATool> {
+  return agentTool(await clientOf(agent, connection), options);
+}
+
+/**
+ * An agent as a language model of the AI SDK. The first call finds the card. A call goes on in the context of the last
+ * answer among its messages, and with its task if that asks for input. `providerOptions.a2a` names others.
+ */
+export function a2aLanguageModel(
+  agent: CalledAgent,
+  { connection, ...options }: A2ALanguageModelOptions & ConnectionOptions = {},
+): A2ALanguageModel {
+  const client = new LoadedOnDemand(() => clientOf(agent, connection));
+  return agentLanguageModel({ modelId: nameOf(agent), client: () => client.get() }, options);
+}
+
+/** Agents as the language models of a provider. */
+export interface A2AProvider {
+  readonly specificationVersion: 'v4';
+  /** @throws OptionsError for a name that no agent has. */
+  languageModel(name: string): A2ALanguageModel;
+  /** @throws OptionsError always: agents are language models only. */
+  embeddingModel(name: string): never;
+  /** @throws OptionsError always: agents are language models only. */
+  imageModel(name: string): never;
+}
+
+/**
+ * Agents by name as a provider of the AI SDK, such as for `createProviderRegistry`. Each model is that of
+ * `a2aLanguageModel`, with the same settings.
+ */
+export function a2aProvider(
+  agents: Readonly<Record<string, CalledAgent>>,
+  options: Omit<A2ALanguageModelOptions, 'modelId'> & ConnectionOptions = {},
+): A2AProvider {
+  const refuse = (kind: string) => (name: string) => {
+    throw new OptionsError('a2aProvider', [`no agent is the ${kind} ${name}`]);
+  };
+  const refuseLanguageModel = refuse('language model');
+  return {
+    specificationVersion: 'v4',
+    languageModel(name) {
+      const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+      return agent === undefined ? refuseLanguageModel(name) : a2aLanguageModel(agent, { ...options, modelId: name });
+    },
+    embeddingModel: refuse('embedding model'),
+    imageModel: refuse('image model'),
+  };
+}
+
+async function clientOf(agent: CalledAgent, options: ConnectionOptions['connection'] = {}): Promise<Client> {
+  if (typeof agent === 'object' && BY_VERB.send in agent) return agent;
+  const { connect } = await import('parley-a2a/client');
+  return connect(agent, options);
+}
+
+function nameOf(agent: CalledAgent): string {
+  if (typeof agent === 'string') return agent;
+  if (BY_VERB.send in agent) return agent.card.name;
+  return 'name' in agent ? agent.name : 'agent';
+}

@@ -1,0 +1,58 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isLocalHost } from 'parley-a2a/node';
+import type { WebHandler } from '../serve/web-exchange.js';
+
+/** The header in which the page sends the token of the launch. */
+const TOKEN_HEADER = 'parley-console-token';
+
+/** Paths of the page itself. */
+const PAGES = ['/', '/console'];
+
+/** The options of `consoleGate`. */
+export interface ConsoleGateOptions {
+  /** The token of the launch. Only the page that the tool has opened knows it. */
+  readonly token: string;
+  /** JSON documents by path. They need the token. */
+  readonly documents: Readonly<Record<string, (request: Request) => Promise<Response> | Response>>;
+  /** Serves the page, its files and the calls of the agent. */
+  readonly serve: WebHandler;
+}
+
+/**
+ * Lets only the page of this launch read and call. The page and its files hold nothing of the agent, so they need no
+ * token: a browser sends none when it opens them.
+ */
+export function consoleGate({ token, documents, serve }: ConsoleGateOptions): WebHandler {
+  const expected = digest(token);
+  const isKnown = (request: Request): boolean => {
+    const given = request.headers.get(TOKEN_HEADER);
+    return given !== null && timingSafeEqual(digest(given), expected);
+  };
+  return async (request) => {
+    const host = request.headers.get('host') ?? '';
+    // A page of another site may give a name of its own to this machine (DNS rebinding).
+    if (!isLocalHost(host)) return refusal(421, 'The console takes only requests for hosts of this machine.');
+    const origin = request.headers.get('origin');
+    if (origin !== null && origin !== `http://${host}`) return refusal(403, 'Another page has sent this request.');
+    const { pathname, search } = new URL(request.url);
+    const document = documents[pathname];
+    if (!isKnown(request) && (document !== undefined || !isPage(request, pathname))) {
+      return refusal(401, 'Open the console by the url that parley console has printed. It has the token.');
+    }
+    if (document !== undefined) return document(request);
+    return serve(new Request(`http://${host}${pathname}${search}`, request));
+  };
+}
+
+function isPage({ method, headers }: Request, path: string): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  return PAGES.includes(path) ? headers.get('sec-fetch-dest') === 'document' : path.startsWith('/console/');
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function refusal(code: number, message: string): Response {
+  return Response.json({ error: { code, message } }, { status: code, headers: { 'cache-control': 'no-store' } });
+}

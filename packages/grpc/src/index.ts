@@ -1,0 +1,57 @@
+import { systemLookup } from 'parley-a2a/binding-kit';
+import type { ClientBinding } from 'parley-a2a/client';
+import { OptionsError } from 'parley-a2a/kit';
+import { grpcAddress } from './binding/grpc-address.js';
+import { GrpcChannels, type GrpcTls } from './binding/grpc-channels.js';
+import type { ProtobufClientCodec } from './protobuf/protobuf-codec.js';
+
+export type { BoundInterface, HostExtension, Listed, TlsOptions } from 'parley-a2a/binding-kit';
+export type { GrpcTls } from './binding/grpc-channels.js';
+export { grpcBinding } from './ready-binding.js';
+export type { GrpcBindingOptions } from './server/grpc-options.js';
+
+/** Options of `grpcTransport`. All have defaults. */
+export interface GrpcTransportOptions {
+  /**
+   * True: addresses without a scheme and those of http are called without TLS. Default: only loopback is. Credentials
+   * then cross the network in clear, so use it only inside of a protected one.
+   */
+  readonly plaintext?: boolean;
+  /** Certificates. With them, addresses of loopback without a scheme get TLS, too. */
+  readonly tls?: GrpcTls;
+  /** Time without a call after which a connection is closed, in ms. Default 60,000. */
+  readonly idleMs?: number;
+}
+
+/** The versions of the protocol over gRPC. */
+const CODECS: ReadonlyMap<string, () => Promise<ProtobufClientCodec>> = new Map([
+  ['1.0', async () => (await import('./protobuf/v1_0.js')).protobufClientV1_0],
+  ['0.3', async () => (await import('./protobuf/v0_3.js')).protobufClientV0_3],
+]);
+const IDLE_MS = 60_000;
+
+/**
+ * The client's half of gRPC, for `connect(url, { bindings: [grpcTransport()] })`. All clients with the same value share
+ * their connections. The first call loads gRPC.
+ * @throws OptionsError naming every option at fault.
+ */
+export function grpcTransport(options: GrpcTransportOptions = {}): ClientBinding {
+  const { plaintext = false, tls, idleMs = IDLE_MS } = options;
+  const problems = [
+    ...(Number.isInteger(idleMs) && idleMs >= 1000 ? [] : ['idleMs must be a whole number of at least 1000']),
+    ...((tls?.cert === undefined) === (tls?.key === undefined) ? [] : ['tls.cert and tls.key must be given together']),
+  ];
+  if (problems.length > 0) throw new OptionsError('grpcTransport', problems);
+  const channels = new GrpcChannels({ plaintext, tls, idleMs, lookup: systemLookup() });
+  return {
+    speaks: ({ protocolBinding, protocolVersion, url }) =>
+      protocolBinding === 'GRPC' && CODECS.has(protocolVersion) && grpcAddress(url) !== undefined,
+    transport: async (agentInterface, limits) => {
+      const place = grpcAddress(agentInterface.url);
+      const load = CODECS.get(agentInterface.protocolVersion);
+      if (place === undefined || load === undefined) throw new Error(`${agentInterface.url} is no address of gRPC`);
+      const { GrpcTransport } = await import('./binding/grpc-transport.js');
+      return new GrpcTransport({ agentInterface, place, codec: await load(), channels, limits, now: Date.now });
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { createGunzip, createInflate } from 'node:zlib';
+import { type BodyMeter, joined } from 'parley-a2a/binding-kit';
+import { A2AError } from 'parley-a2a/kit';
+
+/** The encodings of messages that the server reads. It sends messages as they are. */
+export const CODINGS: readonly string[] = ['identity', 'gzip', 'deflate'];
+
+/** A compressed message, and its limits. */
+export interface CompressedMessage {
+  readonly coding: string | string[] | undefined;
+  /** Bytes of the message that comes out. */
+  readonly limit: number;
+  readonly meter: BodyMeter | undefined;
+}
+
+/**
+ * The bytes of a compressed message. Stops as soon as they are more than the limit.
+ * @throws A2AError PAYLOAD_TOO_LARGE, INVALID_REQUEST, RESOURCE_EXHAUSTED (too many large messages at the same time).
+ */
+export async function decompressed(
+  bytes: Uint8Array,
+  { coding, limit, meter }: CompressedMessage,
+): Promise<Uint8Array> {
+  if (coding !== 'gzip' && coding !== 'deflate') {
+    throw new A2AError('INVALID_REQUEST', 'The message is marked as compressed, and the call names no encoding');
+  }
+  const inflater = coding === 'gzip' ? createGunzip() : createInflate();
+  inflater.end(bytes);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    // Leaving the loop destroys the inflater.
+    for await (const chunk of inflater as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > limit) throw tooLarge(limit);
+      const pause = meter?.(bytes.length + size);
+      if (pause !== undefined) await pause;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof A2AError) throw error;
+    throw new A2AError('INVALID_REQUEST', `The message is no ${coding}`, {}, { cause: error });
+  }
+  return joined(chunks, size);
+}
+
+/** The error of a message with more bytes than the limit. */
+export function tooLarge(limit: number): A2AError {
+  const message = `The message has more than ${limit} bytes, the limit of this server`;
+  return new A2AError('PAYLOAD_TOO_LARGE', message, { metadata: { limit: 'maxMessageBytes' } });
+}

@@ -1,0 +1,19 @@
+import { sha256Hex } from 'parley-a2a/kit';
+
+/** The owner of a thread and its conversation. */
+export interface ThreadOwner {
+  /** Distinguishes agents that share a checkpointer. Default: "". */
+  readonly agent?: string;
+  readonly tenant: string;
+  /** Absent for anonymous callers, who share their threads as they share their tasks. */
+  readonly user?: { readonly id: string } | undefined;
+  readonly contextId: string;
+}
+
+/**
+ * The thread of a conversation, for the checkpointer: a hash over agent, tenant, user and context. No caller can name
+ * the thread of another: each member keeps its place, whatever characters it has.
+ */
+export async function threadIdOf({ agent = '', tenant, user, contextId }: ThreadOwner): Promise<string> {
+  return `parley-${await sha256Hex(JSON.stringify([agent, tenant, user?.id ?? null, contextId]))}`;
+}

@@ -1,0 +1,13 @@
+import { shownText } from 'parley-a2a/kit';
+
+/** Cuts a text after so many characters. Characters that steer a terminal or hide text become escapes. */
+export function shortened(text: string, length: number): string {
+  const plain = shownText(text.slice(0, length + 1).toWellFormed());
+  const cut = plain.length > length ? `${plain.slice(0, length - 1)}…` : plain;
+  return cut.toWellFormed();
+}
+
+/** The same on one line. */
+export function oneLine(text: string, length: number): string {
+  return shortened(text, length).replaceAll(/\s+/g, ' ').trim();
+}

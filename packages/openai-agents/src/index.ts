@@ -1,0 +1,1 @@
+export { type AnyOpenAIAgent, type OpenAIAgentOptions, openAIAgent } from './openai-agent.js';

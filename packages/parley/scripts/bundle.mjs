@@ -1,0 +1,73 @@
+// Joins the compiled files of the library into few, because a process spends more on finding 400 modules than on their
+// code. Each public subpath keeps its file; what several of them need stands beside them. Nothing is renamed or made
+// smaller: stack traces and the tools of users read it as it was written. The declarations that the subpaths need go to
+// bundle/types.
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+
+const folder = fileURLToPath(new URL('..', import.meta.url));
+const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+const targets = Object.values(exports).flatMap(({ types: _, ...files }) => Object.values(files));
+const names = targets.map((path) => path.replace('./bundle/', '').replace('.js', ''));
+
+/** The thread of SQLite is a program of its own, which the storage starts by its place. */
+const WORKER = 'sqlite-worker';
+const WORKER_SOURCE = `../store/sqlite/${WORKER}.js`;
+
+/**
+ * Code of rooms that load where there is no Node.js. The modules of a room that at least so many subpaths need become
+ * one file. Bundlers of users can leave out the rooms that they do not need.
+ */
+const PORTABLE =
+  /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|telemetry\/\w+\/|store\/(?:sqlite|postgres|redis)|exports)/;
+const SHARED_BY = 6;
+const roomOf = (path) => /dist\/([\w-]+)\//.exec(path)?.[1] ?? 'shared';
+
+await build({
+  cwd: folder,
+  input: {
+    ...Object.fromEntries(names.map((name) => [name, `dist/exports/${name}.js`])),
+    [WORKER]: `dist/store/sqlite/${WORKER}.js`,
+  },
+  external: /^[^./]/,
+  platform: 'neutral',
+  plugins: [
+    {
+      name: 'place of the thread of SQLite',
+      transform: {
+        filter: { id: /exports\/sqlite\.js$/ },
+        handler(code) {
+          if (!code.includes(WORKER_SOURCE)) this.error(`${WORKER_SOURCE} is not named`);
+          return code.replace(WORKER_SOURCE, `./${WORKER}.js`);
+        },
+      },
+    },
+  ],
+  checks: { ineffectiveDynamicImport: false },
+  // All files in one folder: the place of the thread is then the same for each of them.
+  output: {
+    dir: 'bundle',
+    cleanDir: true,
+    format: 'esm',
+    chunkFileNames: '[name]-[hash].js',
+    comments: { jsdoc: false },
+    codeSplitting: { groups: [{ name: roomOf, debugName: 'rooms', test: PORTABLE, minShareCount: SHARED_BY }] },
+  },
+});
+
+const RELATIVE = /(?:from |import\()\s*['"](\.[^'"]+)['"]/g;
+const copied = new Set();
+
+/** Copies a file of declarations and those that it names. */
+function copyTypes(path) {
+  if (copied.has(path)) return;
+  copied.add(path);
+  const place = join(folder, 'dist', path);
+  cpSync(place, join(folder, 'bundle/types', path));
+  for (const [, specifier] of readFileSync(place, 'utf8').matchAll(RELATIVE))
+    copyTypes(join(path, '..', specifier).replace(/\.js$/, '.d.ts'));
+}
+
+for (const name of names) copyTypes(`exports/${name}.d.ts`);

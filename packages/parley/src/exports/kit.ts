@@ -1,0 +1,70 @@
+// For the packages beside this one, which name its exact version: these names may change in every version.
+export { pendingOptions } from '../client/pending-options.js';
+export { isWaitOver } from '../client/task-waiting.js';
+export { joinedParts, textOf } from '../client/text-of.js';
+export { A2AError } from '../errors/a2a-error.js';
+export { ConnectionError } from '../errors/connection-error.js';
+export { OptionsError } from '../errors/options-error.js';
+export { refusedAddressIn } from '../errors/refused-address-error.js';
+export { StorageError } from '../errors/storage-error.js';
+export { type Arrival, Arrivals } from '../files/arrivals.js';
+export { newDigester } from '../files/digester.js';
+export { quotaReached, uploadTooLong } from '../files/file-errors.js';
+export { countedBytes, type FileOwner, isFileId } from '../files/file-store.js';
+export type { ErasedFiles, OwnedFile, OwnerFiles } from '../files/owner-files.js';
+export { OwnerQuotas, type Reservation } from '../files/owner-quotas.js';
+export { UploadOffsetError } from '../files/upload-store.js';
+export { isBase64 } from '../model/base64.js';
+export { isObject } from '../model/json.js';
+export { jsonFault } from '../model/json-fault.js';
+export { isInterrupted, isTerminal, TASK_STATES } from '../model/task-state.js';
+export { type EventFrame, FrameParser } from '../net/frame-parser.js';
+export { BY_VERB } from '../operations/operations.js';
+export { checkOptions } from '../options/check-options.js';
+export {
+  anyOf,
+  closed,
+  count,
+  flag,
+  func,
+  mapOf,
+  type OptionSchemas,
+  positive,
+  text,
+  texts,
+  withMethod,
+} from '../options/option-schemas.js';
+export * as Type from '../options/option-types.js';
+export { toBase64 } from '../runtime/base64-bytes.js';
+export { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
+export { ignoreRejection } from '../runtime/settled.js';
+export { sha256Hex } from '../runtime/sha256.js';
+export { SecretBox } from '../secrets/secret-box.js';
+export { MORE_FOLLOWS } from '../server/event-queue.js';
+export { modelParts } from '../server/model-stream.js';
+export { controlPart } from '../server/own-part.js';
+export { readableConversation, readableFiles } from '../server/readable-files.js';
+export { silentLogger } from '../telemetry/logger.js';
+export { shownText } from '../telemetry/shown-text.js';
+export { type AnswerReading, choicesOf, fieldsOf, fieldValue, readAnswer, readText } from '../tools/answer-reading.js';
+export { askedIn, decidedCalls, isExpired, refusalOf, waitingCalls } from '../tools/approval-decisions.js';
+export { guardTurn } from '../tools/guarded-events.js';
+export { interruptsIn, type OpenQuestion, openQuestions } from '../tools/open-questions.js';
+export { approvalQuestion, approvalsIn, decisionsIn, namesDecisions, UNDECIDED } from '../tools/tool-approvals.js';
+export { DEFAULT_TOOL_LIMITS, interruptedText } from '../tools/tool-execution.js';
+export { formLines } from '../tools/tool-questions.js';
+export {
+  type CallChange,
+  canceledChange,
+  isFinished,
+  nextCall,
+  type RecordedCall,
+  recordedCalls,
+  recordPart,
+  TOOLS_ARTIFACT,
+  TOOLS_CARD_EXTENSION,
+  TOOLS_EXTENSION,
+} from '../tools/tool-records.js';
+export { ToolRegistry } from '../tools/tool-registry.js';
+export { untrustedSchema } from '../tools/untrusted-schema.js';
+export { callerIds, systemClock, systemIds } from './runtime.js';

@@ -1,1 +1,0 @@
-export { type AnyOpenAIAgent, type OpenAIAgentOptions, openAIAgent } from '../model-sdks/openai-agents/openai-agent.js';

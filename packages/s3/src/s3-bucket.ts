@@ -1,0 +1,216 @@
+import { AwsClient } from 'aws4fetch';
+import { newDigester, OptionsError, StorageError } from 'parley-a2a/kit';
+import type { Clock } from 'parley-a2a/server';
+
+/** The key of an account. */
+export interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of temporary credentials. */
+  readonly sessionToken?: string;
+}
+
+/** A bucket of a server that speaks the protocol of S3. Times are in ms. */
+export interface S3BucketOptions {
+  /** Url of the bucket, such as `https://files.s3.eu-west-1.amazonaws.com` or `http://minio:9000/files`. */
+  readonly bucketUrl: string;
+  readonly region: string;
+  /** A function is called before each request, for credentials that change. */
+  readonly credentials: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
+  /** Begins every key, such as `parley/`. Default: none. */
+  readonly prefix?: string;
+  /** Longest time of one request, and longest silence of a download. Default: 60 s. */
+  readonly requestMs?: number;
+  /** Further attempts of a request that failed by the network or the server. Default: 3. */
+  readonly retries?: number;
+}
+
+/** The ports of a bucket. */
+export interface S3Runtime {
+  readonly clock: Clock;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+/** A request to a bucket. */
+export interface S3Request {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** Without the prefix of the store. Absent: the bucket itself. */
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: readonly Uint8Array<ArrayBuffer>[];
+}
+
+const REQUEST_MS = 60_000;
+const RETRIES = 3;
+const FIRST_PAUSE_MS = 200;
+/** The longest answer that is no file, in bytes: a page of 1000 keys of 1024 bytes with their facts. */
+const ANSWER_BYTES = 8 * 1024 * 1024;
+const NO_BODY_HASH = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** Sends signed requests to a bucket. Repeats a request if the network or the server failed. */
+export class S3Bucket {
+  readonly clock: Clock;
+  readonly prefix: string;
+  readonly requestMs: number;
+  readonly retries: number;
+  readonly #options: S3BucketOptions;
+  readonly #send: S3Runtime['fetch'];
+  readonly #url: string;
+  /** Keys that were derived from the secret, by day. */
+  readonly #derived = new Map<string, ArrayBuffer>();
+
+  /** @throws OptionsError naming every option that is wrong. */
+  constructor(options: S3BucketOptions, { clock, fetch }: S3Runtime) {
+    const url = URL.parse(options.bucketUrl);
+    const { prefix = '', requestMs = REQUEST_MS, retries = RETRIES } = options;
+    const problems = [
+      ...(url !== null && /^https?:$/.test(url.protocol) && url.search === ''
+        ? []
+        : ['bucketUrl must be an http or https url']),
+      ...(/^[\w./-]{0,200}$/.test(prefix) ? [] : ['prefix must have letters, digits, _, -, . and / only']),
+      ...(requestMs > 0 ? [] : ['requestMs must be a number of milliseconds']),
+    ];
+    if (url === null || problems.length > 0) throw new OptionsError('S3FileStore', problems);
+    this.clock = clock;
+    this.prefix = prefix;
+    this.requestMs = requestMs;
+    this.retries = retries;
+    this.#options = options;
+    this.#send = fetch;
+    this.#url = url.href.replace(/\/$/, '');
+  }
+
+  /**
+   * Sends a request and resolves to its whole answer as text; `undefined` for 404.
+   * @throws StorageError
+   */
+  text(request: S3Request): Promise<string | undefined> {
+    return this.#timed(async (signal) => {
+      const response = await this.#sent(request, signal);
+      if (response.status === 404) return undefined;
+      const text = await boundedText(response);
+      // A long CompleteMultipartUpload sends its status before it knows the outcome.
+      if (!response.ok || text.includes('<Error>')) throw answerError(response.status, text);
+      return text;
+    });
+  }
+
+  /**
+   * Sends a request once, with the header of a part; `undefined` for 404. The answer is read by the caller.
+   * @throws StorageError
+   */
+  async opened(request: S3Request, signal: AbortSignal): Promise<Response | undefined> {
+    const response = await this.#sent(request, signal);
+    if (response.ok) return response;
+    const text = await boundedText(response);
+    if (response.status === 404) return undefined;
+    throw answerError(response.status, text);
+  }
+
+  /**
+   * Reads a small object; `undefined` for 404.
+   * @throws StorageError, also for more than `most` bytes.
+   */
+  bytes(request: S3Request, most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return this.#timed(async (signal) => {
+      const response = await this.opened(request, signal);
+      return response && boundedBytes(response, most);
+    });
+  }
+
+  /** Waits between two attempts. */
+  async pause(attempt: number): Promise<void> {
+    await new Promise<void>((resolve) => void this.clock.after(FIRST_PAUSE_MS * 2 ** attempt, resolve));
+  }
+
+  /** Sends a part of a file and resolves to its entity tag. */
+  sentPart(request: S3Request): Promise<string> {
+    return this.#timed(async (signal) => {
+      const response = await this.#sent(request, signal);
+      const text = await boundedText(response);
+      const etag = response.headers.get('etag');
+      if (!response.ok || etag === null) throw answerError(response.status, text);
+      return etag;
+    });
+  }
+
+  /** Runs attempts of a request, each with its longest time. */
+  async #timed<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      const end = new AbortController();
+      const disarm = this.clock.after(this.requestMs, () => end.abort(new Error('The bucket does not answer')));
+      try {
+        return await run(end.signal);
+      } catch (error) {
+        const isOver = error instanceof S3AnswerError && !error.isTemporary;
+        if (isOver || attempt >= this.retries)
+          throw new StorageError('The bucket of the files fails', { cause: error });
+        disarm();
+        await this.pause(attempt);
+      } finally {
+        disarm();
+      }
+    }
+  }
+
+  async #sent({ method, key, query = {}, headers = {}, body }: S3Request, signal: AbortSignal): Promise<Response> {
+    const url = new URL(key === undefined ? `${this.#url}/` : `${this.#url}/${this.prefix}${key}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const { credentials, region } = this.#options;
+    const account = typeof credentials === 'function' ? await credentials() : credentials;
+    const signer = new AwsClient({ ...account, region, service: 's3', cache: this.#derived, retries: 0 });
+    const hash = { 'x-amz-content-sha256': body === undefined ? NO_BODY_HASH : await hashOf(body) };
+    // The body is not given to the signer, which would copy it.
+    const signed = await signer.sign(url.href, { method, headers: { ...headers, ...hash } });
+    return this.#send(url.href, {
+      method,
+      headers: signed.headers,
+      signal,
+      redirect: 'manual',
+      ...(body !== undefined && { body: new Blob([...body]) }),
+    });
+  }
+}
+
+/** An answer of a bucket that is no success. */
+class S3AnswerError extends Error {
+  readonly isTemporary: boolean;
+
+  constructor(status: number, code: string) {
+    super(`The bucket answers with status ${status}${code === '' ? '' : `, ${code}`}`);
+    this.isTemporary =
+      status === 408 || status === 429 || status >= 500 || /^(?:InternalError|SlowDown|RequestTimeout)$/.test(code);
+  }
+}
+
+function answerError(status: number, text: string): S3AnswerError {
+  return new S3AnswerError(status, /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? '');
+}
+
+async function boundedText(response: Response): Promise<string> {
+  return new TextDecoder().decode(await boundedBytes(response, ANSWER_BYTES));
+}
+
+async function boundedBytes({ body }: Response, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > most) throw new Error(`The answer of the bucket is longer than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+async function hashOf(body: readonly Uint8Array[]): Promise<string> {
+  const digester = await newDigester();
+  for (const chunk of body) digester.update(chunk);
+  return Array.from(atob(digester.digest()), (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+}

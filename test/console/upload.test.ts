@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { consoleWorld, expectText } from './world.js';
+
+const world = consoleWorld();
+const PAPER = { name: 'paper.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') };
+
+it('upload by button: the agent gets the file, its name and its type', async () => {
+  const { page, talk, problems } = await world();
+  const chat = await talk('/post');
+  await chat.attach([PAPER, { name: 'dot.png', mimeType: 'image/png', buffer: Buffer.alloc(70) }]);
+  const attached = page.getByRole('list', { name: 'Attached files' });
+  await expectText(() => attached.innerText(), 'dot.png');
+  await attached.getByRole('button', { name: 'Remove dot.png' }).click();
+  await chat.say('Take it');
+  await expectText(chat.text, 'Got paper.txt text/plain 5');
+  expect(await chat.log.locator('.mine').innerText()).toContain('paper.txt');
+  expect(await attached.count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+it('upload by drop', async () => {
+  const { page, talk } = await world();
+  const chat = await talk('/post');
+  await chat.drop("new File(['dropped'], 'note.md', { type: 'text/markdown' })");
+  await expectText(() => page.getByRole('list', { name: 'Attached files' }).innerText(), 'note.md');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await expectText(chat.text, 'Got note.md text/markdown 7');
+});
+
+it('a large file shows its progress, and its answer streams', async () => {
+  const { page, talk } = await world();
+  const chat = await talk('/post');
+  await page.evaluate(`
+    window.progress = [];
+    new MutationObserver(() => {
+      const bar = document.querySelector('progress[aria-label=Sending]');
+      if (bar !== null) window.progress.push(bar.value);
+    }).observe(document.body, { subtree: true, childList: true, attributes: true });
+  `);
+  await chat.attach([{ name: 'big.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(3_000_000, 7) }]);
+  await expectText(() => page.getByRole('list', { name: 'Attached files' }).innerText(), 'big.bin');
+  await chat.say('Take it');
+  await expectText(chat.text, 'Got big.bin application/octet-stream 3000000');
+  const values = await page.evaluate<number[]>('window.progress');
+  expect(values.length).toBeGreaterThan(0);
+  expect(values).toEqual(values.toSorted((one, other) => one - other));
+  expect(await page.getByRole('progressbar').count()).toBe(0);
+});
+
+it('a file that is too large is refused before it is sent, in words', async () => {
+  const { page, talk } = await world();
+  const chat = await talk('/post');
+  await chat.drop("new File([new Uint8Array(25_000_001)], 'huge.bin')");
+  await expectText(() => page.getByRole('alert').innerText(), 'huge.bin is larger than 25 MB. Send a link to it.');
+});

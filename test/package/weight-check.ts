@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { inProject, repository, suite, usualTarballs } from './packed.js';
+
+const ROUNDS = 7;
+
+/** The CPU time in ms of a process that imports modules, as seen from a folder. */
+async function importMs(folder: string, modules: readonly string[]): Promise<number> {
+  const code = [
+    ...modules.map((module) => `await import('${module}');`),
+    'const { user, system } = process.cpuUsage();',
+    'console.log((user + system) / 1000);',
+  ];
+  const { output } = await inProject(process.execPath, ['--input-type=module', '--eval', code.join('\n')], folder);
+  return Number(output);
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** The packages and bytes that an installation put into a folder. */
+function installedIn(project: string): { readonly packages: number; readonly bytes: number } {
+  const modules = join(project, 'node_modules');
+  const entries = readdirSync(modules, { recursive: true, encoding: 'utf8' });
+  const packages = entries.filter(
+    (path) =>
+      /^(?:.*node_modules\/)?(?:@[^/]+\/)?[^@./][^/]*$/.test(path) && existsSync(join(modules, path, 'package.json')),
+  );
+  const files = entries.map((path) => statSync(join(modules, path))).filter((entry) => entry.isFile());
+  return { packages: packages.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
+}
+
+function told(what: string, { packages, bytes }: ReturnType<typeof installedIn>): void {
+  process.stdout.write(`${what}: ${packages} packages, ${(bytes / 1e6).toFixed(1)} MB\n`);
+}
+
+it('the root loads in no more CPU time than the server, the client and Express of the official SDK', async () => {
+  const official = ['@a2a-js/sdk/server', '@a2a-js/sdk/server/express', '@a2a-js/sdk/client', 'express'];
+  const rounds: { bare: number; own: number; theirs: number }[] = [];
+  for (let round = 0; round < ROUNDS; round += 1)
+    rounds.push({
+      bare: await importMs(suite.project, []),
+      own: await importMs(suite.project, ['parley-a2a']),
+      theirs: await importMs(repository, official),
+    });
+  const bare = median(rounds.map((round) => round.bare));
+  const own = median(rounds.map((round) => round.own)) - bare;
+  const theirs = median(rounds.map((round) => round.theirs)) - bare;
+  process.stdout.write(
+    `import: ${own.toFixed(0)} ms beyond ${bare.toFixed(0)} of Node.js; theirs ${theirs.toFixed(0)}\n`,
+  );
+  expect(own).toBeLessThanOrEqual(theirs);
+});
+
+it('the library is few packages and little to install', () => {
+  const installed = installedIn(suite.project);
+  told('the library', installed);
+  expect(installed.packages).toBeLessThanOrEqual(4);
+  expect(installed.bytes).toBeLessThan(6_000_000);
+});
+
+it('the command line is few packages and little to install', { timeout: 300_000 }, () => {
+  const place = join(suite.project, '..', 'commands-weight');
+  mkdirSync(place);
+  writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
+  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  execFileSync('npm', ['install', ...usualTarballs, ...flags], { cwd: place, stdio: 'pipe', timeout: 240_000 });
+  const installed = installedIn(place);
+  told('the command line', installed);
+  expect(installed.packages).toBeLessThanOrEqual(20);
+  expect(installed.bytes).toBeLessThan(25_000_000);
+});

@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { importsFromOutside, isNodeModule } from '../architecture/public-surface.js';
+import { SourceTree, type Violation } from '../architecture/source-tree.js';
+import { librariesBeside, manifestOf, needsOf, PACKAGES } from './packages.js';
+
+const core = JSON.parse(readFileSync(`${PACKAGES}/parley/package.json`, 'utf8')) as {
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly version: string;
+  readonly engines: object;
+};
+const CORE_PATHS = Object.keys(core.exports).map((subpath) => subpath.replace('.', 'parley-a2a'));
+
+/** Imports of a library that are neither its files, nor public paths of the core, nor of packages that it names. */
+function foreignImports(tree: SourceTree, needs: readonly string[]): readonly Violation[] {
+  const isNeeded = (specifier: string) => needs.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+  return importsFromOutside(
+    tree,
+    (specifier) => isNodeModule(specifier) || CORE_PATHS.includes(specifier) || isNeeded(specifier),
+  );
+}
+
+describe.each(librariesBeside())('parley-a2a-%s', (folder) => {
+  const manifest = manifestOf(folder);
+
+  it('is named after its folder, and published with the version and the Node.js of the core', () => {
+    const { name, version, engines, files } = manifest;
+    expect([name, version, engines]).toEqual([`parley-a2a-${folder}`, core.version, core.engines]);
+    expect(files).toEqual(['dist', '!dist/.tsbuildinfo']);
+  });
+
+  it('has the core as an exact peer', () => {
+    expect(manifest.peerDependencies?.['parley-a2a']).toBe(core.version);
+  });
+
+  it('imports its files, public paths of the core, and packages that it names', () => {
+    const tree = SourceTree.read(`${PACKAGES}/${folder}/src`);
+    expect(foreignImports(tree, needsOf(folder))).toEqual([]);
+  });
+
+  it('names no package that it does not import', () => {
+    const texts = SourceTree.read(`${PACKAGES}/${folder}/src`).shipped.map(({ text }) => text);
+    const unused = needsOf(folder).filter((name) => !texts.some((text) => text.includes(`'${name}`)));
+    expect(unused).toEqual([]);
+  });
+
+  it('has a README of one screen that says how to install it', () => {
+    const path = `${PACKAGES}/${folder}/README.md`;
+    expect(existsSync(path)).toBe(true);
+    const text = readFileSync(path, 'utf8');
+    expect(text).toMatch(new RegExp(`^# ${manifest.name}\n`));
+    expect(text).toContain(`npm install parley-a2a ${manifest.name}`);
+    expect(text.split('\n').length).toBeLessThan(80);
+  });
+});
+
+it('has libraries to look at', () => {
+  expect(librariesBeside()).toEqual(expect.arrayContaining(['ai-sdk', 'durable-object', 'mcp', 's3']));
+});
+
+it.each(['parley-a2a-mcp', 'parley-a2a/exports/kit', '../../parley/src/tools/tool.js', 'zod'])(
+  'notices an import of %s',
+  (specifier) => {
+    const tree = SourceTree.of({
+      'a.ts': `import '${specifier}'; import 'parley-a2a/kit'; import 'node:fs'; import 'ai/test';`,
+    });
+    expect(foreignImports(tree, ['ai'])).toMatchObject([{ problem: expect.stringContaining(specifier) }]);
+  },
+);
