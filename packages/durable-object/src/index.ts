@@ -1,4 +1,4 @@
-import { type Clock, LocalStorage, type LocalTables, systemClock } from 'parley-a2a/storage-engine';
+import { type Clock, LocalStorage, type LocalTables, type Logger, systemClock } from 'parley-a2a/storage-engine';
 import { type KeyRow, KeyTables } from './key-tables.js';
 import { type ObjectContext, ObjectSql } from './object-context.js';
 import { OwnerTables } from './owner-tables.js';
@@ -21,6 +21,8 @@ export interface DurableObjectStorageOptions {
   readonly alarmMs?: number;
   /** Default: the time of the machine. */
   readonly clock?: Clock;
+  /** Told of each task that cannot be read. Default: none. */
+  readonly logger?: Logger;
 }
 
 const EVENT_LOG_BYTES = 1_073_741_824;
@@ -40,12 +42,12 @@ export class DurableObjectStorage extends LocalStorage<TaskRow, KeyRow, QueueRow
   readonly #alarm: WakeAlarm;
 
   constructor(context: ObjectContext, options: DurableObjectStorageOptions = {}) {
-    const { eventLogBytes = EVENT_LOG_BYTES, alarmMs = ALARM_MS, clock = systemClock } = options;
+    const { eventLogBytes = EVENT_LOG_BYTES, alarmMs = ALARM_MS, clock = systemClock, logger } = options;
     const sql = new ObjectSql(context);
     prepareSchema(sql);
     sql.run(VOID_LEASES);
     const alarm = new WakeAlarm({ sql, context, clock, alarmMs });
-    super(tablesOf(sql, { eventLogBytes, alarm }), clock);
+    super(tablesOf(sql, { eventLogBytes, alarm }), clock, logger);
     this.#alarm = alarm;
   }
 

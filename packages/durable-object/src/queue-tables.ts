@@ -13,6 +13,7 @@ import {
   pageOf,
   type Scope,
   shownQueue,
+  type TaskKey,
 } from 'parley-a2a/storage-engine';
 import type { ObjectSql, SqlValue } from './object-context.js';
 import type { TaskLog } from './task-log.js';
@@ -64,9 +65,9 @@ export class QueueTables implements LocalQueues<TaskRow, QueueRow> {
     return this.#sql.parse(config);
   }
 
-  configs({ pk }: TaskRow, { cursor = '', limit }: ConfigRange): readonly PlacedPushConfig[] {
-    const range = `SELECT config FROM push_queue WHERE task = ? AND config_id > ? ORDER BY config_id LIMIT ?`;
-    return this.#sql.all<{ config: string }>(range, pk, cursor, limit).map(({ config }) => this.#sql.parse(config));
+  configs({ pk }: TaskRow, { cursor = '', limit }: ConfigRange): readonly QueueRow[] {
+    const range = `${SELECT} WHERE q.task = ? AND q.config_id > ? ORDER BY q.config_id LIMIT ?`;
+    return this.#sql.all<QueueRow>(range, pk, cursor, limit);
   }
 
   put({ pk }: TaskRow, config: PlacedPushConfig, head: DeliveryHead): void {
@@ -79,6 +80,10 @@ export class QueueTables implements LocalQueues<TaskRow, QueueRow> {
 
   remove({ pk }: TaskRow, configId: string): void {
     this.#sql.run('DELETE FROM push_queue WHERE task = ? AND config_id = ?', pk, configId);
+  }
+
+  key(queue: QueueRow): TaskKey {
+    return keyOf(queue).key;
   }
 
   head(queue: QueueRow): DeliveryHead {

@@ -3,6 +3,7 @@ import {
   type LocalPage,
   PageBudget,
   pageOf,
+  type ReadRow,
   shownTask,
   type Task,
   type TaskQuery,
@@ -48,7 +49,7 @@ export class TaskLists {
     this.#log = log;
   }
 
-  page(query: TaskQuery): LocalPage<TaskRow> {
+  page(query: TaskQuery, readRow: ReadRow): LocalPage<TaskRow> {
     const scope = this.#rows.scope(query.scope);
     if (scope === undefined) return { found: [], total: 0 };
     const source = sourceOf(query, scope);
@@ -64,7 +65,8 @@ export class TaskLists {
       read: ({ pk }) => {
         const head = this.#rows.get(pk);
         if (head === undefined) return undefined;
-        const task = this.#read(head, query);
+        const task = readRow(head.key, () => this.#read(head, query));
+        if (task === undefined) return undefined;
         const bytes = query.maxBytes === undefined ? 0 : JSON.stringify(task).length;
         return budget.takes(bytes) ? { head, task } : 'no-room';
       },

@@ -16,6 +16,7 @@ import {
   type Message,
   mergedCancel,
   nextPlace,
+  type ReadRow,
   type RecordPage,
   type Scope,
   statusTime,
@@ -215,8 +216,8 @@ export class TaskTables implements LocalTasks<TaskRow> {
     return { records: this.#to.log.first(pk, after, maxBytes), floor, last: seq };
   }
 
-  page(query: TaskQuery): LocalPage<TaskRow> {
-    return this.#to.lists.page(query);
+  page(query: TaskQuery, readRow: ReadRow): LocalPage<TaskRow> {
+    return this.#to.lists.page(query, readRow);
   }
 
   abandoned(agents: readonly string[], before: number, limit: number): readonly TaskRow[] {

@@ -6,6 +6,7 @@ import { conversationContract } from '../../contract/conversation-contract.js';
 import { scopedTasksContract } from '../../contract/scoped-tasks-contract.js';
 import { type StoragePair, sameAnswersProperty } from '../../contract/storage/same-answers.js';
 import { type OpenStorage, StorageClock } from '../../contract/storage/tested-storage.js';
+import { type StoredText, unreadableContract } from '../../contract/storage/unreadable.js';
 import { storageContract } from '../../contract/storage-contract.js';
 import { turnContextContract } from '../../contract/turn-context-contract.js';
 import { objectContract } from './object-contract.js';
@@ -26,7 +27,24 @@ export class Contract extends DurableObject {
     let pair: StoragePair | undefined;
     sameAnswersProperty(NAME, async () => (pair ??= await this.#pair(open)), 60);
     objectContract(this.ctx, open);
+    unreadableContract(NAME, async (clock, logger) => {
+      await this.ctx.storage.deleteAll();
+      return {
+        storage: durableObjectStorage(this.ctx, { clock, logger }),
+        corrupt: async (id, where, text) => this.#corrupt(id, where, text),
+      };
+    });
     return Response.json(await runAll());
+  }
+
+  #corrupt(id: string, where: StoredText, text: string): void {
+    const ofTask = 'WHERE task = (SELECT pk FROM task WHERE id = ?)';
+    const [, seq] = /^record (\d)/.exec(where) ?? [];
+    const { sql } = this.ctx.storage;
+    if (seq !== undefined) sql.exec(`UPDATE record SET event = ? ${ofTask} AND seq = ?`, text, id, Number(seq));
+    else if (where === 'config')
+      sql.exec(`UPDATE push_queue SET config = ? ${ofTask} AND config_id = 'hook'`, text, id);
+    else sql.exec(`UPDATE snapshot SET task_text = ? ${ofTask}`, text, id);
   }
 
   /** A storage of the object beside one in memory. */

@@ -121,6 +121,39 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
     });
   });
 
+  describe('a row that cannot be read', () => {
+    const tested = useStorage(open);
+    const broken = '{"broken';
+
+    it('keeps its turn from all nodes, and others get theirs', async () => {
+      const { storage } = tested;
+      for (const id of ['t1', 't2']) await storage.accept(acceptance(said(id), newTask(tested, id)));
+      sql.exec("UPDATE turn SET message = ? WHERE task = (SELECT pk FROM task WHERE id = 't1')", broken);
+      expect(only(await claimsOf(storage, { ...REQUEST, limit: 1 }))).toMatchObject({ message: said('t2') });
+      expect(await claimsOf(storage, REQUEST)).toEqual([]);
+      expect(await storage.check()).toMatchObject({ waiting: 1, unreadable: 1 });
+    });
+
+    it('takes no message in that is claimed at once', async () => {
+      const { storage } = tested;
+      const play = await TaskPlay.begin(tested, 't1');
+      await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
+      sql.exec('UPDATE record SET event = ?', broken);
+      const more = acceptance(said('more'), 't1', { claim: LEASE });
+      await expect(storage.accept(more)).rejects.toMatchObject({ name: 'UnreadableTaskError' });
+      expect(count('turn')).toBe(0);
+    });
+
+    it('takes the lease of its own turn alone', async () => {
+      const { storage } = tested;
+      const plays = [await TaskPlay.begin(tested, 't1'), await TaskPlay.begin(tested, 't2')];
+      sql.exec("UPDATE turn SET cancel = ? WHERE task = (SELECT pk FROM task WHERE id = 't1')", broken);
+      const turns = plays.map(({ key, turn, epoch }) => ({ key, turn, epoch }));
+      const renewals = await storage.renew({ ...LEASE, turns });
+      expect(renewals).toEqual([{ held: false }, { held: true }]);
+    });
+  });
+
   describe('an alarm that cannot be set', () => {
     const tested = useStorage(open);
 

@@ -20,6 +20,7 @@ export type {
 } from '../store/engine/local-tables.js';
 export { firstBytes, PageBudget, pageOf } from '../store/engine/pages.js';
 export type { FinishedTasks } from '../store/engine/sweep.js';
+export type { ReadRow } from '../store/engine/unreadable-rows.js';
 export { type CancelRequest, mergedCancel } from '../store/held-turn.js';
 export type { IdempotencyKey, Remembered } from '../store/idempotency-keys.js';
 export type { OwnedKey, OwnedKeyPage } from '../store/owner-storage.js';
@@ -39,8 +40,8 @@ export {
   shownQueue,
 } from '../store/rules/delivery-head.js';
 export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../store/rules/key-head.js';
-export { boundsOf, shownTask } from '../store/rules/list-query.js';
-export { olderHalf, type SweepTimes } from '../store/rules/retention.js';
+export { boundsOf, isWithin, shownTask } from '../store/rules/list-query.js';
+export { isLogSwept, olderHalf, type SweepTimes } from '../store/rules/retention.js';
 export type { AcceptedTurn, AppendedHead, Holder } from '../store/rules/task-head.js';
 export { nextPlace } from '../store/rules/turn-place.js';
 export type { Scope, TaskKey } from '../store/task-key.js';
@@ -48,4 +49,5 @@ export type { Acceptance, Append, RecordPage, TaskQuery } from '../store/task-st
 export { LogRecord, type RecordTexts } from '../task/log-record.js';
 export { statusTime } from '../task/status-time.js';
 export { TaskBuilder } from '../task/task-builder.js';
+export type { Logger } from '../telemetry/logger.js';
 export { systemClock } from './runtime.js';

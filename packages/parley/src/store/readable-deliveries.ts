@@ -34,7 +34,7 @@ export async function readableDeliveries(
     let failure: { readonly error: unknown } | undefined;
     try {
       config = JSON.parse(text) as StoredPushConfig;
-      for (const read of readers) records.push(checked(read()));
+      for (const read of readers) records.push(checkedRecord(read()));
     } catch (error) {
       failure = { error };
       note(held.key, error);
@@ -48,7 +48,8 @@ export async function readableDeliveries(
   return claims;
 }
 
-function checked(record: LogRecord): LogRecord {
+/** Reads the event of a record. @throws Error if no version of this library knows it. */
+export function checkedRecord(record: LogRecord): LogRecord {
   if (!EVENTS.some((name) => name in record.event)) throw new Error(`record ${record.seq} has an unknown event`);
   return record;
 }

@@ -1,3 +1,4 @@
+import { StorageError } from '../errors/storage-error.js';
 import { UnreadableTaskError, unreadableReason } from '../errors/unreadable-task-error.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { TaskKey } from './task-key.js';
@@ -35,6 +36,8 @@ export class ToldTasks {
     try {
       return read();
     } catch (error) {
+      // A failure of the database is none of the row.
+      if (error instanceof StorageError) throw error;
       this.note(key, error);
       return undefined;
     }
@@ -45,6 +48,7 @@ export class ToldTasks {
     try {
       return read();
     } catch (error) {
+      if (error instanceof StorageError) throw error;
       this.note(key, error);
       throw new UnreadableTaskError(key.id, error);
     }

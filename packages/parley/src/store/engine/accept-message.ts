@@ -1,3 +1,4 @@
+import { StorageError } from '../../errors/storage-error.js';
 import type { Lease } from '../held-turn.js';
 import { type AcceptRequest, decideAccept, NO_TURNS, nextTurn, repeatedAccept } from '../rules/decide-accept.js';
 import { hasConfigRoom } from '../rules/decide-delivery.js';
@@ -93,6 +94,7 @@ export function acceptMessage<Head extends TaskHead, Key extends KeyHead, Call>(
   let head = found;
   let accepted: AcceptedTurn;
   if (isNew) {
+    if (found !== undefined) throw new StorageError('The id of the new task is taken');
     accepted = nextTurn(NO_TURNS, claim, now);
     head = tables.create(call, accepted, now);
   } else {

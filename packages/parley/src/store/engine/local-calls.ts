@@ -78,6 +78,20 @@ export function countConfigs<Head, Queue>(queues: LocalQueues<Head, Queue>, head
   return { count: queues.of(head).length, isKnown: queues.find(head, id) !== undefined };
 }
 
+/** True if a queue has this configuration. One that cannot be read equals none. */
+export function hasConfig<Queue>(
+  queues: Pick<LocalQueues<never, Queue>, 'config'>,
+  queue: Queue,
+  config: PlacedPushConfig,
+): boolean {
+  try {
+    return JSON.stringify(queues.config(queue)) === JSON.stringify(config);
+  } catch (error) {
+    if (error instanceof StorageError) throw error;
+    return false;
+  }
+}
+
 /** Adds or replaces a configuration. A new queue begins behind `position`. True if the queue became due. */
 export function putConfig<Head extends LocalHead, Queue>(
   queues: LocalQueues<Head, Queue>,
@@ -85,7 +99,7 @@ export function putConfig<Head extends LocalHead, Queue>(
   { position, now }: { readonly position: number; readonly now: number },
 ): boolean {
   const earlier = queues.find(head, config.id);
-  if (earlier !== undefined && JSON.stringify(queues.config(earlier)) === JSON.stringify(config)) return false;
+  if (earlier !== undefined && hasConfig(queues, earlier, config)) return false;
   const queue = queueOfConfig(earlier && queues.head(earlier), { position, last: head.seq, now });
   queues.put(head, config, queue);
   return queue.dueAt !== undefined;

@@ -1,3 +1,6 @@
+import { StorageError } from '../../errors/storage-error.js';
+import { unreadableReason } from '../../errors/unreadable-task-error.js';
+import type { LogRecord } from '../../task/log-record.js';
 import type {
   ConfigChange,
   ConfigPut,
@@ -13,20 +16,25 @@ import type {
   PushStorage,
   StoredPushConfig,
 } from '../push-storage.js';
+import { checkedRecord } from '../readable-deliveries.js';
+import { settledDelivery } from '../rules/decide-delivery.js';
+import type { DeliveryHead } from '../rules/delivery-head.js';
 import type { KeyHead } from '../rules/key-head.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
-import type { Scope } from '../task-key.js';
+import type { Scope, TaskKey } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
 import { hasRoomFor } from './accept-message.js';
 import { claimQueues, purgeQueue, replayQueue, settleQueue } from './delivery-queues.js';
-import { countConfigs, putConfig } from './local-calls.js';
+import { countConfigs, hasConfig, putConfig } from './local-calls.js';
 import type { LocalHead, LocalTables } from './local-tables.js';
+import type { UnreadableRows } from './unreadable-rows.js';
 
 /** The parts of a storage that its push configurations need. */
 export interface LocalPushOptions<Head extends LocalHead, Key extends KeyHead, Queue> {
   readonly tables: LocalTables<Head, Key, Queue>;
   readonly lifetime: ClockedLifetime;
   readonly wakeups: Pick<WakeupListener, 'deliveryReady'>;
+  readonly unreadable: UnreadableRows;
 }
 
 /** Push configurations and their deliveries over tables whose calls are done at once. */
@@ -34,11 +42,13 @@ export class LocalPush<Head extends LocalHead, Key extends KeyHead, Queue> imple
   readonly #tables: LocalTables<Head, Key, Queue>;
   readonly #lifetime: ClockedLifetime;
   readonly #wakeups: Pick<WakeupListener, 'deliveryReady'>;
+  readonly #unreadable: UnreadableRows;
 
-  constructor({ tables, lifetime, wakeups }: LocalPushOptions<Head, Key, Queue>) {
+  constructor({ tables, lifetime, wakeups, unreadable }: LocalPushOptions<Head, Key, Queue>) {
     this.#tables = tables;
     this.#lifetime = lifetime;
     this.#wakeups = wakeups;
+    this.#unreadable = unreadable;
   }
 
   async putConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
@@ -55,14 +65,16 @@ export class LocalPush<Head extends LocalHead, Key extends KeyHead, Queue> imple
 
   async config(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
     this.#lifetime.check();
-    const queue = this.#queueOf({ key: { scope, id: taskId }, configId: id });
-    return queue === undefined ? undefined : this.#tables.queues.config(queue);
+    const key = { scope, id: taskId };
+    const queue = this.#queueOf({ key, configId: id });
+    return queue && this.#unreadable.required(key, () => this.#tables.queues.config(queue));
   }
 
   async configs(scope: Scope, taskId: string, range: ConfigRange): Promise<readonly StoredPushConfig[] | undefined> {
     this.#lifetime.check();
     const head = this.#tables.tasks.find({ scope, id: taskId });
-    return head && this.#tables.queues.configs(head, range);
+    const { queues } = this.#tables;
+    return head && queues.configs(head, range).flatMap((one) => this.#read(head.key, () => queues.config(one)) ?? []);
   }
 
   async deleteConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
@@ -76,7 +88,7 @@ export class LocalPush<Head extends LocalHead, Key extends KeyHead, Queue> imple
     this.#lifetime.check();
     const { queues } = this.#tables;
     const queue = this.#queueOf(key);
-    if (queue === undefined || JSON.stringify(queues.config(queue)) !== JSON.stringify(from)) return false;
+    if (queue === undefined || !hasConfig(queues, queue, from)) return false;
     this.#tables.transaction(() => queues.rewrite(queue, to));
     return true;
   }
@@ -85,7 +97,14 @@ export class LocalPush<Head extends LocalHead, Key extends KeyHead, Queue> imple
     const now = this.#lifetime.now();
     const { queues } = this.#tables;
     return this.#tables.transaction(() =>
-      claimQueues(queues, { due: queues.due(request.agents, now), demand: request }, now),
+      claimQueues(
+        {
+          head: (queue) => queues.head(queue),
+          take: (queue, claimed, left) => this.#take(queue, claimed, { left, now }),
+        },
+        { due: queues.due(request.agents, now), demand: request },
+        now,
+      ),
     );
   }
 
@@ -113,6 +132,32 @@ export class LocalPush<Head extends LocalHead, Key extends KeyHead, Queue> imple
   async purge(key: DeliveryKey): Promise<boolean> {
     const now = this.#lifetime.now();
     return this.#tables.transaction(() => purgeQueue(this.#tables.queues, this.#queueOf(key), now));
+  }
+
+  #read<R>(key: TaskKey, read: () => R): R | undefined {
+    return this.#unreadable.readable(key, read);
+  }
+
+  /** Takes a queue up to its first record that cannot be read. If that is the next one, the queue is parked. */
+  #take(queue: Queue, claimed: DeliveryHead, { left, now }: { readonly left: number; readonly now: number }) {
+    const { queues } = this.#tables;
+    try {
+      const taken = queues.take(queue, claimed, left);
+      const { key, records } = taken.claim;
+      const isReadable = (record: LogRecord) => this.#read(key, () => checkedRecord(record)) !== undefined;
+      const broken = records.findIndex((record) => !isReadable(record));
+      if (broken < 0) return taken;
+      if (broken > 0) return { ...taken, claim: { ...taken.claim, records: records.slice(0, broken) } };
+      checkedRecord(records[0] as LogRecord);
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      const outcome = { kind: 'park', reason: `it cannot be read: ${unreadableReason(error)}` } as const;
+      const at = { epoch: claimed.epoch, outcome };
+      const parked = settledDelivery(claimed, at, { last: queues.log(queue).last, now });
+      if (parked !== undefined) queues.write(queue, parked);
+      this.#unreadable.note(queues.key(queue), error);
+    }
+    return undefined;
   }
 
   #queueOf({ key, configId }: DeliveryKey): Queue | undefined {

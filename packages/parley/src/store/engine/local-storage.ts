@@ -1,7 +1,9 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
+import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
+import { type Logger, silentLogger } from '../../telemetry/logger.js';
 import type {
   CancelRequest,
   Claim,
@@ -42,7 +44,7 @@ import type {
   TaskStorage,
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
-import { acceptMessage, messageRequest } from './accept-message.js';
+import { acceptMessage, type MessageAnswer, messageRequest } from './accept-message.js';
 import { appendRecords, appendRequest } from './append-records.js';
 import { type ClaimedTurn, claimTurns } from './claim-turns.js';
 import { askToCancel, beginTurn, deleteTask, holdingOf, releaseTurn, renewTurn, saveCheckpoint } from './held-turns.js';
@@ -52,6 +54,7 @@ import { LocalOwnerStorage } from './local-owner-storage.js';
 import { LocalPush } from './local-push.js';
 import type { LocalHead, LocalTables, LocalTurn } from './local-tables.js';
 import { sweep } from './sweep.js';
+import { UnreadableRows } from './unreadable-rows.js';
 
 /** The facts of a claimed turn that are not in the head of its task. */
 interface ClaimedTexts extends Omit<LocalTurn, 'attempts'> {
@@ -72,10 +75,14 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   readonly #lifetime: ClockedLifetime;
   readonly #blocks = new OwnerBlocks();
   readonly #nodes = new NodeList();
+  readonly #unreadable: UnreadableRows;
 
-  constructor(tables: LocalTables<Head, Key, Queue>, clock: Clock) {
+  /** `logger`: told of each task that cannot be read. Default: none. */
+  constructor(tables: LocalTables<Head, Key, Queue>, clock: Clock, logger: Logger = silentLogger) {
     const lifetime = new ClockedLifetime(clock);
-    const parts = { tables, lifetime, blocks: this.#blocks, wakeups: this.wakeups };
+    const unreadable = new UnreadableRows(logger);
+    const parts = { tables, lifetime, blocks: this.#blocks, wakeups: this.wakeups, unreadable };
+    this.#unreadable = unreadable;
     this.durability = tables.durability;
     this.#tables = tables;
     this.#calls = new LocalCalls(tables);
@@ -90,24 +97,20 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const { scope, task, pushConfig } = acceptance;
     if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
     const id = 'create' in task ? task.create.id : task.id;
-    const { tasks, keys } = this.#tables;
+    const { tasks } = this.#tables;
     const at = { head: tasks.find({ scope, id }), request: messageRequest(acceptance), call: acceptance };
-    const answer = this.#tables.transaction(() => acceptMessage(this.#calls, at, now));
-    switch (answer.kind) {
-      case 'accepted': {
-        const { head, turn, isClaimed, isReady } = answer;
-        if (isReady) this.wakeups.workReady(scope.agent);
-        if (pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
-        const accepted = { kind: 'accepted', taskId: id, turn, seq: head.seq } as const;
-        return isClaimed ? { ...accepted, claim: this.#acceptedClaim(acceptance, head, turn) } : accepted;
-      }
-      case 'repeated':
-        return { kind: 'repeated', first: keys.rememberedOf(answer.key) };
-      case 'terminal':
-        return { kind: 'terminal', state: answer.head.state };
-      default:
-        return answer;
+    const { answer, outcome } = this.#tables.transaction(() => {
+      const taken = acceptMessage(this.#calls, at, now);
+      return {
+        answer: taken,
+        outcome: this.#unreadable.required({ scope, id }, () => this.#outcomeOf(taken, acceptance)),
+      };
+    });
+    if (answer.kind === 'accepted') {
+      if (answer.isReady) this.wakeups.workReady(scope.agent);
+      if (pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
     }
+    return outcome;
   }
 
   async append(append: Append): Promise<AppendOutcome> {
@@ -124,29 +127,46 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
 
   async claim(request: ClaimRequest): Promise<Claims> {
     const now = this.#lifetime.now();
-    const { tasks } = this.#tables;
-    const only = request.task && tasks.find(request.task);
-    const found = request.task === undefined ? tasks.free(now) : only === undefined ? [] : [only];
-    const take = (head: Head, claimed: ClaimedTurn): Claim | undefined => {
-      tasks.hold(head, claimed);
-      const turn = tasks.turn(head, claimed.turn);
-      return turn && this.#claimOf(head, { ...turn, scope: head.key.scope, attempt: turn.attempts + 1 });
-    };
-    return this.#tables.transaction(() => claimTurns(found, { request, now, take }));
+    const { limit } = request;
+    return this.#tables.transaction(() => {
+      const claims: Claim[] = [];
+      for (;;) {
+        let isAside = false;
+        const take = (head: Head, claimed: ClaimedTurn): Claim | undefined => {
+          const claim = this.#take(head, claimed);
+          isAside ||= this.#unreadable.isAside(head.key);
+          return claim;
+        };
+        const part = claimTurns(this.#claimable(request, now), {
+          request: { ...request, limit: limit - claims.length },
+          now,
+          take,
+        });
+        claims.push(...part.claims);
+        // Other turns take the places of those that cannot be read.
+        if (!isAside || claims.length >= limit) return { claims, more: part.more };
+      }
+    });
   }
 
   async begin(held: HeldTurn, attempt: number): Promise<Holding> {
     this.#lifetime.check();
     const { tasks } = this.#tables;
     const at = { head: tasks.find(held.key), held };
-    return holdingOf(this.#tables.transaction(() => beginTurn(tasks, at, attempt)));
+    return this.#unreadable.required(held.key, () =>
+      holdingOf(this.#tables.transaction(() => beginTurn(tasks, at, attempt))),
+    );
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
     const leaseEnd = this.#lifetime.now() + request.leaseMs;
     const { tasks } = this.#tables;
     return this.#tables.transaction(() =>
-      request.turns.map((held) => holdingOf(renewTurn(tasks, { head: tasks.find(held.key), held }, leaseEnd))),
+      request.turns.map((held) => {
+        const at = { head: tasks.find(held.key), held };
+        // A request to cancel that cannot be read ends the turn, and no other one.
+        return this.#unreadable.readable(held.key, () => holdingOf(renewTurn(tasks, at, leaseEnd))) ?? { held: false };
+      }),
     );
   }
 
@@ -170,7 +190,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const now = this.#lifetime.now();
     const { tasks } = this.#tables;
     const at = { head: tasks.find({ scope, id }), request };
-    const answer = this.#tables.transaction(() => askToCancel(tasks, at, now));
+    const answer = this.#unreadable.required({ scope, id }, () =>
+      this.#tables.transaction(() => askToCancel(tasks, at, now)),
+    );
     if (answer.kind === 'not-found') return answer;
     const { head } = answer;
     if (answer.kind === 'terminal') return { kind: 'terminal', state: head.state };
@@ -188,14 +210,15 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
     const now = this.#lifetime.now();
-    const { found, ...page } = this.#tables.tasks.page(query);
+    const { found, ...page } = this.#tables.tasks.page(query, (key, read) => this.#unreadable.readable(key, read));
     return { tasks: found.map(({ head, task }) => storedTask({ scope: head.key.scope, task }, head, now)), ...page };
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
     this.#lifetime.check();
     const head = this.#tables.tasks.find(key);
-    return head === undefined ? { records: [], floor: 1, last: 0 } : this.#tables.tasks.records(head, after, maxBytes);
+    if (head === undefined) return { records: [], floor: 1, last: 0 };
+    return this.#unreadable.required(key, () => this.#tables.tasks.records(head, after, maxBytes));
   }
 
   async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
@@ -208,7 +231,12 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
 
   async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
     const now = this.#lifetime.now();
-    return this.#tables.tasks.abandoned(agents, now - waitedMs, limit).map((head) => this.#storedOf(head, now));
+    for (let asked = limit; ; ) {
+      const heads = this.#tables.tasks.abandoned(agents, now - waitedMs, asked);
+      const found = heads.flatMap((head) => this.#unreadable.readable(head.key, () => this.#stored(head, now)) ?? []);
+      if (found.length >= limit || heads.length < asked) return found.slice(0, limit);
+      asked += heads.length - found.length;
+    }
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
@@ -232,7 +260,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   async check(): Promise<StorageLoad> {
     const now = this.#lifetime.now();
     const { waiting, oldestPlace, pendingDeliveries, oldestDue } = this.#tables.tasks.load();
-    return { waiting, pendingDeliveries, ...waits({ arrived: arrivalAt(oldestPlace), due: oldestDue }, now) };
+    const ages = waits({ arrived: arrivalAt(oldestPlace), due: oldestDue }, now);
+    const unreadable = this.#unreadable.count;
+    return { waiting, pendingDeliveries, ...ages, ...(unreadable > 0 && { unreadable }) };
   }
 
   async now(): Promise<number> {
@@ -258,6 +288,46 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   async close(): Promise<void> {
     this.#lifetime.end();
     this.#tables.close();
+  }
+
+  *#claimable({ task }: ClaimRequest, now: number): Generator<Head, void> {
+    const { tasks } = this.#tables;
+    const only = task && tasks.find(task);
+    for (const head of task === undefined ? tasks.free(now) : only === undefined ? [] : [only]) {
+      if (!this.#unreadable.isAside(head.key)) yield head;
+    }
+  }
+
+  /** Writes and reads a claimed turn. A turn that cannot be read is given back, and set aside. */
+  #take(head: Head, claimed: ClaimedTurn): Claim | undefined {
+    const { tasks } = this.#tables;
+    const { epoch, holder } = head;
+    try {
+      tasks.hold(head, claimed);
+      const turn = tasks.turn(head, claimed.turn);
+      return turn && this.#claimOf(head, { ...turn, scope: head.key.scope, attempt: turn.attempts + 1 });
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      tasks.hold(head, { epoch, holder });
+      this.#unreadable.setAside(head.key, error);
+      return undefined;
+    }
+  }
+
+  #outcomeOf(answer: MessageAnswer<Head, Key>, acceptance: Acceptance): AcceptOutcome {
+    switch (answer.kind) {
+      case 'accepted': {
+        const { head, turn, isClaimed } = answer;
+        const accepted = { kind: 'accepted', taskId: head.key.id, turn, seq: head.seq } as const;
+        return isClaimed ? { ...accepted, claim: this.#acceptedClaim(acceptance, head, turn) } : accepted;
+      }
+      case 'repeated':
+        return { kind: 'repeated', first: this.#tables.keys.rememberedOf(answer.key) };
+      case 'terminal':
+        return { kind: 'terminal', state: answer.head.state };
+      default:
+        return answer;
+    }
   }
 
   /** The claim of an accepted message. Only a message that was accepted before has a turn that others have changed. */
@@ -286,6 +356,10 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   }
 
   #storedOf(head: Head, now: number): StoredTask {
+    return this.#unreadable.required(head.key, () => this.#stored(head, now));
+  }
+
+  #stored(head: Head, now: number): StoredTask {
     return storedTask({ scope: head.key.scope, task: this.#tables.tasks.read(head) }, head, now);
   }
 }

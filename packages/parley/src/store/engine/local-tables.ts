@@ -20,9 +20,10 @@ import type { AcceptedTurn, AppendedHead, TaskHead } from '../rules/task-head.js
 import type { Scope, TaskKey } from '../task-key.js';
 import type { Acceptance, Append, ListCursor, RecordPage, TaskQuery, TaskStorage } from '../task-storage.js';
 import type { ClaimablePlace } from './claim-turns.js';
-import type { DueTables, QueueTables } from './delivery-queues.js';
+import type { QueueTables } from './delivery-queues.js';
 import type { TurnTables } from './held-turns.js';
 import type { FinishedTasks } from './sweep.js';
+import type { ReadRow } from './unreadable-rows.js';
 
 /** A task as the tables have it. The calls that write to a task change the head that they get as well. */
 export interface LocalHead extends TaskHead, ClaimablePlace {
@@ -78,7 +79,8 @@ export interface LocalTasks<Head extends LocalHead> extends TurnTables<Head, Can
   /** Tasks whose first turn has no holder, or one whose lease has ended: oldest first. */
   free(now: number): Iterable<Head>;
   records(head: Head, after: number, maxBytes: number): RecordPage;
-  page(query: TaskQuery): LocalPage<Head>;
+  /** Reads each task by `readRow`. A task that cannot be read is left out, and counts for the limit. */
+  page(query: TaskQuery, readRow: ReadRow): LocalPage<Head>;
   /** Tasks of these agents that wait for their caller since before a time and have no turn, oldest first. */
   abandoned(agents: readonly string[], before: number, limit: number): readonly Head[];
   load(): LocalLoad;
@@ -106,12 +108,21 @@ export interface LocalKeys<Key extends KeyHead> {
 }
 
 /** The tables of push configurations and their queues. */
-export interface LocalQueues<Head, Queue> extends QueueTables<Queue>, DueTables<Queue, DeliveryClaim> {
+export interface LocalQueues<Head, Queue> extends QueueTables<Queue> {
+  /** Writes a claimed queue, and reads its records up to so many bytes. Throws what their texts make it throw. */
+  take(
+    queue: Queue,
+    claimed: DeliveryHead,
+    maxBytes: number,
+  ): { readonly claim: DeliveryClaim; readonly bytes: number };
+  /** The task of a queue. */
+  key(queue: Queue): TaskKey;
   find(head: Head, configId: string): Queue | undefined;
   /** All queues of a task. */
   of(head: Head): readonly Queue[];
   config(queue: Queue): StoredPushConfig;
-  configs(head: Head, range: ConfigRange): readonly StoredPushConfig[];
+  /** The queues of a range of configurations, in the order of their ids. */
+  configs(head: Head, range: ConfigRange): readonly Queue[];
   /** Adds or replaces a configuration with its queue. */
   put(head: Head, config: PlacedPushConfig, queue: DeliveryHead): void;
   /** Replaces the configuration. Its queue stays. */

@@ -10,7 +10,7 @@ import type {
   StoredPushConfig,
 } from '../push-storage.js';
 import { type DeliveryHead, type DeliveryLog, shownQueue } from '../rules/delivery-head.js';
-import { isSameScope } from '../task-key.js';
+import { isSameScope, type TaskKey } from '../task-key.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 
@@ -43,11 +43,10 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
     return config;
   }
 
-  configs({ pushConfigs }: TaskEntry, { cursor, limit }: ConfigRange): readonly StoredPushConfig[] {
+  configs({ pushConfigs }: TaskEntry, { cursor, limit }: ConfigRange): readonly ConfigEntry[] {
     return [...(pushConfigs?.values() ?? [])]
-      .map(({ config }) => config)
-      .filter(({ id }) => cursor === undefined || id > cursor)
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .filter(({ config: { id } }) => cursor === undefined || id > cursor)
+      .sort((a, b) => (a.config.id < b.config.id ? -1 : 1))
       .slice(0, limit);
   }
 
@@ -105,6 +104,10 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
       if (dueAt(entry) > now) return;
       if (agents.includes(entry.task.scope.agent)) yield entry;
     }
+  }
+
+  key({ task }: ConfigEntry): TaskKey {
+    return task.key;
   }
 
   head(entry: ConfigEntry): DeliveryHead {

@@ -1,4 +1,3 @@
-import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Task, TaskStatus } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
@@ -35,13 +34,11 @@ export class MemoryTasks implements FinishedTasks {
   }
 
   /**
-   * Puts a task there with the record that shows it; the id must be free. Finished tasks make room for it, oldest
-   * first.
+   * Puts a task there with the record that shows it; the id is free. Finished tasks make room for it, oldest first.
    * @throws StorageFullError when none of those that are left has ended.
    */
   insert(space: MemorySpace, task: Task, now: number): TaskEntry {
     const { tasks } = space;
-    if (tasks.has(task.id)) throw new StorageError(`The task id ${task.id} is taken`);
     const entry = new TaskEntry(space, { task, record: LogRecord.of(1, 0, { task }), now });
     // First of all: a space without a task goes with the last task that is dropped.
     tasks.set(task.id, entry);
