@@ -80,12 +80,12 @@ const ON_DEMAND = [
   'ipaddr.js',
 ];
 
-it('a server with the smallest agent loads 120 kB, and the rest on demand', async () => {
+it('a server with the smallest agent loads 121 kB, and the rest on demand', async () => {
   const agent = "import { createA2AServer } from 'parley-a2a/node'; createA2AServer({ agent: (prompt) => prompt });";
   const { inputs, compressed } = await loadedAtOnce(agent, 'node');
   process.stdout.write(`the smallest agent: ${(compressed / 1024).toFixed(1)} kB compressed\n`);
   expect(compressed).toBeGreaterThan(40 * 1024);
-  expect(compressed).toBeLessThanOrEqual(120 * 1024);
+  expect(compressed).toBeLessThanOrEqual(121 * 1024);
   expect(inputs.filter((path) => ON_DEMAND.some((name) => path.includes(name)))).toEqual([]);
 });
 
