@@ -11,7 +11,7 @@ const chromium = {
 };
 const args = ['--config', 'test/console/vitest.config.ts', ...process.argv.slice(2)];
 if (!(await hasProgram(chromium))) args.push('test/console/serving.test.ts');
-await build(['packages/parley', 'packages/conformance', 'packages/console', 'packages/cli']);
+await build(['packages/console', 'packages/cli']);
 const counts = await runVitest(args);
 process.stdout.write(`${countLine(counts)}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);

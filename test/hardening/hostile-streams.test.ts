@@ -91,17 +91,14 @@ describe.each(Object.entries(WAYS))('a callee with a hostile stream, called by %
     await call('usual events');
     const ratios: number[] = [];
     const held: number[] = [];
-    const usuallyHeld: number[] = [];
     for (let pair = 0; pair < PAIRS; pair += 1) {
       const hostile = await call(shape);
       const usual = await call('usual events');
       expect([hostile.state, usual.state]).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED']);
       ratios.push(hostile.usedMs / usual.usedMs);
       held.push(hostile.heldMs);
-      usuallyHeld.push(usual.heldMs);
     }
-    // A busy machine holds up all timers.
-    expect(median(held)).toBeLessThan(Math.max(MOST_HELD_MS, 2 * median(usuallyHeld)));
+    expect(median(held)).toBeLessThan(MOST_HELD_MS);
     expect(median(ratios)).toBeLessThan(mostRatio);
   });
 });

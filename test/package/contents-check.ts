@@ -35,10 +35,11 @@ describe('the package', () => {
     expect(unpacked).toBeLessThan(4_200_000);
   });
 
-  it('has no map that leads nowhere', () => {
+  it('has declarations for every subpath, and no map that leads nowhere', () => {
     const scripts = files.filter((file) => file.endsWith('.js'));
-    const { length } = scripts;
-    expect(length).toBeGreaterThan(subpaths.length);
+    expect(scripts.length).toBeGreaterThan(subpaths.length);
+    const types = Object.values(manifest.exports).map((targets) => targets.types.replace('./', ''));
+    expect(types.filter((file) => !files.includes(file))).toEqual([]);
     expect(scripts.filter((file) => readFileSync(join(installed, file), 'utf8').includes('sourceMappingURL'))).toEqual(
       [],
     );
