@@ -3,6 +3,7 @@ import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import { conversationIn, entryOfMessage } from '../../packages/parley/src/server/conversation.js';
 import type { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
+import { median } from '../support/median.js';
 import { SqliteFiles } from './sqlite-files.js';
 
 const SCOPE = { agent: '/', tenant: '', owner: 'ada' };
@@ -59,8 +60,6 @@ async function readOnce(storage: SqliteStorage): Promise<number> {
   return took;
 }
 
-const medianOf = (times: readonly number[]) => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
-
 /** The median times of reads that take turns, so that other work of the machine falls on both alike. */
 async function compared(one: SqliteStorage, other: SqliteStorage): Promise<readonly [one: number, other: number]> {
   const times: [number[], number[]] = [[], []];
@@ -68,7 +67,7 @@ async function compared(one: SqliteStorage, other: SqliteStorage): Promise<reado
     times[0].push(await readOnce(one));
     times[1].push(await readOnce(other));
   }
-  return [medianOf(times[0]), medianOf(times[1])];
+  return [median(times[0]), median(times[1])];
 }
 
 describe(`a conversation of ${TURNS} turns on SQLite`, () => {

@@ -5,6 +5,7 @@ import { get, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { median } from '../support/median.js';
 
 const MIB = 1_048_576;
 /** 1 GiB in the long form. */
@@ -38,10 +39,6 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ readonly ms
   const since = performance.now();
   const result = await work();
   return { ms: performance.now() - since, result };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
 }
 
 it('a large file goes up and down within a bound of memory, at 60 % of the speed of a bare stream', {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { connect, type Task } from 'parley-a2a';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agents, executor, taskOf } from '../agent-calls/world.js';
+import { median } from '../support/median.js';
 
 const BYTES = 1_000_000;
 /** Pairs of a hostile and a usual stream. */
@@ -62,10 +63,6 @@ async function costOf(work: () => Promise<string>) {
   } finally {
     clearInterval(timer);
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[values.length >> 1] ?? Number.NaN;
 }
 
 describe.each(Object.entries(WAYS))('a callee with a hostile stream, called by %s', (_, agent) => {

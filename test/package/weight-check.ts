@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { median } from '../support/median.js';
 import { inProject, repository, suite, usualTarballs } from './packed.js';
 
 const ROUNDS = 7;
@@ -15,10 +16,6 @@ async function importMs(folder: string, modules: readonly string[]): Promise<num
   ];
   const { output } = await inProject(process.execPath, ['--input-type=module', '--eval', code.join('\n')], folder);
   return Number(output);
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 /** The packages and bytes that an installation put into a folder. */

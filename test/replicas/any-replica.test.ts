@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Task } from '../../packages/parley/src/model/task.js';
 import { parleyJson } from '../cli/parley.js';
 import { Receiver } from '../push/receiver.js';
+import { median } from '../support/median.js';
 import { BACKENDS, Cluster } from './backends.js';
 import { EventFeed } from './event-feed.js';
 import type { Replica } from './replica.js';
@@ -196,8 +197,4 @@ function linkOf({ status }: Task): string {
     if ('data' in part) return (part.data as { authorization: { url: string } }).authorization.url;
   }
   throw new Error('There is no link');
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
