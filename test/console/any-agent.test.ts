@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 import { ApiKeys } from 'parley-a2a/auth';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
 import { type ForeignAgent, grpcAgent, oldAgent, protectedAgent } from './foreign-agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
-import { expectText } from './world.js';
+import { expectText, launchChromium } from './world.js';
 
 const KEY = 'key-of-ada-0123456789';
 const keys = () => new ApiKeys([{ key: KEY, subject: 'ada' }]);
@@ -129,8 +129,7 @@ describe('the process', () => {
 describe('the page', () => {
   let browser: Browser;
   beforeAll(async () => {
-    // A sandbox of Chromium needs rights that containers lack.
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    browser = await launchChromium();
   });
   afterAll(() => browser.close());
 

@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { consoleWorld, expectText } from './world.js';
 
 const world = consoleWorld();
@@ -50,6 +53,12 @@ it('a large file shows its progress, and its answer streams', async () => {
 it('a file that is too large is refused before it is sent, in words', async () => {
   const { page, talk } = await world();
   const chat = await talk('/post');
-  await chat.drop("new File([new Uint8Array(25_000_001)], 'huge.bin')");
+  const folder = mkdtempSync(join(tmpdir(), 'console-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  // The page reads the length alone, which a file without content has too.
+  const huge = join(folder, 'huge.bin');
+  writeFileSync(huge, '');
+  truncateSync(huge, 25_000_001);
+  await chat.attach(huge);
   await expectText(() => page.getByRole('alert').innerText(), 'huge.bin is larger than 25 MB. Send a link to it.');
 });

@@ -22,6 +22,13 @@ export interface World {
   talk(path: string): Promise<ChatPage>;
 }
 
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    // A sandbox needs rights that containers lack, whose shared memory is small too.
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+
 /** Opens one browser for a test file, and a page with a context of its own for each test. */
 export function consoleWorld(): (more?: Partial<A2AHostOptions>) => Promise<World> {
   let browser: Browser;
@@ -30,8 +37,7 @@ export function consoleWorld(): (more?: Partial<A2AHostOptions>) => Promise<Worl
   let steps = new Steps();
   const contexts: BrowserContext[] = [];
   beforeAll(async () => {
-    // A sandbox of Chromium needs rights that containers lack.
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    browser = await launchChromium();
   });
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();

@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { FileChooser, Locator, Page } from 'playwright-core';
 
 /** A conversation as its user handles it. */
 export class ChatPage {
@@ -31,11 +31,11 @@ export class ChatPage {
     await this.log.getByRole('button', { name: decision, exact: true }).last().click();
   }
 
-  /** Attaches files by the button. */
-  async attach(files: readonly { name: string; mimeType: string; buffer: Buffer }[]): Promise<void> {
+  /** Attaches files by the button: paths of files, or their contents. */
+  async attach(files: Parameters<FileChooser['setFiles']>[0]): Promise<void> {
     const chooser = this.page.waitForEvent('filechooser');
     await this.page.getByRole('button', { name: 'Attach files' }).click();
-    await (await chooser).setFiles([...files]);
+    await (await chooser).setFiles(files);
   }
 
   /** Drops a file on the page. `file`: an expression of the page. */
