@@ -105,7 +105,7 @@ function taskIdOf(event: StreamItem['event']): string {
   return 'artifactUpdate' in event ? event.artifactUpdate.taskId : '';
 }
 
-const runs = Number(process.env.TEST_LONG ? 20_000 : 1_500);
+const runs = Number(process.env.TEST_LONG ? 20_000 : 500);
 
 describe('the invariants of the engine', () => {
   it.each(['task', 'either'] as const)(
