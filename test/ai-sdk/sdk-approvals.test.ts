@@ -27,8 +27,8 @@ async function served(agent: AgentExecutor, storage?: TaskStorage) {
   const server = createA2AServer({ agent, logger, ...(storage && { storage }) });
   closers.push(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
-  const sent = async (message: Parameters<typeof client.sendAndWait>[0]): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
+  const sent = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
+    const answer = await client.ask(message);
     if (!('task' in answer)) throw new Error('no task');
     return answer.task;
   };

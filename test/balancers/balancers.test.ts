@@ -76,7 +76,7 @@ describe.each(BALANCERS)('%s', (name) => {
     const client = await connect(balancer.url);
     const seen = new Set<string>();
     await until(async () => {
-      const answer = await client.sendAndWait({ message: message('process') });
+      const answer = await client.ask({ message: message('process') });
       seen.add(JSON.stringify('task' in answer && answer.task.artifacts?.[0]?.parts));
       return seen.size === 3;
     });
@@ -99,7 +99,7 @@ describe.each(BALANCERS)('%s', (name) => {
     let answered = 0;
     const call = async () => {
       while (!isOver) {
-        await client.sendAndWait({ message: message('process') });
+        await client.ask({ message: message('process') });
         answered += 1;
       }
     };
@@ -125,7 +125,7 @@ describe.each(BALANCERS)('%s', (name) => {
     // A request that a dying replica has received may have been done: no balancer repeats it.
     await until(async () => open === 6);
     second?.running.process.kill('SIGKILL');
-    for (let count = 0; count < 10; count++) await client.sendAndWait({ message: message('process') });
+    for (let count = 0; count < 10; count++) await client.ask({ message: message('process') });
     await Promise.all(streams);
   });
 });

@@ -162,7 +162,7 @@ it.each(['/discover', '/agent.json'])('our own base server is called by its endp
     },
   });
   expect(client.card.name).toBe('Greeter');
-  const answer = await client.sendAndWait('Ada');
+  const answer = await client.ask('Ada');
   expect('task' in answer && textOf(answer.task)).toBe('Hello, Ada!');
   const id = 'task' in answer ? answer.task.id : '';
   expect(await client.getTask(id)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });

@@ -36,7 +36,7 @@ function tls(options: Partial<MutualTlsOptions> = {}) {
 
 async function callerOf(url: string, { credentials, fetch }: Pick<ReturnType<typeof tls>, 'credentials' | 'fetch'>) {
   const client = await connect(url, { credentials, fetch, cardCache: memoryCardCache() });
-  const answer = await client.sendAndWait('who am I?');
+  const answer = await client.ask('who am I?');
   if (!('task' in answer)) throw new Error('no task');
   const parts = answer.task.artifacts?.flatMap((artifact) => artifact.parts) ?? [];
   return parts.map((part) => ('text' in part ? part.text : '')).join('');

@@ -67,7 +67,7 @@ function schemesOf(issuer: string) {
 
 async function callerOf(name: keyof typeof agents, credentials: SchemeCredentials): Promise<string> {
   const client = await connect(agents[name].url, { credentials });
-  const answer = await client.sendAndWait('who am I?');
+  const answer = await client.ask('who am I?');
   return 'message' in answer
     ? answer.message.parts.map((part) => ('text' in part ? part.text : '')).join('')
     : 'a task';

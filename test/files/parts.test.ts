@@ -256,7 +256,7 @@ describe('the files of a turn', () => {
     const { url } = await server.listen(0);
     const client = await connect(url);
     closers.push(() => client.close());
-    await client.sendAndWait('go');
+    await client.ask('go');
     expect(String(problem)).toBe('OptionsError: context.files: the server needs the option files');
   });
 });

@@ -10,8 +10,8 @@ export async function servedAgent(
   const server = createA2AServer({ agent, storage });
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect(server);
-  const send = async (message: Parameters<typeof client.sendAndWait>[0]): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
+  const send = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
+    const answer = await client.ask(message);
     if (!('task' in answer)) throw new Error('There is no task');
     return answer.task;
   };

@@ -63,8 +63,8 @@ describe('a client that requires encrypted answers', () => {
     });
     const { url } = await world.listen(shop, { encryption: { keys: [agentKey.own] } });
     const client = await world.client(url, { encryption: encryption(ownKey) });
-    const asked = taskOf(await client.sendAndWait('go'));
-    const done = taskOf(await client.sendAndWait({ message: answerApprovals(asked, 'approve') }));
+    const asked = taskOf(await client.ask('go'));
+    const done = taskOf(await client.ask({ message: answerApprovals(asked, 'approve') }));
     expect([done.status.state, done.status.message?.parts]).toEqual(['TASK_STATE_COMPLETED', [{ text: 'paid Dune' }]]);
   });
 

@@ -220,12 +220,12 @@ it('calls of tools end with their task under signatures, and a question lists th
   const client = await world.client(url);
   const states = (task: Task) => toolCalls(task).map(({ tool, state }) => `${tool} ${state}`);
 
-  const asked = taskOf(await client.sendAndWait('go'));
+  const asked = taskOf(await client.ask('go'));
   expect([states(asked), toolApprovals(asked).length]).toEqual([['pay requested'], 1]);
-  const done = taskOf(await client.sendAndWait({ message: answerApprovals(asked, 'approve') }));
+  const done = taskOf(await client.ask({ message: answerApprovals(asked, 'approve') }));
   expect([done.status.state, states(done)]).toEqual(['TASK_STATE_COMPLETED', ['pay succeeded']]);
 
-  const waits = taskOf(await client.sendAndWait('go'));
+  const waits = taskOf(await client.ask('go'));
   expect(states(await client.cancelTask(waits.id))).toEqual(['pay canceled']);
 
   for await (const event of client.sendStreamingMessage('hold')) {

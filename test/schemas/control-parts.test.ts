@@ -37,7 +37,7 @@ async function served(agent: AgentExecutor) {
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
   const send = async (message: string | { readonly message: OutgoingMessage }): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
+    const answer = await client.ask(message);
     if (!('task' in answer)) throw new Error('no task');
     return answer.task;
   };

@@ -24,7 +24,7 @@ async function served(tools: readonly Tool[], body: (run: ToolRun, turn: ToolTur
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
   const send = async (message: string | { readonly message: OutgoingMessage }): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
+    const answer = await client.ask(message);
     if (!('task' in answer)) throw new Error('no task');
     return answer.task;
   };

@@ -103,7 +103,7 @@ async function served(
   const { url } = await server.listen(0);
   const client = await connect(url);
   const send = async (message: string | (Partial<Message> & Pick<Message, 'parts'>)): Promise<Task> => {
-    const answer = await client.sendAndWait({ message });
+    const answer = await client.ask({ message });
     if (!('task' in answer)) throw new Error('no task');
     return answer.task;
   };

@@ -16,7 +16,7 @@ afterAll(async () => {
 
 it('a graph that asked goes on after SIGKILL in another process, and no node that had ended runs again', async () => {
   const url = await server.start();
-  const asked = await (await connect(url)).sendAndWait('A seat');
+  const asked = await (await connect(url)).ask('A seat');
   if (!('task' in asked)) throw new Error('no task');
   expect(asked.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
   expect(asked.task.status.message?.parts[0]).toEqual({ text: 'Pay for 12A?' });
@@ -24,7 +24,7 @@ it('a graph that asked goes on after SIGKILL in another process, and no node tha
 
   const again = await connect(await server.start(new URL(url).port));
   const message = { taskId: asked.task.id, parts: [{ text: 'yes' }] };
-  const done = await again.sendAndWait({ message });
+  const done = await again.ask({ message });
   if (!('task' in done)) throw new Error('no task');
   expect([done.task.status.state, textOf(done.task)]).toEqual(['TASK_STATE_COMPLETED', '12A: yes']);
   expect(await server.runs()).toEqual(['reserve', 'pay']);

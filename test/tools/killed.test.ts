@@ -20,7 +20,7 @@ it('a finished call is not run again after SIGKILL, nor a running one that is no
     configuration: { returnImmediately: true },
   });
   if (!('task' in started)) throw new Error('no task');
-  const asked = await client.sendAndWait('paid');
+  const asked = await client.ask('paid');
   if (!('task' in asked)) throw new Error('no task');
   expect(toolApprovals(asked.task)).toMatchObject([{ tool: 'paid', input: 'two' }]);
   const before = ['charge 1.3', 'quick 1.1', 'quick 1.1', 'repeatable 1.2'];
@@ -42,7 +42,7 @@ it('a finished call is not run again after SIGKILL, nor a running one that is no
     { timeout: 30_000, interval: 100 },
   );
   // The question has survived. Its answer runs the call, and no other one.
-  const done = await again.sendAndWait({ message: answerApprovals(await again.getTask(asked.task.id), 'approve') });
+  const done = await again.ask({ message: answerApprovals(await again.getTask(asked.task.id), 'approve') });
   if (!('task' in done)) throw new Error('no task');
   expect(answer(done.task)).toBe('quick of one, quick of two');
   expect([...(await server.runs())].sort()).toEqual([...before, 'quick 1.2', 'repeatable 1.2'].sort());
@@ -58,7 +58,7 @@ it.each([
   const url = await killed.start();
   const client = await connect(url);
   const started = await client.sendMessage({ message: 'charge endless', configuration: { returnImmediately: true } });
-  const waits = await client.sendAndWait('paid');
+  const waits = await client.ask('paid');
   if (!('task' in started && 'task' in waits)) throw new Error('no task');
   const states = (task: Task) =>
     toolCalls(task)

@@ -64,7 +64,7 @@ async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<st
   const { url } = await server.listen(0);
   const client = await connect(url);
   const send = async (message: string | (Partial<Message> & Pick<Message, 'parts'>)): Promise<Task> => {
-    const answer = await client.sendAndWait({ message });
+    const answer = await client.ask({ message });
     if (!('task' in answer)) throw new Error('no task');
     return answer.task;
   };
@@ -175,7 +175,7 @@ it('a call that must not repeat waits for the commit of its beginning, and not f
   });
   const server = createA2AServer({ agent, storage: new SlowStorage({ clock: systemClock }) });
   onTestFinished(() => server.close({ graceMs: 0 }));
-  const answer = await (await connect((await server.listen(0)).url)).sendAndWait('go');
+  const answer = await (await connect((await server.listen(0)).url)).ask('go');
   if (!('task' in answer)) throw new Error('no task');
   expect([said(answer.task), committed]).toEqual(['running', ['running', 'succeeded']]);
 });

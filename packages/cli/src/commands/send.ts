@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
   for (const other of ['stream', 'await-auth'] as const)
     if (isAsync && settings.isOn(other) && settings.setting('async')?.source === 'flag')
       throw usageError(`--async and --${other} exclude each other`);
-  const mode = isStream ? stream : isAsync ? returnAtOnce : sendAndWait;
+  const mode = isStream ? stream : isAsync ? returnAtOnce : ask;
   return withAgent(invocation, async (agent) =>
     mode(invocation, agent, await sentRequest(request, agent.client, invocation)),
   );
@@ -42,7 +42,7 @@ async function returnAtOnce(
 }
 
 /** Shows the id of the task before waiting for it, so that a failure does not lose it. */
-async function sendAndWait(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
+async function ask(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { client, thread } = agent;
   return waiting(invocation, thread, async ({ signal }) => {
     const taskId = taskIdOf(request);
@@ -72,7 +72,7 @@ async function continued(
 ): Promise<number> {
   const { client, thread } = agent;
   thread.taskId = taskId;
-  const answer = await client.sendAndWait(request, { signal, ...pollOptions(invocation) });
+  const answer = await client.ask(request, { signal, ...pollOptions(invocation) });
   thread.learn(answer);
   if (!('task' in answer)) return finish(invocation, thread, answer);
   const task = await afterAuthorization(invocation, agent, { task: answer.task, signal });
@@ -127,7 +127,7 @@ async function lookInstead(invocation: Invocation, agent: CalledAgent, request: 
     const taskNews = new TaskNews();
     await taskNews.begin(taskIdOf(request), (id) => client.getTask(id, { signal }));
     const first = await (taskIdOf(request) !== undefined
-      ? client.sendAndWait(request, { signal, ...pollOptions(invocation) })
+      ? client.ask(request, { signal, ...pollOptions(invocation) })
       : client.sendMessage(immediate(request), { signal }));
     thread.learn(first);
     if (!('task' in first)) return finish(invocation, thread, first, taskNews);

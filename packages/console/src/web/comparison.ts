@@ -29,7 +29,7 @@ export async function answerOver(agent: Agent, one: AgentInterface, text: string
   const since = () => Math.round(performance.now() - began);
   const client = await agent.clientOf({ ...agent.card, supportedInterfaces: [one] });
   try {
-    const answer = await client.sendAndWait(text);
+    const answer = await client.ask(text);
     if ('message' in answer)
       return { ms: since(), taskId: undefined, members: { message: contentsOf(answer.message.parts) } };
     const { id, status, artifacts = [] } = answer.task;

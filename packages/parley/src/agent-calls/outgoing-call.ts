@@ -2,12 +2,13 @@ import type { CallOptions } from '../client/call-options.js';
 import type { Client } from '../client/client.js';
 import type { ConnectionEvent } from '../client/connection-event.js';
 import { isWaitOver } from '../client/task-waiting.js';
+import { withText } from '../client/text-of.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { AgentCallError } from '../errors/agent-call-error.js';
 import { refusedAddressIn } from '../errors/refused-address-error.js';
 import type { Message } from '../model/message.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
-import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
+import type { AskResult, SendMessageResponse, StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { Clock } from '../runtime/clock.js';
 import { ignoreRejection } from '../runtime/settled.js';
@@ -80,7 +81,7 @@ export class OutgoingCall implements AgentCall {
   /** Ends the waits for the next event. */
   readonly #waiting = new Set<(error: unknown) => void>();
   #events: Events | undefined;
-  #answer: Promise<SendMessageResponse> | undefined;
+  #answer: Promise<AskResult> | undefined;
   #outcome: SendMessageResponse | undefined;
   #client: Client | undefined;
   #taskId: string | undefined;
@@ -102,8 +103,8 @@ export class OutgoingCall implements AgentCall {
   }
 
   // biome-ignore lint/suspicious/noThenProperty: a call is awaited for its answer.
-  then<Result = SendMessageResponse, Failure = never>(
-    fulfilled?: ((answer: SendMessageResponse) => Result | PromiseLike<Result>) | null,
+  then<Result = AskResult, Failure = never>(
+    fulfilled?: ((answer: AskResult) => Result | PromiseLike<Result>) | null,
     rejected?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Result | Failure> {
     this.#answer ??= this.#drained();
@@ -115,11 +116,11 @@ export class OutgoingCall implements AgentCall {
     return { next: () => this.#next(), return: () => this.#leave() };
   }
 
-  async #drained(): Promise<SendMessageResponse> {
+  async #drained(): Promise<AskResult> {
     for (;;) {
       const { done } = await this.#next();
       if (done !== true) continue;
-      if (this.#outcome !== undefined) return this.#outcome;
+      if (this.#outcome !== undefined) return withText(this.#outcome);
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The call was left before its answer');
     }
   }

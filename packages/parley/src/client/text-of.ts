@@ -1,6 +1,7 @@
 import type { Artifact } from '../model/artifact.js';
 import type { Message } from '../model/message.js';
 import type { Part, TextPart } from '../model/part.js';
+import type { AskResult, SendMessageResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 
 /**
@@ -17,6 +18,10 @@ export function textOf(content: Task | Artifact | Message): string {
   }
   const parts = 'artifactId' in content ? joinedParts(content.parts) : content.parts;
   return lines(parts.map((part) => ('text' in part ? part.text : '')));
+}
+
+export function withText(answer: SendMessageResponse): AskResult {
+  return { ...answer, text: textOf(answer.task === undefined ? answer.message : answer.task) };
 }
 
 /**
