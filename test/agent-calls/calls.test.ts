@@ -7,7 +7,7 @@ import { Agents, executor, taskOf } from './world.js';
 const delegating = (url: () => string) =>
   executor(async (context, events) => {
     const answer = await context.callAgent(url(), context.text);
-    await events.artifact(textOf('task' in answer ? answer.task : answer.message));
+    await events.artifact(textOf(answer.task !== undefined ? answer.task : answer.message));
     await events.complete();
   });
 

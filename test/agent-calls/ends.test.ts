@@ -22,7 +22,7 @@ function endless() {
 const calling = (url: () => string, options: object = {}) =>
   executor(async (context, events) => {
     const said = await context.callAgent(url(), context.text, options).then(
-      (answer) => textOf('task' in answer ? answer.task : answer.message),
+      (answer) => textOf(answer.task !== undefined ? answer.task : answer.message),
       (error: { fault?: string; name: string }) => {
         if (context.signal.aborted) throw error;
         return `fault: ${error.fault ?? error.name}`;
@@ -41,7 +41,7 @@ describe('the end of a turn', () => {
     const stream = client.sendStreamingMessage('go');
     let id: string | undefined;
     for await (const event of stream) {
-      if ('task' in event) id = event.task.id;
+      if (event.task !== undefined) id = event.task.id;
       break;
     }
     await work.began;

@@ -11,7 +11,7 @@ const callingOn = (url: () => string, notes: string[] = []) =>
   executor(async (context, events) => {
     try {
       const answer = await context.callAgent(url(), context.text);
-      await events.artifact(textOf('task' in answer ? answer.task : answer.message));
+      await events.artifact(textOf(answer.task !== undefined ? answer.task : answer.message));
     } catch (error) {
       const { fault, message } = error as { fault?: string; message: string };
       notes.push(message);

@@ -24,7 +24,7 @@ const callingOn = (target: () => AgentTarget, options: object = {}) =>
   executor(
     async (context, events) => {
       const said = await context.callAgent(target(), context.text, options).then(
-        (answer) => textOf('task' in answer ? answer.task : answer.message),
+        (answer) => textOf(answer.task !== undefined ? answer.task : answer.message),
         (error: { fault?: string; name: string }) => {
           if (context.signal.aborted) throw error;
           return `fault: ${error.fault ?? error.name}`;

@@ -8,11 +8,11 @@ import { Agents, executor, taskOf } from './world.js';
 const relaying = (url: () => string, more: Partial<AgentExecutor> = {}) =>
   executor(async (context, events) => {
     const answer = await context.callAgent(url(), context.message, { into: events });
-    if ('task' in answer && answer.task.status.state === 'TASK_STATE_COMPLETED') await events.complete();
+    if (answer.task !== undefined && answer.task.status.state === 'TASK_STATE_COMPLETED') await events.complete();
   }, more);
 
 const textsOf = (events: readonly StreamResponse[]) =>
-  events.flatMap((event) => ('statusUpdate' in event && event.statusUpdate.status.message) || []).map(textOf);
+  events.flatMap((event) => event.statusUpdate?.status.message || []).map(textOf);
 
 describe('the events of a callee in the task of its caller', () => {
   it('are artifacts with ids of their own, and updates', async () => {
@@ -137,7 +137,7 @@ describe('a turn that runs again', () => {
       executor(
         async (context, events) => {
           const call = context.callAgent(callee.url, `go ${context.attempt}`, into ? { into: events } : {});
-          for await (const event of call) if (wait && 'artifactUpdate' in event) begun.resolve();
+          for await (const event of call) if (wait && event.artifactUpdate !== undefined) begun.resolve();
           await events.complete(textOf(taskOf(await call)));
         },
         { resumable: true },

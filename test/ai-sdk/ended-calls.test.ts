@@ -22,7 +22,7 @@ async function served(agent: AgentExecutor) {
   const client = await connect((await server.listen(0)).url);
   const sent = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
     const answer = await client.ask(message);
-    if (!('task' in answer)) throw new Error('no task');
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   return { client, sent };

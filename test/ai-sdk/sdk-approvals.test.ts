@@ -29,7 +29,7 @@ async function served(agent: AgentExecutor, storage?: TaskStorage) {
   const client = await connect((await server.listen(0)).url);
   const sent = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
     const answer = await client.ask(message);
-    if (!('task' in answer)) throw new Error('no task');
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   const answered = (task: Task, decision: 'approve' | 'refuse' | readonly ToolDecision[]) =>

@@ -77,7 +77,7 @@ describe.each(BALANCERS)('%s', (name) => {
     const seen = new Set<string>();
     await until(async () => {
       const answer = await client.ask({ message: message('process') });
-      seen.add(JSON.stringify('task' in answer && answer.task.artifacts?.[0]?.parts));
+      seen.add(JSON.stringify(answer.task?.artifacts?.[0]?.parts));
       return seen.size === 3;
     });
     for (const path of ['/healthz', '/readyz', '/metrics']) expect(await statusOf(balancer.url + path)).toBe(404);
@@ -135,9 +135,9 @@ async function streamed(client: Client, opened: () => void = () => {}): Promise<
   const chunks: string[] = [];
   let state: string | undefined;
   for await (const event of client.sendStreamingMessage({ message: message('long') })) {
-    if ('task' in event) opened();
-    if ('artifactUpdate' in event) chunks.push(String(event.artifactUpdate.artifact.name));
-    if ('statusUpdate' in event) state = event.statusUpdate.status.state;
+    if (event.task !== undefined) opened();
+    if (event.artifactUpdate !== undefined) chunks.push(String(event.artifactUpdate.artifact.name));
+    if (event.statusUpdate !== undefined) state = event.statusUpdate.status.state;
   }
   expect(state).toBe('TASK_STATE_COMPLETED');
   expect(chunks).toEqual(chunks.map((_, at) => `chunk-${at}`));

@@ -26,7 +26,7 @@ describe('waiting for a task', () => {
     try {
       const client = await connect(url);
       const begun = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
-      const id = 'task' in begun ? begun.task.id : '';
+      const id = begun.task !== undefined ? begun.task.id : '';
       const waited = client.waitFor(id, POLL);
       while ((await client.getTask(id)).status.state !== 'TASK_STATE_WORKING');
       release();

@@ -45,7 +45,7 @@ describe.each(Object.keys(rows) as Extension[])('%s', (extension) => {
       runs: () => ran,
       send: async (message) => {
         const answer = await client.ask(typeof message === 'string' ? message : { message });
-        if (!('task' in answer)) throw new Error('no task');
+        if (answer.task === undefined) throw new Error('no task');
         expect(errors()).toEqual([]);
         return answer.task;
       },

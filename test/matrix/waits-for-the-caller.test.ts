@@ -46,7 +46,7 @@ describe('a state that waits for the caller ends ask (Spec §3.1.1)', () => {
     const stateAfter = async (text: string, taskId?: string) => {
       const message = { parts: [{ text }], ...(taskId !== undefined && { taskId }) };
       const answer = await client.ask({ message }, { timeoutMs: LIMIT_MS, pollMs: 20 });
-      if (!('task' in answer)) throw new Error('no task');
+      if (answer.task === undefined) throw new Error('no task');
       return answer.task;
     };
     for (const [text, state] of [

@@ -12,7 +12,7 @@ export async function servedAgent(
   const client = await connect(server);
   const send = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
     const answer = await client.ask(message);
-    if (!('task' in answer)) throw new Error('There is no task');
+    if (answer.task === undefined) throw new Error('There is no task');
     return answer.task;
   };
   return { server, client, send };

@@ -45,12 +45,12 @@ describe('a client that requires encrypted answers', () => {
     let asked: StreamResponse | undefined;
     for await (const event of client.sendStreamingMessage('ask')) {
       asked = event;
-      if ('statusUpdate' in event && event.statusUpdate.status.state === 'TASK_STATE_AUTH_REQUIRED') break;
+      if (event.statusUpdate !== undefined && event.statusUpdate.status.state === 'TASK_STATE_AUTH_REQUIRED') break;
     }
     expect(asked).toMatchObject({
       statusUpdate: { status: { message: { parts: [{ text: 'secret question' }, {}] } } },
     });
-    const id = asked !== undefined && 'statusUpdate' in asked ? asked.statusUpdate.taskId : '';
+    const id = asked !== undefined && asked.statusUpdate !== undefined ? asked.statusUpdate.taskId : '';
     const bare = await world.client(url);
     expect(JSON.stringify(await bare.getTask(id))).not.toContain('secret question');
   });

@@ -14,11 +14,11 @@ const program = 'kit-server.mjs';
 const NOW = { returnImmediately: true };
 
 const taskOf = (result: SendMessageResponse): Task => {
-  if ('task' in result) return result.task;
+  if (result.task !== undefined) return result.task;
   throw new Error('the agent answered without a task');
 };
 const wordsOf = (told?: { readonly parts?: readonly Part[] }) =>
-  (told?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join();
+  (told?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join();
 const said = ({ status }: Task) => wordsOf(status.message);
 const callsOf = (task: Task) =>
   toolCalls(task)

@@ -15,7 +15,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const any = jsonSchema<unknown>({});
 const said = ({ status }: Task) =>
-  (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 const states = (task: Task) => toolCalls(task).map(({ state, failure }) => `${state} ${failure?.reason ?? ''}`.trim());
 
 /** A real server with an agent of tools. */
@@ -25,7 +25,7 @@ async function served(tools: readonly Tool[], body: (run: ToolRun, turn: ToolTur
   const client = await connect((await server.listen(0)).url);
   const send = async (message: string | { readonly message: OutgoingMessage }): Promise<Task> => {
     const answer = await client.ask(message);
-    if (!('task' in answer)) throw new Error('no task');
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   const reply = ({ id: taskId }: Task, ...parts: readonly Part[]) => send({ message: { taskId, parts } });

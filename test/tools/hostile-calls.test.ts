@@ -18,7 +18,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const any = jsonSchema<unknown>({});
 const said = ({ status }: Task) =>
-  (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 
 async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<string>, options: ToolRunOptions = {}) {
   const agent = toolAgent(
@@ -31,7 +31,7 @@ async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<st
   const client = await connect((await server.listen(0)).url);
   return async (message: string): Promise<Task> => {
     const answer = await client.ask(message);
-    if (!('task' in answer)) throw new Error('no task');
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
 }
@@ -201,7 +201,7 @@ describe('an approval', () => {
     if (!ada || !eve) throw new Error('no clients');
     const send = async (message: Parameters<typeof ada.ask>[0]) => {
       const answer = await ada.ask(message);
-      if (!('task' in answer)) throw new Error('no task');
+      if (answer.task === undefined) throw new Error('no task');
       return answer.task;
     };
     const asked = await send('to Bob');

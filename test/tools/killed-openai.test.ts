@@ -39,7 +39,7 @@ beforeAll(async () => {
         message: { parts: [{ text: 'Tickets' }] },
         configuration,
       });
-      if (!('task' in answer)) throw new Error('no task');
+      if (answer.task === undefined) throw new Error('no task');
       tasks.set(path, answer.task.id);
     }),
   );
@@ -48,7 +48,7 @@ beforeAll(async () => {
     await vi.waitFor(async () => expect(await runsOf(path)).toEqual(BEFORE[path]), { timeout: 30_000 });
   // Results of calls before this conversation are stored when it ends.
   const told = await (await clientOf('desk')).ask('A hard question');
-  if (!('task' in told)) throw new Error('no task');
+  if (told.task === undefined) throw new Error('no task');
   expect(textsOf(told.task)).toEqual(['I know.']);
   contextOfDesk = told.task.contextId ?? '';
   await server.kill();
@@ -91,8 +91,8 @@ describe('after SIGKILL, a run of the OpenAI Agents SDK', () => {
   it('begins with the agent that a hand-off of the same context has reached', async () => {
     const client = await clientOf('desk');
     const next = await client.ask({ message: { contextId: contextOfDesk, parts: [{ text: 'And now?' }] } });
-    expect('task' in next && textsOf(next.task)).toEqual(['Still I.']);
+    expect(next.task !== undefined && textsOf(next.task)).toEqual(['Still I.']);
     const other = await client.ask('Another conversation');
-    expect('task' in other && textsOf(other.task)).toEqual(['Desk again.']);
+    expect(other.task !== undefined && textsOf(other.task)).toEqual(['Desk again.']);
   });
 });

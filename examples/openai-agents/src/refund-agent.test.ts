@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { refundAgent } from './refund-agent.js';
 
 function taskOf(answer: SendMessageResponse) {
-  if ('task' in answer) return answer.task;
+  if (answer.task !== undefined) return answer.task;
   throw new Error('not a task');
 }
 

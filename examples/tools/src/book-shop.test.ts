@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { bookShop } from './book-shop.js';
 
 function taskOf(answer: SendMessageResponse) {
-  if ('task' in answer) return answer.task;
+  if (answer.task !== undefined) return answer.task;
   throw new Error('not a task');
 }
 

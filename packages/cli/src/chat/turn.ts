@@ -107,7 +107,7 @@ export class Turn {
         ? client.ask(request, options)
         : client.sendMessage({ ...request, configuration: { returnImmediately: true } }, { signal }));
       thread.learn(first);
-      if ('message' in first || thread.isOver) show(first);
+      if (first.message !== undefined || thread.isOver) show(first);
       else show({ task: await client.waitFor(first.task.id, options) });
       return;
     }

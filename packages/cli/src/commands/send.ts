@@ -49,7 +49,7 @@ async function ask(invocation: Invocation, agent: CalledAgent, request: Request)
     if (taskId !== undefined) return continued(invocation, agent, { request, taskId, signal });
     const first = await client.sendMessage(immediate(request), { signal });
     thread.learn(first);
-    if (!('task' in first)) return finish(invocation, thread, first);
+    if (first.task === undefined) return finish(invocation, thread, first);
     let { task } = first;
     if (!thread.isOver) {
       announce(invocation, thread);
@@ -74,7 +74,7 @@ async function continued(
   thread.taskId = taskId;
   const answer = await client.ask(request, { signal, ...pollOptions(invocation) });
   thread.learn(answer);
-  if (!('task' in answer)) return finish(invocation, thread, answer);
+  if (answer.task === undefined) return finish(invocation, thread, answer);
   const task = await afterAuthorization(invocation, agent, { task: answer.task, signal });
   return finish(invocation, thread, { task: withHistory(task, request) });
 }
@@ -110,7 +110,7 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
     } finally {
       text.end();
     }
-    if (output.json || (last !== undefined && 'message' in last)) return 0;
+    if (output.json || (last !== undefined && last.message !== undefined)) return 0;
     writeSummary(output, thread);
     saved.tell();
     output.field('Resume', thread.resume);
@@ -130,7 +130,7 @@ async function lookInstead(invocation: Invocation, agent: CalledAgent, request: 
       ? client.ask(request, { signal, ...pollOptions(invocation) })
       : client.sendMessage(immediate(request), { signal }));
     thread.learn(first);
-    if (!('task' in first)) return finish(invocation, thread, first, taskNews);
+    if (first.task === undefined) return finish(invocation, thread, first, taskNews);
     let { task } = first;
     if (!thread.isOver) {
       if (output.json) output.line(first);
@@ -153,7 +153,7 @@ function finish(
   const { output } = invocation;
   output.endProgress();
   const saved = savesFileParts(invocation);
-  const task = 'task' in answer ? (taskNews?.ofTask(answer.task) ?? answer.task) : undefined;
+  const task = answer.task !== undefined ? (taskNews?.ofTask(answer.task) ?? answer.task) : undefined;
   if (task !== undefined) saved.takeTask(task);
   if (output.json) {
     if (taskNews !== undefined) output.line(answer);
@@ -161,7 +161,7 @@ function finish(
     return 0;
   }
   if (task !== undefined) writeTask(output, task, thread.resume);
-  else if ('message' in answer) writeMessage(output, answer.message, thread.resume);
+  else if (answer.message !== undefined) writeMessage(output, answer.message, thread.resume);
   saved.tell();
   warnOfState(output, thread);
   return 0;

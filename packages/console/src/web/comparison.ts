@@ -30,7 +30,7 @@ export async function answerOver(agent: Agent, one: AgentInterface, text: string
   const client = await agent.clientOf({ ...agent.card, supportedInterfaces: [one] });
   try {
     const answer = await client.ask(text);
-    if ('message' in answer)
+    if (answer.message !== undefined)
       return { ms: since(), taskId: undefined, members: { message: contentsOf(answer.message.parts) } };
     const { id, status, artifacts = [] } = answer.task;
     const members = {

@@ -17,7 +17,7 @@ export function textOf(content: Task | Artifact | Message): string {
     return text || (status.message ? textOf(status.message) : text);
   }
   const parts = 'artifactId' in content ? joinedParts(content.parts) : content.parts;
-  return lines(parts.map((part) => ('text' in part ? part.text : '')));
+  return lines(parts.map((part) => (part.text !== undefined ? part.text : '')));
 }
 
 export function withText(answer: SendMessageResponse): AskResult {
@@ -37,7 +37,7 @@ export function joinedParts(parts: readonly Part[]): readonly Part[] {
     first = undefined;
   };
   for (const part of parts) {
-    if (!('text' in part)) {
+    if (part.text === undefined) {
       close();
       joined.push(part);
     } else if (first !== undefined && part.mediaType === first.mediaType && part.filename === first.filename) {

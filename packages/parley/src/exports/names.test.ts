@@ -338,7 +338,7 @@ describe('the root of the package', () => {
     const { url } = await server.listen(0);
     try {
       const answer = await (await index.connect(url)).ask('hello');
-      expect('task' in answer && index.textOf(answer.task)).toBe('Echo: hello');
+      expect(answer.task !== undefined && index.textOf(answer.task)).toBe('Echo: hello');
     } finally {
       await server.close();
     }
