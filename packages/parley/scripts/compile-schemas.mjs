@@ -59,7 +59,7 @@ const validators = await compileValidators(definitions, COMPILED);
 const head = '// Written by scripts/compile-schemas.mjs from the schemas of this folder.\n';
 
 await Promise.all([
-  write('types.generated.ts', modelTypes(schemas)),
+  write('protocol-types.generated.ts', modelTypes(schemas)),
   write('validators.generated.ts', `// @ts-nocheck\n${typed(validators)}`),
   write(
     'type-table.generated.ts',
@@ -97,7 +97,7 @@ function typed(source) {
   const lines = source.replace(/export\s*\{[^}]*\};?\s*$/, '').replace(/(["'])use strict\1;\n/, '');
   const types = ROOTS.map((name) => `  readonly ${name}: ${name};`);
   return [
-    `import type { ${ROOTS.join(', ')} } from './types.generated.js';`,
+    `import type { ${ROOTS.join(', ')} } from './protocol-types.generated.js';`,
     '/** The types that have a validator, by name. */',
     `export interface ModelTypes {\n${types.join('\n')}\n}`,
     lines,

@@ -55,7 +55,7 @@ export function differencesOf({ members: one }: ComparedAnswer, { members: other
 /** Contents without members that are empty or a default of one version only. */
 function contentsOf(parts: readonly Part[]): readonly unknown[] {
   return parts.map((part) => {
-    if ('text' in part) return part.text;
-    return 'data' in part ? part.data : part;
+    if (part.text !== undefined) return part.text;
+    return part.data !== undefined ? part.data : part;
   });
 }

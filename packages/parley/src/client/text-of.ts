@@ -20,6 +20,7 @@ export function textOf(content: Task | Artifact | Message): string {
   return lines(parts.map((part) => (part.text !== undefined ? part.text : '')));
 }
 
+/** An answer with its text. */
 export function withText(answer: SendMessageResponse): AskResult {
   return { ...answer, text: textOf(answer.task === undefined ? answer.message : answer.task) };
 }

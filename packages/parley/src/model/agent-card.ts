@@ -10,7 +10,7 @@ export type {
   AgentInterface,
   AgentProvider,
   AgentSkill,
-} from './types.generated.js';
+} from './protocol-types.generated.js';
 
 /** One address of an agent, with its binding and version (Spec §4.4.6). */
 export const AgentInterfaceSchema = closed('AgentInterface', {

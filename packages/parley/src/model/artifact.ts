@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { PartSchema } from './part.js';
 import { closed, FreeObject, NonEmpty } from './schema.js';
 
-export type { Artifact } from './types.generated.js';
+export type { Artifact } from './protocol-types.generated.js';
 
 /** An output of a task. `artifactId` is unique within the task (Spec §4.1.7). */
 export const ArtifactSchema = closed('Artifact', {

@@ -3,8 +3,8 @@ import { PartSchema } from './part.js';
 import { ROLES } from './role.js';
 import { closed, FreeObject, NonEmpty, specified } from './schema.js';
 
+export type { Message } from './protocol-types.generated.js';
 export type { Role } from './role.js';
-export type { Message } from './types.generated.js';
 
 /** One message of the conversation between a client and an agent (Spec §4.1.4). */
 export const MessageSchema = closed('Message', {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Bytes, closed, FreeObject, FreeValue } from './schema.js';
 
-export type { DataPart, Part, RawPart, TextPart, UrlPart } from './types.generated.js';
+export type { DataPart, Part, RawPart, TextPart, UrlPart } from './protocol-types.generated.js';
 
 const about = {
   metadata: Type.Optional(FreeObject),

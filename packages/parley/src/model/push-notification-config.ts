@@ -9,7 +9,7 @@ export type {
   ListTaskPushNotificationConfigsRequest,
   ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
-} from './types.generated.js';
+} from './protocol-types.generated.js';
 
 /** The authentication that a webhook asks for (Spec §4.3.2). */
 export const AuthenticationInfoSchema = closed('AuthenticationInfo', {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { closed, mapOf, NonEmpty } from './schema.js';
 
-export type { OAuthFlows, SecurityRequirement, SecurityScheme } from './types.generated.js';
+export type { OAuthFlows, SecurityRequirement, SecurityScheme } from './protocol-types.generated.js';
 
 const scopes = mapOf(Type.String());
 const described = { description: Type.Optional(Type.String()) };

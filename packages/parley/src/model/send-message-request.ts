@@ -3,7 +3,7 @@ import { MessageSchema } from './message.js';
 import { TaskPushNotificationConfigSchema } from './push-notification-config.js';
 import { closed, FreeObject, int32, NonEmpty } from './schema.js';
 
-export type { SendMessageConfiguration, SendMessageRequest } from './types.generated.js';
+export type { SendMessageConfiguration, SendMessageRequest } from './protocol-types.generated.js';
 
 /** The form of the answer that the caller asks for (Spec §3.2.2). */
 export const SendMessageConfigurationSchema = closed('SendMessageConfiguration', {

@@ -1,16 +1,16 @@
 import Type from 'typebox';
 import { ArtifactSchema } from './artifact.js';
 import { MessageSchema } from './message.js';
+import type { SendMessageResponse, StreamResponse } from './protocol-types.generated.js';
 import { closed, FreeObject, NonEmpty } from './schema.js';
 import { TaskSchema, TaskStatusSchema } from './task.js';
-import type { SendMessageResponse, StreamResponse } from './types.generated.js';
 
 export type {
   SendMessageResponse,
   StreamResponse,
   TaskArtifactUpdateEvent,
   TaskStatusUpdateEvent,
-} from './types.generated.js';
+} from './protocol-types.generated.js';
 
 /** A change of the status of a task (Spec §4.2.1). */
 export const TaskStatusUpdateEventSchema = closed('TaskStatusUpdateEvent', {

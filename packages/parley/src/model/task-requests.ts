@@ -10,7 +10,7 @@ export type {
   ListTasksRequest,
   ListTasksResponse,
   SubscribeToTaskRequest,
-} from './types.generated.js';
+} from './protocol-types.generated.js';
 
 /** Spec §3.1.3. */
 export const GetTaskRequestSchema = closed('GetTaskRequest', {

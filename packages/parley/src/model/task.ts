@@ -4,7 +4,7 @@ import { MessageSchema } from './message.js';
 import { closed, FreeObject, NonEmpty, Timestamp } from './schema.js';
 import { TASK_STATES } from './task-state.js';
 
-export type { Task, TaskStatus } from './types.generated.js';
+export type { Task, TaskStatus } from './protocol-types.generated.js';
 
 /** The state of a task, its time, and a message of the agent about it (Spec §4.1.2). */
 export const TaskStatusSchema = closed('TaskStatus', {
