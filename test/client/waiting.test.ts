@@ -90,7 +90,7 @@ describe('sending and waiting', () => {
     const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'hi' }] };
     await using stub = await StubAgent.start(() => result({ message }));
     for (const capabilities of [{}, { streaming: true }]) {
-      expect(await (await connect(stub.card({ capabilities }))).ask('hi')).toEqual({ message });
+      expect(await (await connect(stub.card({ capabilities }))).ask('hi')).toEqual({ message, text: 'hi' });
     }
   });
 
@@ -98,7 +98,7 @@ describe('sending and waiting', () => {
     const answers = [result({ task: task('TASK_STATE_WORKING') }), result(task('TASK_STATE_WORKING')), result(task())];
     await using stub = await StubAgent.start(() => answers.shift() ?? { status: 500 });
     const client = await connect(stub.card({ capabilities: {} }));
-    expect(await client.ask('hi', POLL)).toEqual({ task: task() });
+    expect(await client.ask('hi', POLL)).toEqual({ task: task(), text: '' });
   });
 
   it.each(['INPUT_REQUIRED', 'AUTH_REQUIRED'] as const)(
@@ -113,7 +113,7 @@ describe('sending and waiting', () => {
         };
       });
       const client = await connect(stub.card());
-      expect(await client.ask('hi', { timeoutMs: 5_000 })).toEqual({ task: asking });
+      expect(await client.ask('hi', { timeoutMs: 5_000 })).toEqual({ task: asking, text: '' });
     },
   );
 
@@ -131,7 +131,7 @@ describe('sending and waiting', () => {
       return (_, socket) => socket.destroy();
     });
     const client = await connect(stub.card({ capabilities: { streaming: true } }));
-    expect(await client.ask('hi', POLL)).toEqual({ task: task() });
+    expect(await client.ask('hi', POLL)).toEqual({ task: task(), text: '' });
     expect(isLost).toBe(true);
   });
 });
