@@ -190,19 +190,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'bindings/in-process': {
     rooms: [...VALUES, 'operations', 'task', 'auth/challenge', 'auth/user', 'client/client-transport'],
   },
-  'bindings/capnweb': {
-    rooms: [
-      ...VALUES,
-      'operations',
-      'task',
-      'codec',
-      'auth/client-certificate',
-      'auth/in-band-credential',
-      'auth/user',
-      'client',
-    ],
-    modules: ['capnweb'],
-  },
   app: {
     rooms: [
       ...VALUES,
@@ -275,7 +262,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'node:stream',
       'node:tls',
       'undici',
-      'ws',
     ],
   },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },

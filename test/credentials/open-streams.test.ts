@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../packages/capnweb/src/index.js';
 import { grpcBinding, grpcTransport } from '../../packages/grpc/src/index.js';
 import {
   type Authenticator,
@@ -6,7 +7,6 @@ import {
   OAuth2,
   OpenIdConnect,
 } from '../../packages/parley/src/exports/auth.js';
-import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../packages/parley/src/exports/capnweb.js';
 import { connect, memoryCardCache } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';

@@ -1,4 +1,5 @@
 import * as aiSdk from 'parley-a2a-ai-sdk';
+import * as capnweb from 'parley-a2a-capnweb';
 import * as durableObject from 'parley-a2a-durable-object';
 import * as grpc from 'parley-a2a-grpc';
 import * as langgraph from 'parley-a2a-langgraph';
@@ -22,6 +23,20 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
       'streamTextAgent',
       'toAiTools',
       'toModelMessages',
+    ],
+  ],
+  capnweb: [
+    capnweb,
+    [
+      'CAPNWEB_BATCH_BINDING',
+      'CAPNWEB_BINDING',
+      'CapnwebAgent',
+      'CapnwebFeed',
+      'CapnwebTask',
+      'LoggingCallback',
+      'capnwebBinding',
+      'capnwebTransport',
+      'connectCapnweb',
     ],
   ],
   'durable-object': [durableObject, ['DurableObjectStorage', 'durableObjectStorage']],

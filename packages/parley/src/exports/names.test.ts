@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as agentCalls from './agent-calls.js';
 import * as auth from './auth.js';
-import * as capnweb from './capnweb.js';
 import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
@@ -32,17 +31,6 @@ import * as web from './web.js';
 /** All names that applications can import. A removed name breaks applications. */
 const NAMES = {
   'agent-calls': ['AGENT_CALLS_EXTENSION', 'AgentCallError', 'agentCalls'],
-  capnweb: [
-    'CAPNWEB_BATCH_BINDING',
-    'CAPNWEB_BINDING',
-    'CapnwebAgent',
-    'CapnwebFeed',
-    'CapnwebTask',
-    'LoggingCallback',
-    'capnwebBinding',
-    'capnwebTransport',
-    'connectCapnweb',
-  ],
   files: [
     'FILES_EXTENSION',
     'UploadOffsetError',
@@ -296,9 +284,7 @@ const NAMES = {
 
 it.each([
   ['agent-calls', agentCalls],
-  ['capnweb', capnweb],
   ['credentials', credentials],
-  ['capnweb', capnweb],
   ['client', client],
   ['express', express],
   ['fastify', fastify],

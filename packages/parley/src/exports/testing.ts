@@ -1,4 +1,4 @@
-import type { PlainCredential } from '../bindings/capnweb/plain-types.js';
+import type { PlainCredential } from '../codec/v0_3/wire-types.js';
 import type { Artifact } from '../model/artifact.js';
 import type { Message } from '../model/message.js';
 import type { Part, RawPart, TextPart, UrlPart } from '../model/part.js';
