@@ -11,11 +11,11 @@ import { createA2AHost, createA2AServer, credentialAuthenticator } from 'parley-
 import * as nodeCredentials from 'parley-a2a/node-credentials';
 import * as pushReceiver from 'parley-a2a/push-receiver';
 import { createAgentHandler } from 'parley-a2a/server';
-import * as signing from 'parley-a2a/signing';
 import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
 import * as mcp from 'parley-a2a-mcp';
 import * as s3 from 'parley-a2a-s3';
+import * as signing from 'parley-a2a-signing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { OptionsError } from '../../packages/parley/src/errors/options-error.js';
 import { silentLogger as logger } from '../../packages/parley/src/telemetry/logger.js';

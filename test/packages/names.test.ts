@@ -6,6 +6,7 @@ import * as langgraph from 'parley-a2a-langgraph';
 import * as mcp from 'parley-a2a-mcp';
 import * as openaiAgents from 'parley-a2a-openai-agents';
 import * as s3 from 'parley-a2a-s3';
+import * as signing from 'parley-a2a-signing';
 import { expect, it } from 'vitest';
 import { librariesBeside } from './packages.js';
 
@@ -58,6 +59,18 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
   ],
   'openai-agents': [openaiAgents, ['openAIAgent']],
   s3: [s3, ['s3FileStore']],
+  signing: [
+    signing,
+    [
+      'ENCRYPTION_EXTENSION',
+      'SIGNING_EXTENSION',
+      'UntrustedContentError',
+      'messageSigning',
+      'signedCalls',
+      'verifiedSigners',
+      'verifySigned',
+    ],
+  ],
 };
 
 it.each(Object.entries(NAMES))('parley-a2a-%s exports exactly these names', (_name, [module, names]) => {

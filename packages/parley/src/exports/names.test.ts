@@ -19,7 +19,6 @@ import * as redisCache from './redis-cache.js';
 import * as schema from './schema.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
-import * as signing from './signing.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
 import * as storageEngine from './storage-engine.js';
@@ -161,15 +160,6 @@ const NAMES = {
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
   schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
-  signing: [
-    'ENCRYPTION_EXTENSION',
-    'SIGNING_EXTENSION',
-    'UntrustedContentError',
-    'messageSigning',
-    'signedCalls',
-    'verifiedSigners',
-    'verifySigned',
-  ],
   'node-credentials': ['loopbackRedirect', 'mutualTls'],
   server: [
     'A2AError',
@@ -302,7 +292,6 @@ it.each([
   ['redis-cache', redisCache],
   ['schema', schema],
   ['schemas', schemas],
-  ['signing', signing],
   ['server', server],
   ['sqlite', sqlite],
   ['storage', storage],

@@ -1,7 +1,5 @@
-import type { Message } from '../model/message.js';
-import type { Task } from '../model/task.js';
-import type { ConversationEntry } from '../server/conversation.js';
-import type { RequestContext } from '../server/request-context.js';
+import type { Message, Task } from 'parley-a2a';
+import type { ConversationEntry, RequestContext } from 'parley-a2a/server';
 import { restoredArtifact, restoredMessage, restoredPart, restoredTask } from './carried-labels.js';
 import type { PartOpener } from './part-encryption.js';
 

@@ -1,12 +1,10 @@
-import { decodeType } from '../codec/v1_0/decode-type.js';
-import { InvalidParamsError } from '../errors/standard-errors.js';
-import { isObject } from '../model/json.js';
-import type { Message } from '../model/message.js';
-import type { Clock } from '../runtime/clock.js';
+import type { Message } from 'parley-a2a';
+import { InvalidParamsError } from 'parley-a2a/binding-kit';
+import { decodeType, ENCRYPTION_EXTENSION, isObject, SIGNING_EXTENSION } from 'parley-a2a/kit';
+import type { Clock } from 'parley-a2a/server';
 import { messageText, OPTIONAL_IDS } from './canonical-content.js';
 import { withCarriedLabels } from './carried-labels.js';
 import type { ContentSigner } from './content-signer.js';
-import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from './extension-uris.js';
 
 /** The ports of signed messages to an agent. */
 export interface MessageSigning {

@@ -1,42 +1,42 @@
-import type { CardJwk } from '../agent-card/signatures/card-signing-options.js';
-import type { HostExtension } from '../app/host-extension.js';
-import { messageSigningSchema, signedCallsSchema, verifySchema } from '../app/options/signing-options.js';
-import { SigningExtension } from '../app/signing-extension.js';
-import type { KeyTimes } from '../auth/tokens/token-options.js';
-import type { ClientCallContext } from '../client/call-options.js';
-import { OptionsError } from '../errors/options-error.js';
-import type { Artifact } from '../model/artifact.js';
-import type { Message } from '../model/message.js';
-import type { StreamResponse, TaskStatusUpdateEvent } from '../model/stream-response.js';
-import type { Task } from '../model/task.js';
-import type { DocumentFetch } from '../net/bounded-fetch.js';
-import type { Interceptor } from '../operations/interceptor.js';
-import { checkOptions } from '../options/check-options.js';
-import { AnswerVerifier } from '../signing/answer-verifier.js';
-import type { TaskIds } from '../signing/canonical-content.js';
-import { signingInterceptor } from '../signing/client-interceptor.js';
-import { ContentSigner } from '../signing/content-signer.js';
-import { ContentVerifier } from '../signing/content-verifier.js';
-import { checkEncrypted } from '../signing/encrypted-answers.js';
-import { ownKeys, RecipientKeys } from '../signing/encryption-keys.js';
-import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
-import { normalMessage, ownHeader, signedMessage, unsignedMessage } from '../signing/message-signer.js';
-import { PartOpener, partSealer, replyMetadata } from '../signing/part-encryption.js';
-import { PeerKeys, type SigningRuntime } from '../signing/peer-keys.js';
-import { loadSigningLibrary } from '../signing/signing-library.js';
-import type { AnswerKeyRule, PeerKeySource, TrustedPeer } from '../signing/trusted-peer.js';
-import { type Logger, silentLogger } from '../telemetry/logger.js';
-import { guardedFetch } from './guarded-fetch.js';
-import { systemClock, systemIds } from './runtime.js';
+import type { Artifact, Logger, Message, StreamResponse, Task, TaskStatusUpdateEvent } from 'parley-a2a';
+import type { HostExtension } from 'parley-a2a/binding-kit';
+import type { ClientCallContext } from 'parley-a2a/client';
+import {
+  checkOptions,
+  type DocumentFetch,
+  ENCRYPTION_EXTENSION,
+  guardedFetch,
+  type KeyTimes,
+  OptionsError,
+  SIGNING_EXTENSION,
+  silentLogger,
+  systemClock,
+  systemIds,
+} from 'parley-a2a/kit';
+import type { CardJwk, Interceptor } from 'parley-a2a/server';
+import { AnswerVerifier } from './content/answer-verifier.js';
+import type { TaskIds } from './content/canonical-content.js';
+import { signingInterceptor } from './content/client-interceptor.js';
+import { ContentSigner } from './content/content-signer.js';
+import { ContentVerifier } from './content/content-verifier.js';
+import { checkEncrypted } from './content/encrypted-answers.js';
+import { ownKeys, RecipientKeys } from './content/encryption-keys.js';
+import { normalMessage, ownHeader, signedMessage, unsignedMessage } from './content/message-signer.js';
+import { PartOpener, partSealer, replyMetadata } from './content/part-encryption.js';
+import { PeerKeys, type SigningRuntime } from './content/peer-keys.js';
+import { loadSigningLibrary } from './content/signing-library.js';
+import type { AnswerKeyRule, PeerKeySource, TrustedPeer } from './content/trusted-peer.js';
+import { SigningExtension } from './server/signing-extension.js';
+import { messageSigningSchema, signedCallsSchema, verifySchema } from './signing-options.js';
 
-export type { CardJwk as PrivateJwk } from '../agent-card/signatures/card-signing-options.js';
-export type { PublicJwk } from '../agent-card/signatures/signature-trust.js';
-export type { KeyTimes } from '../auth/tokens/token-options.js';
-export type { TaskIds } from '../signing/canonical-content.js';
-export { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
-export type { AnswerKeyRule, PeerKeySource, TrustedPeer } from '../signing/trusted-peer.js';
-export { UntrustedContentError } from '../signing/untrusted-content-error.js';
-export { type VerifiedSigner, verifiedSigners } from '../signing/verified-signers.js';
+export type { PublicJwk } from 'parley-a2a/client';
+export type { KeyTimes } from 'parley-a2a/kit';
+export { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from 'parley-a2a/kit';
+export type { CardJwk as PrivateJwk } from 'parley-a2a/server';
+export type { TaskIds } from './content/canonical-content.js';
+export type { AnswerKeyRule, PeerKeySource, TrustedPeer } from './content/trusted-peer.js';
+export { UntrustedContentError } from './content/untrusted-content-error.js';
+export { type VerifiedSigner, verifiedSigners } from './content/verified-signers.js';
 
 /** Options for key sets that are fetched. */
 export interface KeySetOptions {

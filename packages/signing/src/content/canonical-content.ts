@@ -1,11 +1,6 @@
-import type { Artifact } from '../model/artifact.js';
-import { canonicalJson } from '../model/canonical-json.js';
-import type { JsonObject, JsonValue } from '../model/json.js';
-import type { Message } from '../model/message.js';
-import type { Part } from '../model/part.js';
-import { sha256Hex } from '../runtime/sha256.js';
+import type { Artifact, JsonObject, JsonValue, Message, Part } from 'parley-a2a';
+import { canonicalJson, SIGNING_EXTENSION, sha256Hex } from 'parley-a2a/kit';
 import { labelsOf } from './carried-labels.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
 
 /** The ids of a message that the engine may add. A signature names those that were there. */
 export const OPTIONAL_IDS = ['contextId', 'taskId'] as const;

@@ -1,11 +1,8 @@
 import type * as Jose from 'jose';
-import { canonicalJson } from '../model/canonical-json.js';
-import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
-import type { Part } from '../model/part.js';
-import { isPart } from '../model/validation.js';
+import type { JsonObject, JsonValue, Part } from 'parley-a2a';
+import { canonicalJson, ENCRYPTION_EXTENSION, isObject, isPart } from 'parley-a2a/kit';
 import { canonicalPart } from './canonical-content.js';
 import { type OwnKey, type RecipientKey, WRAP_ALGORITHMS } from './encryption-keys.js';
-import { ENCRYPTION_EXTENSION } from './extension-uris.js';
 
 /** The place of a part, which its encryption binds. */
 export type PartPlace =

@@ -1,10 +1,7 @@
-import { A2AError } from '../errors/a2a-error.js';
-import type { SendMessageRequest } from '../model/send-message-request.js';
-import { BY_VERB } from '../operations/operations.js';
-import type { RequestHandler } from '../server/request-handler.js';
-import type { ServerCallContext } from '../server/server-call-context.js';
+import type { SendMessageRequest } from 'parley-a2a';
+import { A2AError, BY_VERB, ENCRYPTION_EXTENSION } from 'parley-a2a/kit';
+import type { RequestHandler, ServerCallContext } from 'parley-a2a/server';
 import type { VerifiedSignature } from './content-verifier.js';
-import { ENCRYPTION_EXTENSION } from './extension-uris.js';
 import type { AnswerKeyRule } from './trusted-peer.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
 import { notedSigners } from './verified-signers.js';

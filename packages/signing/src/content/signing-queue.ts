@@ -1,29 +1,29 @@
 import type * as Jose from 'jose';
-import type { Artifact } from '../model/artifact.js';
-import { isObject, type JsonObject } from '../model/json.js';
-import type { Message } from '../model/message.js';
-import type { Part } from '../model/part.js';
-import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
-import type { Clock } from '../runtime/clock.js';
-import type { IdSource } from '../runtime/id-source.js';
-import { ignoreRejection } from '../runtime/settled.js';
-import { DEFAULT_ENGINE_LIMITS } from '../server/engine-limits.js';
+import type { Artifact, JsonObject, Logger, Message, Part, TaskState } from 'parley-a2a';
+import {
+  cloneJson,
+  DEFAULT_ENGINE_LIMITS,
+  ignoreRejection,
+  isInterrupted,
+  isObject,
+  isTerminal,
+  type QuestionChange,
+  type RawEvent,
+  SIGNING_EXTENSION,
+} from 'parley-a2a/kit';
 import type {
   ArtifactContent,
   ArtifactInfo,
+  Clock,
   EventQueue,
-  RawEvent,
+  IdSource,
+  RequestContext,
   StatusContent,
   StatusInfo,
-} from '../server/event-queue.js';
-import { cloneJson } from '../server/execution/clone-json.js';
-import type { QuestionChange } from '../server/question-change.js';
-import type { RequestContext } from '../server/request-context.js';
-import type { Logger } from '../telemetry/logger.js';
+} from 'parley-a2a/server';
 import { artifactText, messageText, OPTIONAL_IDS, type OptionalId, statusText } from './canonical-content.js';
 import { withCarriedLabels } from './carried-labels.js';
 import type { ContentSigner } from './content-signer.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
 import type { PartSealer } from './part-encryption.js';
 import type { SignedClaims } from './signature-header.js';
 import { SignedArtifacts } from './signed-artifacts.js';

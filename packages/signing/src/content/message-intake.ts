@@ -1,20 +1,20 @@
-import { A2AError } from '../errors/a2a-error.js';
-import { InternalError, InvalidParamsError } from '../errors/standard-errors.js';
-import type { JsonObject } from '../model/json.js';
-import type { Message } from '../model/message.js';
-import type { SendMessageRequest } from '../model/send-message-request.js';
-import { BY_VERB } from '../operations/operations.js';
-import type { Clock } from '../runtime/clock.js';
-import { mappedHandler } from '../server/mapped-handler.js';
-import { openedLater } from '../server/opened-later.js';
-import { type StoredMessageReader, tellReadable, tellReader } from '../server/readable-message.js';
-import type { RequestHandler } from '../server/request-handler.js';
-import type { ServerCallContext } from '../server/server-call-context.js';
+import type { JsonObject, Message, SendMessageRequest } from 'parley-a2a';
+import { InternalError, InvalidParamsError } from 'parley-a2a/binding-kit';
+import {
+  A2AError,
+  BY_VERB,
+  mappedHandler,
+  openedLater,
+  SIGNING_EXTENSION,
+  type StoredMessageReader,
+  tellReadable,
+  tellReader,
+} from 'parley-a2a/kit';
+import type { Clock, RequestHandler, ServerCallContext } from 'parley-a2a/server';
 import { checkAnswerKey } from './answer-key-rule.js';
 import { messageText, OPTIONAL_IDS } from './canonical-content.js';
 import { restoredMessage } from './carried-labels.js';
 import type { ContentVerifier, VerifiedSignature } from './content-verifier.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
 import type { SignatureHeader } from './signature-header.js';
 import type { AnswerKeyRule, TrustedPeer } from './trusted-peer.js';
 import { UntrustedContentError } from './untrusted-content-error.js';

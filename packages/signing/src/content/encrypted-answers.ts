@@ -1,6 +1,4 @@
-import type { Part } from '../model/part.js';
-import type { StreamResponse } from '../model/stream-response.js';
-import type { TaskStatus } from '../model/task.js';
+import type { Part, StreamResponse, TaskStatus } from 'parley-a2a';
 import { isEncrypted } from './encrypted-parts.js';
 import { hasOwnSignature } from './signed-ends.js';
 import { UntrustedContentError } from './untrusted-content-error.js';

@@ -1,13 +1,17 @@
 import type * as Jose from 'jose';
-import type { PublicJwk } from '../agent-card/signatures/signature-trust.js';
-import { KeySet, type TokenKeys } from '../auth/tokens/key-set.js';
-import { RemoteKeys } from '../auth/tokens/remote-keys.js';
-import { TokenDocuments, urlFault } from '../auth/tokens/token-documents.js';
-import type { KeyTimes } from '../auth/tokens/token-options.js';
-import { OptionsError } from '../errors/options-error.js';
-import type { DocumentFetch } from '../net/bounded-fetch.js';
-import type { Clock } from '../runtime/clock.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Logger } from 'parley-a2a';
+import type { PublicJwk } from 'parley-a2a/client';
+import {
+  type DocumentFetch,
+  KeySet,
+  type KeyTimes,
+  OptionsError,
+  RemoteKeys,
+  TokenDocuments,
+  type TokenKeys,
+  urlFault,
+} from 'parley-a2a/kit';
+import type { Clock } from 'parley-a2a/server';
 import type { TrustedPeer } from './trusted-peer.js';
 
 /** The ports of signatures. */

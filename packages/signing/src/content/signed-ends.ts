@@ -1,13 +1,15 @@
-import type { StreamResponse } from '../model/stream-response.js';
-import type { Task, TaskStatus } from '../model/task.js';
-import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
-import { BY_VERB, isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
-import { type HandlerMethod, mappedHandler } from '../server/mapped-handler.js';
-import type { RequestHandler } from '../server/request-handler.js';
-import type { ServerCallContext } from '../server/server-call-context.js';
-import type { StreamItem } from '../task/stream-item.js';
+import type { StreamResponse, Task, TaskState, TaskStatus } from 'parley-a2a';
+import { isStreaming, type OperationName, type OperationTypes } from 'parley-a2a/binding-kit';
+import {
+  BY_VERB,
+  type HandlerMethod,
+  isInterrupted,
+  isTerminal,
+  mappedHandler,
+  SIGNING_EXTENSION,
+} from 'parley-a2a/kit';
+import type { RequestHandler, ServerCallContext, StreamItem } from 'parley-a2a/server';
 import { statusText, type TaskIds } from './canonical-content.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
 import { SignedArtifacts } from './signed-artifacts.js';
 import type { AnswerSigning } from './signing-queue.js';
 

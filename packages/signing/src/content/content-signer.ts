@@ -1,8 +1,7 @@
 import type * as Jose from 'jose';
-import type { CardJwk } from '../agent-card/signatures/card-signing-options.js';
-import { type SignerKeys, signerKeys } from '../agent-card/signatures/private-keys.js';
-import { isObject, type JsonObject } from '../model/json.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
+import type { JsonObject } from 'parley-a2a';
+import { isObject, SIGNING_EXTENSION, type SignerKeys, signerKeys } from 'parley-a2a/kit';
+import type { CardJwk } from 'parley-a2a/server';
 import { SIGNED_TYPES, type SignatureEntry, type SignedClaims } from './signature-header.js';
 
 /** Content to sign. */

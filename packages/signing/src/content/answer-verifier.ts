@@ -1,10 +1,7 @@
-import type { Artifact } from '../model/artifact.js';
-import type { Message } from '../model/message.js';
-import type { StreamResponse, TaskStatusUpdateEvent } from '../model/stream-response.js';
-import type { Task } from '../model/task.js';
+import type { Artifact, Message, StreamResponse, Task, TaskStatusUpdateEvent } from 'parley-a2a';
+import { SIGNING_EXTENSION } from 'parley-a2a/kit';
 import { artifactText, messageText, OPTIONAL_IDS, statusText, type TaskIds } from './canonical-content.js';
 import type { ContentVerifier, VerifiedSignature } from './content-verifier.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
 import { plainAudience } from './message-intake.js';
 import type { SignatureHeader } from './signature-header.js';
 import { type SignedArtifact, SignedArtifacts } from './signed-artifacts.js';

@@ -1,5 +1,4 @@
-import type { Artifact } from '../model/artifact.js';
-import type { TaskArtifactUpdateEvent } from '../model/stream-response.js';
+import type { Artifact, TaskArtifactUpdateEvent } from 'parley-a2a';
 import { artifactsDigest, chainOf, extended, type PartChain } from './canonical-content.js';
 
 /** An artifact as it is after an update. */

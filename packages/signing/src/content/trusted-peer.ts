@@ -1,4 +1,4 @@
-import type { PublicJwk } from '../agent-card/signatures/signature-trust.js';
+import type { PublicJwk } from 'parley-a2a/client';
 
 /** A peer whose signatures count, and its keys: given ones, or those at a url. */
 export interface TrustedPeer {

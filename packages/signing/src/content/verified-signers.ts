@@ -1,7 +1,6 @@
-import { isObject } from '../model/json.js';
-import type { Message } from '../model/message.js';
-import type { RequestContext } from '../server/request-context.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
+import type { Message } from 'parley-a2a';
+import { isObject, SIGNING_EXTENSION } from 'parley-a2a/kit';
+import type { RequestContext } from 'parley-a2a/server';
 
 /** A peer that has signed something, by the configuration of the reader. */
 export interface VerifiedSigner {

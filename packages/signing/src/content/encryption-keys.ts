@@ -1,9 +1,8 @@
 import type * as Jose from 'jose';
-import type { CardJwk } from '../agent-card/signatures/card-signing-options.js';
-import type { PublicJwk } from '../agent-card/signatures/signature-trust.js';
-import { TokenDocuments, urlFault } from '../auth/tokens/token-documents.js';
-import { OptionsError } from '../errors/options-error.js';
-import { isObject, type JsonObject } from '../model/json.js';
+import type { JsonObject } from 'parley-a2a';
+import type { PublicJwk } from 'parley-a2a/client';
+import { isObject, OptionsError, TokenDocuments, urlFault } from 'parley-a2a/kit';
+import type { CardJwk } from 'parley-a2a/server';
 import type { SigningRuntime } from './peer-keys.js';
 import type { PeerKeySource } from './trusted-peer.js';
 

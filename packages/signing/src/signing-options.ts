@@ -1,6 +1,4 @@
-import { keySetSchema, keyTimesSchema } from '../../auth/tokens/token-options.js';
-import { anyOf, closed, flag, func, positive, text, texts } from '../../options/option-schemas.js';
-import * as Type from '../../options/option-types.js';
+import { anyOf, closed, flag, func, keySetSchema, keyTimesSchema, positive, Type, text, texts } from 'parley-a2a/kit';
 
 const object = Type.Object({});
 const keys = Type.Array(object);

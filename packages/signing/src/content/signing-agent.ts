@@ -1,7 +1,5 @@
-import type { AgentExecutor } from '../server/agent-executor.js';
-import type { EventQueue } from '../server/event-queue.js';
-import { changeQuestions } from '../server/question-change.js';
-import type { RequestContext } from '../server/request-context.js';
+import { changeQuestions } from 'parley-a2a/kit';
+import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a/server';
 import { openedContext, restoredContext } from './opened-context.js';
 import { type PartOpener, partSealer } from './part-encryption.js';
 import { type AnswerSigning, SigningQueue } from './signing-queue.js';

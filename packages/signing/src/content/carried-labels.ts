@@ -1,10 +1,5 @@
-import type { Artifact } from '../model/artifact.js';
-import { isObject, type JsonObject } from '../model/json.js';
-import type { Message } from '../model/message.js';
-import type { Part } from '../model/part.js';
-import type { StreamResponse } from '../model/stream-response.js';
-import type { Task } from '../model/task.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
+import type { Artifact, JsonObject, Message, Part, StreamResponse, Task } from 'parley-a2a';
+import { isObject, SIGNING_EXTENSION } from 'parley-a2a/kit';
 
 /** The file name and the media type of a part. */
 export interface PartLabels {

@@ -1,6 +1,6 @@
 import type * as Jose from 'jose';
-import { isObject, type JsonObject } from '../model/json.js';
-import { SIGNING_EXTENSION } from './extension-uris.js';
+import type { JsonObject } from 'parley-a2a';
+import { isObject, SIGNING_EXTENSION } from 'parley-a2a/kit';
 import type { PeerKeys } from './peer-keys.js';
 import {
   readSignature,

@@ -1,5 +1,5 @@
 import type * as Jose from 'jose';
-import { isObject } from '../model/json.js';
+import { isObject } from 'parley-a2a/kit';
 import { OPTIONAL_IDS, type OptionalId } from './canonical-content.js';
 
 /** The kinds of signed content. A signature of one kind is none of another (RFC 8725 §3.11). */

@@ -1,11 +1,12 @@
-import type { ClientCallContext } from '../client/call-options.js';
-import { InvalidAgentResponseError } from '../errors/spec-errors.js';
-import type { Message } from '../model/message.js';
-import type { SendMessageRequest } from '../model/send-message-request.js';
-import type { StreamResponse } from '../model/stream-response.js';
-import type { Task } from '../model/task.js';
-import type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
-import { isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
+import type { Message, SendMessageRequest, StreamResponse, Task } from 'parley-a2a';
+import {
+  InvalidAgentResponseError,
+  isStreaming,
+  type OperationName,
+  type OperationTypes,
+} from 'parley-a2a/binding-kit';
+import type { ClientCallContext } from 'parley-a2a/client';
+import type { CallOutcome, InterceptedCall, Interceptor } from 'parley-a2a/server';
 import type { AnswerVerifier, ExpectedAnswer, SeenTask } from './answer-verifier.js';
 import { restoredAnswer } from './carried-labels.js';
 import type { OutgoingMessage } from './message-signer.js';

@@ -1,10 +1,6 @@
 import type * as Jose from 'jose';
-import type { Artifact } from '../model/artifact.js';
-import { isObject } from '../model/json.js';
-import type { Message } from '../model/message.js';
-import type { Part } from '../model/part.js';
-import type { StreamResponse } from '../model/stream-response.js';
-import type { Task } from '../model/task.js';
+import type { Artifact, Message, Part, StreamResponse, Task } from 'parley-a2a';
+import { ENCRYPTION_EXTENSION, isObject } from 'parley-a2a/kit';
 import {
   EncryptedPartFault,
   isEncrypted,
@@ -14,7 +10,6 @@ import {
   sealedPart,
 } from './encrypted-parts.js';
 import { type OwnKey, type RecipientKey, recipientKey } from './encryption-keys.js';
-import { ENCRYPTION_EXTENSION } from './extension-uris.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
 import type { VerifiedSigner } from './verified-signers.js';
 

@@ -1,20 +1,28 @@
-import { OptionsError } from '../errors/options-error.js';
-import type { AgentExtension } from '../model/agent-card.js';
-import type { Clock } from '../runtime/clock.js';
-import type { IdSource } from '../runtime/id-source.js';
-import type { ContentSigner } from '../signing/content-signer.js';
-import type { ContentVerifier } from '../signing/content-verifier.js';
-import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
-import { verifyingHandler } from '../signing/message-intake.js';
-import type { PartOpener } from '../signing/part-encryption.js';
-import { EndSigner, endSigningHandler } from '../signing/signed-ends.js';
-import { signingAgent } from '../signing/signing-agent.js';
-import type { SigningLibrary } from '../signing/signing-library.js';
-import type { AnswerKeyRule } from '../signing/trusted-peer.js';
-import type { AgentMount } from './agent-mount.js';
-import type { AgentPlace, AroundAgent, HostEndpoint, HostExtension, HostView } from './host-extension.js';
-import { jsonAnswer } from './json-answer.js';
-import { readOnly } from './middleware/method-filter.js';
+import type { AgentExtension } from 'parley-a2a';
+import {
+  type AgentMount,
+  type HostEndpoint,
+  type HostExtension,
+  type HostView,
+  jsonAnswer,
+  readOnly,
+} from 'parley-a2a/binding-kit';
+import {
+  type AgentPlace,
+  type AroundAgent,
+  ENCRYPTION_EXTENSION,
+  OptionsError,
+  SIGNING_EXTENSION,
+} from 'parley-a2a/kit';
+import type { Clock, IdSource } from 'parley-a2a/server';
+import type { ContentSigner } from '../content/content-signer.js';
+import type { ContentVerifier } from '../content/content-verifier.js';
+import { verifyingHandler } from '../content/message-intake.js';
+import type { PartOpener } from '../content/part-encryption.js';
+import { EndSigner, endSigningHandler } from '../content/signed-ends.js';
+import { signingAgent } from '../content/signing-agent.js';
+import type { SigningLibrary } from '../content/signing-library.js';
+import type { AnswerKeyRule } from '../content/trusted-peer.js';
 
 /** The signing of one agent. */
 export interface SigningExtensionOptions {
