@@ -20,7 +20,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   model: { rooms: [], modules: ['typebox'] },
   errors: { rooms: [] },
   telemetry: { rooms: [] },
-  'telemetry/pino': { rooms: [], modules: ['pino'] },
   options: { rooms: ['model', 'errors'] },
   operations: { rooms: ['model', 'errors'] },
   task: { rooms: ['runtime', 'model', 'errors'] },
@@ -234,7 +233,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'node:process',
       'node:stream',
       'node:tls',
-      'undici',
     ],
   },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },
@@ -264,7 +262,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'testing',
       'adapters',
     ],
-    modules: ['node:crypto', 'node:path', 'node:process', 'express', 'fastify', 'pino'],
+    modules: ['node:crypto', 'node:path', 'node:process', 'express', 'fastify'],
   },
 };
 

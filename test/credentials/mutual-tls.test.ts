@@ -7,7 +7,7 @@ import {
   type MutualTlsOptions,
   mutualTls,
   type TlsIdentity,
-} from '../../packages/parley/src/exports/node-credentials.js';
+} from '../../packages/mutual-tls/src/index.js';
 import { type Authority, makeAuthority } from './certificates.js';
 import { startTlsAgent, type TlsAgent } from './tls-agent.js';
 

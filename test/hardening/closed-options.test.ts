@@ -14,6 +14,7 @@ import { createAgentHandler } from 'parley-a2a/server';
 import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
 import * as mcp from 'parley-a2a-mcp';
+import * as mutualTls from 'parley-a2a-mutual-tls';
 import * as s3 from 'parley-a2a-s3';
 import * as signing from 'parley-a2a-signing';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -252,11 +253,13 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
       args: [provider, { card: createAgentHandler({ agent }).agentCard, trustedOrigins: [], fetch }],
     },
   },
-  'node-credentials': {
+  'mutual-tls': {
     mutualTls: {
-      make: nodeCredentials.mutualTls,
+      make: mutualTls.mutualTls,
       args: [{ origins: ['https://agent.example'], identity, scheme: 's' }],
     },
+  },
+  'node-credentials': {
     loopbackRedirect: {
       make: async (options) => (await nodeCredentials.loopbackRedirect(options)).close(),
       args: [{ open: () => {}, port: 0, path: '/callback' }],
@@ -419,10 +422,9 @@ const MODULES = {
   credentials,
   'node-credentials': nodeCredentials,
   'push-receiver': pushReceiver,
-  signing,
   files,
 };
-const ALL = { ...MODULES, s3, mcp };
+const ALL = { ...MODULES, s3, mcp, signing, 'mutual-tls': mutualTls };
 describe.each(Object.entries(ALL))('every export of parley-a2a/%s', (subpath, exported) => {
   it('has its row, so that a misspelt option is refused', () => {
     const named = [...Object.keys(ROWS[subpath] ?? {}), ...(WITHOUT_OPTIONS[subpath] ?? [])];

@@ -4,7 +4,9 @@ import * as durableObject from 'parley-a2a-durable-object';
 import * as grpc from 'parley-a2a-grpc';
 import * as langgraph from 'parley-a2a-langgraph';
 import * as mcp from 'parley-a2a-mcp';
+import * as mutualTls from 'parley-a2a-mutual-tls';
 import * as openaiAgents from 'parley-a2a-openai-agents';
+import * as pino from 'parley-a2a-pino';
 import * as s3 from 'parley-a2a-s3';
 import * as signing from 'parley-a2a-signing';
 import { expect, it } from 'vitest';
@@ -57,7 +59,9 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
       'serveMcpStdio',
     ],
   ],
+  'mutual-tls': [mutualTls, ['mutualTls']],
   'openai-agents': [openaiAgents, ['openAIAgent']],
+  pino: [pino, ['pinoLogger']],
   s3: [s3, ['s3FileStore']],
   signing: [
     signing,

@@ -1,7 +1,7 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, shownText, textLogger } from 'parley-a2a';
 import { tokenAuthenticator } from 'parley-a2a/auth';
 import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile, readCardKeys } from 'parley-a2a/node';
-import { pinoLogger } from 'parley-a2a/pino';
+import { pinoLogger } from 'parley-a2a-pino';
 import type { AnswerCache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
 import { capnwebBinding } from 'parley-a2a-capnweb';

@@ -1,6 +1,7 @@
 // For the packages beside this one, which name its exact version: these names may change in every version.
 export { type SignerKeys, signerKeys } from '../agent-card/signatures/private-keys.js';
 export type { AgentPlace, AroundAgent } from '../app/host-extension.js';
+export { SchemeCredentials } from '../auth/credentials/scheme-credentials.js';
 export { KeySet, type TokenKeys } from '../auth/tokens/key-set.js';
 export { RemoteKeys } from '../auth/tokens/remote-keys.js';
 export { TokenDocuments, urlFault } from '../auth/tokens/token-documents.js';
@@ -11,9 +12,12 @@ export { joinedParts, textOf } from '../client/text-of.js';
 export { decodeType } from '../codec/v1_0/decode-type.js';
 export { A2AError } from '../errors/a2a-error.js';
 export { ConnectionError } from '../errors/connection-error.js';
+export { CredentialsError } from '../errors/credentials-error.js';
 export { OptionsError } from '../errors/options-error.js';
 export { refusedAddressIn } from '../errors/refused-address-error.js';
 export { StorageError } from '../errors/storage-error.js';
+export { guardedFetch } from './guarded-fetch.js';
+export { callerIds, systemClock, systemIds } from './runtime.js';
 export { type Arrival, Arrivals } from '../files/arrivals.js';
 export { newDigester } from '../files/digester.js';
 export { quotaReached, uploadTooLong } from '../files/file-errors.js';
@@ -23,8 +27,8 @@ export { OwnerQuotas, type Reservation } from '../files/owner-quotas.js';
 export { UploadOffsetError } from '../files/upload-store.js';
 export { isBase64 } from '../model/base64.js';
 export { canonicalJson } from '../model/canonical-json.js';
-export { isObject } from '../model/json.js';
 export { jsonFault } from '../model/json-fault.js';
+export { isObject } from '../model/json.js';
 export { isInterrupted, isTerminal, TASK_STATES } from '../model/task-state.js';
 export { isPart } from '../model/validation.js';
 export type { DocumentFetch } from '../net/bounded-fetch.js';
@@ -32,19 +36,7 @@ export { type EventFrame, FrameParser } from '../net/frame-parser.js';
 export { BY_VERB } from '../operations/operations.js';
 export { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../operations/signing-extensions.js';
 export { checkOptions } from '../options/check-options.js';
-export {
-  anyOf,
-  closed,
-  count,
-  flag,
-  func,
-  mapOf,
-  type OptionSchemas,
-  positive,
-  text,
-  texts,
-  withMethod,
-} from '../options/option-schemas.js';
+export { anyOf, closed, count, flag, func, mapOf, nonEmpty, type OptionSchemas, positive, text, texts, withMethod } from '../options/option-schemas.js';
 export * as Type from '../options/option-types.js';
 export { toBase64 } from '../runtime/base64-bytes.js';
 export { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
@@ -62,7 +54,9 @@ export { changeQuestions, type QuestionChange } from '../server/question-change.
 export { readableConversation, readableFiles } from '../server/readable-files.js';
 export { type StoredMessageReader, tellReadable, tellReader } from '../server/readable-message.js';
 export { silentLogger } from '../telemetry/logger.js';
+export { withoutSecretFields, withoutSecrets } from '../telemetry/redaction.js';
 export { shownText } from '../telemetry/shown-text.js';
+export { steadyLogger } from '../telemetry/steady-logger.js';
 export { type AnswerReading, choicesOf, fieldsOf, fieldValue, readAnswer, readText } from '../tools/answer-reading.js';
 export { askedIn, decidedCalls, isExpired, refusalOf, waitingCalls } from '../tools/approval-decisions.js';
 export { guardTurn } from '../tools/guarded-events.js';
@@ -70,19 +64,6 @@ export { interruptsIn, type OpenQuestion, openQuestions } from '../tools/open-qu
 export { approvalQuestion, approvalsIn, decisionsIn, namesDecisions, UNDECIDED } from '../tools/tool-approvals.js';
 export { DEFAULT_TOOL_LIMITS, interruptedText } from '../tools/tool-execution.js';
 export { formLines } from '../tools/tool-questions.js';
-export {
-  type CallChange,
-  canceledChange,
-  isFinished,
-  nextCall,
-  type RecordedCall,
-  recordedCalls,
-  recordPart,
-  TOOLS_ARTIFACT,
-  TOOLS_CARD_EXTENSION,
-  TOOLS_EXTENSION,
-} from '../tools/tool-records.js';
+export { type CallChange, canceledChange, isFinished, nextCall, type RecordedCall, recordedCalls, recordPart, TOOLS_ARTIFACT, TOOLS_CARD_EXTENSION, TOOLS_EXTENSION } from '../tools/tool-records.js';
 export { ToolRegistry } from '../tools/tool-registry.js';
 export { untrustedSchema } from '../tools/untrusted-schema.js';
-export { guardedFetch } from './guarded-fetch.js';
-export { callerIds, systemClock, systemIds } from './runtime.js';

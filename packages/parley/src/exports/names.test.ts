@@ -11,7 +11,6 @@ import * as hono from './hono.js';
 import * as index from './index.js';
 import * as node from './node.js';
 import * as nodeCredentials from './node-credentials.js';
-import * as pino from './pino.js';
 import * as postgres from './postgres.js';
 import * as pushReceiver from './push-receiver.js';
 import * as redis from './redis.js';
@@ -153,14 +152,13 @@ const NAMES = {
     'readServerConfig',
     'signCard',
   ],
-  pino: ['pinoLogger'],
   postgres: ['PostgresStorage', 'migratePostgres', 'openPostgresStorage', 'postgresStatus'],
   'push-receiver': ['OptionsError', 'PushReceiver'],
   redis: ['RedisStorage', 'openRedisStorage', 'redisStatus'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
   schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
-  'node-credentials': ['loopbackRedirect', 'mutualTls'],
+  'node-credentials': ['loopbackRedirect'],
   server: [
     'A2AError',
     'AuthorizationError',
@@ -284,7 +282,6 @@ it.each([
   ['index', index],
   ['node', node],
   ['node-credentials', nodeCredentials],
-  ['pino', pino],
   ['auth', auth],
   ['postgres', postgres],
   ['push-receiver', pushReceiver],

@@ -1,9 +1,8 @@
+import type { LogLevel, Logger } from 'parley-a2a';
+import { steadyLogger } from 'parley-a2a/kit';
 import { stdout } from 'node:process';
 import { type Logger as Pino, pino } from 'pino';
-import type { Logger } from '../telemetry/logger.js';
-import { toPino } from '../telemetry/pino/pino-logger.js';
-import { steadyLogger } from '../telemetry/steady-logger.js';
-import type { LogLevel } from '../telemetry/text-logger.js';
+import { toPino } from './pino-logger.js';
 
 /** The pino that writes. */
 export type PinoLoggerOptions =

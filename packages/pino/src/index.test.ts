@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { pinoLogger } from './pino.js';
+import { pinoLogger } from './index.js';
 
 function logging(level = 'info') {
   const lines: string[] = [];

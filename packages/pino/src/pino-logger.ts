@@ -1,7 +1,6 @@
+import type { LogFields, Logger } from 'parley-a2a';
+import { shownText, withoutSecretFields, withoutSecrets } from 'parley-a2a/kit';
 import type { LevelWithSilent, Logger as Pino } from 'pino';
-import type { LogFields, Logger } from '../logger.js';
-import { withoutSecretFields, withoutSecrets } from '../redaction.js';
-import { shownText } from '../shown-text.js';
 
 type Level = Exclude<LevelWithSilent, 'silent' | 'trace' | 'fatal'>;
 

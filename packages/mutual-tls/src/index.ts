@@ -1,11 +1,6 @@
+import { CredentialsError, OptionsError, SchemeCredentials, Type, anyOf, checkOptions, closed, func, nonEmpty, texts, type OptionSchemas } from 'parley-a2a/kit';
 import { createSecureContext } from 'node:tls';
 import type * as Undici from 'undici';
-import { SchemeCredentials } from '../../auth/credentials/scheme-credentials.js';
-import { CredentialsError } from '../../errors/credentials-error.js';
-import { OptionsError } from '../../errors/options-error.js';
-import { checkOptions } from '../../options/check-options.js';
-import { anyOf, closed, func, nonEmpty, type OptionSchemas, texts } from '../../options/option-schemas.js';
-import * as Type from '../../options/option-types.js';
 
 /** The identity of a client in the TLS handshake. PEM values may be text. */
 export interface TlsIdentity {
@@ -92,9 +87,7 @@ interface Connections {
 }
 
 async function connectionsOf(shown: ReadonlySet<string>, identity: MutualTlsOptions['identity']): Promise<Connections> {
-  const undici = await import('undici').catch(() => {
-    throw new CredentialsError('missing', 'Mutual TLS needs the package undici beside this one');
-  });
+  const undici = await import('undici');
   const connect = connector(undici, identity);
   const agent = new undici.Agent({
     factory: (origin, options) =>
