@@ -193,21 +193,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     // Options use `options/option-types.ts`, with the same functions as TypeBox.
     modules: [],
   },
-  testing: {
-    rooms: [
-      ...VALUES,
-      'store/held-turn',
-      'store/intercepted-storage',
-      'store/task-key',
-      'store/task-storage',
-      'store/wakeups',
-      'server/agent-executor',
-      'server/execution/turn-checkpoint',
-      'client/text-of',
-      'tools/tool',
-      'tools/tool-records',
-    ],
-  },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
     rooms: [
@@ -259,7 +244,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'push',
       'bindings',
       'app',
-      'testing',
       'adapters',
     ],
     modules: ['node:crypto', 'node:path', 'node:process', 'express', 'fastify'],

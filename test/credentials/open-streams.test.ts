@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../packages/capnweb/src/index.js';
 import { grpcBinding, grpcTransport } from '../../packages/grpc/src/index.js';
+import { mutualTls } from '../../packages/mutual-tls/src/index.js';
 import {
   type Authenticator,
   ClientCertificates,
@@ -10,7 +11,6 @@ import {
 import { connect, memoryCardCache } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
-import { mutualTls } from '../../packages/mutual-tls/src/index.js';
 import { type AuthorizationServer, CLIENT_SECRET, startAuthorizationServer } from './authorization-server.js';
 import { makeAuthority } from './certificates.js';
 

@@ -9,6 +9,7 @@ import * as openaiAgents from 'parley-a2a-openai-agents';
 import * as pino from 'parley-a2a-pino';
 import * as s3 from 'parley-a2a-s3';
 import * as signing from 'parley-a2a-signing';
+import * as testing from 'parley-a2a-testing';
 import { expect, it } from 'vitest';
 import { librariesBeside } from './packages.js';
 
@@ -73,6 +74,37 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
       'signedCalls',
       'verifiedSigners',
       'verifySigned',
+    ],
+  ],
+  testing: [
+    testing,
+    [
+      'CountingIds',
+      'EventCollector',
+      'ProtocolAssertionError',
+      'TestClock',
+      'WaitTimeoutError',
+      'assertAllProtocolInvariants',
+      'assertChronologicalOrdering',
+      'assertConsistentIdPropagation',
+      'assertTaskCreationAndWorkingStatus',
+      'assertTaskFinalState',
+      'assertToolLifecycle',
+      'assertUniqueFinalEventIsLast',
+      'assertValidArtifactUpdates',
+      'crashAndResume',
+      'createFilePart',
+      'createTestArtifact',
+      'createTestAuthCredentials',
+      'createTestMessage',
+      'createTestMessageWithParts',
+      'createTestMessages',
+      'createTestTask',
+      'createTextPart',
+      'runAgent',
+      'testAgent',
+      'wait',
+      'waitFor',
     ],
   ],
 };

@@ -1,6 +1,5 @@
 import type { AgentCard, AgentInterface, ConnectOptions } from 'parley-a2a';
 import {
-  callerClock,
   isLoopback,
   openedWebSocket,
   parseIp,
@@ -10,7 +9,7 @@ import {
   type WebSocketLike,
 } from 'parley-a2a/binding-kit';
 import { type ClientBinding, connect, type TransportLimits } from 'parley-a2a/client';
-import { A2AError, ConnectionError, OptionsError, silentLogger, systemClock } from 'parley-a2a/kit';
+import { A2AError, ConnectionError, callerClock, OptionsError, silentLogger, systemClock } from 'parley-a2a/kit';
 import { CAPNWEB_BINDING } from './binding/binding-uris.js';
 import { CapnwebAgent } from './binding/capability-client.js';
 import type { ClientSocket } from './binding/client-socket.js';

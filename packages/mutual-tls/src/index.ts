@@ -1,5 +1,17 @@
-import { CredentialsError, OptionsError, SchemeCredentials, Type, anyOf, checkOptions, closed, func, nonEmpty, texts, type OptionSchemas } from 'parley-a2a/kit';
 import { createSecureContext } from 'node:tls';
+import {
+  anyOf,
+  CredentialsError,
+  checkOptions,
+  closed,
+  func,
+  nonEmpty,
+  type OptionSchemas,
+  OptionsError,
+  SchemeCredentials,
+  Type,
+  texts,
+} from 'parley-a2a/kit';
 import type * as Undici from 'undici';
 
 /** The identity of a client in the TLS handshake. PEM values may be text. */

@@ -21,7 +21,7 @@ const WORKER_SOURCE = `../store/sqlite/${WORKER}.js`;
  * one file. Bundlers of users can leave out the rooms that they do not need.
  */
 const PORTABLE =
-  /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|telemetry\/\w+\/|store\/(?:sqlite|postgres|redis)|exports)/;
+  /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|store\/(?:sqlite|postgres|redis)|exports)/;
 const SHARED_BY = 6;
 const roomOf = (path) => /dist\/([\w-]+)\//.exec(path)?.[1] ?? 'shared';
 

@@ -1,6 +1,6 @@
-import type { LogLevel, Logger } from 'parley-a2a';
-import { steadyLogger } from 'parley-a2a/kit';
 import { stdout } from 'node:process';
+import type { Logger, LogLevel } from 'parley-a2a';
+import { steadyLogger } from 'parley-a2a/kit';
 import { type Logger as Pino, pino } from 'pino';
 import { toPino } from './pino-logger.js';
 

@@ -105,4 +105,3 @@ export { type WaitingHolder, WaitingMemory } from '../runtime/waiting-memory.js'
 export { eventBytes } from '../task/event-bytes.js';
 export type { ItemSource } from '../task/stream-item.js';
 export { DEFAULT_PAGE_SIZE } from '../task/task-list.js';
-export { callerClock } from './runtime.js';

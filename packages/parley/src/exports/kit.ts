@@ -16,8 +16,6 @@ export { CredentialsError } from '../errors/credentials-error.js';
 export { OptionsError } from '../errors/options-error.js';
 export { refusedAddressIn } from '../errors/refused-address-error.js';
 export { StorageError } from '../errors/storage-error.js';
-export { guardedFetch } from './guarded-fetch.js';
-export { callerIds, systemClock, systemIds } from './runtime.js';
 export { type Arrival, Arrivals } from '../files/arrivals.js';
 export { newDigester } from '../files/digester.js';
 export { quotaReached, uploadTooLong } from '../files/file-errors.js';
@@ -27,8 +25,8 @@ export { OwnerQuotas, type Reservation } from '../files/owner-quotas.js';
 export { UploadOffsetError } from '../files/upload-store.js';
 export { isBase64 } from '../model/base64.js';
 export { canonicalJson } from '../model/canonical-json.js';
-export { jsonFault } from '../model/json-fault.js';
 export { isObject } from '../model/json.js';
+export { jsonFault } from '../model/json-fault.js';
 export { isInterrupted, isTerminal, TASK_STATES } from '../model/task-state.js';
 export { isPart } from '../model/validation.js';
 export type { DocumentFetch } from '../net/bounded-fetch.js';
@@ -36,7 +34,20 @@ export { type EventFrame, FrameParser } from '../net/frame-parser.js';
 export { BY_VERB } from '../operations/operations.js';
 export { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../operations/signing-extensions.js';
 export { checkOptions } from '../options/check-options.js';
-export { anyOf, closed, count, flag, func, mapOf, nonEmpty, type OptionSchemas, positive, text, texts, withMethod } from '../options/option-schemas.js';
+export {
+  anyOf,
+  closed,
+  count,
+  flag,
+  func,
+  mapOf,
+  nonEmpty,
+  type OptionSchemas,
+  positive,
+  text,
+  texts,
+  withMethod,
+} from '../options/option-schemas.js';
 export * as Type from '../options/option-types.js';
 export { toBase64 } from '../runtime/base64-bytes.js';
 export { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
@@ -64,6 +75,19 @@ export { interruptsIn, type OpenQuestion, openQuestions } from '../tools/open-qu
 export { approvalQuestion, approvalsIn, decisionsIn, namesDecisions, UNDECIDED } from '../tools/tool-approvals.js';
 export { DEFAULT_TOOL_LIMITS, interruptedText } from '../tools/tool-execution.js';
 export { formLines } from '../tools/tool-questions.js';
-export { type CallChange, canceledChange, isFinished, nextCall, type RecordedCall, recordedCalls, recordPart, TOOLS_ARTIFACT, TOOLS_CARD_EXTENSION, TOOLS_EXTENSION } from '../tools/tool-records.js';
+export {
+  type CallChange,
+  canceledChange,
+  isFinished,
+  nextCall,
+  type RecordedCall,
+  recordedCalls,
+  recordPart,
+  TOOLS_ARTIFACT,
+  TOOLS_CARD_EXTENSION,
+  TOOLS_EXTENSION,
+} from '../tools/tool-records.js';
 export { ToolRegistry } from '../tools/tool-registry.js';
 export { untrustedSchema } from '../tools/untrusted-schema.js';
+export { guardedFetch } from './guarded-fetch.js';
+export { callerClock, callerIds, systemClock, systemIds } from './runtime.js';

@@ -21,7 +21,6 @@ import * as server from './server.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
 import * as storageEngine from './storage-engine.js';
-import * as testing from './testing.js';
 import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
 import * as web from './web.js';
@@ -240,34 +239,6 @@ const NAMES = {
     'toolEventsOf',
     'toolQuestions',
   ],
-  testing: [
-    'CountingIds',
-    'EventCollector',
-    'ProtocolAssertionError',
-    'TestClock',
-    'WaitTimeoutError',
-    'assertAllProtocolInvariants',
-    'assertChronologicalOrdering',
-    'assertConsistentIdPropagation',
-    'assertTaskCreationAndWorkingStatus',
-    'assertTaskFinalState',
-    'assertToolLifecycle',
-    'assertUniqueFinalEventIsLast',
-    'assertValidArtifactUpdates',
-    'crashAndResume',
-    'createFilePart',
-    'createTestArtifact',
-    'createTestAuthCredentials',
-    'createTestMessage',
-    'createTestMessageWithParts',
-    'createTestMessages',
-    'createTestTask',
-    'createTextPart',
-    'runAgent',
-    'testAgent',
-    'wait',
-    'waitFor',
-  ],
 };
 
 it.each([
@@ -294,7 +265,6 @@ it.each([
   ['storage', storage],
   ['storage-engine', storageEngine],
   ['tools', tools],
-  ['testing', testing],
   ['v0_3', v0_3],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);

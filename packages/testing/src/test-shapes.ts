@@ -1,9 +1,5 @@
-import type { Artifact } from '../model/artifact.js';
-import type { Message } from '../model/message.js';
-import type { Part, RawPart, TextPart, UrlPart } from '../model/part.js';
-import type { AuthenticationInfo } from '../model/push-notification-config.js';
-import type { Task } from '../model/task.js';
-import type { IdSource } from '../runtime/id-source.js';
+import type { Artifact, AuthenticationInfo, Message, Part, RawPart, Task, TextPart, UrlPart } from 'parley-a2a';
+import type { IdSource } from 'parley-a2a/server';
 
 /** The time of every status that these functions make. */
 const TEST_TIME = '2026-01-01T00:00:00.000Z';

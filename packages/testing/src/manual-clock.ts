@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.js';
+import type { Clock } from 'parley-a2a/server';
 
 interface Timer {
   readonly at: number;

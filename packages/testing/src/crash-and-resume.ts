@@ -1,14 +1,10 @@
-import type { User } from '../auth/user.js';
-import type { SendInput } from '../client/outgoing-message.js';
-import { textOf } from '../client/text-of.js';
-import type { JsonValue } from '../model/json.js';
-import type { StreamResponse } from '../model/stream-response.js';
-import type { Task } from '../model/task.js';
-import { DEFAULT_ENGINE_LIMITS } from '../server/engine-limits.js';
-import { MemoryStorage } from '../store/memory/memory-storage.js';
-import type { TaskKey } from '../store/task-key.js';
-import type { TaskStorage } from '../store/task-storage.js';
-import { CountingIds } from '../testing/counting-ids.js';
+import type { JsonValue, StreamResponse, Task } from 'parley-a2a';
+import type { SendInput } from 'parley-a2a/client';
+import { callerClock, DEFAULT_ENGINE_LIMITS, textOf } from 'parley-a2a/kit';
+import { MemoryStorage, type TaskStorage, type User } from 'parley-a2a/server';
+import type { TaskKey } from 'parley-a2a/storage';
+import type { InProcessHost } from 'parley-a2a-testing-kit';
+import { CountingIds } from './counting-ids.js';
 import {
   assertSameOutcome,
   assertWholeLog,
@@ -17,15 +13,14 @@ import {
   isReached,
   pointText,
   stateText,
-} from '../testing/crash-rules.js';
-import { isFinal, isWaiting, shown } from '../testing/event-view.js';
-import { mortalAgent } from '../testing/mortal-agent.js';
-import { type Commit, mortalStorage } from '../testing/mortal-storage.js';
-import { DEFAULT_WAIT_MS, waitForOn } from '../testing/waits.js';
-import { callerClock } from './runtime.js';
-import { runAgent, type TestAgentOptions, whileTimePasses } from './testing-agent.js';
-import { TestClock } from './testing-ports.js';
-import { type EngineAgent, startProcess, type TestProcess, wrapped } from './testing-process.js';
+} from './crash-rules.js';
+import { isFinal, isWaiting, shown } from './event-view.js';
+import { mortalAgent } from './mortal-agent.js';
+import { type Commit, mortalStorage } from './mortal-storage.js';
+import { runAgent, type TestAgentOptions, whileTimePasses } from './test-agent.js';
+import { TestClock } from './test-ports.js';
+import { type EngineAgent, startProcess, wrapped } from './test-process.js';
+import { DEFAULT_WAIT_MS, waitForOn } from './waits.js';
 
 /** The options of `crashAndResume`. */
 export type CrashOptions = Omit<TestAgentOptions, 'storage' | 'ids'> & {
@@ -129,7 +124,7 @@ class CrashedProcess {
   readonly #clock: TestClock;
   readonly #at: CrashPoint;
   readonly #view: ReturnType<typeof mortalStorage>;
-  #process: TestProcess | undefined;
+  #process: InProcessHost | undefined;
   #key: TaskKey | undefined;
   #agentEvents = 0;
 
@@ -164,7 +159,7 @@ class CrashedProcess {
     return own;
   }
 
-  get client(): TestProcess['client'] {
+  get client(): InProcessHost['client'] {
     if (this.#process === undefined) throw new Error('the process has not started');
     return this.#process.client;
   }

@@ -1,9 +1,6 @@
-import type { PlainCredential } from '../codec/v0_3/wire-types.js';
-import type { Artifact } from '../model/artifact.js';
-import type { Message } from '../model/message.js';
-import type { Part, RawPart, TextPart, UrlPart } from '../model/part.js';
-import type { AuthenticationInfo } from '../model/push-notification-config.js';
-import type { Task } from '../model/task.js';
+import type { Artifact, AuthenticationInfo, Message, Part, RawPart, Task, TextPart, UrlPart } from 'parley-a2a';
+import { callerClock, systemIds } from 'parley-a2a/kit';
+import type { PlainCredential } from 'parley-a2a/v0_3';
 import {
   artifactOf,
   authCredentials,
@@ -15,12 +12,12 @@ import {
   type TestIdOptions,
   taskOf,
   textPart,
-} from '../testing/test-shapes.js';
-import { type WaitForOptions, waitForOn, waitOn } from '../testing/waits.js';
-import { callerClock, systemIds } from './runtime.js';
+} from './test-shapes.js';
+import { type WaitForOptions, waitForOn, waitOn } from './waits.js';
 
-export { CountingIds } from '../testing/counting-ids.js';
-export type { CrashPoint } from '../testing/crash-rules.js';
+export { CountingIds } from './counting-ids.js';
+export { type CrashedRun, type CrashOptions, crashAndResume } from './crash-and-resume.js';
+export type { CrashPoint } from './crash-rules.js';
 export {
   type AssertedEvents,
   assertAllProtocolInvariants,
@@ -32,14 +29,11 @@ export {
   assertValidArtifactUpdates,
   type ExpectedIds,
   type InvariantOptions,
-} from '../testing/event-assertions.js';
-export type { CollectorWaitOptions } from '../testing/event-collector.js';
-export type { StreamEventOf, StreamEventType } from '../testing/event-view.js';
-export type { TestClockOptions } from '../testing/manual-clock.js';
-export { type AssertionFinding, ProtocolAssertionError } from '../testing/protocol-assertion-error.js';
-export type { TestFile, TestIdOptions } from '../testing/test-shapes.js';
-export { assertToolLifecycle, type ToolLifecycleOptions } from '../testing/tool-assertions.js';
-export { type WaitForOptions, WaitTimeoutError } from '../testing/waits.js';
+} from './event-assertions.js';
+export type { CollectorWaitOptions } from './event-collector.js';
+export type { StreamEventOf, StreamEventType } from './event-view.js';
+export type { TestClockOptions } from './manual-clock.js';
+export { type AssertionFinding, ProtocolAssertionError } from './protocol-assertion-error.js';
 export {
   type AgentRun,
   type RunAgentOptions,
@@ -47,10 +41,12 @@ export {
   type TestAgent,
   type TestAgentOptions,
   testAgent,
-} from './testing-agent.js';
-export { type CrashedRun, type CrashOptions, crashAndResume } from './testing-crash.js';
-export { EventCollector, type EventCollectorOptions, TestClock } from './testing-ports.js';
-export type { EngineAgent, TestedAgent, TestServerOptions } from './testing-process.js';
+} from './test-agent.js';
+export { EventCollector, type EventCollectorOptions, TestClock } from './test-ports.js';
+export type { EngineAgent, TestedAgent, TestServerOptions } from './test-process.js';
+export type { TestFile, TestIdOptions } from './test-shapes.js';
+export { assertToolLifecycle, type ToolLifecycleOptions } from './tool-assertions.js';
+export { type WaitForOptions, WaitTimeoutError } from './waits.js';
 
 const RANDOM: TestIdOptions = { ids: systemIds };
 

@@ -1,8 +1,8 @@
-import type { StreamResponse } from '../model/stream-response.js';
-import type { Clock } from '../runtime/clock.js';
-import { StreamCollector } from '../testing/event-collector.js';
-import { ManualClock, type TestClockOptions } from '../testing/manual-clock.js';
-import { callerClock, systemClock } from './runtime.js';
+import type { StreamResponse } from 'parley-a2a';
+import { callerClock, systemClock } from 'parley-a2a/kit';
+import type { Clock } from 'parley-a2a/server';
+import { StreamCollector } from './event-collector.js';
+import { ManualClock, type TestClockOptions } from './manual-clock.js';
 
 /**
  * A clock that stands still until a test advances it. Timers run only then, in their order. Work that waits for no time

@@ -1,9 +1,7 @@
+import type { StreamResponse, TaskState } from 'parley-a2a';
+import { BaseRequestHandler, type StreamItem } from 'parley-a2a/server';
 import { describe, expect, it } from 'vitest';
-import * as testing from '../exports/testing.js';
-import type { StreamResponse } from '../model/stream-response.js';
-import type { TaskState } from '../model/task-state.js';
-import { BaseRequestHandler } from '../server/base-request-handler.js';
-import type { StreamItem } from '../task/stream-item.js';
+import * as testing from './index.js';
 
 const ids = { taskId: 't', contextId: 'c' };
 const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;

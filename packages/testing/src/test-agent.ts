@@ -1,20 +1,11 @@
-import type { User } from '../auth/user.js';
-import type { CallOptions } from '../client/call-options.js';
-import type { Client } from '../client/client.js';
-import type { SendInput } from '../client/outgoing-message.js';
-import type { TaskStream } from '../client/task-stream.js';
-import { textOf } from '../client/text-of.js';
-import type { Message } from '../model/message.js';
-import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
-import type { Task } from '../model/task.js';
-import type { IdSource } from '../runtime/id-source.js';
-import { MemoryStorage } from '../store/memory/memory-storage.js';
-import type { TaskStorage } from '../store/task-storage.js';
-import { CountingIds } from '../testing/counting-ids.js';
-import { waitOn } from '../testing/waits.js';
-import { callerClock } from './runtime.js';
-import { EventCollector, TestClock } from './testing-ports.js';
-import { startProcess, type TestedAgent, type TestServerOptions } from './testing-process.js';
+import type { Message, SendMessageResponse, StreamResponse, Task } from 'parley-a2a';
+import type { CallOptions, Client, SendInput, TaskStream } from 'parley-a2a/client';
+import { callerClock, textOf } from 'parley-a2a/kit';
+import { type IdSource, MemoryStorage, type TaskStorage, type User } from 'parley-a2a/server';
+import { CountingIds } from './counting-ids.js';
+import { EventCollector, TestClock } from './test-ports.js';
+import { startProcess, type TestedAgent, type TestServerOptions } from './test-process.js';
+import { waitOn } from './waits.js';
 
 /** The pause between two looks at work that takes real time, in ms. */
 const LOOK_MS = 2;

@@ -1,10 +1,7 @@
-import type { Message } from '../model/message.js';
-import type { StreamResponse, TaskArtifactUpdateEvent } from '../model/stream-response.js';
-import type { Task } from '../model/task.js';
-import { isTerminal, type TaskState } from '../model/task-state.js';
-import { violationsOf } from '../model/violations.js';
-import type { ToolEvent } from '../tools/tool.js';
-import { toolEventsOf } from '../tools/tool-records.js';
+import type { Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState } from 'parley-a2a';
+import { isTerminal } from 'parley-a2a/kit';
+import { violationsOf } from 'parley-a2a/schema';
+import { type ToolEvent, toolEventsOf } from 'parley-a2a/tools';
 import { idsOf, isFinal, isWaiting, shown, statusOf } from './event-view.js';
 import { type AssertionFinding, ProtocolAssertionError } from './protocol-assertion-error.js';
 import { assertToolLifecycle } from './tool-assertions.js';

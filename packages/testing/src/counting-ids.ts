@@ -1,4 +1,4 @@
-import type { IdSource } from '../runtime/id-source.js';
+import type { IdSource } from 'parley-a2a/server';
 
 /** Ids that count up, the same in every run. */
 export class CountingIds implements IdSource {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wait, waitFor } from '../exports/testing.js';
+import { wait, waitFor } from './index.js';
 
 describe('waitFor', () => {
   it('resolves to what the predicate returns once that is true', async () => {

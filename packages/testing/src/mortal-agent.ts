@@ -1,5 +1,5 @@
-import { ignoreRejection } from '../runtime/settled.js';
-import type { AgentExecutor } from '../server/agent-executor.js';
+import { ignoreRejection } from 'parley-a2a/kit';
+import type { AgentExecutor } from 'parley-a2a/server';
 
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 

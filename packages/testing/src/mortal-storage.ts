@@ -1,11 +1,7 @@
-import type { JsonValue } from '../model/json.js';
-import type { StreamResponse } from '../model/stream-response.js';
-import { agentCheckpoint } from '../server/execution/turn-checkpoint.js';
-import type { HeldTurn } from '../store/held-turn.js';
-import { type Intercept, interceptedStorage } from '../store/intercepted-storage.js';
-import type { TaskKey } from '../store/task-key.js';
-import type { Acceptance, Append, AppendOutcome, TaskStorage } from '../store/task-storage.js';
-import type { WakeupListener, Wakeups } from '../store/wakeups.js';
+import type { JsonValue, StreamResponse } from 'parley-a2a';
+import type { TaskStorage } from 'parley-a2a/server';
+import type { Acceptance, Append, AppendOutcome, HeldTurn, TaskKey, WakeupListener, Wakeups } from 'parley-a2a/storage';
+import { agentCheckpoint, type Intercept, interceptedStorage } from 'parley-a2a-testing-kit';
 
 /** A commit of the process. */
 export interface Commit {

@@ -1,6 +1,5 @@
-import { joinedParts } from '../client/text-of.js';
-import type { StreamResponse } from '../model/stream-response.js';
-import type { Task } from '../model/task.js';
+import type { StreamResponse, Task } from 'parley-a2a';
+import { joinedParts } from 'parley-a2a/kit';
 import { shown } from './event-view.js';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 

@@ -1,6 +1,5 @@
-import type { StreamResponse, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../model/stream-response.js';
-import type { TaskState } from '../model/task-state.js';
-import type { Clock } from '../runtime/clock.js';
+import type { StreamResponse, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent } from 'parley-a2a';
+import type { Clock } from 'parley-a2a/server';
 import { isFinal, isWaiting, type StreamEventOf, type StreamEventType, shown, statusOf } from './event-view.js';
 import { DEFAULT_WAIT_MS, WaitTimeoutError } from './waits.js';
 

@@ -1,3 +1,4 @@
+import { violationsOf } from 'parley-a2a/schema';
 import { describe, expect, it } from 'vitest';
 import {
   CountingIds,
@@ -9,8 +10,7 @@ import {
   createTestMessageWithParts,
   createTestTask,
   createTextPart,
-} from '../exports/testing.js';
-import { violationsOf } from '../model/violations.js';
+} from './index.js';
 
 const shapes: readonly (readonly [Parameters<typeof violationsOf>[0], unknown])[] = [
   ['Message', createTestMessage()],

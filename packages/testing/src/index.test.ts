@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import type { AgentExecutor } from 'parley-a2a/server';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AgentExecutor } from '../server/agent-executor.js';
-import type { CrashOptions } from './testing.js';
-import { assertAllProtocolInvariants, CountingIds, crashAndResume, runAgent, TestClock, testAgent } from './testing.js';
+import type { CrashOptions } from './index.js';
+import { assertAllProtocolInvariants, CountingIds, crashAndResume, runAgent, TestClock, testAgent } from './index.js';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,7 +1,6 @@
+import type { StreamResponse, TaskState } from 'parley-a2a';
 import { describe, expect, it } from 'vitest';
-import { EventCollector, TestClock } from '../exports/testing.js';
-import type { StreamResponse } from '../model/stream-response.js';
-import type { TaskState } from '../model/task-state.js';
+import { EventCollector, TestClock } from './index.js';
 
 const ids = { taskId: 't', contextId: 'c' };
 const status = (state: TaskState): StreamResponse => ({ statusUpdate: { ...ids, status: { state } } });

@@ -1,4 +1,4 @@
-import type { ToolCall, ToolCallState, ToolEvent } from '../tools/tool.js';
+import type { ToolCall, ToolCallState, ToolEvent } from 'parley-a2a/tools';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
 /** The states that may follow each state. A run may begin again whose process died, or that asked a question. */

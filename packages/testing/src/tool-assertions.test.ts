@@ -1,7 +1,7 @@
+import { defineTool, type ToolCallState, ToolError, type ToolEvent, ToolRegistry } from 'parley-a2a/tools';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { assertToolLifecycle } from '../exports/testing.js';
-import { defineTool, type ToolCallState, ToolError, type ToolEvent, ToolRegistry } from '../exports/tools.js';
+import { assertToolLifecycle } from './index.js';
 
 const pay = defineTool({
   name: 'pay',

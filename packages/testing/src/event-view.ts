@@ -1,6 +1,5 @@
-import type { StreamResponse } from '../model/stream-response.js';
-import type { TaskStatus } from '../model/task.js';
-import { isInterrupted, isTerminal } from '../model/task-state.js';
+import type { StreamResponse, TaskStatus } from 'parley-a2a';
+import { isInterrupted, isTerminal } from 'parley-a2a/kit';
 
 /** The name of the member of an event. */
 export type StreamEventType = 'task' | 'message' | 'statusUpdate' | 'artifactUpdate';
