@@ -31,8 +31,8 @@ export interface CapnwebTransportOptions {
   /** Time without calls and streams after which a session is closed, in ms. Default 30,000. */
   readonly idleMs?: number;
   /**
-   * Opens sockets instead of the platform. It gets every address of the agent. Default: the package `ws` on Node.js, else
-   * the `WebSocket` of the platform.
+   * Opens sockets instead of the platform. It gets every address of the agent. Default: the package `ws` on Node.js,
+   * else the `WebSocket` of the platform.
    */
   readonly webSocket?: (address: string) => WebSocketLike;
 }

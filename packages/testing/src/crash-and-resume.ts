@@ -3,7 +3,7 @@ import type { SendInput } from 'parley-a2a/client';
 import { callerClock, DEFAULT_ENGINE_LIMITS, textOf } from 'parley-a2a/kit';
 import { MemoryStorage, type TaskStorage, type User } from 'parley-a2a/server';
 import type { TaskKey } from 'parley-a2a/storage';
-import type { InProcessHost } from 'parley-a2a-testing-kit';
+import type { InProcessHost } from 'parley-a2a/testing-kit';
 import { CountingIds } from './counting-ids.js';
 import {
   assertSameOutcome,

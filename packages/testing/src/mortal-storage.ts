@@ -1,7 +1,7 @@
 import type { JsonValue, StreamResponse } from 'parley-a2a';
 import type { TaskStorage } from 'parley-a2a/server';
 import type { Acceptance, Append, AppendOutcome, HeldTurn, TaskKey, WakeupListener, Wakeups } from 'parley-a2a/storage';
-import { agentCheckpoint, type Intercept, interceptedStorage } from 'parley-a2a-testing-kit';
+import { agentCheckpoint, type Intercept, interceptedStorage } from 'parley-a2a/testing-kit';
 
 /** A commit of the process. */
 export interface Commit {

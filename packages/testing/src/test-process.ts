@@ -11,7 +11,7 @@ import {
   type TaskStorage,
   type User,
 } from 'parley-a2a/server';
-import { type InProcessHost, startInProcess } from 'parley-a2a-testing-kit';
+import { type InProcessHost, startInProcess } from 'parley-a2a/testing-kit';
 import type { ManualClock } from './manual-clock.js';
 
 /** An agent as servers take it. */

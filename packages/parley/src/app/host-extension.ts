@@ -44,8 +44,8 @@ export interface HostExtension {
   /** The files of users, for exports and erasures. Absent: it keeps none. */
   readonly fileStore?: FileStore;
   /**
-   * Answers the handshake of a WebSocket on a server of node:http, for its endpoints that take over connections. Resolves
-   * to whether the WebSocket is open. If not, the server answers. Absent: such a server opens no WebSockets.
+   * Answers the handshake of a WebSocket on a server of node:http, for its endpoints that take over connections.
+   * Resolves to whether the WebSocket is open. If not, the server answers. Absent: such a server opens no WebSockets.
    */
   readonly acceptWebSocket?: (upgrade: WebSocketUpgrade) => Promise<boolean>;
   /** True if an endpoint reads bodies as they arrive, and bounds their time itself. */
