@@ -101,7 +101,7 @@ function heldTurn({ sql }: WriteTables, row: Owner, { holder, pk, epoch, began }
   const { attempt, hand_overs: handOvers, message, caller, checkpoint, cancel } = execution;
   const scope = scopeOf(row);
   const texts = { message, caller, checkpoint, cancel };
-  return { scope, taskId: row.id, epoch, turn, attempt: attempt + 1, handOvers, began: began === turn, ...texts };
+  return { scope, taskId: row.id, epoch, turn, attempt: attempt + 1, handOvers, began, ...texts };
 }
 
 /** The first turns that may be free, oldest first. */
