@@ -170,12 +170,13 @@ it('the script that commits cuts a long log as the rule says', async () => {
   const clock = new StorageClock();
   const maxBytes = 400;
   const storage = await storages.open(clock, { eventLogBytes: maxBytes });
+  let runs = 0;
   let cut = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat({ max: 200 }), { minLength: 1, maxLength: 12 }), async (lengths) => {
-      await storage.delete(ALICE, TASK.id);
-      const play = await TaskPlay.begin({ storage, clock }, TASK.id);
-      const { key, base, name } = new RedisKeys(storages.prefix).ofTask(TASK);
+      runs += 1;
+      const play = await TaskPlay.begin({ storage, clock }, `t${runs}`);
+      const { key, base, name } = new RedisKeys(storages.prefix).ofTask(play.key);
       const log = `${base}log:${name}`;
       const read = async () => {
         const records = await redis.lrange(log, 0, -1);

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
 import { KEY, RedisKeys } from '../../packages/parley/src/store/redis/redis-keys.js';
 import { headOf, headTextOf } from '../../packages/parley/src/store/redis/task-texts.js';
+import { blockRuleProperty } from '../contract/storage/block-rule.js';
 import { LAST, type SweptTask, sweepRuleProperty } from '../contract/storage/sweep-rule.js';
 import { ALICE } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
@@ -57,23 +58,26 @@ async function read(name: string): Promise<SweptTask> {
   return { id, endedAt: endedAt === 0 ? undefined : endedAt, records, isPending };
 }
 
-sweepRuleProperty(async () => ({
-  storage,
-  now: clock.now(),
-  clear: async () => void (await redis.flushdb()),
-  write: async (tasks) => {
-    for (const task of tasks) await write(task);
-  },
-  tasks: async () => {
-    const { base } = keys.ofScope(ALICE);
-    const found = await redis.keys(`${base}${KEY.task}*`);
-    return Promise.all(
-      found
-        .map((key) => key.slice(`${base}${KEY.task}`.length))
-        .sort()
-        .map(read),
-    );
-  },
-}));
+sweepRuleProperty(
+  async () => ({
+    storage,
+    now: clock.now(),
+    clear: async () => void (await redis.flushdb()),
+    write: async (tasks) => {
+      for (const task of tasks) await write(task);
+    },
+    tasks: async () => {
+      const { base } = keys.ofScope(ALICE);
+      const found = await redis.keys(`${base}${KEY.task}*`);
+      return Promise.all(
+        found
+          .map((key) => key.slice(`${base}${KEY.task}`.length))
+          .sort()
+          .map(read),
+      );
+    },
+  }),
+  200,
+);
 
 blockRuleProperty(async () => ({ storage, clock }));
