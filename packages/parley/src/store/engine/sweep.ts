@@ -21,7 +21,7 @@ export interface FinishedLog {
 export interface FinishedTasks {
   /** Corrects what a clock that was ahead has written: no task has ended later than now. */
   setClockBack(now: number): void;
-  /** The logs with records of tasks that ended before a time. The engine drops records of one before it asks for the next. */
+  /** The logs of tasks that ended before a time, if they have records. The engine drops records of one at a time. */
   logs(endedBefore: number): Iterable<FinishedLog>;
   /** Removes tasks with all that hangs on them. */
   sweepTasks(before: number, limit: number): number;
