@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, expect, it } from 'vitest';
 import { queueOfConfig } from '../../packages/parley/src/store/engine/delivery-queues.js';
 import { RedisKeys } from '../../packages/parley/src/store/redis/redis-keys.js';
-import { headOf, headTextOf, type KnownHead } from '../../packages/parley/src/store/redis/task-texts.js';
+import { headOf, headTextOf } from '../../packages/parley/src/store/redis/task-texts.js';
 import {
   claimedDelivery,
   dueDelivery,
@@ -71,7 +71,8 @@ it('the script claims a turn exactly if the rule says that its node may', async 
       if (isExpected) count += 1;
       else refused += 1;
       expect(found.claims.map((claim) => claim.turn)).toEqual(isExpected ? [first?.turn] : []);
-      const { version, ...after } = headOf([...(await redis.hmget(place.key, 'h', 'n')), null] as KnownHead) ?? head;
+      const [numbers = null, holding = null] = await redis.hmget(place.key, 'h', 'n');
+      const { version, ...after } = headOf([numbers, holding, null]) ?? head;
       const { text, version: before, ...same } = head;
       const claimed = isExpected && first !== undefined ? claimedBy(head, first.turn, { lease: taken, now }) : {};
       expect(after).toEqual({ ...same, ...claimed, text: expect.any(String) });

@@ -43,6 +43,7 @@ export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } f
 export { boundsOf, isWithin, shownTask } from '../store/rules/list-query.js';
 export type { AcceptedTurn, AppendedHead, Holder } from '../store/rules/task-head.js';
 export { nextPlace } from '../store/rules/turn-place.js';
+export { allOf, boundParts, countSql, type ListSource, pageSql, type SqlPart } from '../store/sqlite/list-sql.js';
 export type { Scope, TaskKey } from '../store/task-key.js';
 export type { Acceptance, Append, RecordPage, TaskQuery } from '../store/task-storage.js';
 export { LogRecord, type RecordTexts } from '../task/log-record.js';

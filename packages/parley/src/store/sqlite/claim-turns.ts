@@ -1,5 +1,5 @@
 import { type ClaimablePlace, claimTurns } from '../engine/claim-turns.js';
-import { LIMIT } from './statements.js';
+import { LIMIT } from './list-sql.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
 import type { ClaimedTurn, ClaimResult, ClaimWrite, ScopeFields } from './write-requests.js';

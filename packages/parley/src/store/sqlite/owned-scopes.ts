@@ -1,7 +1,7 @@
 import { eraseOwned as eraseRows, type OwnedRows } from '../engine/erase-owned.js';
+import { LIMIT } from './list-sql.js';
 import { dropKeysOf } from './remembered-keys.js';
 import { removeTask } from './retention.js';
-import { LIMIT } from './statements.js';
 import type { BlockOwnerWrite, EraseOwnedResult, EraseOwnedWrite } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 

@@ -3,8 +3,8 @@ import { knownKey } from '../engine/message-keys.js';
 import type { Remembered } from '../idempotency-keys.js';
 import type { StoredPushConfig } from '../push-storage.js';
 import type { Scope } from '../task-key.js';
+import { LIMIT } from './list-sql.js';
 import type { ReadTables } from './read-tables.js';
-import { LIMIT } from './statements.js';
 
 interface OutcomeRow {
   readonly digest: string;
