@@ -7,14 +7,14 @@ import type { Tested } from './tested-storage.js';
 
 // A database compares the names of blocks by itself, in the commit that writes new data.
 
-const anyName = fc.constantFrom('a', 'A', 'a","b');
+const anyName = fc.constantFrom('a', 'a","b');
 const anyOwner = fc.option(anyName, { nil: null, freq: 2 });
 const anyScope: fc.Arbitrary<Scope> = fc.record({ agent: anyName, tenant: anyName, owner: anyOwner });
 const anyBlock = fc.record({
   owner: anyOwner,
-  agent: fc.option(anyName, { nil: undefined, freq: 1 }),
-  tenant: fc.option(anyName, { nil: undefined, freq: 1 }),
-  forMs: fc.constantFrom(1, 2),
+  agent: fc.option(anyName, { nil: undefined, freq: 2 }),
+  tenant: fc.option(anyName, { nil: undefined, freq: 2 }),
+  forMs: fc.constantFrom(1, 2, 2),
 });
 
 /** The property that a storage refuses new data of just the owners that are blocked. */
@@ -54,7 +54,7 @@ export function blockRuleProperty(open: () => Promise<Tested>): void {
           clock.pass(5);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
     expect(Math.min(refused, taken)).toBeGreaterThan(20);
   }, 60_000);
