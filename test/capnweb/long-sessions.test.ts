@@ -1,6 +1,6 @@
 import { newWebSocketRpcSession } from 'capnweb';
-import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a/capnweb';
 import { connect } from 'parley-a2a/client';
+import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a-capnweb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type HostileProcess, hostileProcess } from './hostile-process.js';
 import { HELLO, message, type RemoteAgent, type RemoteEntrance } from './session-world.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { capnwebBinding } from '../../packages/capnweb/src/index.js';
 import { grpcBinding } from '../../packages/grpc/src/index.js';
 import { BearerTokens, optional } from '../../packages/parley/src/exports/auth.js';
-import { capnwebBinding } from '../../packages/parley/src/exports/capnweb.js';
 import { type A2AServer, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { OPERATION_NAMES, type OperationName } from '../../packages/parley/src/operations/operations.js';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
