@@ -7,8 +7,7 @@ import { agentCalls } from 'parley-a2a/agent-calls';
 import * as auth from 'parley-a2a/auth';
 import * as credentials from 'parley-a2a/credentials';
 import * as files from 'parley-a2a/files';
-import { createA2AHost, createA2AServer, credentialAuthenticator } from 'parley-a2a/node';
-import * as nodeCredentials from 'parley-a2a/node-credentials';
+import { createA2AHost, createA2AServer, credentialAuthenticator, loopbackRedirect } from 'parley-a2a/node';
 import * as pushReceiver from 'parley-a2a/push-receiver';
 import { createAgentHandler } from 'parley-a2a/server';
 import { capnwebBinding } from 'parley-a2a-capnweb';
@@ -253,12 +252,6 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
       args: [provider, { card: createAgentHandler({ agent }).agentCard, trustedOrigins: [], fetch }],
     },
   },
-  'node-credentials': {
-    loopbackRedirect: {
-      make: async (options) => (await nodeCredentials.loopbackRedirect(options)).close(),
-      args: [{ open: () => {}, port: 0, path: '/callback' }],
-    },
-  },
   'push-receiver': {
     PushReceiver: {
       make: (options) => new pushReceiver.PushReceiver(options),
@@ -375,7 +368,6 @@ const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   credentials: 'CredentialsError SchemeCredentials combinedCredentials isSecretName redactor shownUrl urlSecrets'.split(
     ' ',
   ),
-  'node-credentials': [],
   'push-receiver': ['OptionsError'],
   signing: ['ENCRYPTION_EXTENSION', 'SIGNING_EXTENSION', 'UntrustedContentError', 'verifiedSigners'],
   files: ['FILES_EXTENSION', 'UploadOffsetError', 'countedBytes', 'isFileId'],
@@ -401,6 +393,10 @@ const OTHERS: Readonly<Record<string, Row>> = {
     make: createA2AServer,
     args: [{ ...agentOptions, ...hostOptions, tls, http: { stallMs: 1 }, allowAnonymous: true }],
   },
+  loopbackRedirect: {
+    make: async (options) => (await loopbackRedirect(options)).close(),
+    args: [{ open: () => {}, port: 0, path: '/callback' }],
+  },
   createA2AHost: { make: createA2AHost, args: [{ agents: { '/a': agentOptions }, ...hostOptions }] },
   createAgentHandler: { make: createAgentHandler, args: [{ ...agentOptions, ...hostOptions }] },
   mutualTls: { make: mutualTls, args: [{ origins: ['https://agent.example'], identity, scheme: 's' }] },
@@ -415,7 +411,6 @@ const OTHERS: Readonly<Record<string, Row>> = {
 const MODULES = {
   auth,
   credentials,
-  'node-credentials': nodeCredentials,
   'push-receiver': pushReceiver,
   files,
 };

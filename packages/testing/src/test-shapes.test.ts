@@ -1,4 +1,4 @@
-import { violationsOf } from 'parley-a2a/schema';
+import { violationsOf } from 'parley-a2a/validation';
 import { describe, expect, it } from 'vitest';
 import {
   CountingIds,

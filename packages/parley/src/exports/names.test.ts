@@ -5,17 +5,14 @@ import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
 import * as fastify from './fastify.js';
-import * as fileClient from './file-client.js';
 import * as files from './files.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
 import * as node from './node.js';
-import * as nodeCredentials from './node-credentials.js';
 import * as postgres from './postgres.js';
 import * as pushReceiver from './push-receiver.js';
 import * as redis from './redis.js';
 import * as redisCache from './redis-cache.js';
-import * as schema from './schema.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
 import * as sqlite from './sqlite.js';
@@ -23,6 +20,7 @@ import * as storage from './storage.js';
 import * as storageEngine from './storage-engine.js';
 import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
+import * as validation from './validation.js';
 import * as web from './web.js';
 
 /** All names that applications can import. A removed name breaks applications. */
@@ -42,15 +40,20 @@ const NAMES = {
     'AgentCardError',
     'Client',
     'ConnectionError',
+    'FILES_EXTENSION',
     'IDEMPOTENT_SEND_EXTENSION',
     'STREAM_RESUME_EXTENSION',
     'TaskStream',
     'UnauthenticatedError',
     'connect',
+    'downloadFile',
     'fetchAgentCard',
+    'fileEndpoint',
+    'isOwnUrl',
     'joinedParts',
     'memoryCardCache',
     'textOf',
+    'uploadFile',
   ],
   auth: [
     'ANONYMOUS',
@@ -89,7 +92,6 @@ const NAMES = {
   ],
   express: ['toExpress'],
   fastify: ['toFastify'],
-  'file-client': ['FILES_EXTENSION', 'downloadFile', 'fileEndpoint', 'isOwnUrl', 'uploadFile'],
   hono: ['toHono'],
   index: [
     'A2AError',
@@ -145,6 +147,7 @@ const NAMES = {
     'credentialAuthenticator',
     'exportOwner',
     'isLocalHost',
+    'loopbackRedirect',
     'openAuditFile',
     'parseRate',
     'readCardKeys',
@@ -155,9 +158,7 @@ const NAMES = {
   'push-receiver': ['OptionsError', 'PushReceiver'],
   redis: ['RedisStorage', 'openRedisStorage', 'redisStatus'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
-  schema: ['violationsOf'],
   schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
-  'node-credentials': ['loopbackRedirect'],
   server: [
     'A2AError',
     'AuthorizationError',
@@ -239,6 +240,7 @@ const NAMES = {
     'toolEventsOf',
     'toolQuestions',
   ],
+  validation: ['violationsOf'],
 };
 
 it.each([
@@ -247,18 +249,15 @@ it.each([
   ['client', client],
   ['express', express],
   ['fastify', fastify],
-  ['file-client', fileClient],
   ['files', files],
   ['hono', hono],
   ['index', index],
   ['node', node],
-  ['node-credentials', nodeCredentials],
   ['auth', auth],
   ['postgres', postgres],
   ['push-receiver', pushReceiver],
   ['redis', redis],
   ['redis-cache', redisCache],
-  ['schema', schema],
   ['schemas', schemas],
   ['server', server],
   ['sqlite', sqlite],
@@ -266,6 +265,7 @@ it.each([
   ['storage-engine', storageEngine],
   ['tools', tools],
   ['v0_3', v0_3],
+  ['validation', validation],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);
 });

@@ -1,5 +1,0 @@
-export {
-  type LoopbackRedirect,
-  type LoopbackRedirectOptions,
-  loopbackRedirect,
-} from '../adapters/node/loopback-redirect.js';
