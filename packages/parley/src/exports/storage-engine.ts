@@ -19,7 +19,7 @@ export type {
   LocalTurn,
 } from '../store/engine/local-tables.js';
 export { firstBytes, PageBudget, pageOf } from '../store/engine/pages.js';
-export type { FinishedTasks } from '../store/engine/sweep.js';
+export { type FinishedLog, type FinishedTasks, type RunningLog, trimLog } from '../store/engine/sweep.js';
 export type { ReadRow } from '../store/engine/unreadable-rows.js';
 export { type CancelRequest, mergedCancel } from '../store/held-turn.js';
 export type { IdempotencyKey, Remembered } from '../store/idempotency-keys.js';
@@ -41,9 +41,9 @@ export {
 } from '../store/rules/delivery-head.js';
 export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../store/rules/key-head.js';
 export { boundsOf, isWithin, shownTask } from '../store/rules/list-query.js';
-export { isLogSwept, olderHalf, type SweepTimes } from '../store/rules/retention.js';
 export type { AcceptedTurn, AppendedHead, Holder } from '../store/rules/task-head.js';
 export { nextPlace } from '../store/rules/turn-place.js';
+export { allOf, boundParts, countSql, type ListSource, pageSql, type SqlPart } from '../store/sqlite/list-sql.js';
 export type { Scope, TaskKey } from '../store/task-key.js';
 export type { Acceptance, Append, RecordPage, TaskQuery } from '../store/task-storage.js';
 export { LogRecord, type RecordTexts } from '../task/log-record.js';

@@ -1,13 +1,17 @@
-import { type Claim, type ClaimRequest, parsedTurn, type TurnTexts } from '../held-turn.js';
+import type { TurnContent } from '../engine/claim-turns.js';
+import { type ClaimRequest, parsedTurn, type TurnTexts } from '../held-turn.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import { type HeadColumns, headOf, type PostgresHead } from './load-rows.js';
 import { keyFields, nameOf, type StoredScopes, storedName, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 import type { UnreadableTurn } from './unreadable-turns.js';
 
-/** A claimed turn without its task. */
-export interface ClaimedTurn extends Omit<Claim, 'task' | 'seq' | 'scope'> {
+/** A claimed turn without its task. `began`: the last turn of the task that wrote a record. */
+export interface ClaimedTurn extends TurnContent {
   readonly key: TaskKey;
+  readonly turn: number;
+  readonly epoch: number;
+  readonly began: number;
 }
 
 /** The turns that a node got. `more`: a limit cut the list short. */
@@ -148,13 +152,5 @@ function turnOf(
   { turn, attempt, hand_overs: handOvers, ...texts }: ExecutionRow,
   { key, epoch, began }: { readonly key: TaskKey; readonly epoch: number; readonly began: number },
 ): ClaimedTurn {
-  return {
-    key,
-    epoch,
-    turn,
-    attempt: attempt + 1,
-    handOvers,
-    began: began === turn,
-    ...parsedTurn(texts),
-  };
+  return { key, epoch, turn, began, attempt: attempt + 1, handOvers, ...parsedTurn(texts) };
 }

@@ -1,4 +1,5 @@
 import type { Message } from '../../model/message.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
 import type { StorageLifetime } from '../storage-lifetime.js';
@@ -12,6 +13,7 @@ export interface PostgresKeysOptions {
   readonly lifetime: StorageLifetime;
   readonly tables: Tables;
   readonly scopes: StoredScopes;
+  readonly clock: Clock;
 }
 
 /** The idempotency keys in a database. The engine decides about them. */
@@ -19,16 +21,18 @@ export class PostgresKeys implements IdempotencyKeys {
   readonly #lifetime: StorageLifetime;
   readonly #tables: Tables;
   readonly #scopes: StoredScopes;
+  readonly #clock: Clock;
 
-  constructor({ lifetime, tables, scopes }: PostgresKeysOptions) {
+  constructor({ lifetime, tables, scopes, clock }: PostgresKeysOptions) {
     this.#lifetime = lifetime;
     this.#tables = tables;
     this.#scopes = scopes;
+    this.#clock = clock;
   }
 
   async reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
     this.#lifetime.check();
-    return reserve(this.#tables, this.#scopes.of(scope), { key, lease });
+    return reserve(this.#tables, this.#scopes.of(scope), { key, lease, clock: this.#clock });
   }
 
   async unreserve(scope: Scope, key: string, node: string): Promise<void> {
@@ -38,7 +42,7 @@ export class PostgresKeys implements IdempotencyKeys {
 
   async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
     this.#lifetime.check();
-    return remember(this.#tables, this.#scopes.of(scope), { key, reply });
+    return remember(this.#tables, this.#scopes.of(scope), { key, reply, clock: this.#clock });
   }
 
   async recall(scope: Scope, key: string): Promise<Remembered | undefined> {

@@ -1,7 +1,8 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
-import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
+import type { Clock } from '../../runtime/clock.js';
 import { type KeyAnswer, knownKey, rememberKey, reserveKey } from '../engine/message-keys.js';
+import { repeatCall } from '../engine/repeated-calls.js';
 import type { SharedKey } from '../engine/shared-tables.js';
 import type { Lease } from '../held-turn.js';
 import type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../idempotency-keys.js';
@@ -22,9 +23,6 @@ export type KeptKey = readonly [
   version: string,
   isTaskGone: 0 | 1,
 ];
-
-/** Attempts of a decision while other calls change its key. */
-const ATTEMPTS = 8;
 
 /** An idempotency key for the engine. */
 export function sharedKeyOf([
@@ -63,10 +61,12 @@ interface WrittenKey {
 export class KeptKeys implements IdempotencyKeys {
   readonly #calls: RedisCalls;
   readonly #open: OpenCalls;
+  readonly #clock: Clock;
 
-  constructor(calls: RedisCalls, open: OpenCalls) {
+  constructor(calls: RedisCalls, open: OpenCalls, clock: Clock) {
     this.#calls = calls;
     this.#open = open;
+    this.#clock = clock;
   }
 
   reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
@@ -104,7 +104,7 @@ export class KeptKeys implements IdempotencyKeys {
   }
 
   /** Lets the engine decide about a key, and again if the key changes meanwhile. Most keys are new. */
-  async #write(
+  #write(
     scope: Scope,
     { key, ttlMs, digest }: IdempotencyKey,
     { lease, reply }: WrittenKey,
@@ -117,7 +117,7 @@ export class KeptKeys implements IdempotencyKeys {
     const place = this.#calls.keys.ofKey(scope, key);
     let kept: SharedKey | undefined;
     let now = 0;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    return repeatCall(this.#clock, 'An idempotency key', async () => {
       let seen: string | undefined;
       const decided = decide(kept, now, (before) => {
         seen = before?.version ?? '';
@@ -129,8 +129,8 @@ export class KeptKeys implements IdempotencyKeys {
       if (answer[1] === undefined) throw new OwnerBlockedError();
       now = Number(answer[0]);
       kept = answer[1] === null ? undefined : sharedKeyOf(answer[1]);
-    }
-    throw new StorageError(`The idempotency key changed ${ATTEMPTS} times while it was written: repeat the call`);
+      return undefined;
+    });
   }
 }
 

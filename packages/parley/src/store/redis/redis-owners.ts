@@ -1,3 +1,4 @@
+import { eraseShared, type SharedOwnedRows } from '../engine/erase-owned.js';
 import type { OwnerQuery } from '../owner-query.js';
 import { isOwnedBy, ownerQueryText } from '../owner-query.js';
 import type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../owner-storage.js';
@@ -83,16 +84,25 @@ export class RedisOwners implements OwnerStorage {
     return open.run(async () => {
       const place = calls.keys.ofScope(scope);
       const at = { base: place.base, key: calls.keys.count(place.partition) };
-      const ids = await calls.run<readonly string[]>('ownedIds', at, [place.scope, limit]);
-      await Promise.all(ids.map((id) => this.#eraseTask(scope, id)));
+      const rows: SharedOwnedRows = {
+        tasks: async (most) => {
+          const found = await calls.run<readonly string[]>('ownedIds', at, [place.scope, most]);
+          await Promise.all(found.map((id) => this.#eraseTask(scope, id)));
+          return { found: found.length, ids: found };
+        },
+        keys: async (most) => {
+          for await (const members of this.#keyMembers(scope)) {
+            const dropped = members.slice(0, most);
+            await calls.run('eraseKeys', at, dropped);
+            return dropped.length;
+          }
+          return 0;
+        },
+        rest: () => this.#eraseRest(scope),
+      };
+      const { ids, ...erased } = await eraseShared(rows, limit);
       for (const id of ids) wakeups.taskChanged({ scope, id });
-      if (ids.length > 0) return { tasks: ids.length, keys: 0, isGone: false };
-      for await (const members of this.#keyMembers(scope)) {
-        const dropped = members.slice(0, limit);
-        await calls.run('eraseKeys', at, dropped);
-        return { tasks: 0, keys: dropped.length, isGone: false };
-      }
-      return { tasks: await this.#eraseRest(scope), keys: 0, isGone: true };
+      return erased;
     });
   }
 
