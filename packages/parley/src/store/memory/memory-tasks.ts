@@ -89,7 +89,7 @@ export class MemoryTasks implements FinishedTasks {
     entry.space.madeLists?.touch(entry);
     if (isInterrupted(status.state)) this.#interrupted.add(entry);
     if (!isTerminal(status.state)) return;
-    entry.end(now);
+    entry.endedAt = now;
     this.#ended.add(entry);
     this.#logs.add(entry);
   }
