@@ -29,7 +29,7 @@ function artifact(event: Artifact, append?: boolean): TaskEvent {
 function logOf(...entries: readonly Entry[]): LogRecord[] {
   return entries.map((entry, index) => {
     const [event, extras] = isPair(entry) ? entry : [entry, {}];
-    return LogRecord.of(index + 2, 1, event, extras);
+    return new LogRecord(index + 2, 1, event, extras);
   });
 }
 
@@ -307,7 +307,7 @@ describe('for any log', () => {
     fc.assert(
       fc.property(anyTask, anyLog, (start, log) => {
         const copies = log.map(({ seq, turn, text, history, metadata }) =>
-          LogRecord.fromText(seq, turn, text, { ...(history && { history }), ...(metadata && { metadata }) }),
+          new LogRecord(seq, turn, text, { ...(history && { history }), ...(metadata && { metadata }) }),
         );
         expect(TaskBuilder.fold(start, copies)).toEqual(TaskBuilder.fold(start, log));
       }),

@@ -163,7 +163,7 @@ export class TurnLog implements ArtifactLog {
     this.#isEntering = false;
     this.#seq += 1;
     const timed = 'artifactUpdate' in event ? event : this.#timed(event);
-    const record = LogRecord.of(this.#seq, this.#held?.turn ?? 0, timed, extras, bytes);
+    const record = new LogRecord(this.#seq, this.#held?.turn ?? 0, timed, extras, bytes);
     this.#builder?.apply(record);
     this.#bytesSinceSnapshot += bytes;
     if (this.#taskBytes !== undefined) this.#taskBytes = sizeAfter(event, bytes, this.#taskBytes);

@@ -39,7 +39,7 @@ export class MemoryTasks implements FinishedTasks {
    */
   insert(space: MemorySpace, task: Task, now: number): TaskEntry {
     const { tasks } = space;
-    const entry = new TaskEntry(space, { task, record: LogRecord.of(1, 0, { task }), now });
+    const entry = new TaskEntry(space, { task, record: new LogRecord(1, 0, { task }), now });
     // First of all: a space without a task goes with the last task that is dropped.
     tasks.set(task.id, entry);
     try {
