@@ -306,8 +306,9 @@ describe('for any log', () => {
   it('a log read back from its text folds to the same', () => {
     fc.assert(
       fc.property(anyTask, anyLog, (start, log) => {
-        const copies = log.map(({ seq, turn, text, history, metadata }) =>
-          new LogRecord(seq, turn, text, { ...(history && { history }), ...(metadata && { metadata }) }),
+        const copies = log.map(
+          ({ seq, turn, text, history, metadata }) =>
+            new LogRecord(seq, turn, text, { ...(history && { history }), ...(metadata && { metadata }) }),
         );
         expect(TaskBuilder.fold(start, copies)).toEqual(TaskBuilder.fold(start, log));
       }),
