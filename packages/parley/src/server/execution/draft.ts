@@ -99,7 +99,7 @@ export async function storeDraft(
 export function answerDraft({ opening }: Draft, content: TurnAnswer, { event, claim, error }: DraftResult): void {
   switch (content) {
     case 'reply': {
-      if (event === undefined || !('message' in event)) return;
+      if (event?.message === undefined) return;
       const { taskId: _none, ...message } = event.message;
       return opening.resolve({ kind: 'reply', message });
     }
