@@ -3,8 +3,6 @@ import { isNestedDeeper, MAX_NESTING } from '../../model/json-fault.js';
 import type { OperationName, OperationTypes } from '../../operations/operations.js';
 import type { RequestLimits } from './binding-context.js';
 
-const NONE: readonly string[] = Object.freeze([]);
-
 /**
  * Checks the limits of a valid request. Every event repeats ids, so that a long id costs far more than its request.
  * @throws InvalidParamsError naming the first field beyond its limit. A2AError INVALID_REQUEST for a value that is
@@ -24,9 +22,10 @@ export function limitRequest(request: OperationTypes[OperationName]['request'], 
   limitId('message.messageId', message.messageId, idLength);
   limitId('message.contextId', message.contextId, idLength);
   limitId('message.taskId', message.taskId, idLength);
-  const { referenceTaskIds = NONE } = message;
-  for (const [at, other] of referenceTaskIds.entries()) limitId(`message.referenceTaskIds[${at}]`, other, idLength);
   if (message.parts.length > parts) throw tooMuch('message.parts', `must not have more than ${parts} parts`, 'parts');
+  const { referenceTaskIds } = message;
+  if (referenceTaskIds === undefined) return;
+  for (const [at, other] of referenceTaskIds.entries()) limitId(`message.referenceTaskIds[${at}]`, other, idLength);
 }
 
 function limitDepths(request: OperationTypes[OperationName]['request'], levels: number): void {
