@@ -1,7 +1,7 @@
 import type { FileAgent } from '../client/files/file-agent.js';
 import type { UploadedFile } from '../client/files/file-answers.js';
-import { type DownloadOptions, downloadFile as download, type FileDownload } from '../client/files/file-download.js';
-import { type UploadOptions, type UploadSource, uploadFile as upload } from '../client/files/file-upload.js';
+import type { DownloadOptions, FileDownload } from '../client/files/file-download.js';
+import type { UploadOptions, UploadSource } from '../client/files/file-upload.js';
 import { callerClock } from './runtime.js';
 
 export {
@@ -23,7 +23,13 @@ export { FILES_EXTENSION } from '../operations/files-extension.js';
  * @throws A2AError UNSUPPORTED_OPERATION if the card declares no place for files.
  * @throws A2AError if the agent refuses the file, ConnectionError if the connection fails, or the reason of the signal.
  */
-export function uploadFile(agent: FileAgent, source: UploadSource, options: UploadOptions = {}): Promise<UploadedFile> {
+export async function uploadFile(
+  agent: FileAgent,
+  source: UploadSource,
+  options: UploadOptions = {},
+): Promise<UploadedFile> {
+  // Loaded by the calls that need it: most clients send no files beside their messages.
+  const { uploadFile: upload } = await import('../client/files/file-upload.js');
   return upload(agent, source, options, { clock: callerClock, random: Math.random });
 }
 
@@ -33,10 +39,11 @@ export function uploadFile(agent: FileAgent, source: UploadSource, options: Uplo
  * @throws RefusedAddressError for a file on another origin, unless `otherOrigins` is given.
  * @throws A2AError if the agent refuses, or its file is too large. ConnectionError if it cannot be reached.
  */
-export function downloadFile(
+export async function downloadFile(
   agent: FileAgent,
   file: string | { readonly url: string },
   options: DownloadOptions = {},
 ): Promise<FileDownload> {
+  const { downloadFile: download } = await import('../client/files/file-download.js');
   return download(agent, file, options, { clock: callerClock, random: Math.random });
 }
