@@ -34,7 +34,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     rooms: [...VALUES, 'task'],
     modules: ['node:sqlite', 'node:worker_threads', 'node:fs', 'node:path', 'node:url'],
   },
-  'store/postgres': { rooms: [...VALUES, 'task'], modules: ['kysely', 'node:crypto', 'pg'] },
   'store/redis': { rooms: [...VALUES, 'task', 'redis'], modules: ['ioredis', 'node:crypto'] },
   cache: { rooms: ['runtime', 'errors', 'telemetry'] },
   'cache/redis': { rooms: ['runtime', 'errors', 'telemetry', 'redis'], modules: ['ioredis'] },

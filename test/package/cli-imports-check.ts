@@ -36,7 +36,8 @@ function modulesIn(file: string): readonly string[] {
 const OF_TEMPLATES = ['ai', 'ai/test', '@langchain/langgraph', 'express', 'parley-a2a-ai-sdk', 'parley-a2a-langgraph'];
 
 /** Packages that the tool does not bring. The commands that need them name the command that installs them. */
-const OPTIONAL = /Cannot find package '(?:@modelcontextprotocol\/sdk|@grpc\/grpc-js|@bufbuild\/protobuf)'/;
+const OPTIONAL =
+  /Cannot find package '(?:@modelcontextprotocol\/sdk|@grpc\/grpc-js|@bufbuild\/protobuf|pg|kysely|ioredis)'/;
 
 const servers: Server[] = [];
 async function serve(answer: (url: string, path: string) => object): Promise<string> {
@@ -77,10 +78,12 @@ describe('the packed command line', () => {
   it.each([
     ['MCP', ['mcp', '--agent', 'http://127.0.0.1:9'], '@modelcontextprotocol/sdk'],
     ['gRPC', ['serve', 'agent.mjs', '--grpc', '0'], '@grpc/grpc-js @bufbuild/protobuf'],
-  ])('names the packages of %s, which it does not bring', async (protocol, args, packages) => {
+    ['PostgreSQL', ['serve', 'agent.mjs', '--database', 'postgres://127.0.0.1:9/parley'], 'pg kysely'],
+    ['Redis', ['db', 'status', '--database', 'redis://127.0.0.1:9'], 'ioredis'],
+  ])('names the packages of %s, which it does not bring', async (what, args, packages) => {
     writeFileSync(join(place, 'agent.mjs'), 'export default (prompt) => prompt;\n');
     const { code, output } = await run(join(place, 'node_modules/parley-a2a-cli/bin/parley.js'), ...args);
-    expect(output).toContain(`${protocol} needs packages that are not installed`);
+    expect(output).toContain(`${what} needs packages that are not installed`);
     expect(output).toContain(`npm install --global ${packages}`);
     expect(code).toBe(2);
   });

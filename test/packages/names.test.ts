@@ -4,6 +4,7 @@ import * as grpc from 'parley-a2a-grpc';
 import * as langgraph from 'parley-a2a-langgraph';
 import * as mcp from 'parley-a2a-mcp';
 import * as openaiAgents from 'parley-a2a-openai-agents';
+import * as postgres from 'parley-a2a-postgres';
 import * as s3 from 'parley-a2a-s3';
 import { expect, it } from 'vitest';
 import { librariesBeside } from './packages.js';
@@ -42,6 +43,10 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
     ],
   ],
   'openai-agents': [openaiAgents, ['openAIAgent']],
+  postgres: [
+    postgres,
+    ['PostgresStorage', 'migratePostgres', 'openPostgresStorage', 'postgresBackend', 'postgresStatus'],
+  ],
   s3: [s3, ['s3FileStore']],
 };
 

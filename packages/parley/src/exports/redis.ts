@@ -1,6 +1,7 @@
 import type { RedisOptions } from '../store/redis/redis-options.js';
 import { type RedisStatus, redisStatusOf } from '../store/redis/redis-status.js';
 import { RedisStorage } from '../store/redis/redis-storage.js';
+import type { StorageBackend } from '../store/storage-backend.js';
 import type { Logger } from '../telemetry/logger.js';
 import { steadyLogger } from '../telemetry/steady-logger.js';
 import { systemClock, systemIds } from './runtime.js';
@@ -32,3 +33,14 @@ export function openRedisStorage({ logger = stderrLogger, ...options }: OpenRedi
 export function redisStatus({ logger = stderrLogger, ...options }: OpenRedisOptions): Promise<RedisStatus> {
   return redisStatusOf({ ...options, logger, clock: systemClock, ids: systemIds });
 }
+
+/** Redis for `openStorage` and `copyStorage`: urls such as `redis://user:password@host:6379`. */
+export const redisBackend: StorageBackend = {
+  schemes: ['redis', 'rediss'],
+  open: (url, options) => openRedisStorage({ ...options, url }),
+  status: (url) => redisStatus({ url }),
+  openTarget: async (url) => {
+    const { RedisTransfer } = await import('../store/redis/redis-transfer.js');
+    return RedisTransfer.open({ url, clock: systemClock, ids: systemIds, logger: stderrLogger });
+  },
+};
