@@ -97,6 +97,7 @@ const STREAMS = /\bprocess\.(?:stdout|stderr)\b|\bconsole\.|from 'node:console'/
 export const SINKS: Readonly<Record<string, readonly WordRule[]>> = {
   'packages/conformance': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
   'packages/durable-object': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
+  'packages/redis': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
   'packages/postgres': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
   'packages/cli': [
     {

@@ -75,6 +75,17 @@ describe('the packed command line', () => {
     expect([code, missing]).toEqual([0, []]);
   });
 
+  it.each(['class PostgresStorage', 'class RedisStorage'])(
+    'has %s, whose errors are those of the library that serves',
+    (declaration) => {
+      const files = readdirSync(bundle).filter((file) => file.endsWith('.js'));
+      const [file, ...others] = files.filter((one) => readFileSync(join(bundle, one), 'utf8').includes(declaration));
+      expect(others).toEqual([]);
+      expect(modulesIn(String(file))).toContain('parley-a2a/storage-engine');
+      expect(readFileSync(join(bundle, String(file)), 'utf8')).not.toMatch(/class StorageError\b/);
+    },
+  );
+
   it.each([
     ['MCP', ['mcp', '--agent', 'http://127.0.0.1:9'], '@modelcontextprotocol/sdk'],
     ['gRPC', ['serve', 'agent.mjs', '--grpc', '0'], '@grpc/grpc-js @bufbuild/protobuf'],

@@ -5,6 +5,7 @@ import * as langgraph from 'parley-a2a-langgraph';
 import * as mcp from 'parley-a2a-mcp';
 import * as openaiAgents from 'parley-a2a-openai-agents';
 import * as postgres from 'parley-a2a-postgres';
+import * as redis from 'parley-a2a-redis';
 import * as s3 from 'parley-a2a-s3';
 import { expect, it } from 'vitest';
 import { librariesBeside } from './packages.js';
@@ -47,6 +48,7 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
     postgres,
     ['PostgresStorage', 'migratePostgres', 'openPostgresStorage', 'postgresBackend', 'postgresStatus'],
   ],
+  redis: [redis, ['RedisCache', 'RedisStorage', 'openRedisCache', 'openRedisStorage', 'redisBackend', 'redisStatus']],
   s3: [s3, ['s3FileStore']],
 };
 

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { copyStorage } from '../../packages/parley/src/exports/storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openRedisStorage } from '../../packages/redis/src/index.js';
 import { SqliteFiles } from '../contract/sqlite-files.js';
 import { testCopy } from '../copy/live-log.js';
 import { BACKENDS } from '../support/backends.js';

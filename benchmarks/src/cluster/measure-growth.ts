@@ -1,7 +1,7 @@
 import { silentLogger } from 'parley-a2a';
-import { redisBackend } from 'parley-a2a/redis';
 import { openStorage } from 'parley-a2a/storage';
 import { postgresBackend } from 'parley-a2a-postgres';
+import { redisBackend } from 'parley-a2a-redis';
 import { storedTask, storedTaskId } from '../stored-tasks.js';
 import { type CostReader, costEach, type DatabaseFigures } from './database-cost.js';
 import { type Rate, taskRate } from './measure-rates.js';

@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { silentLogger } from 'parley-a2a';
 import { createA2AServer } from 'parley-a2a/node';
-import { redisBackend } from 'parley-a2a/redis';
 import type { AgentExecutor } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
 import { postgresBackend } from 'parley-a2a-postgres';
+import { redisBackend } from 'parley-a2a-redis';
 import { ready, tellFigures, told } from '../subjects/subject-host.js';
 import { betweenEvents, nextTurn } from '../workloads.js';
 import { CHUNK, LIMITS, stamped } from './replica-agent.js';

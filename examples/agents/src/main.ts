@@ -3,11 +3,10 @@ import { tokenAuthenticator } from 'parley-a2a/auth';
 import { capnwebBinding } from 'parley-a2a/capnweb';
 import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile, readCardKeys } from 'parley-a2a/node';
 import { pinoLogger } from 'parley-a2a/pino';
-import { redisBackend } from 'parley-a2a/redis';
-import type { AnswerCache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
 import { grpcBinding } from 'parley-a2a-grpc';
 import { postgresBackend } from 'parley-a2a-postgres';
+import { openRedisCache, redisBackend } from 'parley-a2a-redis';
 import { systemClock } from './agent-clock.js';
 import { complianceAgent } from './compliance-agent.js';
 import { echoAgent } from './echo-agent.js';
@@ -41,7 +40,7 @@ async function serve(): Promise<void> {
   const storage = await openStorage(config.databaseUrl, { logger, backends: [postgresBackend, redisBackend] });
   const tools = { clock: systemClock, streamingTimeoutMs: config.streamingTimeoutMs };
   const compliance = complianceAgent(tools);
-  const cache = config.redisUrl === undefined ? undefined : await openCache(config.redisUrl, logger);
+  const cache = config.redisUrl === undefined ? undefined : await openRedisCache({ url: config.redisUrl, logger });
   const { auditFile } = config;
   const audit = auditFile === undefined ? undefined : await openAuditFile({ path: auditFile, reopenAtSighup: true });
   const isTestBed = isLocalHost(config.host);
@@ -129,12 +128,6 @@ async function serve(): Promise<void> {
   const at = URL.parse(databaseUrl);
   const shown = at?.host ? `${at.protocol}//${at.host}${at.pathname}` : databaseUrl;
   logger.info(`listening on ${url}`, { address, port, storage: shown, durability: storage.durability });
-}
-
-/** Loads the driver only if it is used. */
-async function openCache(url: string, logger: Logger): Promise<AnswerCache> {
-  const { openRedisCache } = await import('parley-a2a/redis-cache');
-  return openRedisCache({ url, logger });
 }
 
 /** Text for a terminal, JSON for log collectors. */

@@ -17,7 +17,7 @@ const SHARED = [
     urls: /^rediss?:/,
     load: async () => {
       needPackagesOf('Redis');
-      return (await import('parley-a2a/redis')).redisBackend;
+      return (await import('parley-a2a-redis')).redisBackend;
     },
   },
 ];

@@ -1,8 +1,10 @@
 // For the packages beside this one, which name its exact version: these names may change in every version.
+export { globMatcher } from '../cache/glob.js';
 export { pendingOptions } from '../client/pending-options.js';
 export { isWaitOver } from '../client/task-waiting.js';
 export { joinedParts, textOf } from '../client/text-of.js';
 export { A2AError } from '../errors/a2a-error.js';
+export { CacheError } from '../errors/cache-error.js';
 export { ConnectionError } from '../errors/connection-error.js';
 export { OptionsError } from '../errors/options-error.js';
 export { refusedAddressIn } from '../errors/refused-address-error.js';
@@ -68,3 +70,4 @@ export {
 export { ToolRegistry } from '../tools/tool-registry.js';
 export { untrustedSchema } from '../tools/untrusted-schema.js';
 export { callerIds, systemClock, systemIds } from './runtime.js';
+export { stderrLogger } from './stderr-logger.js';

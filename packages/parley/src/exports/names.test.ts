@@ -14,8 +14,6 @@ import * as node from './node.js';
 import * as nodeCredentials from './node-credentials.js';
 import * as pino from './pino.js';
 import * as pushReceiver from './push-receiver.js';
-import * as redis from './redis.js';
-import * as redisCache from './redis-cache.js';
 import * as schema from './schema.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
@@ -167,8 +165,6 @@ const NAMES = {
   ],
   pino: ['pinoLogger'],
   'push-receiver': ['OptionsError', 'PushReceiver'],
-  redis: ['RedisStorage', 'openRedisStorage', 'redisBackend', 'redisStatus'],
-  'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
   schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
   signing: [
@@ -217,6 +213,7 @@ const NAMES = {
   ],
   'storage-engine': [
     'ABANDONED_BYTES',
+    'ALL_STATES',
     'BLOCKS',
     'INTERRUPTED_STATES',
     'LIST_BOUNDS',
@@ -227,6 +224,7 @@ const NAMES = {
     'OutageLog',
     'OwnerBlockedError',
     'PARTITIONS',
+    'PLACES_PER_MS',
     'PageBudget',
     'REMEMBERED_BYTES',
     'REMEMBERED_LIMIT',
@@ -240,6 +238,7 @@ const NAMES = {
     'TaskBuilder',
     'ToldTasks',
     'UnreadableTaskError',
+    'arrivalAt',
     'boundsOf',
     'closestName',
     'copiedBytes',
@@ -247,12 +246,16 @@ const NAMES = {
     'deliveryValues',
     'firstBytes',
     'hasRoomFor',
+    'ignoreRejection',
     'isEndState',
     'isInterrupted',
+    'isLast',
     'isLogSwept',
+    'isOwnedBy',
     'isTerminal',
     'isWithin',
     'knownKey',
+    'logRetentionMs',
     'mergedCancel',
     'nextPlace',
     'olderHalf',
@@ -279,8 +282,10 @@ const NAMES = {
     'stderrLogger',
     'steadyLogger',
     'stillUsed',
+    'storedTask',
     'sweepTimes',
     'systemClock',
+    'systemIds',
     'waits',
   ],
   tools: [
@@ -350,8 +355,6 @@ it.each([
   ['pino', pino],
   ['auth', auth],
   ['push-receiver', pushReceiver],
-  ['redis', redis],
-  ['redis-cache', redisCache],
   ['schema', schema],
   ['schemas', schemas],
   ['signing', signing],

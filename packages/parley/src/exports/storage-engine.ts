@@ -8,6 +8,8 @@ export type { Message } from '../model/message.js';
 export type { Task, TaskStatus } from '../model/task.js';
 export { isInterrupted, isTerminal, TASK_STATES, type TaskState } from '../model/task-state.js';
 export type { Clock } from '../runtime/clock.js';
+export type { IdSource } from '../runtime/id-source.js';
+export { ignoreRejection } from '../runtime/settled.js';
 export { sha256Hex } from '../runtime/sha256.js';
 export type { CallerContext } from '../store/caller-context.js';
 export { hasRoomFor } from '../store/engine/accept-message.js';
@@ -66,7 +68,7 @@ export {
 } from '../store/held-turn.js';
 export type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../store/idempotency-keys.js';
 export { OutageLog } from '../store/outage-log.js';
-export { type OwnerQuery, ownerQueryText } from '../store/owner-query.js';
+export { isOwnedBy, type OwnerQuery, ownerQueryText } from '../store/owner-query.js';
 export type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../store/owner-storage.js';
 export { PARTITIONS, partitionOf } from '../store/partition.js';
 export type {
@@ -96,11 +98,11 @@ export {
   shownQueue,
 } from '../store/rules/delivery-head.js';
 export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../store/rules/key-head.js';
-export { boundsOf, isWithin, LIST_BOUNDS, shownTask } from '../store/rules/list-query.js';
-export { isLogSwept, olderHalf, type SweepTimes, sweepTimes } from '../store/rules/retention.js';
-export type { AcceptedTurn, AppendedHead, Holder } from '../store/rules/task-head.js';
-export { nextPlace, waits } from '../store/rules/turn-place.js';
-export { INTERRUPTED_STATES, isEndState, stateNumber, stateOfNumber } from '../store/state-numbers.js';
+export { boundsOf, isLast, isWithin, LIST_BOUNDS, type ListTime, shownTask } from '../store/rules/list-query.js';
+export { isLogSwept, logRetentionMs, olderHalf, type SweepTimes, sweepTimes } from '../store/rules/retention.js';
+export { type AcceptedTurn, type AppendedHead, type Holder, storedTask } from '../store/rules/task-head.js';
+export { arrivalAt, nextPlace, PLACES_PER_MS, waits } from '../store/rules/turn-place.js';
+export { ALL_STATES, INTERRUPTED_STATES, isEndState, stateNumber, stateOfNumber } from '../store/state-numbers.js';
 export { statusText } from '../store/status-text.js';
 export type { DatabaseStatus, MigrationResult, StorageBackend } from '../store/storage-backend.js';
 export { StorageLifetime } from '../store/storage-lifetime.js';
@@ -111,6 +113,7 @@ export type {
   Append,
   AppendOutcome,
   CancelOutcome,
+  ListCursor,
   NodeBeat,
   RecordPage,
   Retention,
@@ -144,5 +147,5 @@ export { statusTime } from '../task/status-time.js';
 export { TaskBuilder } from '../task/task-builder.js';
 export type { Logger } from '../telemetry/logger.js';
 export { steadyLogger } from '../telemetry/steady-logger.js';
-export { systemClock } from './runtime.js';
+export { systemClock, systemIds } from './runtime.js';
 export { stderrLogger } from './stderr-logger.js';
