@@ -52,6 +52,7 @@ export { ROLES, type Role } from '../model/role.js';
 export type { OAuthFlows, SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 export type { SendMessageConfiguration, SendMessageRequest } from '../model/send-message-request.js';
 export type {
+  AskResult,
   SendMessageResponse,
   StreamResponse,
   TaskArtifactUpdateEvent,
@@ -71,7 +72,15 @@ export { isInterrupted, isTerminal, TASK_STATES, type TaskState } from '../model
 export { type LogFields, type Logger, silentLogger } from '../telemetry/logger.js';
 export { shownLine, shownText } from '../telemetry/shown-text.js';
 export { LOG_LEVELS, type LogLevel, type TextLoggerOptions, textLogger } from '../telemetry/text-logger.js';
-export { Client, type ConnectOptions, connect, fetchAgentCard, joinedParts, TaskStream, textOf } from './client.js';
+export {
+  Client,
+  type ConnectOptions,
+  connect,
+  fetchAgentCard,
+  joinedParts,
+  TaskStream,
+  textOf,
+} from './client.js';
 export { canCheckAddresses, type GuardedFetchOptions, guardedFetch } from './guarded-fetch.js';
 export {
   type AgentExecutor,

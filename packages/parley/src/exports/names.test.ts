@@ -6,15 +6,12 @@ import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
 import * as fastify from './fastify.js';
-import * as fileClient from './file-client.js';
 import * as files from './files.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
 import * as node from './node.js';
-import * as nodeCredentials from './node-credentials.js';
 import * as pino from './pino.js';
 import * as pushReceiver from './push-receiver.js';
-import * as schema from './schema.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
 import * as signing from './signing.js';
@@ -24,6 +21,7 @@ import * as storageEngine from './storage-engine.js';
 import * as testing from './testing.js';
 import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
+import * as validation from './validation.js';
 import * as web from './web.js';
 
 /** All names that applications can import. A removed name breaks applications. */
@@ -54,15 +52,20 @@ const NAMES = {
     'AgentCardError',
     'Client',
     'ConnectionError',
+    'FILES_EXTENSION',
     'IDEMPOTENT_SEND_EXTENSION',
     'STREAM_RESUME_EXTENSION',
     'TaskStream',
     'UnauthenticatedError',
     'connect',
+    'downloadFile',
     'fetchAgentCard',
+    'fileEndpoint',
+    'isOwnUrl',
     'joinedParts',
     'memoryCardCache',
     'textOf',
+    'uploadFile',
   ],
   auth: [
     'ANONYMOUS',
@@ -101,7 +104,6 @@ const NAMES = {
   ],
   express: ['toExpress'],
   fastify: ['toFastify'],
-  'file-client': ['FILES_EXTENSION', 'downloadFile', 'fileEndpoint', 'isOwnUrl', 'uploadFile'],
   hono: ['toHono'],
   index: [
     'A2AError',
@@ -157,6 +159,8 @@ const NAMES = {
     'credentialAuthenticator',
     'exportOwner',
     'isLocalHost',
+    'loopbackRedirect',
+    'mutualTls',
     'openAuditFile',
     'parseRate',
     'readCardKeys',
@@ -165,7 +169,6 @@ const NAMES = {
   ],
   pino: ['pinoLogger'],
   'push-receiver': ['OptionsError', 'PushReceiver'],
-  schema: ['violationsOf'],
   schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
   signing: [
     'ENCRYPTION_EXTENSION',
@@ -176,7 +179,6 @@ const NAMES = {
     'verifiedSigners',
     'verifySigned',
   ],
-  'node-credentials': ['loopbackRedirect', 'mutualTls'],
   server: [
     'A2AError',
     'AuthorizationError',
@@ -336,6 +338,7 @@ const NAMES = {
     'wait',
     'waitFor',
   ],
+  validation: ['violationsOf'],
 };
 
 it.each([
@@ -346,16 +349,13 @@ it.each([
   ['client', client],
   ['express', express],
   ['fastify', fastify],
-  ['file-client', fileClient],
   ['files', files],
   ['hono', hono],
   ['index', index],
   ['node', node],
-  ['node-credentials', nodeCredentials],
   ['pino', pino],
   ['auth', auth],
   ['push-receiver', pushReceiver],
-  ['schema', schema],
   ['schemas', schemas],
   ['signing', signing],
   ['server', server],
@@ -365,6 +365,7 @@ it.each([
   ['tools', tools],
   ['testing', testing],
   ['v0_3', v0_3],
+  ['validation', validation],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);
 });
@@ -378,8 +379,8 @@ describe('the root of the package', () => {
     const server = index.createA2AServer({ agent: (prompt) => `Echo: ${prompt}`, logger: index.silentLogger });
     const { url } = await server.listen(0);
     try {
-      const answer = await (await index.connect(url)).sendAndWait('hello');
-      expect('task' in answer && index.textOf(answer.task)).toBe('Echo: hello');
+      const answer = await (await index.connect(url)).ask('hello');
+      expect(answer.task !== undefined && index.textOf(answer.task)).toBe('Echo: hello');
     } finally {
       await server.close();
     }

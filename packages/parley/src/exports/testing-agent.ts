@@ -115,11 +115,12 @@ export async function runAgent(
     );
     const [first] = events;
     if (first === undefined) return { events, task: undefined, message: undefined, text: '' };
-    if ('message' in first) return { events, task: undefined, message: first.message, text: textOf(first.message) };
+    if (first.message !== undefined)
+      return { events, task: undefined, message: first.message, text: textOf(first.message) };
     const id =
-      'task' in first
+      first.task !== undefined
         ? first.task.id
-        : 'statusUpdate' in first
+        : first.statusUpdate !== undefined
           ? first.statusUpdate.taskId
           : first.artifactUpdate.taskId;
     const task = await tested.client.getTask(id);
