@@ -20,7 +20,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   model: { rooms: [], modules: ['typebox'] },
   errors: { rooms: [] },
   telemetry: { rooms: [] },
-  'telemetry/pino': { rooms: [], modules: ['pino'] },
   options: { rooms: ['model', 'errors'] },
   operations: { rooms: ['model', 'errors'] },
   task: { rooms: ['runtime', 'model', 'errors'] },
@@ -106,31 +105,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
     modules: ['typebox'],
   },
-  signing: {
-    rooms: [
-      ...VALUES,
-      'operations',
-      'task/stream-item',
-      'net',
-      'codec/v1_0/decode-type',
-      'auth/tokens',
-      'agent-card/signatures',
-      'client/call-options',
-      'server/engine-limits',
-      'server/execution/clone-json',
-      'server/agent-executor',
-      'server/conversation',
-      'server/event-queue',
-      'server/mapped-handler',
-      'server/opened-later',
-      'server/question-change',
-      'server/readable-message',
-      'server/request-context',
-      'server/request-handler',
-      'server/server-call-context',
-    ],
-    modules: ['jose'],
-  },
   'agent-calls': {
     rooms: [
       ...VALUES,
@@ -143,7 +117,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server/event-queue',
       'server/execution/turn-course',
       'server/turn-ports',
-      'signing/extension-uris',
     ],
   },
   push: {
@@ -186,19 +159,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'bindings/in-process': {
     rooms: [...VALUES, 'operations', 'task', 'auth/challenge', 'auth/user', 'client/client-transport'],
   },
-  'bindings/capnweb': {
-    rooms: [
-      ...VALUES,
-      'operations',
-      'task',
-      'codec',
-      'auth/client-certificate',
-      'auth/in-band-credential',
-      'auth/user',
-      'client',
-    ],
-    modules: ['capnweb'],
-  },
   app: {
     rooms: [
       ...VALUES,
@@ -220,7 +180,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'agent-card',
       'server',
       'schemas',
-      'signing',
       'agent-calls',
       'client/client',
       'push',
@@ -228,21 +187,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
     // Options use `options/option-types.ts`, with the same functions as TypeBox.
     modules: [],
-  },
-  testing: {
-    rooms: [
-      ...VALUES,
-      'store/held-turn',
-      'store/intercepted-storage',
-      'store/task-key',
-      'store/task-storage',
-      'store/wakeups',
-      'server/agent-executor',
-      'server/execution/turn-checkpoint',
-      'client/text-of',
-      'tools/tool',
-      'tools/tool-records',
-    ],
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
@@ -269,8 +213,6 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'node:process',
       'node:stream',
       'node:tls',
-      'undici',
-      'ws',
     ],
   },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },
@@ -293,15 +235,13 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'tools',
       'client',
       'schemas',
-      'signing',
       'agent-calls',
       'push',
       'bindings',
       'app',
-      'testing',
       'adapters',
     ],
-    modules: ['node:crypto', 'node:path', 'node:process', 'express', 'fastify', 'pino'],
+    modules: ['node:crypto', 'node:path', 'node:process', 'express', 'fastify'],
   },
 };
 

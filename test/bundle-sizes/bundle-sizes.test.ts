@@ -25,7 +25,7 @@ async function loadedAtOnce(
     metafile: true,
     outdir: 'out',
     // Packages that an application adds itself.
-    external: ['ioredis', 'jose', 'oauth4webapi', 'pino', 'undici'],
+    external: ['ioredis', 'jose', 'oauth4webapi'],
     logLevel: 'silent',
   });
   const loaded = new Set<string>();
@@ -70,7 +70,6 @@ const ON_DEMAND = [
   'src/client/',
   'bindings/direct',
   'bindings/grpc',
-  'bindings/capnweb',
   'upgraded-sockets',
   'server/conversation',
   'server/task-listing',

@@ -33,7 +33,15 @@ function modulesIn(file: string): readonly string[] {
 }
 
 /** The texts of templates import these, and the projects made from them install them. */
-const OF_TEMPLATES = ['ai', 'ai/test', '@langchain/langgraph', 'express', 'parley-a2a-ai-sdk', 'parley-a2a-langgraph'];
+const OF_TEMPLATES = [
+  'ai',
+  'ai/test',
+  '@langchain/langgraph',
+  'express',
+  'parley-a2a-ai-sdk',
+  'parley-a2a-langgraph',
+  'parley-a2a-testing',
+];
 
 /** Packages that the tool does not bring. The commands that need them name the command that installs them. */
 const OPTIONAL =

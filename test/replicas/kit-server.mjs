@@ -2,10 +2,10 @@
 // `journal` is the file that gets a line for each run of a tool. With `isStuck` most of the tools never end.
 // Its first line of output is its address.
 import { appendFileSync } from 'node:fs';
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
 import { BACKENDS } from '../support/backends.ts';
 

@@ -1,10 +1,10 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, shownText, textLogger } from 'parley-a2a';
 import { tokenAuthenticator } from 'parley-a2a/auth';
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile, readCardKeys } from 'parley-a2a/node';
-import { pinoLogger } from 'parley-a2a/pino';
 import { openStorage } from 'parley-a2a/storage';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
+import { pinoLogger } from 'parley-a2a-pino';
 import { postgresBackend } from 'parley-a2a-postgres';
 import { openRedisCache, redisBackend } from 'parley-a2a-redis';
 import { systemClock } from './agent-clock.js';

@@ -1,9 +1,9 @@
 import {
-  type Claim,
   type ClaimRequest,
   parsedTurn,
   type Scope,
   type TaskKey,
+  type TurnContent,
   type TurnTexts,
 } from 'parley-a2a/storage-engine';
 import { type HeadColumns, headOf, type PostgresHead } from './load-rows.js';
@@ -11,9 +11,12 @@ import { keyFields, nameOf, type StoredScopes, storedName, textOfName } from './
 import type { Sql, Tables } from './tables.js';
 import type { UnreadableTurn } from './unreadable-turns.js';
 
-/** A claimed turn without its task. */
-export interface ClaimedTurn extends Omit<Claim, 'task' | 'seq' | 'scope'> {
+/** A claimed turn without its task. `began`: the last turn of the task that wrote a record. */
+export interface ClaimedTurn extends TurnContent {
   readonly key: TaskKey;
+  readonly turn: number;
+  readonly epoch: number;
+  readonly began: number;
 }
 
 /** The turns that a node got. `more`: a limit cut the list short. */
@@ -154,13 +157,5 @@ function turnOf(
   { turn, attempt, hand_overs: handOvers, ...texts }: ExecutionRow,
   { key, epoch, began }: { readonly key: TaskKey; readonly epoch: number; readonly began: number },
 ): ClaimedTurn {
-  return {
-    key,
-    epoch,
-    turn,
-    attempt: attempt + 1,
-    handOvers,
-    began: began === turn,
-    ...parsedTurn(texts),
-  };
+  return { key, epoch, turn, began, attempt: attempt + 1, handOvers, ...parsedTurn(texts) };
 }

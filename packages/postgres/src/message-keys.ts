@@ -1,4 +1,5 @@
 import {
+  type Clock,
   type IdempotencyKey,
   type KeyAnswer,
   knownKey,
@@ -8,9 +9,9 @@ import {
   type Remembered,
   type Reservation,
   rememberKey,
+  repeatCall,
   reserveKey,
   type SharedKey,
-  StorageError,
 } from 'parley-a2a/storage-engine';
 import {
   fullText,
@@ -128,8 +129,6 @@ async function readKey(tables: Tables, scope: StoredScope, key: string): Promise
   return { now: row.now, blocked: row.blocked, key: row.version === null ? undefined : sharedKeyOf(row as KeyRow) };
 }
 
-/** Decisions about a key at most, while other calls write it. */
-const ATTEMPTS = 16;
 /** Most keys are new: the first attempt reads nothing. */
 const NEW_KEY: FoundKey = { now: 0, blocked: false, key: undefined };
 
@@ -140,15 +139,17 @@ async function changeKey(
   {
     key,
     value,
+    clock,
     decide,
   }: {
     readonly key: IdempotencyKey;
     readonly value: KeyValue;
+    readonly clock: Clock;
     readonly decide: (found: FoundKey, write: (before: SharedKey | undefined) => void) => KeyAnswer<SharedKey>;
   },
 ): Promise<KeyAnswer<SharedKey>> {
   let found = NEW_KEY;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  return repeatCall(clock, 'An idempotency key', async () => {
     let isWritten = false;
     let before: SharedKey | undefined;
     const answer = decide(found, (earlier) => {
@@ -158,20 +159,21 @@ async function changeKey(
     if (!isWritten || (await putKey(tables, scope, { key, value, before }))) return answer;
     found = await readKey(tables, scope, key.key);
     if (found.blocked) throw new OwnerBlockedError();
-  }
-  throw new StorageError(`An idempotency key changed ${ATTEMPTS} times during a call: repeat the call`);
+    return undefined;
+  });
 }
 
 /** Reserves a key, unless its outcome is known or another node finds it out. */
 export async function reserve(
   tables: Tables,
   scope: StoredScope,
-  { key, lease }: { readonly key: IdempotencyKey; readonly lease: Lease },
+  { key, lease, clock }: { readonly key: IdempotencyKey; readonly lease: Lease; readonly clock: Clock },
 ): Promise<Reservation> {
   const { node } = lease;
   const answer = await changeKey(tables, scope, {
     key,
     value: { lease },
+    clock,
     decide: (found, write) => reserveKey(found.key, { node, now: found.now, write }),
   });
   switch (answer.kind) {
@@ -188,11 +190,12 @@ export async function reserve(
 export async function remember(
   tables: Tables,
   scope: StoredScope,
-  { key, reply }: { readonly key: IdempotencyKey; readonly reply: Message },
+  { key, reply, clock }: { readonly key: IdempotencyKey; readonly reply: Message; readonly clock: Clock },
 ): Promise<Remembered> {
   const answer = await changeKey(tables, scope, {
     key,
     value: { reply },
+    clock,
     decide: (found, write) => rememberKey(found.key, { now: found.now, write }),
   });
   return answer.kind === 'written' ? { digest: key.digest, outcome: { reply } } : outcomeOf(answer.key);

@@ -1,4 +1,5 @@
 import type {
+  Clock,
   IdempotencyKey,
   IdempotencyKeys,
   Lease,
@@ -17,6 +18,7 @@ export interface PostgresKeysOptions {
   readonly lifetime: StorageLifetime;
   readonly tables: Tables;
   readonly scopes: StoredScopes;
+  readonly clock: Clock;
 }
 
 /** The idempotency keys in a database. The engine decides about them. */
@@ -24,16 +26,18 @@ export class PostgresKeys implements IdempotencyKeys {
   readonly #lifetime: StorageLifetime;
   readonly #tables: Tables;
   readonly #scopes: StoredScopes;
+  readonly #clock: Clock;
 
-  constructor({ lifetime, tables, scopes }: PostgresKeysOptions) {
+  constructor({ lifetime, tables, scopes, clock }: PostgresKeysOptions) {
     this.#lifetime = lifetime;
     this.#tables = tables;
     this.#scopes = scopes;
+    this.#clock = clock;
   }
 
   async reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
     this.#lifetime.check();
-    return reserve(this.#tables, this.#scopes.of(scope), { key, lease });
+    return reserve(this.#tables, this.#scopes.of(scope), { key, lease, clock: this.#clock });
   }
 
   async unreserve(scope: Scope, key: string, node: string): Promise<void> {
@@ -43,7 +47,7 @@ export class PostgresKeys implements IdempotencyKeys {
 
   async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
     this.#lifetime.check();
-    return remember(this.#tables, this.#scopes.of(scope), { key, reply });
+    return remember(this.#tables, this.#scopes.of(scope), { key, reply, clock: this.#clock });
   }
 
   async recall(scope: Scope, key: string): Promise<Remembered | undefined> {

@@ -1,11 +1,13 @@
 import {
   type ErasedRows,
+  eraseShared,
   type OwnedKeyPage,
   type OwnerQuery,
   type OwnerStorage,
   ownerQueryText,
   PARTITIONS,
   type Scope,
+  type SharedOwnedRows,
   type StorageLifetime,
   type Wakeups,
 } from 'parley-a2a/storage-engine';
@@ -167,23 +169,23 @@ export class PostgresOwners implements OwnerStorage {
   async erase(scope: Scope, limit: number): Promise<ErasedRows> {
     this.#lifetime.check();
     const { part, hash } = this.#scopes.of(scope);
-    const { ids, ...erased } = await this.#tables.transaction(async (tables) => {
-      const found = await tables.query<TaskRow>(LOCK_TASKS, part, hash, limit);
-      if (found.length > 0) {
-        await tables.query(
-          ERASE_TASKS,
-          part,
-          found.map(({ pk }) => String(pk)),
-        );
-        const ids = found.map(({ id, full_id: full }) => storedName(id, full));
-        return { tasks: found.length, keys: 0, isGone: false, ids };
-      }
-      const [gone] = await tables.query<{ readonly keys: number }>(ERASE_KEYS, part, hash, limit);
-      const keys = gone?.keys ?? 0;
-      if (keys > 0) return { tasks: 0, keys, isGone: false, ids: [] };
-      for (const counts of ERASE_COUNTS) await tables.query(counts, part, hash);
-      return { tasks: 0, keys, isGone: true, ids: [] };
+    const rowsIn = (tables: Tables): SharedOwnedRows => ({
+      tasks: async (most) => {
+        const rows = await tables.query<TaskRow>(LOCK_TASKS, part, hash, most);
+        const pks = rows.map(({ pk }) => String(pk));
+        if (rows.length > 0) await tables.query(ERASE_TASKS, part, pks);
+        return { found: rows.length, ids: rows.map(({ id, full_id: full }) => storedName(id, full)) };
+      },
+      keys: async (most) => {
+        const [gone] = await tables.query<{ readonly keys: number }>(ERASE_KEYS, part, hash, most);
+        return gone?.keys ?? 0;
+      },
+      rest: async () => {
+        for (const counts of ERASE_COUNTS) await tables.query(counts, part, hash);
+        return 0;
+      },
     });
+    const { ids, ...erased } = await this.#tables.transaction((tables) => eraseShared(rowsIn(tables), limit));
     for (const id of ids) this.#wakeups.taskChanged({ scope, id });
     return erased;
   }

@@ -9,6 +9,7 @@ import {
   type ClaimRequest,
   type Claims,
   type Clock,
+  claimOf,
   type HeldTurn,
   type Holding,
   type IdempotencyKeys,
@@ -100,13 +101,13 @@ export class PostgresStorage implements TaskStorage {
     const sources = { tables, scopes, unreadable: this.#unreadable };
     this.#sources = sources;
     const lifetime = this.#lifetime;
-    this.keys = new PostgresKeys({ lifetime, tables, scopes });
+    this.keys = new PostgresKeys({ lifetime, tables, scopes, clock });
     this.push = new PostgresPush({ lifetime, tables, sources, wakeups });
     this.owners = new PostgresOwners({ lifetime, tables, scopes, wakeups });
     const onCommit = (calls: number) => {
       for (const watcher of this.#watchers) watcher(calls);
     };
-    this.#engine = new SharedTasks(new PostgresTasks({ clock, tables, sources, onCommit }));
+    this.#engine = new SharedTasks(new PostgresTasks({ clock, tables, sources, onCommit }), clock);
   }
 
   /**
@@ -158,11 +159,10 @@ export class PostgresStorage implements TaskStorage {
       this.#scopes,
       turns.map(({ key }) => key),
     );
-    const claims = turns.flatMap(({ key, ...turn }, at): Claim[] => {
+    const claims = turns.flatMap((turn, at): Claim[] => {
       const found = stored[at];
-      if (found instanceof Error) lost.push({ key, turn: turn.turn, epoch: turn.epoch, error: found });
-      if (found === undefined || found instanceof Error) return [];
-      return [{ ...turn, scope: key.scope, task: found.task, seq: found.seq }];
+      if (found instanceof Error) lost.push({ key: turn.key, turn: turn.turn, epoch: turn.epoch, error: found });
+      return found === undefined || found instanceof Error ? [] : [claimOf(found, turn, turn)];
     });
     await this.#unreadable.setAside(this.#tables, this.#scopes, lost);
     return { claims, more };

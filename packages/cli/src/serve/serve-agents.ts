@@ -121,7 +121,7 @@ async function bindingsOf(settings: Settings): Promise<Bindings> {
     bindings.push(grpcBinding({ port: port === 'shared' ? port : portOf(port, 'grpc'), ...listing }));
   }
   if (settings.isOn('capnweb')) {
-    const { capnwebBinding } = await import('parley-a2a/capnweb');
+    const { capnwebBinding } = await import('parley-a2a-capnweb');
     bindings.push(capnwebBinding(listing));
   }
   return bindings;

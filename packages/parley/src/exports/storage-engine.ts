@@ -13,6 +13,7 @@ export { ignoreRejection } from '../runtime/settled.js';
 export { sha256Hex } from '../runtime/sha256.js';
 export type { CallerContext } from '../store/caller-context.js';
 export { hasRoomFor } from '../store/engine/accept-message.js';
+export { claimOf, type TurnContent } from '../store/engine/claim-turns.js';
 export {
   purgeQueue,
   type QueueTables,
@@ -21,6 +22,7 @@ export {
   replayQueue,
   settleQueue,
 } from '../store/engine/delivery-queues.js';
+export { eraseShared, type SharedOwnedRows } from '../store/engine/erase-owned.js';
 export { LocalStorage } from '../store/engine/local-storage.js';
 export type {
   KeyToWrite,
@@ -36,6 +38,7 @@ export type {
 } from '../store/engine/local-tables.js';
 export { type KeyAnswer, knownKey, rememberKey, reserveKey } from '../store/engine/message-keys.js';
 export { ABANDONED_BYTES, firstBytes, PageBudget, pageOf } from '../store/engine/pages.js';
+export { repeatCall } from '../store/engine/repeated-calls.js';
 export type {
   Commit,
   Committed,
@@ -48,7 +51,7 @@ export type {
   TaskChange,
 } from '../store/engine/shared-tables.js';
 export { SharedTasks } from '../store/engine/shared-tasks.js';
-export type { FinishedTasks } from '../store/engine/sweep.js';
+export { type FinishedLog, type FinishedTasks, type RunningLog, trimLog } from '../store/engine/sweep.js';
 export type { ReadRow } from '../store/engine/unreadable-rows.js';
 export {
   type CancelRequest,
@@ -99,9 +102,10 @@ export {
 } from '../store/rules/delivery-head.js';
 export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../store/rules/key-head.js';
 export { boundsOf, isLast, isWithin, LIST_BOUNDS, type ListTime, shownTask } from '../store/rules/list-query.js';
-export { isLogSwept, logRetentionMs, olderHalf, type SweepTimes, sweepTimes } from '../store/rules/retention.js';
+export { logRetentionMs, sweepTimes } from '../store/rules/retention.js';
 export { type AcceptedTurn, type AppendedHead, type Holder, storedTask } from '../store/rules/task-head.js';
 export { arrivalAt, nextPlace, PLACES_PER_MS, waits } from '../store/rules/turn-place.js';
+export { allOf, boundParts, countSql, type ListSource, pageSql, type SqlPart } from '../store/sqlite/list-sql.js';
 export { ALL_STATES, INTERRUPTED_STATES, isEndState, stateNumber, stateOfNumber } from '../store/state-numbers.js';
 export { statusText } from '../store/status-text.js';
 export type { DatabaseStatus, MigrationResult, StorageBackend } from '../store/storage-backend.js';
@@ -136,7 +140,6 @@ export {
   stillUsed,
   type TaskTransfer,
   type TransferCounts,
-  type TransferSource,
   type TransferTarget,
 } from '../store/task-transfer.js';
 export { ToldTasks } from '../store/told-tasks.js';

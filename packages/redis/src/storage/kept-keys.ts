@@ -1,4 +1,5 @@
 import {
+  type Clock,
   type IdempotencyKey,
   type IdempotencyKeys,
   type KeyAnswer,
@@ -9,10 +10,10 @@ import {
   type Remembered,
   type Reservation,
   rememberKey,
+  repeatCall,
   reserveKey,
   type Scope,
   type SharedKey,
-  StorageError,
 } from 'parley-a2a/storage-engine';
 import type { OpenCalls } from './open-calls.js';
 import type { RedisCalls } from './redis-calls.js';
@@ -30,9 +31,6 @@ export type KeptKey = readonly [
   version: string,
   isTaskGone: 0 | 1,
 ];
-
-/** Attempts of a decision while other calls change its key. */
-const ATTEMPTS = 8;
 
 /** An idempotency key for the engine. */
 export function sharedKeyOf([
@@ -71,10 +69,12 @@ interface WrittenKey {
 export class KeptKeys implements IdempotencyKeys {
   readonly #calls: RedisCalls;
   readonly #open: OpenCalls;
+  readonly #clock: Clock;
 
-  constructor(calls: RedisCalls, open: OpenCalls) {
+  constructor(calls: RedisCalls, open: OpenCalls, clock: Clock) {
     this.#calls = calls;
     this.#open = open;
+    this.#clock = clock;
   }
 
   reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
@@ -112,7 +112,7 @@ export class KeptKeys implements IdempotencyKeys {
   }
 
   /** Lets the engine decide about a key, and again if the key changes meanwhile. Most keys are new. */
-  async #write(
+  #write(
     scope: Scope,
     { key, ttlMs, digest }: IdempotencyKey,
     { lease, reply }: WrittenKey,
@@ -125,7 +125,7 @@ export class KeptKeys implements IdempotencyKeys {
     const place = this.#calls.keys.ofKey(scope, key);
     let kept: SharedKey | undefined;
     let now = 0;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    return repeatCall(this.#clock, 'An idempotency key', async () => {
       let seen: string | undefined;
       const decided = decide(kept, now, (before) => {
         seen = before?.version ?? '';
@@ -137,8 +137,8 @@ export class KeptKeys implements IdempotencyKeys {
       if (answer[1] === undefined) throw new OwnerBlockedError();
       now = Number(answer[0]);
       kept = answer[1] === null ? undefined : sharedKeyOf(answer[1]);
-    }
-    throw new StorageError(`The idempotency key changed ${ATTEMPTS} times while it was written: repeat the call`);
+      return undefined;
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   type ClaimedTexts,
+  type Clock,
   type ConfigChange,
   type ConfigRange,
   type DeliveryClaim,
@@ -17,9 +18,9 @@ import {
   purgeQueue,
   type QueueTables,
   readableDeliveries,
+  repeatCall,
   replayQueue,
   type Scope,
-  StorageError,
   type StoredPushConfig,
   settleQueue,
   shownQueue,
@@ -58,8 +59,6 @@ export interface Changed<R> {
   readonly isReady: boolean;
 }
 
-/** So often is a decision made again, because the queue or its task changed meanwhile. */
-const ATTEMPTS = 32;
 /** Stands for all agents in `LIST_DELIVERIES`. */
 const ALL_AGENTS = '*';
 /** Partitions that a list asks at the same time. */
@@ -72,11 +71,16 @@ export class RedisDeliveries {
   readonly #calls: RedisCalls;
   readonly #work: WorkPlaces;
   readonly #unreadable: UnreadableTasks;
+  readonly #clock: Clock;
 
-  constructor(calls: RedisCalls, work: WorkPlaces, unreadable: UnreadableTasks) {
+  constructor(
+    calls: RedisCalls,
+    parts: { readonly work: WorkPlaces; readonly unreadable: UnreadableTasks; readonly clock: Clock },
+  ) {
     this.#calls = calls;
-    this.#work = work;
-    this.#unreadable = unreadable;
+    this.#work = parts.work;
+    this.#unreadable = parts.unreadable;
+    this.#clock = parts.clock;
   }
 
   async config(key: TaskKey, id: string): Promise<StoredPushConfig | undefined> {
@@ -228,13 +232,13 @@ export class RedisDeliveries {
   }
 
   /** Lets the engine change a queue, and again if the queue or its task changes meanwhile. */
-  async #change<R>(
+  #change<R extends NonNullable<unknown>>(
     { key, configId }: DeliveryKey,
     decide: (tables: QueueTables<KnownQueue>, queue: KnownQueue | undefined, now: number) => R,
   ): Promise<R> {
     const place = this.#calls.keys.ofTask(key);
     const config = JSON.stringify(configId);
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    return repeatCall(this.#clock, `The deliveries of the task ${key.id}`, async () => {
       const known = await this.#calls.run<KnownDelivery | null>('readDelivery', place, [place.name, config]);
       const [now = '0', seen = '', floor, last = '0'] = known ?? [];
       const queue = known === null ? undefined : { ...deliveryHeadOf(seen), floor: Number(floor), last: Number(last) };
@@ -250,9 +254,8 @@ export class RedisDeliveries {
       if (queue === undefined || written === undefined) return outcome;
       const due = written.dueAt === undefined ? '' : Math.ceil(written.dueAt);
       const args = [place.name, place.agent, config, seen, last, deliveryText(written, queue.order), due];
-      if ((await this.#calls.run<0 | 1>('writeDelivery', place, args)) === 1) return outcome;
-    }
-    throw new StorageError(`The deliveries of the task ${key.id} changed ${ATTEMPTS} times: repeat the call`);
+      return (await this.#calls.run<0 | 1>('writeDelivery', place, args)) === 1 ? outcome : undefined;
+    });
   }
 }
 

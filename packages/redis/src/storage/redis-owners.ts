@@ -1,5 +1,6 @@
 import {
   type ErasedRows,
+  eraseShared,
   isOwnedBy,
   type OwnedKey,
   type OwnedKeyPage,
@@ -7,6 +8,7 @@ import {
   type OwnerStorage,
   ownerQueryText,
   type Scope,
+  type SharedOwnedRows,
   type Wakeups,
 } from 'parley-a2a/storage-engine';
 import type { OpenCalls } from './open-calls.js';
@@ -89,16 +91,25 @@ export class RedisOwners implements OwnerStorage {
     return open.run(async () => {
       const place = calls.keys.ofScope(scope);
       const at = { base: place.base, key: calls.keys.count(place.partition) };
-      const ids = await calls.run<readonly string[]>('ownedIds', at, [place.scope, limit]);
-      await Promise.all(ids.map((id) => this.#eraseTask(scope, id)));
+      const rows: SharedOwnedRows = {
+        tasks: async (most) => {
+          const found = await calls.run<readonly string[]>('ownedIds', at, [place.scope, most]);
+          await Promise.all(found.map((id) => this.#eraseTask(scope, id)));
+          return { found: found.length, ids: found };
+        },
+        keys: async (most) => {
+          for await (const members of this.#keyMembers(scope)) {
+            const dropped = members.slice(0, most);
+            await calls.run('eraseKeys', at, dropped);
+            return dropped.length;
+          }
+          return 0;
+        },
+        rest: () => this.#eraseRest(scope),
+      };
+      const { ids, ...erased } = await eraseShared(rows, limit);
       for (const id of ids) wakeups.taskChanged({ scope, id });
-      if (ids.length > 0) return { tasks: ids.length, keys: 0, isGone: false };
-      for await (const members of this.#keyMembers(scope)) {
-        const dropped = members.slice(0, limit);
-        await calls.run('eraseKeys', at, dropped);
-        return { tasks: 0, keys: dropped.length, isGone: false };
-      }
-      return { tasks: await this.#eraseRest(scope), keys: 0, isGone: true };
+      return erased;
     });
   }
 

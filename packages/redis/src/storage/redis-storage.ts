@@ -121,8 +121,12 @@ export class RedisStorage implements TaskStorage {
     const ready = new ReadyWork({ calls: this.#calls, wakeups: this.wakeups, clock, scanMs });
     this.#ready = ready;
     const open = this.#open;
-    const deliveries = new RedisDeliveries(this.#calls, ready.deliveries, this.#unreadable);
-    this.keys = new KeptKeys(this.#calls, open);
+    const deliveries = new RedisDeliveries(this.#calls, {
+      work: ready.deliveries,
+      unreadable: this.#unreadable,
+      clock,
+    });
+    this.keys = new KeptKeys(this.#calls, open, clock);
     this.owners = new RedisOwners({ calls: this.#calls, open, wakeups: this.wakeups, prefix, run: parts.run });
     this.#lists = new RedisTaskLists(this.#calls, this.#unreadable);
     this.#retention = new RedisRetention(this.#calls);
@@ -130,7 +134,7 @@ export class RedisStorage implements TaskStorage {
     const unreadable = this.#unreadable;
     this.#tasks = new StoredTasks(this.#calls, unreadable);
     const limits = { eventLogBytes, logBytes: Math.min(LOG_BYTES, eventLogBytes) };
-    const engine = new SharedTasks(new RedisTables(this.#calls, { tasks: this.#tasks, unreadable, limits }));
+    const engine = new SharedTasks(new RedisTables(this.#calls, { tasks: this.#tasks, unreadable, limits }), clock);
     this.#engine = engine;
     this.push = new RedisPush({ open, tasks: engine, deliveries, ready });
     const claimed = (task: TaskKey, head: RedisHead) => engine.claimed(task, head);

@@ -1,4 +1,11 @@
-import { type Claim, type ClaimRequest, type Claims, parsedTurn, type TaskKey } from 'parley-a2a/storage-engine';
+import {
+  type Claim,
+  type ClaimRequest,
+  type Claims,
+  claimOf,
+  parsedTurn,
+  type TaskKey,
+} from 'parley-a2a/storage-engine';
 import type { RedisCalls } from './redis-calls.js';
 import { type TaskPlace, taskKeyOf } from './redis-keys.js';
 import { type RedisHead, type TaskContent, taskOf } from './task-texts.js';
@@ -13,31 +20,16 @@ type ClaimedTurn = readonly [name: string, attempts: string, handOvers: string, 
 type ClaimAnswer = readonly [turns: readonly ClaimedTurn[], more: 0 | 1];
 
 /** The claim of a turn that a node holds now. */
-function claimOf(
+function readClaim(
   { scope, id }: TaskKey,
-  turn: {
-    readonly attempt: number;
-    readonly handOvers: number;
-    readonly texts: TurnTexts;
-    readonly content: TaskContent;
-  },
+  [, attempts, handOvers, texts, content]: ClaimedTurn,
 ): { readonly claim: Claim; readonly head: RedisHead } {
-  const { attempt, handOvers, content } = turn;
-  const [message, caller, checkpoint, cancel] = turn.texts;
+  const [message, caller, checkpoint, cancel] = texts;
   const { head, task } = taskOf(id, content);
-  const held = head.holder?.turn ?? 0;
-  const claim = {
-    scope,
-    task,
-    seq: head.seq,
-    epoch: head.epoch,
-    turn: held,
-    attempt,
-    handOvers,
-    began: head.began === held,
-    ...parsedTurn({ message, caller, checkpoint, cancel }),
-  };
-  return { claim, head };
+  const { seq, epoch, began, holder } = head;
+  const counts = { attempt: Number(attempts) + 1, handOvers: Number(handOvers) };
+  const turn = { ...counts, ...parsedTurn({ message, caller, checkpoint, cancel }) };
+  return { claim: claimOf({ scope, task, seq }, { turn: holder?.turn ?? 0, epoch, began }, turn), head };
 }
 
 /** The parts of a storage that claims of turns need. */
@@ -118,10 +110,10 @@ export class TurnClaims {
     const [turns, more] = await this.#calls.run<ClaimAnswer>('claim', place, args);
     const claims: Claim[] = [];
     let bytes = 0;
-    for (const [name, attempts, handOvers, texts, content] of turns) {
+    for (const turn of turns) {
+      const [name, , , , content] = turn;
       const key = taskKeyOf(name);
-      const counts = { attempt: Number(attempts) + 1, handOvers: Number(handOvers) };
-      const claimed = await this.#unreadable.apart(key, content, () => claimOf(key, { ...counts, texts, content }));
+      const claimed = await this.#unreadable.apart(key, content, () => readClaim(key, turn));
       bytes += bytesOf(content);
       if (claimed === undefined) continue;
       this.#claimed(key, claimed.head);

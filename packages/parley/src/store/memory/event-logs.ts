@@ -1,4 +1,4 @@
-import { isLogSwept, type SweepTimes } from '../rules/retention.js';
+import type { FinishedLog } from '../engine/sweep.js';
 import { EndedTasks } from './ended-tasks.js';
 import { hasPendingDelivery } from './memory-deliveries.js';
 import { PackedTask } from './task-content.js';
@@ -34,15 +34,12 @@ export class EventLogs {
     this.#bytes -= bytesOf(entry);
   }
 
-  /** Drops records that need not be kept, at most so many; how many went. */
-  sweep(times: SweepTimes, limit: number): number {
-    let dropped = 0;
-    for (const entry of this.#tasks.before(times.logsBefore)) {
-      if (dropped >= limit) break;
-      const log = { endedAt: entry.endedAt ?? 0, isPending: hasPendingDelivery(entry) };
-      if (isLogSwept(log, times)) dropped += this.#forget(entry, limit - dropped);
+  /** The logs of tasks that ended before a time, those that ended first before the others. */
+  *before(time: number): Generator<FinishedLog, void> {
+    for (const entry of this.#tasks.before(time)) {
+      const { endedAt = 0 } = entry;
+      yield { endedAt, isPending: hasPendingDelivery(entry), drop: (limit) => this.#forget(entry, limit) };
     }
-    return dropped;
   }
 
   #forget(entry: TaskEntry, limit: number): number {

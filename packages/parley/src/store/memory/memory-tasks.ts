@@ -4,8 +4,7 @@ import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { FinishedTasks } from '../engine/sweep.js';
-import type { SweepTimes } from '../rules/retention.js';
+import type { FinishedLog, FinishedTasks } from '../engine/sweep.js';
 import { EndedTasks } from './ended-tasks.js';
 import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
@@ -120,8 +119,8 @@ export class MemoryTasks implements FinishedTasks {
     this.#ended.setClockBack(now);
   }
 
-  sweepLogs(times: SweepTimes, limit: number): number {
-    return this.#logs.sweep(times, limit);
+  logs(endedBefore: number): Iterable<FinishedLog> {
+    return this.#logs.before(endedBefore);
   }
 
   sweepTasks(before: number, limit: number): number {
