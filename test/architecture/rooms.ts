@@ -241,7 +241,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'app',
       'adapters',
     ],
-    modules: ['node:crypto', 'node:path', 'node:process', 'express', 'fastify'],
+    modules: ['node:crypto', 'node:path', 'express', 'fastify'],
   },
 };
 
