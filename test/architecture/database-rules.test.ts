@@ -27,8 +27,8 @@ const FORMS = new Set([
 
 /** The constants, functions and classes of a file with a text that may decide. */
 function deciding({ text }: Pick<SourceFile, 'text'>, pattern: RegExp): readonly string[] {
-  return text.split(/^(?=(?:export )?(?:async )?(?:const|function|class) )/m).flatMap((part) => {
-    const name = /^(?:export )?(?:async )?(?:const|function|class) (\w+)/.exec(part)?.[1];
+  return text.split(/^(?=(?:export )?(?:async )?(?:const|function\*?|class) )/m).flatMap((part) => {
+    const name = /^(?:export )?(?:async )?(?:const|function\*?|class) (\w+)/.exec(part)?.[1];
     const texts = part.match(/`[^`]*`|'[^'\n]*'/g) ?? [];
     return name !== undefined && texts.some((found) => pattern.test(found)) ? [name] : [];
   });

@@ -154,7 +154,7 @@ function newTask(scopes: StoredScopes, scope: Scope, task: Task): NewTask {
     metadata: texts.metadata ?? null,
     history: isEnd ? (texts.history ?? null) : null,
     artifacts: isEnd ? (texts.artifacts ?? null) : null,
-    event: LogRecord.of(1, 0, { task }).text,
+    event: new LogRecord(1, 0, { task }).text,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState } from 'parley-a2a';
 import { isTerminal } from 'parley-a2a/kit';
-import { violationsOf } from 'parley-a2a/validation';
 import { type ToolEvent, toolEventsOf } from 'parley-a2a/tools';
+import { violationsOf } from 'parley-a2a/validation';
 import { idsOf, isFinal, isWaiting, shown, statusOf } from './event-view.js';
 import { type AssertionFinding, ProtocolAssertionError } from './protocol-assertion-error.js';
 import { assertToolLifecycle } from './tool-assertions.js';

@@ -64,7 +64,9 @@ export class ChangeTexts {
     this.#change = change;
     this.#limits = limits;
     this.#keepsStatus = change.append !== undefined && hasOnlyChunks(change.append);
-    const records = change.create ? [LogRecord.of(1, 0, { task: change.create.task })] : (change.append?.records ?? []);
+    const records = change.create
+      ? [new LogRecord(1, 0, { task: change.create.task })]
+      : (change.append?.records ?? []);
     this.#records = records.map(recordText);
     const before = change.before ?? NONE;
     const status = change.create?.task.status ?? change.append?.head.status;

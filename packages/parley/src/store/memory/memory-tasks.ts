@@ -38,7 +38,7 @@ export class MemoryTasks implements FinishedTasks {
    */
   insert(space: MemorySpace, task: Task, now: number): TaskEntry {
     const { tasks } = space;
-    const entry = new TaskEntry(space, { task, record: LogRecord.of(1, 0, { task }), now });
+    const entry = new TaskEntry(space, { task, record: new LogRecord(1, 0, { task }), now });
     // First of all: a space without a task goes with the last task that is dropped.
     tasks.set(task.id, entry);
     try {
@@ -88,7 +88,7 @@ export class MemoryTasks implements FinishedTasks {
     entry.space.madeLists?.touch(entry);
     if (isInterrupted(status.state)) this.#interrupted.add(entry);
     if (!isTerminal(status.state)) return;
-    entry.end(now);
+    entry.endedAt = now;
     this.#ended.add(entry);
     this.#logs.add(entry);
   }
