@@ -10,15 +10,15 @@ const PAGE = 'docs/decisions/0001-one-storage-engine.md';
 const SQL = /\bCASE WHEN\b|\b(?:lease_end|due|parked|held|ended|log_ended|ready|expires|until|node)\b\s*(?:[<>]|IS\b)/;
 const LUA = /\bcall\('/;
 const BACKENDS = {
-  PostgreSQL: { folder: 'packages/parley/src/store/postgres', text: SQL },
-  Redis: { folder: 'packages/parley/src/store/redis', text: LUA },
+  PostgreSQL: { folder: 'packages/postgres/src', text: SQL },
+  Redis: { folder: 'packages/redis/src/storage', text: LUA },
   SQLite: { folder: 'packages/parley/src/store/sqlite', text: SQL },
   'Durable Objects': { folder: 'packages/durable-object/src', text: SQL },
 } as const;
 
 /** Values of `store/rules` that backends may use: forms of rows, bounds and times. No decision is among them. */
 const FORMS = new Set([
-  ...['arrivalAt', 'NEXT_PLACE_LUA', 'nextPlace', 'waits'],
+  ...['arrivalAt', 'nextPlace', 'PLACES_PER_MS', 'waits'],
   ...['boundsOf', 'isLast', 'isWithin', 'LIST_BOUNDS', 'shownTask'],
   ...['deliveryHeadOf', 'deliveryValues', 'shownQueue', 'storedTask', 'waitingIn'],
   ...['logRetentionMs', 'sweepTimes'],

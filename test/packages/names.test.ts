@@ -7,6 +7,8 @@ import * as mcp from 'parley-a2a-mcp';
 import * as mutualTls from 'parley-a2a-mutual-tls';
 import * as openaiAgents from 'parley-a2a-openai-agents';
 import * as pino from 'parley-a2a-pino';
+import * as postgres from 'parley-a2a-postgres';
+import * as redis from 'parley-a2a-redis';
 import * as s3 from 'parley-a2a-s3';
 import * as signing from 'parley-a2a-signing';
 import * as testing from 'parley-a2a-testing';
@@ -63,6 +65,11 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
   'mutual-tls': [mutualTls, ['mutualTls']],
   'openai-agents': [openaiAgents, ['openAIAgent']],
   pino: [pino, ['pinoLogger']],
+  postgres: [
+    postgres,
+    ['PostgresStorage', 'migratePostgres', 'openPostgresStorage', 'postgresBackend', 'postgresStatus'],
+  ],
+  redis: [redis, ['RedisCache', 'RedisStorage', 'openRedisCache', 'openRedisStorage', 'redisBackend', 'redisStatus']],
   s3: [s3, ['s3FileStore']],
   signing: [
     signing,

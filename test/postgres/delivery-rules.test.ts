@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import type { DeliveryOutcome } from '../../packages/parley/src/store/push-storage.js';
 import {
   claimedDelivery,
@@ -10,6 +9,7 @@ import {
   settledDelivery,
 } from '../../packages/parley/src/store/rules/decide-delivery.js';
 import type { DeliveryHead } from '../../packages/parley/src/store/rules/delivery-head.js';
+import type { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
 import { ALICE, LEASE, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';

@@ -2,8 +2,6 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, expect, it } from 'vitest';
 import { queueOfConfig } from '../../packages/parley/src/store/engine/delivery-queues.js';
-import { RedisKeys } from '../../packages/parley/src/store/redis/redis-keys.js';
-import { headOf, headTextOf } from '../../packages/parley/src/store/redis/task-texts.js';
 import {
   claimedDelivery,
   dueDelivery,
@@ -12,6 +10,8 @@ import {
 import { claimedBy, isClaimable } from '../../packages/parley/src/store/rules/decide-lease.js';
 import { olderHalf } from '../../packages/parley/src/store/rules/decide-retention.js';
 import type { DeliveryHead } from '../../packages/parley/src/store/rules/delivery-head.js';
+import { RedisKeys } from '../../packages/redis/src/storage/redis-keys.js';
+import { headOf, headTextOf } from '../../packages/redis/src/storage/task-texts.js';
 import { ALICE, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { RedisServer } from '../support/servers/redis-server.js';

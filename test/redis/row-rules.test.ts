@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
-import { KEY, RedisKeys } from '../../packages/parley/src/store/redis/redis-keys.js';
-import { headOf, headTextOf } from '../../packages/parley/src/store/redis/task-texts.js';
+import { KEY, RedisKeys } from '../../packages/redis/src/storage/redis-keys.js';
+import { headOf, headTextOf } from '../../packages/redis/src/storage/task-texts.js';
 import { blockRuleProperty } from '../contract/storage/block-rule.js';
 import { LAST, type SweptTask, sweepRuleProperty } from '../contract/storage/sweep-rule.js';
 import { ALICE } from '../contract/storage/task-play.js';

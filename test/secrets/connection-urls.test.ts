@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openRedisCache } from 'parley-a2a/redis-cache';
 import { openStorage } from 'parley-a2a/storage';
+import { openRedisCache } from 'parley-a2a-redis';
 import { describe, expect, it } from 'vitest';
 import { EmptyFolder, type ParleyResult, parley } from '../cli/parley.js';
+import { BACKENDS } from '../support/backends.js';
 import { leakIn, planted } from '../support/planted-secrets.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
@@ -121,7 +122,7 @@ describe('the password in the url of a database is shown', () => {
       const lines: string[] = [];
       const take = (message: string, fields?: object) => void lines.push(`${message} ${JSON.stringify(fields)}`);
       const logger = { debug: take, info: take, warn: take, error: take };
-      const failed = await openStorage(url, { logger }).then(
+      const failed = await openStorage(url, { logger, backends: BACKENDS }).then(
         () => new Error('opened'),
         (error: Error) => error,
       );
