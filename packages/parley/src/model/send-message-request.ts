@@ -7,9 +7,13 @@ export type { SendMessageConfiguration, SendMessageRequest } from './protocol-ty
 
 /** The form of the answer that the caller asks for (Spec §3.2.2). */
 export const SendMessageConfigurationSchema = closed('SendMessageConfiguration', {
+  /** Media types that the caller can read. */
   acceptedOutputModes: Type.Optional(Type.Array(Type.String())),
+  /** A webhook for the events of the task. */
   taskPushNotificationConfig: Type.Optional(TaskPushNotificationConfigSchema),
+  /** Messages of the history in the answer at most. Absent: all of them. */
   historyLength: Type.Optional(int32({ minimum: 0 })),
+  /** True: the answer is the new task. Otherwise the call waits until the task has ended or waits for the caller. */
   returnImmediately: Type.Optional(Type.Boolean()),
 });
 

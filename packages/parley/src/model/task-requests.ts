@@ -16,6 +16,7 @@ export type {
 export const GetTaskRequestSchema = closed('GetTaskRequest', {
   tenant: Type.Optional(NonEmpty),
   id: NonEmpty,
+  /** Messages of the history in the answer at most. Absent: all of them. */
   historyLength: Type.Optional(int32({ minimum: 0 })),
 });
 
@@ -24,18 +25,25 @@ export const ListTasksRequestSchema = closed('ListTasksRequest', {
   tenant: Type.Optional(NonEmpty),
   contextId: Type.Optional(NonEmpty),
   status: Type.Optional(specified(TASK_STATES)),
+  /** Tasks of one page, from 1 to 100. Absent: 50. */
   pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  /** The `nextPageToken` of the page before. */
   pageToken: Type.Optional(NonEmpty),
+  /** Messages of the history of each task at most. */
   historyLength: Type.Optional(int32({ minimum: 0 })),
+  /** Only tasks whose status is from this time or later. */
   statusTimestampAfter: Type.Optional(Timestamp),
+  /** True: tasks have their artifacts. */
   includeArtifacts: Type.Optional(Type.Boolean()),
 });
 
 /** One page of tasks. All four members are always present (Spec §3.1.4). */
 export const ListTasksResponseSchema = closed('ListTasksResponse', {
   tasks: Type.Array(TaskSchema),
+  /** Empty on the last page. */
   nextPageToken: Type.String(),
   pageSize: int32(),
+  /** The count of all tasks that fit the filters. */
   totalSize: int32(),
 });
 
