@@ -30,6 +30,18 @@ const SOURCES = {
   'documented.mts': documentedTypes(peerless),
   'with-peers.mts': `${everything(subpaths)}\n${documentedTypes(subpaths)}`,
   'wrong.mts': "import { createA2AServer } from 'parley-a2a/node';\ncreateA2AServer({ agent: 1 });\n",
+  'named.mts': [
+    "import { connect } from 'parley-a2a';",
+    "const client = await connect('https://agent.example');",
+    'export const card: number = client.card;',
+    "const answer = await client.sendMessage('hello');",
+    'export const whole: number = answer;',
+    'if (answer.task) answer.task.status.message?.parts satisfies number;',
+    'else answer.message satisfies number;',
+    "const { task, text } = await client.ask('hello');",
+    'export const state: string | undefined = task?.status.state;',
+    'export const shown: string = text;',
+  ].join('\n'),
   'required.cts': [
     "import node = require('parley-a2a/node');",
     "import type { Task } from 'parley-a2a';",
@@ -97,5 +109,13 @@ describe('the types', () => {
       files: ['wrong.mts'],
     });
     expect(output).toContain("Type 'number' is not assignable");
+  });
+
+  it('show names, and a member tells the answers apart', async () => {
+    const output = await typeErrors('6.0', { ...BUNDLER, ...STRICT, ...NODE_TYPES, files: ['named.mts'] });
+    const named = output
+      .split('\n')
+      .flatMap((line) => /error TS\d+: Type '(.+?)' (?:is|does) not/.exec(line)?.[1] ?? []);
+    expect(named).toEqual(['AgentCard', 'SendMessageResponse', 'readonly Part[] | undefined', 'Message']);
   });
 });
