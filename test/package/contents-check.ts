@@ -82,29 +82,34 @@ describe('the package', () => {
   });
 });
 
-it('publint has nothing to say', async () => {
-  type Publint = { publint: (options: object) => Promise<{ messages: object[] }> };
-  const { publint } = await tool<Publint>('publint');
-  const { messages } = await publint({ pkgDir: installed, strict: true, pack: false });
-  expect(messages).toEqual([]);
-});
+describe.each(Object.entries(suite.tarballs))('%s', (_, path) => {
+  const data = readFileSync(path);
 
-it('the types are not wrong, for a package of ES modules alone', async () => {
-  type Problem = { kind: string; resolutionKind?: string };
-  type Core = {
-    createPackageFromTarballData(data: Uint8Array): object;
-    checkPackage(from: object): Promise<{ types: unknown; problems: Problem[] }>;
-  };
-  const core = await tool<Core>('@arethetypeswrong/core');
-  const { types, problems } = await core.checkPackage(
-    core.createPackageFromTarballData(readFileSync(tarballOf('parley-a2a'))),
-  );
-  expect(types).toMatchObject({ kind: 'included' });
-  // Node.js 10 does not know `exports`. CommonJS gets an ES module, which supported versions of Node.js can require.
-  const wrong = problems.filter(
-    ({ kind, resolutionKind }) => resolutionKind !== 'node10' && kind !== 'CJSResolvesToESM',
-  );
-  expect(wrong).toEqual([]);
+  it('gives publint nothing to say', async () => {
+    type Publint = { publint: (options: object) => Promise<{ messages: object[] }> };
+    const { publint } = await tool<Publint>('publint');
+    const tarball = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
+    const { messages } = await publint({ pack: { tarball }, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it('has no wrong types, as a package of ES modules alone', async () => {
+    type Problem = { kind: string; resolutionKind?: string };
+    type Core = {
+      createPackageFromTarballData(data: Uint8Array): object;
+      checkPackage(from: object): Promise<{ types: unknown; problems?: Problem[] }>;
+    };
+    const core = await tool<Core>('@arethetypeswrong/core');
+    const { types, problems } = await core.checkPackage(core.createPackageFromTarballData(data));
+    // A package of commands has no types.
+    if (types === false) return;
+    expect(types).toMatchObject({ kind: 'included' });
+    // Node.js 10 does not know `exports`. CommonJS gets an ES module, which supported versions of Node.js can require.
+    const wrong = problems?.filter(
+      ({ kind, resolutionKind }) => resolutionKind !== 'node10' && kind !== 'CJSResolvesToESM',
+    );
+    expect(wrong).toEqual([]);
+  });
 });
 
 it('leaves nothing of its making in the repository', () => {

@@ -112,7 +112,13 @@ describe('the types', () => {
   });
 
   it('show names, and a member tells the answers apart', async () => {
-    const output = await typeErrors('6.0', { ...BUNDLER, ...STRICT, ...NODE_TYPES, files: ['named.mts'] });
+    const output = await typeErrors('7.0', {
+      ...BRIEF,
+      ...BUNDLER,
+      ...STRICT,
+      ...NODE_TYPES,
+      files: ['named.mts'],
+    });
     const named = output
       .split('\n')
       .flatMap((line) => /error TS\d+: Type '(.+?)' (?:is|does) not/.exec(line)?.[1] ?? []);
