@@ -77,9 +77,8 @@ export function storageFault(error: unknown): string | undefined {
 
 interface Thrown {
   readonly name: string;
-  /** The reason of an error about cards, credentials or storages. For cards, also the possible choices. */
+  /** The reason of an error about cards, credentials or storages. */
   readonly fault?: string;
-  readonly choices?: readonly string[];
   readonly message: string;
   readonly code?: unknown;
   readonly details?: ProtocolDetails;
@@ -123,10 +122,10 @@ function protocolFailure(error: Thrown, { credentials, binding }: CallFacts): Fa
   };
 }
 
-function cardFailure({ message, fault, choices = [] }: Thrown): Failure {
+function cardFailure({ message, fault }: Thrown): Failure {
   if (fault === 'ambiguous') {
     const hint = 'pick one by #<identifier> behind the reference';
-    return local('A2ACLI_ERR_USAGE', `${message}: ${choices.join(', ')}`, hint);
+    return local('A2ACLI_ERR_USAGE', message, hint);
   }
   if (fault === 'unverified') {
     const hint =

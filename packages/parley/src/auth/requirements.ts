@@ -59,7 +59,10 @@ export function requireSkill(user: User | undefined, requirements: readonly Secu
   const unmet = unmetRequirement(user, requirements);
   if (unmet === undefined) return;
   // Without challenges of its own the answer has those of the authenticator.
-  if (unmet.missingScopes.length === 0) throw new UnauthenticatedError([]);
+  if (unmet.missingScopes.length === 0) {
+    const message = user && 'The credential is of a scheme with which no skill of this agent can be used';
+    throw new UnauthenticatedError([], message);
+  }
   const scope = unmet.missingScopes.join(' ');
   const message = `The credential lacks the scope ${scope}, without which no skill of this agent can be used`;
   throw new PermissionDeniedError(message, [`Bearer error="insufficient_scope", scope="${scope}"`]);

@@ -1,9 +1,10 @@
 import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { isObject } from '../model/json.js';
+import { kindOf } from '../model/kind-of.js';
 import type { CachedDocuments } from './cached-documents.js';
 import { originOf } from './credential-guard.js';
-import { webUrl } from './document-source.js';
+import { webUrl, withScheme } from './document-source.js';
 
 /** A card and its source. */
 export interface ResolvedCard {
@@ -142,13 +143,30 @@ export class AgentCardResolver {
   }
 }
 
-function httpUrl(reference: string): URL {
-  const url = webUrl(reference);
+/**
+ * An agent as a caller names it, with the scheme that an address such as `localhost:8080` lacks.
+ * @throws AgentCardError `invalid` for anything but an address or an object.
+ */
+export function namedAgent<Agent extends object>(agent: string | Agent): string | Agent {
+  if (typeof agent === 'object' && agent !== null) return agent;
+  return httpUrl(agent).href;
+}
+
+function httpUrl(reference: unknown): URL {
+  const url = typeof reference === 'string' ? (webUrl(reference) ?? webUrl(addressed(reference))) : undefined;
   if (url !== undefined) return url;
+  const given = typeof reference === 'string' ? JSON.stringify(reference) : kindOf(reference);
   throw new AgentCardError(
     'invalid',
-    `Name an agent by an http or https URL or by its card, not by ${JSON.stringify(reference)}`,
+    `Name an agent by its address, such as localhost:8080 or https://agent.example, or by its card, not by ${given}`,
   );
+}
+
+/** The URL of a host without a scheme. A word without a dot and a port may be anything, and gets none. */
+function addressed(reference: string): string {
+  const [authority = ''] = reference.split(/[/?#]/, 1);
+  const isHost = /^(?:\[[\da-f:.]+\]|\w[\w.-]*)(?::\d+)?$/i.test(authority) && /^localhost$|[.:]/i.test(authority);
+  return isHost ? withScheme(reference) : '';
 }
 
 /** Returns the identifier of a catalog entry from a URL fragment. */

@@ -1,5 +1,6 @@
 import { STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 import { A2AError } from '../errors/a2a-error.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type {
   DeleteTaskPushNotificationConfigRequest,
@@ -101,7 +102,7 @@ export class Client implements OperationMethods {
    * Sends a message and waits for the answer (Spec §3.1.1): a message, or a task that has ended or waits for the
    * caller.
    */
-  sendMessage(input: SendInput, options: CallOptions = {}): Promise<SendMessageResponse> {
+  async sendMessage(input: SendInput, options: CallOptions = {}): Promise<SendMessageResponse> {
     return this.#unary('sendMessage', this.#sendRequest(input, options), options);
   }
 
@@ -142,7 +143,7 @@ export class Client implements OperationMethods {
   }
 
   /** Gets a task (Spec §3.1.3). */
-  getTask(request: string | Wanted<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
+  async getTask(request: string | Wanted<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
     return this.#unary('getTask', withId(request), options);
   }
 
@@ -277,7 +278,7 @@ export class Client implements OperationMethods {
     }
   }
 
-  #unary<Name extends UnaryOperationName>(
+  async #unary<Name extends UnaryOperationName>(
     operation: Name,
     request: OperationTypes[Name]['request'],
     options: CallOptions,
@@ -391,6 +392,9 @@ function hasMessage({ history = [] }: Task, request: object): boolean {
   return history.some((message) => message.messageId === messageId);
 }
 
+/** @throws OptionsError for a request without an id. */
 function withId<Request extends { readonly id: string }>(request: string | Request): Request | { readonly id: string } {
-  return typeof request === 'string' ? { id: request } : request;
+  const wanted = typeof request === 'string' ? { id: request } : request;
+  if (typeof wanted?.id === 'string') return wanted;
+  throw new OptionsError('Nothing was sent', ['give the id of a task, as a text or as { id }']);
 }

@@ -7,7 +7,7 @@ import { HttpJsonTransport, type HttpJsonTransportOptions } from '../bindings/ht
 import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { JsonRpcTransport, type JsonRpcTransportOptions } from '../bindings/jsonrpc/jsonrpc-transport.js';
 import { AgentCalls } from '../client/agent-calls.js';
-import { AgentCardResolver, type ResolvedCard } from '../client/agent-card-resolver.js';
+import { AgentCardResolver, namedAgent, type ResolvedCard } from '../client/agent-card-resolver.js';
 import { AgentConnection } from '../client/agent-connection.js';
 import { CachedDocuments } from '../client/cached-documents.js';
 import { callDeadline } from '../client/call-deadline.js';
@@ -136,16 +136,27 @@ export async function connect(
   agent: string | AgentCard | InProcessAgent,
   options: ConnectOptions & InProcessPath = {},
 ): Promise<Client> {
-  if ([agent, ...Object.values(options)].flat().some((one) => one instanceof Promise)) {
+  if (agent instanceof Promise) {
     const { pendingOptions } = await import('../client/pending-options.js');
-    throw pendingOptions('connect', { agent, ...options });
+    throw pendingOptions('connect', { agent });
   }
-  if (typeof agent === 'object' && IN_PROCESS in agent) {
-    const { card, binding } = await agent[IN_PROCESS]({ path: options.path });
+  if (hasMembers(options)) (await import('./connect-options.js')).checkConnectOptions(options);
+  const named = namedAgent(agent);
+  if (typeof named === 'object' && IN_PROCESS in named) {
+    const { card, binding } = await named[IN_PROCESS]({ path: options.path });
     // A server object needs no signature: no wire can have changed its card.
     const { signatures: _, ...rest } = options;
-    return connect(card, { ...rest, bindings: [binding] });
+    return connectTo(card, { ...rest, bindings: [binding] });
   }
+  return connectTo(named, options);
+}
+
+/** False for the default of options: no code that checks them is loaded. */
+function hasMembers(options: object): boolean {
+  return Object(options) !== options || Object.keys(options).length > 0;
+}
+
+async function connectTo(agent: string | AgentCard, options: ConnectOptions): Promise<Client> {
   const { logger = silentLogger, onConnection = ignored } = options;
   const runtime: ClientRuntime = {
     clock: callerClock,
@@ -191,7 +202,9 @@ export interface FetchCardOptions
  * The card of an agent, even if it offers no interface that this client can call.
  * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks.
  */
-export async function fetchAgentCard(agent: string | AgentCard, options: FetchCardOptions = {}): Promise<AgentCard> {
+export async function fetchAgentCard(given: string | AgentCard, options: FetchCardOptions = {}): Promise<AgentCard> {
+  if (hasMembers(options)) (await import('./connect-options.js')).checkFetchCardOptions(options);
+  const agent = namedAgent(given);
   const decode = (document: unknown) => {
     options.onDocument?.(document);
     return decodeAgentCard(document);

@@ -13,7 +13,7 @@ import { consoleExtension } from '../app/console/console-extension.js';
 import type { ConsolePackage } from '../app/console/console-files.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { openApiExtension } from '../app/openapi/openapi-extension.js';
-import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
+import type { AgentOptions } from '../app/options/agent-options.js';
 import type { AgentsByPath } from '../app/options/agents-by-path.js';
 import { checkHost, checkPlacedAgent, type MountOptions } from '../app/options/host-options.js';
 import { type ServerOptions, serverSchemas } from '../app/options/server-options.js';
@@ -26,7 +26,6 @@ import { missingPackage } from '../errors/missing-package.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
-import type { AgentExecutor } from '../server/agent-executor.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import type { OwnerQuery } from '../store/owner-query.js';
 import type { ErasedCounts, EraseOwnerOptions } from '../user-data/erase-owner.js';
@@ -65,14 +64,8 @@ export type { OwnerCounts } from '../user-data/owner-data.js';
 export { readCardKeys, type SignCardOptions, signCard } from './card-key-files.js';
 export { apiKeysFile, basicUsersFile, type CredentialOptions, credentialAuthenticator } from './credential-files.js';
 
-/** One agent and its server. Without an agent the server tells its callers that it has none yet. */
-export type A2AServerOptions = (AgentOptions | AgentlessOptions) & MountOptions & ServerOptions;
-
-/** The options of a server whose agent is not written yet. */
-export interface AgentlessOptions extends ServedAgentOptions {
-  readonly agent?: never;
-  readonly handler?: never;
-}
+/** One agent and its server. */
+export type A2AServerOptions = AgentOptions & MountOptions & ServerOptions;
 
 /** Several agents behind one server. */
 export interface A2AHostOptions extends ServerOptions {
@@ -163,21 +156,12 @@ export async function exportOwner(options: Omit<ExportOwnerOptions, 'clock' | 'i
   return exportOwnerTo({ ...options, clock: systemClock, ids: systemIds });
 }
 
-/** The agent of a server whose author has not given it one yet. */
-const noAgentYet: AgentExecutor = {
-  replies: 'either',
-  async execute(_context, events) {
-    await events.message('This server has no agent yet. Its author gives it one with createA2AServer({ agent }).');
-  },
-};
-
 /**
  * A server of one agent, complete with its card, both HTTP bindings, streaming, and tasks in memory or the storage
  * given.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
-export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
-  const options = hasAgent(given) ? given : { ...given, agent: noAgentYet };
+export function createA2AServer(options: A2AServerOptions): A2AServer {
   checkPlacedAgent({ subject: 'createA2AServer', schemas: serverSchemas, options });
   const { path = '/' } = options;
   const { server, ...parts } = serverOf('createA2AServer', { [path]: options }, options);
@@ -200,10 +184,6 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
     tasksOf: (owner) => server.tasks(path, owner),
     ...callsOf(server, parts),
   };
-}
-
-function hasAgent(options: A2AServerOptions): options is AgentOptions & MountOptions & ServerOptions {
-  return options.agent !== undefined || options.handler !== undefined;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Task } from '../model/task.js';
 import type { IdSource } from '../runtime/id-source.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
+import { agentErrorIn, noteError } from '../testing/agent-errors.js';
 import { CountingIds } from '../testing/counting-ids.js';
 import { waitOn } from '../testing/waits.js';
 import { callerClock } from './runtime.js';
@@ -63,15 +64,25 @@ export async function testAgent(agent: TestedAgent, options: TestAgentOptions = 
     ...server
   } = options;
   const ports = { storage, clock, ids };
-  const { client, close } = await startProcess({ subject: 'testAgent', agent, options: server, user, ...ports });
+  const started = await startProcess({ subject: 'testAgent', agent, options: server, user, ...ports });
+  const { client, close, errors } = started;
   const stream = (input: SendInput, call?: CallOptions) => client.sendStreamingMessage(input, call);
   return {
     client,
     clock,
     storage,
-    send: (input, call) => client.sendMessage(input, call),
+    send: async (input, call) => {
+      const answer = await client.sendMessage(input, call);
+      if ('task' in answer) noteError([answer.task], () => errors.of(answer.task.id));
+      return answer;
+    },
     stream,
-    collect: (input, call) => new EventCollector(stream(input, call)),
+    collect: (input, call) => {
+      const turn = stream(input, call);
+      const collector = new EventCollector(turn);
+      noteError([collector.events], () => errors.of(turn.taskId));
+      return collector;
+    },
     cancel: (taskId) => client.cancelTask(taskId),
     advance: (ms) => clock.advance(ms),
     settle: () => clock.settle(),
@@ -94,6 +105,11 @@ export interface AgentRun {
   readonly message: Message | undefined;
   /** The text of the answer. */
   readonly text: string;
+  /**
+   * The error that failed the task, with its stack: the agent threw it, or published an event that is not valid. The
+   * caller of an agent never sees it. Absent: there is none.
+   */
+  readonly error: unknown;
 }
 
 /**
@@ -114,8 +130,11 @@ export async function runAgent(
       collector.waitForEnd(timeoutMs === undefined ? {} : { timeoutMs }),
     );
     const [first] = events;
-    if (first === undefined) return { events, task: undefined, message: undefined, text: '' };
-    if ('message' in first) return { events, task: undefined, message: first.message, text: textOf(first.message) };
+    const error = agentErrorIn([events]);
+    if (first === undefined) return { events, task: undefined, message: undefined, text: '', error };
+    if ('message' in first) {
+      return { events, task: undefined, message: first.message, text: textOf(first.message), error };
+    }
     const id =
       'task' in first
         ? first.task.id
@@ -123,7 +142,8 @@ export async function runAgent(
           ? first.statusUpdate.taskId
           : first.artifactUpdate.taskId;
     const task = await tested.client.getTask(id);
-    return { events, task, message: undefined, text: textOf(task) };
+    noteError([task, ...events], () => error);
+    return { events, task, message: undefined, text: textOf(task), error };
   } finally {
     await tested.close();
   }

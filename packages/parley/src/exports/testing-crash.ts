@@ -86,7 +86,7 @@ export async function crashAndResume(
   await first.send(input);
   await first.until('the crash', () => first.isDead || first.isOver, timeoutMs);
   if (!first.isDead)
-    throw crashFailure(`a crash ${pointText(at)}`, `the end of the turn: ${shown(first.events.at(-1))}`);
+    throw crashFailure(`a crash ${pointText(at)}`, `the end of the turn: ${shown(first.events.at(-1))}`, first.error);
   if (first.isOver) throw crashFailure('a crash before the end of the turn', `one after ${shown(first.events.at(-1))}`);
   const { key } = first;
   await clock.advance((server.limits?.leaseMs ?? DEFAULT_ENGINE_LIMITS.leaseMs) + 1);
@@ -100,7 +100,7 @@ export async function crashAndResume(
       records.map(({ event }) => event),
       [first.events, second.events],
     );
-    if (undisturbed?.task !== undefined) assertSameOutcome(task, undisturbed.task);
+    if (undisturbed?.task !== undefined) assertSameOutcome(task, undisturbed.task, second.error);
     const { events: firstAttempt, checkpoint } = first;
     return { firstAttempt, secondAttempt: second.events, checkpoint, task, text: textOf(task) };
   } finally {
@@ -171,6 +171,11 @@ class CrashedProcess {
 
   get isDead(): boolean {
     return this.#view.isDead;
+  }
+
+  /** The error of the agent. */
+  get error(): unknown {
+    return this.#process?.errors.of(this.#key?.id);
   }
 
   /** True once the turn has ended. */

@@ -15,6 +15,7 @@ import type { AgentExecutor } from '../server/agent-executor.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import { silentLogger } from '../telemetry/logger.js';
+import { AgentErrors } from '../testing/agent-errors.js';
 import type { ManualClock } from '../testing/manual-clock.js';
 import { connect } from './client.js';
 import { hostSetup } from './host-setup.js';
@@ -35,6 +36,7 @@ export type TestServerOptions = Omit<AgentHandlerOptions, 'agent' | 'handler' | 
 /** A server in this process, without a socket. */
 export interface TestProcess {
   readonly client: Client;
+  readonly errors: AgentErrors;
   close(graceMs: number): Promise<void>;
 }
 
@@ -66,13 +68,19 @@ export async function startProcess({
     storage: ports.storage,
   };
   checkPlacedAgent({ subject, schemas: hostSchemas, options: placed });
-  const { path = '/' } = placed;
+  const errors = new AgentErrors();
+  const { path = '/', logger = silentLogger } = placed;
   const defaults = { logger: silentLogger, operates: false, compressor: webCompressor };
   const {
     host: setup,
     rule,
     inProcess,
-  } = hostSetup({ subject, agents: { [path]: placed }, options: placed, defaults });
+  } = hostSetup({
+    subject,
+    agents: { [path]: placed },
+    options: { ...placed, logger: errors.logger(logger) },
+    defaults,
+  });
   const baseUrl: BaseUrlRule = { ...rule, bound: () => undefined };
   const streams = new OpenStreams();
   const host = new AgentHost({
@@ -88,6 +96,7 @@ export async function startProcess({
   const client = await connect({ [IN_PROCESS]: (place) => inProcess.way({ ...place, user }) });
   return {
     client,
+    errors,
     close: async (graceMs) => {
       host.drain();
       await host.close(graceMs);
@@ -96,8 +105,9 @@ export async function startProcess({
   };
 }
 
-/** The options of an agent in any form. */
+/** The options of an agent in any form. What is none is refused with them. */
 function sourceOf(agent: TestedAgent): AgentOptions {
+  if (Object(agent) !== agent) return { agent: agent as PlainAgent };
   if ('agent' in agent || 'handler' in agent) return agent;
   return BY_VERB.send in agent ? { handler: agent } : { agent };
 }

@@ -5,6 +5,7 @@ import { isTerminal, type TaskState } from '../model/task-state.js';
 import { violationsOf } from '../model/violations.js';
 import type { ToolEvent } from '../tools/tool.js';
 import { toolEventsOf } from '../tools/tool-records.js';
+import { agentErrorIn, withCause } from './agent-errors.js';
 import { idsOf, isFinal, isWaiting, shown, statusOf } from './event-view.js';
 import { type AssertionFinding, ProtocolAssertionError } from './protocol-assertion-error.js';
 import { assertToolLifecycle } from './tool-assertions.js';
@@ -23,7 +24,7 @@ export interface ExpectedIds {
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertTaskCreationAndWorkingStatus(events: AssertedEvents): void {
-  const found = finder('assertTaskCreationAndWorkingStatus');
+  const found = finder('assertTaskCreationAndWorkingStatus', events);
   const list = listOf(events);
   const [first] = list;
   if (first === undefined || !('task' in first))
@@ -48,7 +49,7 @@ export function assertTaskCreationAndWorkingStatus(events: AssertedEvents): void
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertUniqueFinalEventIsLast(events: AssertedEvents): void {
-  const found = finder('assertUniqueFinalEventIsLast');
+  const found = finder('assertUniqueFinalEventIsLast', events);
   const list = listOf(events);
   const last = list.at(-1);
   if (last === undefined) throw found({ expected: 'a final event', actual: 'no event' });
@@ -67,7 +68,7 @@ export function assertUniqueFinalEventIsLast(events: AssertedEvents): void {
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertConsistentIdPropagation(events: AssertedEvents, expected: ExpectedIds = {}): void {
-  const found = finder('assertConsistentIdPropagation');
+  const found = finder('assertConsistentIdPropagation', events);
   const list = listOf(events);
   const first = list[0] === undefined ? {} : idsOf(list[0]);
   const wanted: ExpectedIds = { ...first, ...expected };
@@ -92,7 +93,7 @@ export function assertConsistentIdPropagation(events: AssertedEvents, expected: 
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertChronologicalOrdering(events: AssertedEvents): void {
-  const found = finder('assertChronologicalOrdering');
+  const found = finder('assertChronologicalOrdering', events);
   let before = '';
   for (const [eventIndex, event] of listOf(events).entries()) {
     const timestamp = statusOf(event)?.timestamp;
@@ -112,7 +113,7 @@ export function assertChronologicalOrdering(events: AssertedEvents): void {
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertValidArtifactUpdates(events: AssertedEvents): void {
-  const found = finder('assertValidArtifactUpdates');
+  const found = finder('assertValidArtifactUpdates', events);
   const known = new Set<string>();
   const complete = new Set<string>();
   for (const [eventIndex, event] of listOf(events).entries()) {
@@ -142,7 +143,7 @@ export function assertValidArtifactUpdates(events: AssertedEvents): void {
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertTaskFinalState(ended: Task | AssertedEvents, state: TaskState): void {
-  const found = finder('assertTaskFinalState');
+  const found = finder('assertTaskFinalState', ended);
   if ('status' in ended) {
     if (ended.status.state !== state) throw found({ expected: state, actual: withReason(ended) });
     return;
@@ -166,7 +167,7 @@ export interface InvariantOptions extends ExpectedIds {
  * @throws ProtocolAssertionError of the first rule that does not hold.
  */
 export function assertAllProtocolInvariants(events: AssertedEvents, options: InvariantOptions = {}): void {
-  const found = finder('assertAllProtocolInvariants');
+  const found = finder('assertAllProtocolInvariants', events);
   const list = listOf(events);
   for (const [eventIndex, event] of list.entries()) {
     const violation = faultOf(event);
@@ -187,8 +188,19 @@ export function assertAllProtocolInvariants(events: AssertedEvents, options: Inv
   const calls = toolEventsIn(list);
   const last = list.at(-1);
   const mayBeOpen = (last && statusOf(last)?.state) !== 'TASK_STATE_COMPLETED';
-  if (calls.length > 0) assertToolLifecycle(calls, { mayBeOpen });
+  if (calls.length > 0) checkTools(calls, { mayBeOpen, error: errorOf(events) });
   if (finalState !== undefined) assertTaskFinalState(list, finalState);
+}
+
+function checkTools(
+  calls: readonly ToolEvent[],
+  { mayBeOpen, error }: { readonly mayBeOpen: boolean; readonly error: unknown },
+): void {
+  try {
+    assertToolLifecycle(calls, { mayBeOpen });
+  } catch (thrown) {
+    throw thrown instanceof ProtocolAssertionError ? withCause(thrown, error) : thrown;
+  }
 }
 
 /** The changes of calls of tools. The task at the start tells the calls of earlier turns, in their last state. */
@@ -208,8 +220,15 @@ type IdsOfMember = { readonly taskId?: string; readonly contextId?: string };
 
 type Finding = Omit<AssertionFinding, 'assertion'>;
 
-function finder(assertion: string): (finding: Finding) => ProtocolAssertionError {
-  return (finding) => new ProtocolAssertionError({ assertion, ...finding });
+/** Makes the errors of an assertion. An error of the agent in these events is their cause. */
+function finder(assertion: string, seen: Task | AssertedEvents): (finding: Finding) => ProtocolAssertionError {
+  return (finding) => withCause(new ProtocolAssertionError({ assertion, ...finding }), errorOf(seen));
+}
+
+function errorOf(seen: Task | AssertedEvents): unknown {
+  if ('status' in seen) return agentErrorIn([seen]);
+  const list = listOf(seen);
+  return agentErrorIn([list, ...list]);
 }
 
 function listOf(events: AssertedEvents): readonly StreamResponse[] {

@@ -137,7 +137,9 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
 
 /** The first problem of options that passed their schema. `inherited` is the authenticator of the host. */
 export function agentProblem(options: AgentOptions, inherited?: Authenticator): string | undefined {
-  if ((options.agent === undefined) === (options.handler === undefined)) return 'needs either agent or handler';
+  if (options.agent === undefined && options.handler === undefined)
+    return 'needs an agent: a function, such as agent: (prompt) => prompt.toUpperCase()';
+  if (options.agent !== undefined && options.handler !== undefined) return 'has an agent and a handler: give one';
   const authenticator = options.authenticator ?? inherited;
   const { securitySchemes = authenticator?.securitySchemes } = options;
   const undeclared = undeclaredSchemes(options, securitySchemes);
