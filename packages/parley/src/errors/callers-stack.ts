@@ -6,18 +6,24 @@ const [, HOME] = /^file:\/\/(.*\/(?:node_modules\/parley-a2a|packages\/(?=parley
 
 /** Matches a frame with a place, such as `at file:///agent.js:3:1`. */
 const FRAME = /^ {4}at .*:\d+:\d+\)?$/;
+/** The frames of a call of the client, from its request to the line of the caller. */
+const MOST_FRAMES = 50;
 
 /**
  * Leaves the frames of the library out of the beginning of a stack, so that it begins with the line of the caller. A
- * stack without such a line stays as it is.
+ * stack without such a line stays as it is. Call it where the error is made.
  */
-export function beginAtCaller(error: Error): void {
-  const lines = error.stack?.split('\n') ?? [];
+export function beginAtCaller<Made extends Error>(error: Made): Made {
+  if (HOME === undefined || Error.captureStackTrace === undefined) return error;
+  const { stack = '' } = error;
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = MOST_FRAMES;
+  Error.captureStackTrace(error);
+  Error.stackTraceLimit = stackTraceLimit;
+  const lines = (error.stack ?? '').split('\n');
   const first = lines.findIndex((line) => line.startsWith('    at '));
-  const caller = lines.findIndex((line) => FRAME.test(line) && !line.includes('node:') && !isOwn(line));
-  if (first >= 0 && caller > first) error.stack = [...lines.slice(0, first), ...lines.slice(caller)].join('\n');
-}
-
-function isOwn(frame: string): boolean {
-  return HOME === undefined || frame.includes(HOME);
+  const caller = lines.findIndex((line) => FRAME.test(line) && !line.includes('node:') && !line.includes(HOME));
+  const frames = caller < 0 ? [] : lines.slice(caller, caller + stackTraceLimit);
+  error.stack = caller < 0 ? stack : [...lines.slice(0, first), ...frames].join('\n');
+  return error;
 }

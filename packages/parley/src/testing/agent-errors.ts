@@ -1,3 +1,4 @@
+import { beginAtCaller } from '../errors/callers-stack.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ProtocolAssertionError } from './protocol-assertion-error.js';
 
@@ -21,10 +22,16 @@ export function agentErrorIn(objects: readonly object[]): unknown {
 /** An assertion about the turn of an agent that threw: the error of the agent is its cause. */
 export function withCause(assertion: ProtocolAssertionError, cause: unknown): ProtocolAssertionError {
   if (cause === undefined) return assertion;
-  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  assertion.message += `. The agent failed with ${text}`;
+  assertion.message += `. The agent failed with ${textOf(cause)}`;
   assertion.cause = cause;
-  return assertion;
+  return beginAtCaller(assertion);
+}
+
+/** The text of an error and of its causes. The fault of an invalid event is the cause of its error. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const text = `${error.name}: ${error.message}`;
+  return error.cause === undefined ? text : `${text} (${textOf(error.cause)})`;
 }
 
 /** The first error of each task that the engine logs: its agent threw, or published an event that is not valid. */

@@ -2,6 +2,7 @@ import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
 import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
 import { checkExposure, type HttpServerTimes } from '../../app/options/server-options.js';
 import type { TlsOptions } from '../../app/options/tls-options.js';
+import { beginAtCaller } from '../../errors/callers-stack.js';
 import { OptionsError } from '../../errors/options-error.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import type { BoundInterface } from '../../model/bound-interface.js';
@@ -133,14 +134,20 @@ export class AgentServer {
     await this.#http.sharePort();
     // Programs in JavaScript may give the text of an environment variable.
     await this.#host.listen({ host, port: Number(port), tls, allowAnonymous });
-    const bound = await this.#http.listen({ host, port }).catch(async (error: unknown) => {
-      await this.#host.closeSockets();
-      throw listenError(error, { host, port });
-    });
+    const bound = await this.#listenAt({ host, port });
     const wildcard = WILDCARDS.includes(bound.host);
     const name = wildcard ? '127.0.0.1' : bound.host.includes(':') ? `[${bound.host}]` : bound.host;
     const scheme = this.#options.tls === undefined ? 'http' : 'https';
     this.#bound = { url: `${scheme}://${name}:${bound.port}`, wildcard, host: bound.host };
+  }
+
+  async #listenAt(place: BoundAddress): Promise<BoundAddress> {
+    try {
+      return await this.#http.listen(place);
+    } catch (error) {
+      await this.#host.closeSockets();
+      throw listenError(error, place);
+    }
   }
 
   /**
@@ -187,5 +194,5 @@ function listenError(cause: unknown, { host, port }: BoundAddress): unknown {
   const fault = LISTEN_FAULTS[code];
   if (fault === undefined) return cause;
   const error = new Error(`Cannot listen on ${host}:${port} (${code}): ${fault}`, { cause });
-  return Object.assign(error, { code });
+  return Object.assign(beginAtCaller(error), { code });
 }
