@@ -112,7 +112,8 @@ function protocolFailure(error: Thrown, { credentials, binding }: CallFacts): Fa
     return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
   if (code === 'UNAUTHENTICATED')
     return local('A2ACLI_ERR_AUTH_FAILED', `the agent refused the credential: ${message}`, undefined);
-  if (code === 'PERMISSION_DENIED') return local('A2ACLI_ERR_AUTH_FAILED', message, credentials ? LACKS_RIGHT : undefined);
+  if (code === 'PERMISSION_DENIED')
+    return local('A2ACLI_ERR_AUTH_FAILED', message, credentials ? LACKS_RIGHT : undefined);
   const unnamed = error.details?.violations?.filter(({ field }) => !message.includes(field)) ?? [];
   const violations = unnamed.map(({ field, description }) => `${field}: ${description}`);
   return {

@@ -72,7 +72,9 @@ function loadHint({ message, ...error }: Error, path: string): string {
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
     return `serve loads JavaScript and TypeScript; --exec runs any program: parley serve --exec "<program> ${path}"`;
   const [, name] = /^Cannot find package '(@[^/']+\/[^/']+|[^/']+)/.exec(message) ?? [];
-  return code === 'ERR_MODULE_NOT_FOUND' && name !== undefined ? `npm install ${name}` : '--debug shows the whole trace';
+  return code === 'ERR_MODULE_NOT_FOUND' && name !== undefined
+    ? `npm install ${name}`
+    : '--debug shows the whole trace';
 }
 
 /**
@@ -96,7 +98,9 @@ function syntaxFault(file: string, seen: Set<string>): string | undefined {
   seen.add(file);
   const found = firstPlace(spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' }).stderr);
   if (found !== undefined) return found;
-  for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import) *['"](\.{1,2}\/[^'"\n]*)['"]/g)) {
+  for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(
+    /(?:from|import) *['"](\.{1,2}\/[^'"\n]*)['"]/g,
+  )) {
     const inside = syntaxFault(resolve(dirname(file), specifier), seen);
     if (inside !== undefined) return inside;
   }

@@ -120,8 +120,7 @@ export function admittedUser(authenticator: Authenticator, found: Authentication
     throw new UnauthenticatedError(authenticator.challenges);
   }
   const { challenges, missingScopes = [] } = found;
-  if (missingScopes.length === 0)
-    throw new UnauthenticatedError(challenges ?? authenticator.challenges, NOT_ACCEPTED);
+  if (missingScopes.length === 0) throw new UnauthenticatedError(challenges ?? authenticator.challenges, NOT_ACCEPTED);
   const scope = missingScopes.join(' ');
   const message = `The credential lacks the scope ${scope}`;
   throw new PermissionDeniedError(message, challenges ?? [`Bearer error="insufficient_scope", scope="${scope}"`]);

@@ -1,6 +1,7 @@
 import { OptionsError } from '../errors/options-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { SecurityRequirement } from '../model/security-scheme.js';
+import { refuseArgument } from '../options/check-options.js';
 import type { Authentication, Authenticator, Credentials } from './authenticator.js';
 import type { User } from './user.js';
 
@@ -45,8 +46,10 @@ function unmetRequirement(
  */
 export function mayUseSkill(
   user: User | undefined,
-  { securityRequirements }: { readonly securityRequirements?: readonly SecurityRequirement[] },
+  skill: { readonly securityRequirements?: readonly SecurityRequirement[] },
 ): boolean {
+  if (Object(skill) !== skill) refuseArgument('mayUseSkill', 'a user and a skill of a card', skill);
+  const { securityRequirements } = skill;
   return unmetRequirement(user, securityRequirements) === undefined;
 }
 
@@ -100,6 +103,8 @@ export function requiring(
 export function requireScopes(authenticator: Authenticator, ...scopes: readonly string[]): Authenticator {
   if (scopes.length === 0 || scopes.some((scope) => typeof scope !== 'string' || scope === ''))
     throw new OptionsError('requireScopes', ['needs at least one scope, each a text and not a list']);
+  if (typeof authenticator?.authenticate !== 'function')
+    refuseArgument('requireScopes', 'an authenticator and scopes', authenticator);
   const requirements = requirementsOf(authenticator).map(({ schemes = {} }) => ({
     schemes: Object.fromEntries(
       Object.entries(schemes).map(([name, { list = [] }]) => [name, { list: [...new Set([...list, ...scopes])] }]),
@@ -116,6 +121,7 @@ export function requireScopes(authenticator: Authenticator, ...scopes: readonly 
 
 /** The authenticator with which callers without a credential are anonymous. A wrong credential is still refused. */
 export function optional(authenticator: Authenticator): Authenticator {
+  if (typeof authenticator?.authenticate !== 'function') refuseArgument('optional', 'an authenticator', authenticator);
   return derived(authenticator, {
     optional: true,
     authenticate: (credentials: Credentials) => authenticator.authenticate(credentials),

@@ -34,8 +34,7 @@ export interface ClientCallContext {
 export type CallDefaults = Pick<CallOptions, 'extensions' | 'headers'>;
 
 /** The options of all calls, and those that only some of them take. */
-const NAMES =
-  /^(?:signal|timeoutMs|metadata|extensions|headers|traceparent|lastEventId|until|pollMs|longestPollMs)$/;
+const NAMES = /^(?:signal|timeoutMs|metadata|extensions|headers|traceparent|lastEventId|until|pollMs|longestPollMs)$/;
 
 /**
  * Makes the context of a call from its options and the client's defaults.

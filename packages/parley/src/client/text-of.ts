@@ -1,14 +1,19 @@
 import type { Artifact } from '../model/artifact.js';
+import { isObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part, TextPart } from '../model/part.js';
 import type { Task } from '../model/task.js';
+import { refuseArgument } from '../options/check-options.js';
 
 /**
  * Returns the text of a task, an artifact or a message; `''` if there is none. Adjacent text parts of an artifact are
  * one text, because streams append one part per chunk (Spec §3.5.2). Text parts of a message, and texts around a file,
  * get lines of their own. The text of a task is that of its artifacts, or of its status message if they have no text.
+ * @throws OptionsError for anything else, such as the answer around a task.
  */
 export function textOf(content: Task | Artifact | Message): string {
+  if (!isObject(content) || !('status' in content || Array.isArray(content.parts)))
+    refuseArgument('textOf', 'a task, an artifact or a message, such as answer.task', content);
   if ('status' in content) {
     const { artifacts = [], status } = content;
     // An artifact may have data only, such as the calls of tools.
@@ -24,6 +29,7 @@ export function textOf(content: Task | Artifact | Message): string {
  * with another media type or file name stays separate. A joined part has the metadata of its first chunk.
  */
 export function joinedParts(parts: readonly Part[]): readonly Part[] {
+  if (!Array.isArray(parts)) refuseArgument('joinedParts', 'the list of parts of an artifact', parts);
   const joined: Part[] = [];
   let texts: string[] = [];
   let first: TextPart | undefined;

@@ -24,7 +24,7 @@ import {
   ClientCertificates as ClientCertificatesScheme,
   clientCertificatesSchema,
 } from '../auth/schemes/client-certificates.js';
-import { checkOptions } from '../options/check-options.js';
+import { checkOptions, refuseArgument } from '../options/check-options.js';
 import { closed } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { systemClock } from './runtime.js';
@@ -99,6 +99,7 @@ export class BasicUsers extends BasicUsersScheme {
  * Cloudflare Workers allow 100,000. Rejects with OptionsError for an empty password.
  */
 export async function hashPassword(password: string, options: { readonly iterations?: number } = {}): Promise<string> {
+  if (typeof password !== 'string') refuseArgument('hashPassword', 'a password as text', password);
   const { iterations } = checkOptions({ subject: 'hashPassword', schema: hashSchema, options });
   return newPasswordHash(password, { salt: random(16), ...(iterations !== undefined && { iterations }) });
 }

@@ -14,6 +14,9 @@ import { RefusedAddressError } from '../errors/refused-address-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { parseIp } from '../net/ip-address.js';
 import { isLoopback } from '../net/loopback.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, flag, func } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { silentLogger } from '../telemetry/logger.js';
 import { type ConnectOptions, connect } from './client.js';
 import { callerClock, systemClock } from './runtime.js';
@@ -43,12 +46,20 @@ export interface CapnwebTransportOptions {
 const VERSION = '1.0';
 const TIMES = { connectMs: 10_000, answerMs: 300_000, pingMs: 25_000, idleMs: 30_000 };
 
+const ms = Type.Optional(Type.Number());
+const transportSchema = closed({
+  plaintext: Type.Optional(flag),
+  webSocket: Type.Optional(func),
+  ...{ connectMs: ms, answerMs: ms, pingMs: ms, idleMs: ms },
+});
+
 /**
  * The client's half of Cap'n Web, for `connect(url, { bindings: [capnwebTransport()] })`. Needs the package `capnweb`,
  * which the first call loads. A client opens one WebSocket for each credential, and closes it when it is idle.
  * @throws OptionsError naming every option at fault.
  */
 export function capnwebTransport(options: CapnwebTransportOptions = {}): ClientBinding {
+  checkOptions({ subject: 'capnwebTransport', schema: transportSchema, options });
   const { plaintext = false, webSocket, ...times } = options;
   const settings = { ...TIMES, ...times };
   const problems = Object.entries(settings)

@@ -6,7 +6,6 @@ import {
   func,
   mapOf,
   type OptionSchemas,
-  positive,
   text,
   texts,
   withMethod,

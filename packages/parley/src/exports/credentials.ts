@@ -8,7 +8,7 @@ import type { OAuthClientOptions, OAuthEndpoints } from '../auth/oauth/oauth-opt
 import { CredentialGuard, originOf } from '../client/credential-guard.js';
 import { credentialedFetch as guardedFetch, type PlainFetch } from '../client/credentialed-fetch.js';
 import type { AgentCard } from '../model/agent-card.js';
-import { checkOptions } from '../options/check-options.js';
+import { checkOptions, refuseArgument } from '../options/check-options.js';
 import { closed, func, type OptionSchemas, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { silentLogger } from '../telemetry/logger.js';
@@ -45,9 +45,9 @@ export { shownUrl, urlSecrets } from '../telemetry/shown-url.js';
 
 /** The ports of a client. Its requests reach private addresses only at origins that the caller has named. */
 function runtimeFor(options: Pick<OAuthClientOptions, 'issuer' | 'endpoints' | 'endpointOrigins' | 'trustedOrigins'>) {
-  const { issuer, endpoints, endpointOrigins = [] } = options;
+  const { issuer, endpoints, endpointOrigins = [] } = Object(options) as typeof options;
   const named: readonly string[] = endpoints === undefined ? [] : Object.values(endpoints);
-  const { trustedOrigins = [issuer, ...endpointOrigins, ...named] } = options;
+  const { trustedOrigins = [issuer, ...endpointOrigins, ...named] } = Object(options) as typeof options;
   return { clock: callerClock, fetch: fetchTrusting(trustedOrigins) };
 }
 
@@ -92,6 +92,7 @@ export async function discoverEndpoints(
   issuer: string,
   given: DiscoverEndpointsOptions = {},
 ): Promise<OAuthEndpoints | undefined> {
+  if (typeof issuer !== 'string') refuseArgument('discoverEndpoints', 'the url of an issuer', issuer);
   const checked = checkOptions({ subject: 'discoverEndpoints', schema: discoverSchema, options: given });
   const { signal = new AbortController().signal, ...options } = checked;
   const client = { ...options, issuer, clientId: '' };
@@ -113,6 +114,8 @@ export interface CredentialedFetchOptions {
  * refuses the credentials and the provider has others, the request is repeated once.
  */
 export function credentialedFetch(provider: CredentialProvider, options: CredentialedFetchOptions): PlainFetch {
+  if (typeof provider?.credentials !== 'function')
+    refuseArgument('credentialedFetch', 'credentials, such as apiKey(key)', provider);
   const checked = checkOptions({ subject: 'credentialedFetch', schema: credentialedFetchSchema, options });
   const { card, trustedOrigins, fetch: send = (url, init) => fetch(url, init) } = checked;
   const guard = new CredentialGuard({

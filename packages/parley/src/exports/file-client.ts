@@ -2,6 +2,7 @@ import type { FileAgent } from '../client/files/file-agent.js';
 import type { UploadedFile } from '../client/files/file-answers.js';
 import { type DownloadOptions, downloadFile as download, type FileDownload } from '../client/files/file-download.js';
 import { type UploadOptions, type UploadSource, uploadFile as upload } from '../client/files/file-upload.js';
+import { refuseArgument } from '../options/check-options.js';
 import { callerClock } from './runtime.js';
 
 export {
@@ -23,7 +24,12 @@ export { FILES_EXTENSION } from '../operations/files-extension.js';
  * @throws A2AError UNSUPPORTED_OPERATION if the card declares no place for files.
  * @throws A2AError if the agent refuses the file, ConnectionError if the connection fails, or the reason of the signal.
  */
-export function uploadFile(agent: FileAgent, source: UploadSource, options: UploadOptions = {}): Promise<UploadedFile> {
+export async function uploadFile(
+  agent: FileAgent,
+  source: UploadSource,
+  options: UploadOptions = {},
+): Promise<UploadedFile> {
+  checkAgent('uploadFile', agent);
   return upload(agent, source, options, { clock: callerClock, random: Math.random });
 }
 
@@ -33,10 +39,15 @@ export function uploadFile(agent: FileAgent, source: UploadSource, options: Uplo
  * @throws RefusedAddressError for a file on another origin, unless `otherOrigins` is given.
  * @throws A2AError if the agent refuses, or its file is too large. ConnectionError if it cannot be reached.
  */
-export function downloadFile(
+export async function downloadFile(
   agent: FileAgent,
   file: string | { readonly url: string },
   options: DownloadOptions = {},
 ): Promise<FileDownload> {
+  checkAgent('downloadFile', agent);
   return download(agent, file, options, { clock: callerClock, random: Math.random });
+}
+
+function checkAgent(subject: string, agent: FileAgent): void {
+  if (Object(agent).card === undefined) refuseArgument(subject, 'a client of connect()', agent);
 }

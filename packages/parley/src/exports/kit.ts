@@ -20,7 +20,7 @@ export { jsonFault } from '../model/json-fault.js';
 export { isInterrupted, isTerminal, TASK_STATES } from '../model/task-state.js';
 export { type EventFrame, FrameParser } from '../net/frame-parser.js';
 export { BY_VERB } from '../operations/operations.js';
-export { checkOptions } from '../options/check-options.js';
+export { checkOptions, refuseArgument } from '../options/check-options.js';
 export {
   anyOf,
   closed,

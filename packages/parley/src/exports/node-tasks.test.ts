@@ -151,7 +151,10 @@ describe('a task store of the application', () => {
   it('stands in the place of a storage, not beside it', async () => {
     const { store } = mapStore();
     const storage = { accept() {} } as never;
-    expect(() => createA2AServer({ storage, taskStore: store })).toThrow('needs either storage or taskStore, not both');
-    expect(() => createA2AServer({ taskStore: {} as TaskStore })).toThrow('taskStore: needs a method update');
+    const agent = (prompt: string) => prompt;
+    expect(() => createA2AServer({ agent, storage, taskStore: store })).toThrow(
+      'needs either storage or taskStore, not both',
+    );
+    expect(() => createA2AServer({ agent, taskStore: {} as TaskStore })).toThrow('taskStore: needs a method update');
   });
 });

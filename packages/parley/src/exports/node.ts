@@ -25,12 +25,16 @@ import { ReadThrough } from '../cache/read-through.js';
 import { missingPackage } from '../errors/missing-package.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, flag, nonEmpty, positive } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import type { OwnerQuery } from '../store/owner-query.js';
 import type { ErasedCounts, EraseOwnerOptions } from '../user-data/erase-owner.js';
 import type { ExportedCounts } from '../user-data/export-owner.js';
 import type { OwnerCounts, OwnerDataOptions } from '../user-data/owner-data.js';
+import { checkOwnerOptions } from '../user-data/owner-options.js';
 import { hostSetup } from './host-setup.js';
 import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
@@ -136,11 +140,20 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'interfaces' | '
   tasksOf(owner: TaskOwner): ServedTasks;
 }
 
+const auditSchema = closed({
+  path: nonEmpty,
+  required: Type.Optional(flag),
+  rotateBytes: Type.Optional(positive),
+  waitingBytes: Type.Optional(positive),
+  reopenAtSighup: Type.Optional(flag),
+});
+
 /**
  * Opens an audit log in a file with one JSON object per line. Close it after the server.
- * @throws Error if the file cannot be opened.
+ * @throws OptionsError naming every option that is unknown or wrong. Error if the file cannot be opened.
  */
 export async function openAuditFile(options: Omit<FileAuditLogOptions, 'clock'>): Promise<FileAuditLog> {
+  checkOptions({ subject: 'openAuditFile', schema: auditSchema, options });
   const log = new FileAuditLog({ ...options, clock: systemClock });
   await log.open();
   return log;
@@ -152,6 +165,7 @@ export async function openAuditFile(options: Omit<FileAuditLogOptions, 'clock'>)
  * @throws OptionsError if the place is taken; StorageError if the storage fails.
  */
 export async function exportOwner(options: Omit<ExportOwnerOptions, 'clock' | 'ids'>): Promise<ExportedCounts> {
+  checkOwnerOptions('exportOwner', options);
   const { exportOwnerTo } = await import('../adapters/node/owner-export.js');
   return exportOwnerTo({ ...options, clock: systemClock, ids: systemIds });
 }

@@ -1,3 +1,4 @@
+import { refuseArgument } from '../options/check-options.js';
 import type { CopiedCounts } from '../store/copy-tasks.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
@@ -92,6 +93,7 @@ export type { CopyStorageOptions } from './copy-storage.js';
  * @throws OptionsError for any other url, StorageError if the storage cannot be used.
  */
 export async function openStorage(url: string, options: { readonly logger?: Logger } = {}): Promise<TaskStorage> {
+  if (typeof url !== 'string') refuseArgument('openStorage', 'a url, such as sqlite:./data/parley.db', url);
   const database = parseDatabaseUrl(url);
   if (database.backend === 'memory') {
     const { backend: _, ...limits } = database;
@@ -111,6 +113,9 @@ export async function openStorage(url: string, options: { readonly logger?: Logg
 
 /** Copies the tasks of one database into another one. See `CopyStorageOptions`. */
 export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCounts> {
+  const { from, to } = Object(options) as CopyStorageOptions;
+  if (typeof from !== 'string' || typeof to !== 'string')
+    refuseArgument('copyStorage', 'two database urls as { from, to }', options);
   const { copyStorage: copy } = await import('./copy-storage.js');
   return copy(options);
 }
@@ -121,12 +126,16 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
  * @throws StorageError if something cannot be erased. Repeat the call: it goes on.
  */
 export async function eraseOwner(options: Omit<EraseOwnerOptions, 'clock' | 'ids'>): Promise<ErasedCounts> {
+  const { checkOwnerOptions } = await import('../user-data/owner-options.js');
+  checkOwnerOptions('eraseOwner', options);
   const { eraseOwner: erase } = await import('../user-data/erase-owner.js');
   return erase({ ...options, clock: systemClock, ids: systemIds });
 }
 
 /** Counts what `eraseOwner` would erase. Changes nothing. */
 export async function countOwner(options: Omit<OwnerDataOptions, 'clock' | 'ids' | 'audit'>): Promise<OwnerCounts> {
+  const { checkOwnerOptions } = await import('../user-data/owner-options.js');
+  checkOwnerOptions('countOwner', options);
   const { countOwner: count } = await import('../user-data/owner-data.js');
   return count({ ...options, clock: systemClock, ids: systemIds });
 }
@@ -137,6 +146,8 @@ export interface TaskAccess extends Partial<Scope> {
 }
 
 /** The tasks of one scope, for an application's own code. */
-export function scopedTasks({ storage, agent = '/', tenant = '', owner = null }: TaskAccess): ScopedTasks {
+export function scopedTasks(access: TaskAccess): ScopedTasks {
+  if (Object(Object(access).storage).accept === undefined) refuseArgument('scopedTasks', '{ storage }', access);
+  const { storage, agent = '/', tenant = '', owner = null } = access;
   return new ScopedTasks({ storage, scope: { agent, tenant, owner }, clock: systemClock, ids: systemIds });
 }

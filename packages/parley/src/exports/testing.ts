@@ -4,6 +4,7 @@ import type { Message } from '../model/message.js';
 import type { Part, RawPart, TextPart, UrlPart } from '../model/part.js';
 import type { AuthenticationInfo } from '../model/push-notification-config.js';
 import type { Task } from '../model/task.js';
+import { refuseArgument } from '../options/check-options.js';
 import {
   artifactOf,
   authCredentials,
@@ -65,6 +66,8 @@ export function createTestMessages(
   overrides: Partial<Message> = {},
   options: TestIdOptions = RANDOM,
 ): readonly Message[] {
+  if (typeof texts !== 'number' && !Array.isArray(texts))
+    refuseArgument('createTestMessages', 'a number, or a list of texts', texts);
   return messagesOf(texts, overrides, options);
 }
 
@@ -74,6 +77,7 @@ export function createTestMessageWithParts(
   overrides: Partial<Message> = {},
   options: TestIdOptions = RANDOM,
 ): Message {
+  if (!Array.isArray(parts)) refuseArgument('createTestMessageWithParts', 'a list of parts', parts);
   return messageWithParts(parts, overrides, options);
 }
 
@@ -84,6 +88,8 @@ export function createTextPart(text?: string, overrides?: Partial<Omit<TextPart,
 
 /** A file part with base64, bytes or a url. */
 export function createFilePart(file?: TestFile): RawPart | UrlPart {
+  if (file !== undefined && Object(file) !== file)
+    refuseArgument('createFilePart', '{ raw }, { url } or nothing', file);
   return filePart(file);
 }
 
@@ -112,11 +118,13 @@ export function createTestAuthCredentials(login: PlainCredential): PlainCredenti
 export function createTestAuthCredentials(
   given: Partial<AuthenticationInfo> | PlainCredential = {},
 ): AuthenticationInfo | PlainCredential {
+  if (Object(given) !== given) refuseArgument('createTestAuthCredentials', 'the members to change', given);
   return 'type' in given ? { ...LOGINS[given.type], ...given } : authCredentials(given);
 }
 
 /** Waits for `ms` of real time. */
-export function wait(ms: number): Promise<void> {
+export async function wait(ms: number): Promise<void> {
+  if (typeof ms !== 'number') refuseArgument('wait', 'a number of ms', ms);
   return waitOn(callerClock, ms);
 }
 
@@ -125,6 +133,7 @@ export function wait(ms: number): Promise<void> {
  * not true.
  * @throws WaitTimeoutError naming what it waited for. Its `cause` is the last error of the predicate.
  */
-export function waitFor<T>(predicate: () => T | Promise<T>, options?: WaitForOptions): Promise<T> {
+export async function waitFor<T>(predicate: () => T | Promise<T>, options?: WaitForOptions): Promise<T> {
+  if (typeof predicate !== 'function') refuseArgument('waitFor', 'a function', predicate);
   return waitForOn(callerClock, predicate, options);
 }

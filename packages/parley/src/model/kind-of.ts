@@ -1,7 +1,12 @@
-/** The kind of a value, for errors: `a list`, `undefined`. Never shows the value, which may be a secret. */
+/**
+ * The kind of a value, for errors: `a list`, `undefined`, `an object with a, b`. Never shows the value, which may be a
+ * secret.
+ */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Promise) return 'a promise: await it';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  const names = Object.keys(value).slice(0, 5).join(', ');
+  return names === '' ? 'an object' : `an object with ${names}`;
 }

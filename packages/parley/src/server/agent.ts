@@ -1,6 +1,7 @@
 import { isObject } from '../model/json.js';
 import { kindOf } from '../model/kind-of.js';
 import type { Part } from '../model/part.js';
+import { refuseArgument } from '../options/check-options.js';
 import { SETTLED } from '../runtime/settled.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { type EventQueue, MORE_FOLLOWS } from './event-queue.js';
@@ -30,6 +31,8 @@ export interface PromptRunner {
  * function or its model throws.
  */
 export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
+  if (typeof source !== 'function' && typeof source?.run !== 'function')
+    refuseArgument('agent', 'a function, or an object with a method run', source);
   const run: PromptFunction = typeof source === 'function' ? source : (prompt, context) => source.run(prompt, context);
   let isTold = false;
   const endOf = (hasAnswer: boolean): undefined => {
@@ -112,10 +115,11 @@ function isAsyncIterable(value: Answer | AsyncIterable<string | Part>): value is
 function checkAnswer(value: unknown, verb: 'returned' | 'yielded'): void {
   const isParts = verb === 'returned' && Array.isArray(value);
   if (isParts ? value.every(isPart) : isPart(value)) return;
-  const names = isObject(value) && !(Symbol.iterator in value) ? Object.keys(value).slice(0, 5).join(', ') : '';
-  const given = names === '' ? kindOf(value) : `an object with ${names}`;
+  if (isObject(value) && Symbol.iterator in value)
+    throw new TypeError(`The agent ${verb} a generator that is not async. Write it as async function*`);
   const remedy = verb === 'yielded' ? 'Yield' : 'Return';
-  throw new TypeError(`The agent ${verb} ${given}. ${remedy} a text or a part, such as { data: value } for JSON`);
+  const fault = `The agent ${verb} ${kindOf(value)}`;
+  throw new TypeError(`${fault}. ${remedy} a text or a part, such as { data: value } for JSON`);
 }
 
 function isPart(value: unknown): boolean {

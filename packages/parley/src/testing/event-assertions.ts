@@ -3,6 +3,7 @@ import type { StreamResponse, TaskArtifactUpdateEvent } from '../model/stream-re
 import type { Task } from '../model/task.js';
 import { isTerminal, type TaskState } from '../model/task-state.js';
 import { violationsOf } from '../model/violations.js';
+import { refuseArgument } from '../options/check-options.js';
 import type { ToolEvent } from '../tools/tool.js';
 import { toolEventsOf } from '../tools/tool-records.js';
 import { agentErrorIn, withCause } from './agent-errors.js';
@@ -144,7 +145,7 @@ export function assertValidArtifactUpdates(events: AssertedEvents): void {
  */
 export function assertTaskFinalState(ended: Task | AssertedEvents, state: TaskState): void {
   const found = finder('assertTaskFinalState', ended);
-  if ('status' in ended) {
+  if (isTask(ended)) {
     if (ended.status.state !== state) throw found({ expected: state, actual: withReason(ended) });
     return;
   }
@@ -225,14 +226,20 @@ function finder(assertion: string, seen: Task | AssertedEvents): (finding: Findi
   return (finding) => withCause(new ProtocolAssertionError({ assertion, ...finding }), errorOf(seen));
 }
 
+function isTask(seen: Task | AssertedEvents): seen is Task {
+  return Object(seen).status !== undefined;
+}
+
 function errorOf(seen: Task | AssertedEvents): unknown {
-  if ('status' in seen) return agentErrorIn([seen]);
+  if (isTask(seen)) return agentErrorIn([seen]);
   const list = listOf(seen);
   return agentErrorIn([list, ...list]);
 }
 
 function listOf(events: AssertedEvents): readonly StreamResponse[] {
-  return 'events' in events ? events.events : events;
+  const list: unknown = Object(events).events ?? events;
+  if (!Array.isArray(list)) refuseArgument('An assertion', 'a list of events, or a collector of them', events);
+  return list;
 }
 
 function historyOf(event: StreamResponse): readonly Message[] {

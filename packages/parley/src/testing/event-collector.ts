@@ -1,5 +1,6 @@
 import type { StreamResponse, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../model/stream-response.js';
 import type { TaskState } from '../model/task-state.js';
+import { refuseArgument } from '../options/check-options.js';
 import type { Clock } from '../runtime/clock.js';
 import { isFinal, isWaiting, type StreamEventOf, type StreamEventType, shown, statusOf } from './event-view.js';
 import { DEFAULT_WAIT_MS, WaitTimeoutError } from './waits.js';
@@ -20,6 +21,8 @@ export class StreamCollector {
   #error: unknown;
 
   constructor(source: AsyncIterable<StreamResponse> | undefined, clock: Pick<Clock, 'after'>) {
+    if (source !== undefined && typeof Object(source)[Symbol.asyncIterator] !== 'function')
+      refuseArgument('EventCollector', 'a stream of events', source);
     this.#clock = clock;
     this.#source = source?.[Symbol.asyncIterator]();
     if (this.#source !== undefined) void this.#read(this.#source);

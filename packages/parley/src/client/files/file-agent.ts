@@ -1,6 +1,7 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../../model/agent-card.js';
 import { FILES_EXTENSION, TUS_VERSION } from '../../operations/files-extension.js';
+import { refuseArgument } from '../../options/check-options.js';
 import type { Clock } from '../../runtime/clock.js';
 import { originOf } from '../credential-guard.js';
 import type { PlainFetch } from '../credentialed-fetch.js';
@@ -39,8 +40,9 @@ export interface FileEndpoint {
 }
 
 /** Returns where an agent takes files; undefined if its card declares no such place. */
-export function fileEndpoint({ capabilities }: AgentCard): FileEndpoint | undefined {
-  const declared = capabilities.extensions?.find(({ uri }) => uri === FILES_EXTENSION)?.params;
+export function fileEndpoint(card: AgentCard): FileEndpoint | undefined {
+  if (Object(card).capabilities === undefined) refuseArgument('fileEndpoint', 'a card, such as client.card', card);
+  const declared = card.capabilities.extensions?.find(({ uri }) => uri === FILES_EXTENSION)?.params;
   const url = typeof declared?.url === 'string' ? webUrl(declared.url)?.href : undefined;
   const maxBytes = declared?.maxBytes;
   if (url === undefined) return undefined;
@@ -49,7 +51,9 @@ export function fileEndpoint({ capabilities }: AgentCard): FileEndpoint | undefi
 }
 
 /** True if a url is on an origin of the agent: that of the interface in use, or of its files. */
-export function isOwnUrl({ card, agentInterface }: Pick<FileAgent, 'card' | 'agentInterface'>, url: string): boolean {
+export function isOwnUrl(agent: Pick<FileAgent, 'card' | 'agentInterface'>, url: string): boolean {
+  if (Object(agent).card === undefined) refuseArgument('isOwnUrl', 'a client of connect()', agent);
+  const { card, agentInterface } = agent;
   const own = [agentInterface.url, fileEndpoint(card)?.url].flatMap((place) => place ?? []);
   return own.some((place) => originOf(place) === originOf(url));
 }

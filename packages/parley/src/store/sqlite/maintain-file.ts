@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 import type { TaskState } from '../../model/task-state.js';
+import { refuseArgument } from '../../options/check-options.js';
 import { stateOfNumber } from '../state-numbers.js';
 import { cannotOpen, lockFile, openForReading, openForWriting } from './open-file.js';
 import { SCHEMA_VERSION } from './schema.js';
@@ -34,6 +35,7 @@ export interface SqliteStatus {
  * @throws StorageError naming the file when it is not there or not ours.
  */
 export function sqliteStatus(path: string): SqliteStatus {
+  if (typeof path !== 'string') refuseArgument('sqliteStatus', 'the path of a database file', path);
   const size = sizeOf(path);
   const db = openForReading(path, 'thread');
   try {
