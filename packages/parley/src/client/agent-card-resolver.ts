@@ -61,7 +61,7 @@ export class AgentCardResolver {
     this.#origin = originOf(url.href);
     const identifier = identifierOf(url.hash);
     url.hash = '';
-    if (!url.pathname.endsWith('.json')) return this.#wellKnown(url, identifier, signal);
+    if (!url.pathname.endsWith('.json')) return await this.#wellKnown(url, identifier, signal);
     const found = await this.#at(url.href, { identifier, signal });
     if (found !== undefined) return found;
     const { noCardAt } = await import('./card-search.js');
@@ -81,7 +81,8 @@ export class AgentCardResolver {
     const found = isNamed ? undefined : await wellKnown();
     if (found !== undefined) return found;
     const { searchCard } = await import('./card-search.js');
-    return searchCard({
+    // With `await`, the stack of an error leads to the caller.
+    return await searchCard({
       named: url.href,
       base,
       identifier,
@@ -102,7 +103,7 @@ export class AgentCardResolver {
     if (value === undefined) return undefined;
     if (!('specVersion' in value && 'entries' in value)) return this.#decoded(value, url);
     const { cardOfCatalog } = await import('./ai-catalog.js');
-    return cardOfCatalog(value, {
+    return await cardOfCatalog(value, {
       url,
       identifier,
       read: (place) => this.#read(place, signal),

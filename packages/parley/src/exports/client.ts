@@ -148,7 +148,7 @@ export async function connect(
     const { signatures: _, ...rest } = options;
     return connectTo(card, { ...rest, bindings: [binding] });
   }
-  return connectTo(named, options);
+  return await connectTo(named, options);
 }
 
 /** False for the default of options: no code that checks them is loaded. */
@@ -177,7 +177,7 @@ async function connectTo(agent: string | AgentCard, options: ConnectOptions): Pr
   const interfaces = select(offered, options);
   if (interfaces.length > 0) return client(card, interfaces);
   const { fittingClient } = await import('../client/missing-interface.js');
-  return fittingClient({ card: offered, wishes: options, select, client });
+  return await fittingClient({ card: offered, wishes: options, select, client });
 }
 
 /** Options for finding a card. */
