@@ -30,6 +30,7 @@ import type { Interceptor } from '../operations/interceptor.js';
 import { isLegacy } from '../operations/versions.js';
 import { TurnBudget } from '../runtime/turn-budget.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
+import { checkPlatform } from './platform.js';
 import { callerClock, callerIds, systemClock } from './runtime.js';
 import { fetchTrusting } from './trusting-fetch.js';
 
@@ -136,6 +137,7 @@ export async function connect(
   agent: string | AgentCard | InProcessAgent,
   options: ConnectOptions & InProcessPath = {},
 ): Promise<Client> {
+  checkPlatform('connect');
   if (agent instanceof Promise) {
     const { pendingOptions } = await import('../client/pending-options.js');
     throw pendingOptions('connect', { agent });

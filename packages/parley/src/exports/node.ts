@@ -36,6 +36,7 @@ import type { ExportedCounts } from '../user-data/export-owner.js';
 import type { OwnerCounts, OwnerDataOptions } from '../user-data/owner-data.js';
 import { checkOwnerOptions } from '../user-data/owner-options.js';
 import { hostSetup } from './host-setup.js';
+import { checkPlatform } from './platform.js';
 import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
@@ -176,6 +177,7 @@ export async function exportOwner(options: Omit<ExportOwnerOptions, 'clock' | 'i
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AServer(options: A2AServerOptions): A2AServer {
+  checkPlatform('createA2AServer');
   checkPlacedAgent({ subject: 'createA2AServer', schemas: serverSchemas, options });
   const { path = '/' } = options;
   const { server, ...parts } = serverOf('createA2AServer', { [path]: options }, options);
@@ -205,6 +207,7 @@ export function createA2AServer(options: A2AServerOptions): A2AServer {
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AHost(options: A2AHostOptions): A2AHost {
+  checkPlatform('createA2AHost');
   checkHost({ subject: 'createA2AHost', schemas: serverSchemas, options });
   const { server, ...parts } = serverOf('createA2AHost', options.agents, options);
   return {

@@ -17,6 +17,7 @@ import type { ServedTasks } from '../server/served-tasks.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import { hostSetup } from './host-setup.js';
+import { checkPlatform } from './platform.js';
 import { systemClock } from './runtime.js';
 
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
@@ -135,6 +136,7 @@ export interface AgentHandler extends InProcessAgent {
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
+  checkPlatform('createAgentHandler');
   checkPlacedAgent({ subject: 'createAgentHandler', schemas: hostSchemas, options });
   const { path = '/', url } = options;
   const defaults = { logger: silentLogger, operates: false, compressor: webCompressor };

@@ -19,6 +19,7 @@ import { AgentErrors } from '../testing/agent-errors.js';
 import type { ManualClock } from '../testing/manual-clock.js';
 import { connect } from './client.js';
 import { hostSetup } from './host-setup.js';
+import { checkPlatform } from './platform.js';
 import type { AgentHandlerOptions } from './server.js';
 
 /** An agent as servers take it. */
@@ -60,6 +61,7 @@ export async function startProcess({
   user,
   ...ports
 }: TestProcessOptions): Promise<TestProcess> {
+  checkPlatform(subject);
   // Commits that wait for others would wait for the manual clock.
   const placed = {
     ...sourceOf(agent),

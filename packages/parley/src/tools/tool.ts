@@ -234,6 +234,8 @@ const some = Type.Optional(Type.Unknown());
 const toolSchema = closed({
   ...{ name: some, description: some, input: some, output: some, run: some },
   ...{ needsApproval: some, idempotent: some, timeoutMs: some },
+  // Members of a tool, of which another one is made.
+  ...{ inputSchema: some, outputSchema: some, asksApproval: some },
 });
 
 function problemsOf({ name, input, output, run, timeoutMs }: Checked): readonly string[] {
