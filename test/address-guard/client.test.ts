@@ -47,7 +47,7 @@ describe('a url that the caller did not name', () => {
     const refusal = `${stub.url} is not called: its address is not public, and the caller did not name it`;
     const client = await foundCard();
     await expect(client.getTask('t1')).rejects.toThrow(refusal);
-    await expect(client.sendAndWait('hello')).rejects.toThrow(refusal);
+    await expect(client.ask('hello')).rejects.toThrow(refusal);
     await expect(foundCatalog()).rejects.toThrow(refusal);
     expect(stub.calls).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { Agents, executor, taskOf } from './world.js';
 const delegating = (url: () => string) =>
   executor(async (context, events) => {
     const answer = await context.callAgent(url(), context.text);
-    await events.artifact(textOf('task' in answer ? answer.task : answer.message));
+    await events.artifact(textOf(answer.task !== undefined ? answer.task : answer.message));
     await events.complete();
   });
 
@@ -21,7 +21,7 @@ describe('a call of another agent', () => {
     await using agents = new Agents();
     const callee = await agents.listen(echo);
     const { client } = await agents.listen(delegating(() => callee.url));
-    const task = taskOf(await client.sendAndWait('hello'));
+    const task = taskOf(await client.ask('hello'));
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(textOf(task)).toBe('echo hello');
   });
@@ -30,14 +30,14 @@ describe('a call of another agent', () => {
     await using agents = new Agents();
     const callee = await agents.listen(executor((_, events) => events.message('at once'), { replies: 'either' }));
     const { client } = await agents.listen(delegating(() => callee.url));
-    expect(textOf(taskOf(await client.sendAndWait('hello')))).toBe('at once');
+    expect(textOf(taskOf(await client.ask('hello')))).toBe('at once');
   });
 
   it('calls an agent without streaming', async () => {
     await using agents = new Agents();
     const callee = await agents.listen(echo, { streaming: false });
     const { client } = await agents.listen(delegating(() => callee.url));
-    expect(textOf(taskOf(await client.sendAndWait('hello')))).toBe('echo hello');
+    expect(textOf(taskOf(await client.ask('hello')))).toBe('echo hello');
   });
 
   it('calls a server object of the process, and a card', async () => {
@@ -52,7 +52,7 @@ describe('a call of another agent', () => {
         await events.complete();
       }),
     );
-    expect(textOf(taskOf(await client.sendAndWait('hello')))).toBe('echo local, echo card');
+    expect(textOf(taskOf(await client.ask('hello')))).toBe('echo local, echo card');
   });
 
   it('shows events as they come, and then the answer', async () => {
@@ -73,7 +73,7 @@ describe('a call of another agent', () => {
         await events.complete(call.taskId);
       }),
     );
-    const task = taskOf(await client.sendAndWait('hello'));
+    const task = taskOf(await client.ask('hello'));
     expect(textOf(task)).toBe('ab');
     expect(seen).toContain('artifactUpdate');
     expect(textOf(task.status.message ?? { messageId: '', role: 'ROLE_AGENT', parts: [] })).toMatch(/^[\w-]{36}$/);
@@ -93,7 +93,7 @@ describe('a call of another agent', () => {
       }),
       { calls: undefined },
     );
-    await client.sendAndWait('hello');
+    await client.ask('hello');
     expect(thrown).toMatchObject({ name: 'OptionsError', message: expect.stringContaining('calls') });
   });
 
@@ -113,7 +113,7 @@ describe('a call of another agent', () => {
         await events.complete();
       }),
     );
-    await client.sendAndWait('hello', { traceparent, headers: { authorization: 'Bearer secret' } });
+    await client.ask('hello', { traceparent, headers: { authorization: 'Bearer secret' } });
     const [metadata, references, user] = told as [Record<string, { depth: number }>, string[], unknown];
     expect(metadata).toMatchObject({ tone: 'short', [AGENT_CALLS_EXTENSION]: { depth: 1 } });
     expect(references).toEqual(['t1']);

@@ -22,7 +22,7 @@ function endless() {
 const calling = (url: () => string, options: object = {}) =>
   executor(async (context, events) => {
     const said = await context.callAgent(url(), context.text, options).then(
-      (answer) => textOf('task' in answer ? answer.task : answer.message),
+      (answer) => textOf(answer.task !== undefined ? answer.task : answer.message),
       (error: { fault?: string; name: string }) => {
         if (context.signal.aborted) throw error;
         return `fault: ${error.fault ?? error.name}`;
@@ -41,7 +41,7 @@ describe('the end of a turn', () => {
     const stream = client.sendStreamingMessage('go');
     let id: string | undefined;
     for await (const event of stream) {
-      if ('task' in event) id = event.task.id;
+      if (event.task !== undefined) id = event.task.id;
       break;
     }
     await work.began;
@@ -59,7 +59,7 @@ describe('the end of a turn', () => {
       calling(() => callee.url),
       { limits: { turnDeadlineMs: 400 } },
     );
-    expect(taskOf(await client.sendAndWait('go')).status.state).toBe('TASK_STATE_FAILED');
+    expect(taskOf(await client.ask('go')).status.state).toBe('TASK_STATE_FAILED');
     await work.ended;
   });
 
@@ -68,7 +68,7 @@ describe('the end of a turn', () => {
     const work = endless();
     const callee = await agents.listen(work.agent);
     const { client } = await agents.listen(calling(() => callee.url, { timeoutMs: 300 }));
-    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('fault: time');
+    expect(textOf(taskOf(await client.ask('go')))).toBe('fault: time');
     await work.ended;
   });
 });
@@ -81,14 +81,14 @@ describe('a callee that misbehaves', () => {
       {},
       { resume: { attempts: 0 } },
     );
-    expect(textOf(taskOf(await client.sendAndWait('go')))).toMatch(/^fault: \w+Error$/);
+    expect(textOf(taskOf(await client.ask('go')))).toMatch(/^fault: \w+Error$/);
   });
 
   it('never answers', async () => {
     await using agents = new Agents();
     await using silent = await StubAgent.start(() => () => {});
     const { client } = await agents.listen(calling(() => silent.url, { timeoutMs: 300 }));
-    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('fault: time');
+    expect(textOf(taskOf(await client.ask('go')))).toBe('fault: time');
   });
 
   it('sends more than a call may bring', async () => {
@@ -104,7 +104,7 @@ describe('a callee that misbehaves', () => {
       {},
       { maxBytes: 200_000 },
     );
-    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('fault: size');
+    expect(textOf(taskOf(await client.ask('go')))).toBe('fault: size');
     const [task] = (await callee.client.listTasks()).tasks;
     expect((await callee.client.waitFor(task?.id ?? '')).status.state).toBe('TASK_STATE_CANCELED');
   });

@@ -11,7 +11,7 @@ const callingOn = (url: () => string, notes: string[] = []) =>
   executor(async (context, events) => {
     try {
       const answer = await context.callAgent(url(), context.text);
-      await events.artifact(textOf('task' in answer ? answer.task : answer.message));
+      await events.artifact(textOf(answer.task !== undefined ? answer.task : answer.message));
     } catch (error) {
       const { fault, message } = error as { fault?: string; message: string };
       notes.push(message);
@@ -35,7 +35,7 @@ describe('the loop guard', () => {
     const one = await agents.listen(counted(() => urls[1] ?? ''));
     const two = await agents.listen(counted(() => urls[0] ?? ''));
     urls.push(one.url, two.url);
-    expect(textOf(taskOf(await one.client.sendAndWait('go')))).toBe('fault: loop');
+    expect(textOf(taskOf(await one.client.ask('go')))).toBe('fault: loop');
     expect(runs).toBe(2);
   });
 
@@ -54,7 +54,7 @@ describe('the loop guard', () => {
     const one = await agents.listen(local(1));
     const two = await agents.listen(local(0));
     servers.push(one.server, two.server);
-    expect(textOf(taskOf(await one.client.sendAndWait('go')))).toBe('fault: loop');
+    expect(textOf(taskOf(await one.client.ask('go')))).toBe('fault: loop');
   });
 
   it('ends a long chain by its depth', async () => {
@@ -70,7 +70,7 @@ describe('the loop guard', () => {
       next = url;
     }
     const client = await connect(next);
-    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('fault: depth');
+    expect(textOf(taskOf(await client.ask('go')))).toBe('fault: depth');
   });
 
   it.each([
@@ -83,7 +83,7 @@ describe('the loop guard', () => {
     await using agents = new Agents();
     const callee = await agents.listen(executor((_context, events) => events.complete()));
     const { client } = await agents.listen(callingOn(() => callee.url));
-    const answer = await client.sendAndWait('go', { metadata: { [AGENT_CALLS_EXTENSION]: chain } });
+    const answer = await client.ask('go', { metadata: { [AGENT_CALLS_EXTENSION]: chain } });
     expect(textOf(taskOf(answer))).toBe('fault: loop');
   });
 
@@ -92,7 +92,7 @@ describe('the loop guard', () => {
     const callee = await agents.listen(executor((_context, events) => events.complete('done')));
     const { client } = await agents.listen(callingOn(() => callee.url));
     const told = async (chain: object) =>
-      textOf(taskOf(await client.sendAndWait('go', { metadata: { [AGENT_CALLS_EXTENSION]: chain as never } })));
+      textOf(taskOf(await client.ask('go', { metadata: { [AGENT_CALLS_EXTENSION]: chain as never } })));
     expect(await told({ depth: 99, visited: [] })).toBe('fault: depth');
     expect(await told({ depth: 1, visited: [callee.url] })).toBe('fault: loop');
     expect(await told({ depth: 1, visited: [] })).toBe('done');
@@ -117,7 +117,7 @@ describe('addresses', () => {
       {},
       { allow: [] },
     );
-    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('fault: address');
+    expect(textOf(taskOf(await client.ask('go')))).toBe('fault: address');
     expect(notes[0]).toContain('is not called');
   });
 
@@ -136,7 +136,7 @@ describe('addresses', () => {
       {},
       { allow: [] },
     );
-    await client.sendAndWait('go');
+    await client.ask('go');
     expect(fault).toBe('address');
   });
 });
@@ -169,7 +169,7 @@ describe('the identity of a caller', () => {
       {},
       { identity: () => ({ origin: origin(own), credentials: bearerToken('handed-on') }) },
     );
-    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('done');
+    expect(textOf(taskOf(await client.ask('go')))).toBe('done');
     await new Promise((resolve) => proxy.close(resolve));
     return seen;
   }

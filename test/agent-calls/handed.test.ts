@@ -24,7 +24,7 @@ const callingOn = (target: () => AgentTarget, options: object = {}) =>
   executor(
     async (context, events) => {
       const said = await context.callAgent(target(), context.text, options).then(
-        (answer) => textOf('task' in answer ? answer.task : answer.message),
+        (answer) => textOf(answer.task !== undefined ? answer.task : answer.message),
         (error: { fault?: string; name: string }) => {
           if (context.signal.aborted) throw error;
           return `fault: ${error.fault ?? error.name}`;
@@ -57,7 +57,7 @@ describe('what goes to the callee', () => {
       { interceptors: [tracing] },
     );
     const { client } = await agents.listen(callingOn(() => callee.url, { timeoutMs: 200 }));
-    const task = taskOf(await client.sendAndWait('go', { traceparent: TRACEPARENT }));
+    const task = taskOf(await client.ask('go', { traceparent: TRACEPARENT }));
     expect(textOf(task)).toBe('fault: time');
     await expect.poll(() => told).toContain(`cancelTask ${TRACEPARENT}`);
     expect(told[0]).toBe(`sendStreamingMessage ${TRACEPARENT}`);
@@ -76,7 +76,7 @@ describe('what goes to the callee', () => {
     const last = await agents.listen(noting(echo));
     const middle = await agents.listen(noting(callingOn(() => last.url)));
     const first = await agents.listen(callingOn(() => middle.url, { timeoutMs: 20_000 }));
-    expect(textOf(taskOf(await first.client.sendAndWait('go')))).toBe('echo go');
+    expect(textOf(taskOf(await first.client.ask('go')))).toBe('echo go');
     const [atMiddle = 0, atLast = 0] = told;
     expect(atMiddle).toBeLessThanOrEqual(20_000);
     expect(atLast).toBeLessThanOrEqual(atMiddle);
@@ -95,7 +95,7 @@ describe('what goes to the callee', () => {
     );
     const middle = await agents.listen(callingOn(() => last.url));
     const first = await agents.listen(callingOn(() => middle.url, { timeoutMs: 300 }));
-    expect(textOf(taskOf(await first.client.sendAndWait('go')))).toBe('fault: time');
+    expect(textOf(taskOf(await first.client.ask('go')))).toBe('fault: time');
     await ended.promise;
   });
 });
@@ -126,7 +126,7 @@ describe.each([
     const card = await served(agents);
     const bindings = [transport()];
     const { client } = await agents.listen(calling(card), {}, { bindings });
-    expect(textOf(taskOf(await client.sendAndWait('hi')))).toBe('echo hi');
+    expect(textOf(taskOf(await client.ask('hi')))).toBe('echo hi');
   });
 
   it('is not called at a private address, nor without its transport', async () => {
@@ -134,9 +134,9 @@ describe.each([
     const card = await served(agents);
     const bindings = [transport()];
     const guarded = await agents.listen(calling(card), {}, { bindings, allow: [] });
-    expect(textOf(taskOf(await guarded.client.sendAndWait('hi')))).toMatch(/^fault: /);
+    expect(textOf(taskOf(await guarded.client.ask('hi')))).toMatch(/^fault: /);
     const without = await agents.listen(calling(card));
-    expect(textOf(taskOf(await without.client.sendAndWait('hi')))).toBe('fault: UNSUPPORTED_OPERATION');
+    expect(textOf(taskOf(await without.client.ask('hi')))).toBe('fault: UNSUPPORTED_OPERATION');
   });
 });
 
@@ -155,8 +155,8 @@ describe('the rule of addresses', () => {
       {},
       { only },
     );
-    expect(textOf(taskOf(await allowed.client.sendAndWait('hi')))).toBe('echo hi');
-    expect(textOf(taskOf(await refused.client.sendAndWait('hi')))).toBe('fault: address');
+    expect(textOf(taskOf(await allowed.client.ask('hi')))).toBe('echo hi');
+    expect(textOf(taskOf(await refused.client.ask('hi')))).toBe('fault: address');
     expect((await other.client.listTasks()).tasks).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ describe.concurrent('a callee that cannot be reached yet', () => {
     await using agents = new Agents();
     const port = await freePort();
     const { client } = await agents.listen(calling(`http://127.0.0.1:${port}`), {}, QUICK);
-    const answer = client.sendAndWait('go');
+    const answer = client.ask('go');
     await waits(agents);
     let runs = 0;
     await agents.listen(
@@ -104,7 +104,7 @@ describe.concurrent('a callee that cannot be reached yet', () => {
         ],
       },
     );
-    const answer = client.sendAndWait('go');
+    const answer = client.ask('go');
     await waits(agents);
     const { client: observer } = await agents.listen(callee, options);
     const { message } = taskOf(await answer).status;
@@ -124,7 +124,7 @@ describe.concurrent('a callee that cannot be reached yet', () => {
       {},
       { resume: { attempts: 2, firstMs: 1, longestMs: 2 } },
     );
-    await client.sendAndWait('go');
+    await client.ask('go');
     expect(await failed.promise).toMatchObject({ name: 'ConnectionError', code: 'UNAVAILABLE' });
     expect(agents.logger.lines.filter((one) => one.message === WAITS)).toHaveLength(2);
   });
@@ -144,7 +144,7 @@ describe.concurrent('a callee that cannot be reached yet', () => {
       {},
       QUICK,
     );
-    await client.sendAndWait('short');
+    await client.ask('short');
     expect(ends).toEqual(['AgentCallError']);
     const begun = await client.sendMessage({ message: 'long', configuration: { returnImmediately: true } });
     const canceled = await client.cancelTask(taskOf(begun).id);
@@ -171,7 +171,7 @@ it.each([
       await events.complete();
     }),
   );
-  await client.sendAndWait('go');
+  await client.ask('go');
   expect(thrown).toEqual([
     expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(`callAgent: ${name} `) }),
   ]);

@@ -8,11 +8,11 @@ import { Agents, executor, taskOf } from './world.js';
 const relaying = (url: () => string, more: Partial<AgentExecutor> = {}) =>
   executor(async (context, events) => {
     const answer = await context.callAgent(url(), context.message, { into: events });
-    if ('task' in answer && answer.task.status.state === 'TASK_STATE_COMPLETED') await events.complete();
+    if (answer.task !== undefined && answer.task.status.state === 'TASK_STATE_COMPLETED') await events.complete();
   }, more);
 
 const textsOf = (events: readonly StreamResponse[]) =>
-  events.flatMap((event) => ('statusUpdate' in event && event.statusUpdate.status.message) || []).map(textOf);
+  events.flatMap((event) => event.statusUpdate?.status.message || []).map(textOf);
 
 describe('the events of a callee in the task of its caller', () => {
   it('are artifacts with ids of their own, and updates', async () => {
@@ -49,7 +49,7 @@ describe('the events of a callee in the task of its caller', () => {
         await events.complete();
       }),
     );
-    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('at once');
+    expect(textOf(taskOf(await client.ask('go')))).toBe('at once');
   });
 
   it('a question goes to the caller, and the answer to the task of the callee', async () => {
@@ -62,10 +62,10 @@ describe('the events of a callee in the task of its caller', () => {
       }),
     );
     const { client } = await agents.listen(relaying(() => callee.url));
-    const asked = taskOf(await client.sendAndWait('a car'));
+    const asked = taskOf(await client.ask('a car'));
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(asked.status.message && textOf(asked.status.message)).toBe('Which color?');
-    const done = taskOf(await client.sendAndWait({ message: { parts: [{ text: 'red' }], taskId: asked.id } }));
+    const done = taskOf(await client.ask({ message: { parts: [{ text: 'red' }], taskId: asked.id } }));
     expect(textOf(done)).toBe('a red one');
     expect((await callee.client.listTasks()).tasks).toHaveLength(1);
   });
@@ -113,7 +113,7 @@ describe('a callee that asks for a login', () => {
           await events.complete(states.join(' '));
         }),
       );
-      const done = taskOf(await client.sendAndWait('go'));
+      const done = taskOf(await client.ask('go'));
       expect(done.status.message && textOf(done.status.message)).toBe('TASK_STATE_AUTH_REQUIRED TASK_STATE_COMPLETED');
     },
   );
@@ -137,7 +137,7 @@ describe('a turn that runs again', () => {
       executor(
         async (context, events) => {
           const call = context.callAgent(callee.url, `go ${context.attempt}`, into ? { into: events } : {});
-          for await (const event of call) if (wait && 'artifactUpdate' in event) begun.resolve();
+          for await (const event of call) if (wait && event.artifactUpdate !== undefined) begun.resolve();
           await events.complete(textOf(taskOf(await call)));
         },
         { resumable: true },
@@ -179,7 +179,7 @@ describe('a turn that runs again', () => {
         await events.complete();
       }),
     );
-    await client.sendAndWait('go');
+    await client.ask('go');
     expect(new Set(ids).size).toBe(3);
     expect(ids.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true);
   });

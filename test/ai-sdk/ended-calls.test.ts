@@ -20,9 +20,9 @@ async function served(agent: AgentExecutor) {
   const server = createA2AServer({ agent, logger: { debug() {}, info() {}, warn() {}, error() {} } });
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
-  const sent = async (message: Parameters<typeof client.sendAndWait>[0]): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
-    if (!('task' in answer)) throw new Error('no task');
+  const sent = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
+    const answer = await client.ask(message);
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   return { client, sent };

@@ -27,9 +27,9 @@ async function served(agent: AgentExecutor, storage?: TaskStorage) {
   const server = createA2AServer({ agent, logger, ...(storage && { storage }) });
   closers.push(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
-  const sent = async (message: Parameters<typeof client.sendAndWait>[0]): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
-    if (!('task' in answer)) throw new Error('no task');
+  const sent = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
+    const answer = await client.ask(message);
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   const answered = (task: Task, decision: 'approve' | 'refuse' | readonly ToolDecision[]) =>

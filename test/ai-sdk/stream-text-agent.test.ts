@@ -35,7 +35,7 @@ async function served(
   const client = await connect(url);
   const sent = async (message: Parameters<typeof client.sendMessage>[0], extensions: readonly string[] = []) => {
     const answer = await client.sendMessage(message, { extensions });
-    if (!('task' in answer)) throw new Error('no task');
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   const streamed = async (extensions: readonly string[] = []) => {
@@ -62,10 +62,10 @@ describe('an agent on streamText', () => {
   it('streams each delta, tells each step, and ends with the tokens', async () => {
     const { streamed, model } = await served([step(text(['Hel', 'lo']), finish())], { instructions: 'Be brief.' });
     const events = await streamed();
-    const chunks = events.flatMap((event) => ('artifactUpdate' in event ? [event.artifactUpdate] : []));
+    const chunks = events.flatMap((event) => (event.artifactUpdate !== undefined ? [event.artifactUpdate] : []));
     expect(chunks.map(({ artifact }) => artifact.parts)).toEqual([[{ text: 'Hel' }], [{ text: 'lo' }]]);
     expect(chunks.map(({ lastChunk }) => lastChunk)).toEqual([undefined, true]);
-    const statuses = events.flatMap((event) => ('statusUpdate' in event ? [event.statusUpdate] : []));
+    const statuses = events.flatMap((event) => (event.statusUpdate !== undefined ? [event.statusUpdate] : []));
     expect(statuses.map(marksOf)).toContainEqual({ step: 1 });
     const usage = { inputTokens: 3, outputTokens: 7, totalTokens: 10 };
     expect(statuses.at(-1)?.status.state).toBe('TASK_STATE_COMPLETED');
@@ -285,7 +285,7 @@ describe('an agent on streamText', () => {
     let canceled: Promise<Task> | undefined;
     for await (const event of client.sendStreamingMessage('hi')) {
       last = event;
-      if ('artifactUpdate' in event) canceled ??= client.cancelTask(event.artifactUpdate.taskId);
+      if (event.artifactUpdate !== undefined) canceled ??= client.cancelTask(event.artifactUpdate.taskId);
     }
     await aborted.promise;
     expect((await canceled)?.status.state).toBe('TASK_STATE_CANCELED');

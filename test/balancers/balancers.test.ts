@@ -76,8 +76,8 @@ describe.each(BALANCERS)('%s', (name) => {
     const client = await connect(balancer.url);
     const seen = new Set<string>();
     await until(async () => {
-      const answer = await client.sendAndWait({ message: message('process') });
-      seen.add(JSON.stringify('task' in answer && answer.task.artifacts?.[0]?.parts));
+      const answer = await client.ask({ message: message('process') });
+      seen.add(JSON.stringify(answer.task?.artifacts?.[0]?.parts));
       return seen.size === 3;
     });
     for (const path of ['/healthz', '/readyz', '/metrics']) expect(await statusOf(balancer.url + path)).toBe(404);
@@ -99,7 +99,7 @@ describe.each(BALANCERS)('%s', (name) => {
     let answered = 0;
     const call = async () => {
       while (!isOver) {
-        await client.sendAndWait({ message: message('process') });
+        await client.ask({ message: message('process') });
         answered += 1;
       }
     };
@@ -125,7 +125,7 @@ describe.each(BALANCERS)('%s', (name) => {
     // A request that a dying replica has received may have been done: no balancer repeats it.
     await until(async () => open === 6);
     second?.running.process.kill('SIGKILL');
-    for (let count = 0; count < 10; count++) await client.sendAndWait({ message: message('process') });
+    for (let count = 0; count < 10; count++) await client.ask({ message: message('process') });
     await Promise.all(streams);
   });
 });
@@ -135,9 +135,9 @@ async function streamed(client: Client, opened: () => void = () => {}): Promise<
   const chunks: string[] = [];
   let state: string | undefined;
   for await (const event of client.sendStreamingMessage({ message: message('long') })) {
-    if ('task' in event) opened();
-    if ('artifactUpdate' in event) chunks.push(String(event.artifactUpdate.artifact.name));
-    if ('statusUpdate' in event) state = event.statusUpdate.status.state;
+    if (event.task !== undefined) opened();
+    if (event.artifactUpdate !== undefined) chunks.push(String(event.artifactUpdate.artifact.name));
+    if (event.statusUpdate !== undefined) state = event.statusUpdate.status.state;
   }
   expect(state).toBe('TASK_STATE_COMPLETED');
   expect(chunks).toEqual(chunks.map((_, at) => `chunk-${at}`));

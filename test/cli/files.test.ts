@@ -23,7 +23,7 @@ afterEach(() => folder[Symbol.dispose]());
 /** Gives back the file of a message. */
 const copier: AgentExecutor['execute'] = async (context, events) => {
   for (const part of context.message.parts) {
-    if (!('url' in part)) continue;
+    if (part.url === undefined) continue;
     const { chunks } = await context.files.open(part);
     await events.artifact(await context.files.write(chunks, { filename: 'copy.bin' }));
   }

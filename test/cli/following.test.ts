@@ -13,7 +13,7 @@ const count = (text: string, word: string) => text.split(word).length - 1;
 /** Its first turn asks. Its second one extends the artifact of the first, and adds a file. */
 const asker: AgentExecutor = {
   async execute({ message }, events) {
-    if (message.parts.some((part) => 'text' in part && part.text === 'x')) {
+    if (message.parts.some((part) => part.text !== undefined && part.text === 'x')) {
       await events.artifact('Former text.', { artifactId: 'a' });
       await events.append('a', { raw: Buffer.from('former').toString('base64'), filename: 'former.txt' });
       return events.inputRequired('Former question?');
@@ -148,11 +148,11 @@ function folded(lines: string): Task {
   let task: Task | undefined;
   for (const line of lines.trim().split('\n')) {
     const event = JSON.parse(line) as StreamResponse;
-    if ('task' in event) {
+    if (event.task !== undefined) {
       task = event.task;
       parts.clear();
       for (const artifact of task.artifacts ?? []) parts.set(artifact.artifactId, artifact);
-    } else if ('artifactUpdate' in event) {
+    } else if (event.artifactUpdate !== undefined) {
       const { artifact, append } = event.artifactUpdate;
       const before = append === true ? (parts.get(artifact.artifactId)?.parts ?? []) : [];
       parts.set(artifact.artifactId, { ...artifact, parts: [...before, ...artifact.parts] });

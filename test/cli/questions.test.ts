@@ -91,7 +91,7 @@ describe('answers of which one does not fit', () => {
     servers.push(server);
     const { id, status } = (await parleyJson<{ task: Task }>(['send', 'x', '-a', url])).task;
     const ids = (status.message?.parts ?? []).flatMap((part) =>
-      'data' in part ? [(part.data as { readonly interruptId: string }).interruptId] : [],
+      part.data !== undefined ? [(part.data as { readonly interruptId: string }).interruptId] : [],
     );
     const answers = JSON.stringify(
       Object.fromEntries(ids.map((one, at) => [one, at === 0 ? { rows: 1 } : { seats: 'x' }])),

@@ -63,7 +63,7 @@ export function testCalls(stage: Stage): void {
       const content = hasFault(stage, 'stores watched chunks twice') ? /chunk 1 .*chunk 2 $/ : /^chunk 1 chunk 2 $/;
       expect(task.status.state).toBe('TASK_STATE_COMPLETED');
       expect(task.artifacts?.map(textOf).join('')).toMatch(content);
-      expect(taskOf(await client.sendAndWait('task x')).status.state).toBe('TASK_STATE_COMPLETED');
+      expect(taskOf(await client.ask('task x')).status.state).toBe('TASK_STATE_COMPLETED');
     });
 
     it('gives the card for known callers', async () => {

@@ -7,13 +7,13 @@ type Artifact = NonNullable<Task['artifacts']>[number];
 
 /** The task of an answer. */
 export function taskOf(answer: Answer): Task {
-  if (!('task' in answer)) throw new Error(`no task: ${JSON.stringify(answer)}`);
+  if (answer.task === undefined) throw new Error(`no task: ${JSON.stringify(answer)}`);
   return answer.task;
 }
 
 /** All texts of a message or an artifact as one. */
 export function textOf(said: Pick<Artifact, 'parts'> | undefined): string | undefined {
-  return said?.parts.map((part) => ('text' in part ? part.text : '')).join('');
+  return said?.parts.map((part) => (part.text !== undefined ? part.text : '')).join('');
 }
 
 /** A message that goes on with a task. */

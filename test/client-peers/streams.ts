@@ -89,7 +89,7 @@ export function testStreams(stage: Stage): void {
       const { client } = stage;
       const gate = randomUUID();
       const stream = client.sendStreamingMessage(`chunks ${gate} 2`);
-      for await (const event of stream) if ('artifactUpdate' in event) break;
+      for await (const event of stream) if (event.artifactUpdate !== undefined) break;
       await client.sendMessage(`saw ${gate}-2`);
       const { status } = await client.waitFor(stream.taskId ?? '');
       expect(status.state).toBe('TASK_STATE_COMPLETED');
@@ -118,25 +118,25 @@ async function all(stream: TaskStream): Promise<Event[]> {
 /** The content of all artifacts after the events. A task replaces earlier content. */
 function contentOf(events: readonly Event[]): string {
   return events.reduce((content, event) => {
-    if ('task' in event) return event.task.artifacts?.map(textOf).join('') ?? '';
-    if (!('artifactUpdate' in event)) return content;
+    if (event.task !== undefined) return event.task.artifacts?.map(textOf).join('') ?? '';
+    if (event.artifactUpdate === undefined) return content;
     const { append, artifact } = event.artifactUpdate;
     return (append === true ? content : '') + textOf(artifact);
   }, '');
 }
 
 function shapeOf(event: Event): string {
-  if ('task' in event) return event.task.status.state;
-  if ('statusUpdate' in event) return event.statusUpdate.status.state;
-  if ('message' in event) return 'message';
+  if (event.task !== undefined) return event.task.status.state;
+  if (event.statusUpdate !== undefined) return event.statusUpdate.status.state;
+  if (event.message !== undefined) return 'message';
   const { append = false, lastChunk = false } = event.artifactUpdate;
   return `${append ? 'append' : 'artifact'}${lastChunk ? ' last' : ''}`;
 }
 
 function taskIdOf(event: Event): string | undefined {
-  if ('task' in event) return event.task.id;
-  if ('message' in event) return event.message.taskId;
-  return 'statusUpdate' in event ? event.statusUpdate.taskId : event.artifactUpdate.taskId;
+  if (event.task !== undefined) return event.task.id;
+  if (event.message !== undefined) return event.message.taskId;
+  return event.statusUpdate !== undefined ? event.statusUpdate.taskId : event.artifactUpdate.taskId;
 }
 
 /** The same agent behind a proxy that its card knows nothing of. */

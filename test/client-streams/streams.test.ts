@@ -132,7 +132,7 @@ function expectOrder(events: readonly Numbered[], log: readonly Numbered[], plac
   const texts = log.map(({ event }) => JSON.stringify(event));
   let at = -1;
   for (const { event } of events) {
-    if ('task' in event) continue;
+    if (event.task !== undefined) continue;
     const found = texts.indexOf(JSON.stringify(event), at + 1);
     expect(found, `${place}: ${JSON.stringify(event)}`).toBeGreaterThan(at);
     at = found;
@@ -142,7 +142,7 @@ function expectOrder(events: readonly Numbered[], log: readonly Numbered[], plac
 /** The task after the events. */
 function folded(events: readonly Numbered[]): unknown {
   const [first, ...rest] = events.map(({ event }) => event);
-  if (first === undefined || !('task' in first)) throw new Error('a stream begins with a task');
+  if (first === undefined || first.task === undefined) throw new Error('a stream begins with a task');
   const builder = new TaskBuilder(first.task);
   for (const event of rest) builder.apply({ event: event as TaskEvent, seq: 0, turn: 0 } as never);
   const { status, artifacts } = builder.view();

@@ -11,7 +11,7 @@ class SteppedAgent implements AgentExecutor {
 
   async execute(...[context, events]: Parameters<AgentExecutor['execute']>): Promise<void> {
     const [command, count] = context.text.split(' ');
-    const files = context.message.parts.filter((part) => 'raw' in part);
+    const files = context.message.parts.filter((part) => part.raw !== undefined);
     if (files.length > 0) await events.artifact(files);
     if (command === 'steps') {
       await events.working();
@@ -246,6 +246,6 @@ async function lengthOf(stream: ReadableStream<Uint8Array> | undefined) {
 /** A task that works. */
 async function startedTask(agent: Awaited<ReturnType<typeof connectCapnweb>>, text: string) {
   const stream = agent.client.sendStreamingMessage(text);
-  for await (const event of stream) if ('artifactUpdate' in event) break;
+  for await (const event of stream) if (event.artifactUpdate !== undefined) break;
   return stream.taskId ?? '';
 }

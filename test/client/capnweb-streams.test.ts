@@ -66,8 +66,8 @@ describe('streams over Cap’n Web', () => {
     const numbers: string[] = [];
     const ids: number[] = [];
     for await (const event of stream) {
-      if ('artifactUpdate' in event)
-        numbers.push(...event.artifactUpdate.artifact.parts.map((part) => ('text' in part ? part.text : '')));
+      if (event.artifactUpdate !== undefined)
+        numbers.push(...event.artifactUpdate.artifact.parts.map((part) => (part.text !== undefined ? part.text : '')));
       ids.push(Number(stream.lastEventId));
     }
     expect(numbers).toEqual(Array.from({ length: EVENTS }, (_, at) => `${at} `));
@@ -92,7 +92,8 @@ describe('streams over Cap’n Web', () => {
     const stream = client.sendStreamingMessage('wait');
     const states: unknown[] = [];
     const read = (async () => {
-      for await (const event of stream) states.push('statusUpdate' in event ? event.statusUpdate.status.state : 'task');
+      for await (const event of stream)
+        states.push(event.statusUpdate !== undefined ? event.statusUpdate.status.state : 'task');
     })();
     await vi.waitFor(() => expect(states).toContain('TASK_STATE_WORKING'), 15_000);
     proxy.isFrozen = true;
@@ -118,7 +119,8 @@ describe('streams over Cap’n Web', () => {
     const stream = client.sendStreamingMessage('wait');
     const states: unknown[] = [];
     const read = (async () => {
-      for await (const event of stream) states.push('statusUpdate' in event ? event.statusUpdate.status.state : 'task');
+      for await (const event of stream)
+        states.push(event.statusUpdate !== undefined ? event.statusUpdate.status.state : 'task');
     })();
     await vi.waitFor(() => expect(states).toContain('TASK_STATE_WORKING'), 15_000);
     // The turn is interrupted, and the next process tells its outcome.
@@ -170,7 +172,7 @@ describe('streams over Cap’n Web', () => {
     const stream = client.sendStreamingMessage('wait');
     const states: unknown[] = [];
     for await (const event of stream) {
-      states.push('statusUpdate' in event ? event.statusUpdate.status.state : 'task');
+      states.push(event.statusUpdate !== undefined ? event.statusUpdate.status.state : 'task');
       if (states.length === 2)
         void vi.waitFor(() => expect(stream.breaks).toBeGreaterThan(0), 10_000).then(() => release.resolve());
     }

@@ -302,8 +302,8 @@ describe('a stream over gRPC', () => {
     const stream = client.sendStreamingMessage('x');
     const states: string[] = [];
     for await (const event of stream) {
-      if ('task' in event) states.push(event.task.status.state);
-      if ('statusUpdate' in event) states.push(event.statusUpdate.status.state);
+      if (event.task !== undefined) states.push(event.task.status.state);
+      if (event.statusUpdate !== undefined) states.push(event.statusUpdate.status.state);
     }
     expect(states).toEqual(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
     expect(stub.calls.map(({ method, metadata }) => [method, ...metadata.get('last-event-id')])).toEqual([

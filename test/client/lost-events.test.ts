@@ -79,8 +79,8 @@ describe.each([
     const stream = client.sendStreamingMessage('hi');
     let text = '';
     for await (const event of stream) {
-      if ('artifactUpdate' in event)
-        text += event.artifactUpdate.artifact.parts.map((part) => ('text' in part ? part.text : '')).join('');
+      if (event.artifactUpdate !== undefined)
+        text += event.artifactUpdate.artifact.parts.map((part) => (part.text !== undefined ? part.text : '')).join('');
     }
     expect([text, stream.state]).toEqual([WHOLE, 'TASK_STATE_COMPLETED']);
     expect(streams()).toBeGreaterThan(1);

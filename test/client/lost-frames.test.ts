@@ -48,8 +48,10 @@ function changing(change: (frame: string, connection: number) => string) {
 const idOf = (frame: string) => Number(/^id: ?(\d+)/m.exec(frame)?.[1]);
 
 function textOf(events: readonly StreamResponse[]): string {
-  const parts = events.flatMap((event) => ('artifactUpdate' in event ? event.artifactUpdate.artifact.parts : []));
-  return parts.map((part) => ('text' in part ? part.text : '')).join('');
+  const parts = events.flatMap((event) =>
+    event.artifactUpdate !== undefined ? event.artifactUpdate.artifact.parts : [],
+  );
+  return parts.map((part) => (part.text !== undefined ? part.text : '')).join('');
 }
 
 const WHOLE = Array.from({ length: CHUNKS }, (_, at) => String(at)).join(' ');

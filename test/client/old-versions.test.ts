@@ -42,7 +42,7 @@ describe.each([
       expect(comparable(events)).toEqual(comparable(await heard(model)));
       const id = stream.taskId ?? '';
       expect(await client.getTask(id)).toMatchObject({ id, status: { state: 'TASK_STATE_COMPLETED' } });
-      expect(await client.sendAndWait('hi')).toMatchObject({ task: { artifacts: [{ parts: [{ text: 'hi' }] }] } });
+      expect(await client.ask('hi')).toMatchObject({ task: { artifacts: [{ parts: [{ text: 'hi' }] }] } });
       await expect(client.getTask('nope')).rejects.toMatchObject({ name: 'TaskNotFoundError' });
       await expect(client.cancelTask(id)).rejects.toMatchObject({ name: 'TaskNotCancelableError' });
       await expect(client.sendMessage({ message: { parts: [] } })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
@@ -62,7 +62,7 @@ it('an interface of 0.4 is called in 0.3', async () => {
   const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '0.4' }];
   try {
     const client = await connect({ ...agentCard, supportedInterfaces });
-    expect(await client.sendAndWait('hi')).toMatchObject({ task: { artifacts: [{ parts: [{ text: 'hi' }] }] } });
+    expect(await client.ask('hi')).toMatchObject({ task: { artifacts: [{ parts: [{ text: 'hi' }] }] } });
   } finally {
     await server.close({ graceMs: 0 });
   }

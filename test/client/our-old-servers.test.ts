@@ -120,7 +120,7 @@ describe.each(WAYS)('a client of an agent that knows $version alone, over $bindi
         artifacts: [{ name: 'said', parts: [{ data: ['hello'] }] }],
       },
     });
-    const taskId = 'task' in first ? first.task.id : '';
+    const taskId = first.task !== undefined ? first.task.id : '';
     const second = await agent.sendMessage({ message: { taskId, parts: [{ text: 'done' }] } });
     expect(second).toMatchObject({ task: { id: taskId, status: { state: 'TASK_STATE_COMPLETED' } } });
     await expect(agent.cancelTask(taskId)).rejects.toMatchObject({ code: 'TASK_NOT_CANCELABLE' });
@@ -132,8 +132,8 @@ describe.each(WAYS)('a client of an agent that knows $version alone, over $bindi
     const states: string[] = [];
     let id = '';
     for await (const event of agent.sendStreamingMessage('wait')) {
-      if ('task' in event) id = event.task.id;
-      if ('statusUpdate' in event) states.push(event.statusUpdate.status.state);
+      if (event.task !== undefined) id = event.task.id;
+      if (event.statusUpdate !== undefined) states.push(event.statusUpdate.status.state);
       if (states.length === 1 && states[0] === 'TASK_STATE_WORKING') await agent.cancelTask(id);
     }
     expect(states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_CANCELED']);

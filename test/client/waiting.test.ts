@@ -26,7 +26,7 @@ describe('waiting for a task', () => {
     try {
       const client = await connect(url);
       const begun = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
-      const id = 'task' in begun ? begun.task.id : '';
+      const id = begun.task !== undefined ? begun.task.id : '';
       const waited = client.waitFor(id, POLL);
       while ((await client.getTask(id)).status.state !== 'TASK_STATE_WORKING');
       release();
@@ -36,7 +36,7 @@ describe('waiting for a task', () => {
       });
       // One that has ended is not waited for.
       expect(await client.waitFor(id)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
-      const asked = await client.sendAndWait('ask');
+      const asked = await client.ask('ask');
       expect(asked).toMatchObject({ task: { status: { state: 'TASK_STATE_INPUT_REQUIRED' } } });
     } finally {
       await server.close({ graceMs: 0 });
@@ -90,7 +90,7 @@ describe('sending and waiting', () => {
     const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'hi' }] };
     await using stub = await StubAgent.start(() => result({ message }));
     for (const capabilities of [{}, { streaming: true }]) {
-      expect(await (await connect(stub.card({ capabilities }))).sendAndWait('hi')).toEqual({ message });
+      expect(await (await connect(stub.card({ capabilities }))).ask('hi')).toEqual({ message, text: 'hi' });
     }
   });
 
@@ -98,7 +98,7 @@ describe('sending and waiting', () => {
     const answers = [result({ task: task('TASK_STATE_WORKING') }), result(task('TASK_STATE_WORKING')), result(task())];
     await using stub = await StubAgent.start(() => answers.shift() ?? { status: 500 });
     const client = await connect(stub.card({ capabilities: {} }));
-    expect(await client.sendAndWait('hi', POLL)).toEqual({ task: task() });
+    expect(await client.ask('hi', POLL)).toEqual({ task: task(), text: '' });
   });
 
   it.each(['INPUT_REQUIRED', 'AUTH_REQUIRED'] as const)(
@@ -113,7 +113,7 @@ describe('sending and waiting', () => {
         };
       });
       const client = await connect(stub.card());
-      expect(await client.sendAndWait('hi', { timeoutMs: 5_000 })).toEqual({ task: asking });
+      expect(await client.ask('hi', { timeoutMs: 5_000 })).toEqual({ task: asking, text: '' });
     },
   );
 
@@ -131,7 +131,7 @@ describe('sending and waiting', () => {
       return (_, socket) => socket.destroy();
     });
     const client = await connect(stub.card({ capabilities: { streaming: true } }));
-    expect(await client.sendAndWait('hi', POLL)).toEqual({ task: task() });
+    expect(await client.ask('hi', POLL)).toEqual({ task: task(), text: '' });
     expect(isLost).toBe(true);
   });
 });

@@ -83,7 +83,7 @@ export const postman: AgentOptions = {
   agent: {
     async execute({ message }, events) {
       const files = message.parts.flatMap((part) =>
-        'raw' in part ? [`${part.filename} ${part.mediaType} ${Buffer.from(part.raw, 'base64').length}`] : [],
+        part.raw !== undefined ? [`${part.filename} ${part.mediaType} ${Buffer.from(part.raw, 'base64').length}`] : [],
       );
       await events.complete(`Got ${files.join(', ')}`);
     },

@@ -100,7 +100,7 @@ export function conversationContract(name: string, open: OpenStorage): void {
           ]);
           const own = tasks.filter(({ of }) => of === caller).map(({ id }) => id);
           expect(read.references.map(({ id }) => id)).toEqual(own);
-          if (!('task' in sent)) throw new Error('no task');
+          if (sent.task === undefined) throw new Error('no task');
           tasks.push({ of: caller, id: sent.task.id });
         }
       }

@@ -180,7 +180,7 @@ async function play(storage: TaskStorage, script: Script, way: 'direct' | 'inter
       const sending = handler.sendMessage(request, context());
       if (way === 'direct') change(request);
       const response = await sending;
-      if (!('task' in response)) throw new Error('A task was expected');
+      if (response.task === undefined) throw new Error('A task was expected');
       taskId = response.task.id;
       note(response);
     } else {
@@ -278,7 +278,7 @@ describe.each(Object.entries(BACKENDS))('on %s', (_name, { open, numRuns }) => {
     const message: Message = { ...said('m'), role: 'ROLE_USER' };
     const request = { message, configuration: { returnImmediately: true } };
     const sent = await first.sendMessage(request, call({ user: USER }));
-    const id = 'task' in sent ? sent.task.id : '';
+    const id = sent.task !== undefined ? sent.task.id : '';
     await waitFor(1);
     await first.close();
     const second = boot();

@@ -41,7 +41,7 @@ function agent(release: Promise<void>): AgentExecutor {
   return {
     async execute(context, events) {
       const [part] = context.message.parts;
-      const text = part !== undefined && 'text' in part ? part.text : '';
+      const text = part !== undefined && part.text !== undefined ? part.text : '';
       if (text.startsWith('stubborn')) {
         await events.artifact(`begun ${text}`);
         await release;
@@ -72,7 +72,7 @@ const direct: AgentExecutor = {
   replies: 'either',
   async execute(context, events) {
     const [part] = context.message.parts;
-    await events.message(`direct ${part !== undefined && 'text' in part ? part.text : ''}`);
+    await events.message(`direct ${part !== undefined && part.text !== undefined ? part.text : ''}`);
   },
 };
 

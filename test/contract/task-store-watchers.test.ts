@@ -41,7 +41,7 @@ describe.each(Object.entries(BACKENDS))('what a task store writes, over %s stora
     const store = new ScopedTasks({ storage, scope, clock: systemClock, ids: new CountingIds('store') });
     const ask = async (text = 'hi') => {
       const sent = await handler.sendMessage({ message: message({ parts: [{ text }] }) }, call());
-      const id = 'task' in sent ? sent.task.id : '';
+      const id = sent.task !== undefined ? sent.task.id : '';
       await until(async () => (await storage.task(scope, id))?.running === false);
       return id;
     };
@@ -76,7 +76,7 @@ describe.each(Object.entries(BACKENDS))('what a task store writes, over %s stora
     );
     await until(() => stream.shown.includes('AUTH_REQUIRED'));
     const [item] = stream.items;
-    const id = item && 'task' in item.event ? item.event.task.id : '';
+    const id = item && item.event.task !== undefined ? item.event.task.id : '';
     await until(async () => (await storage.task(scope, id))?.running === false);
     expect(stream.ended).toBe(false);
     await store.update(id, { status: { state: 'TASK_STATE_COMPLETED' } });

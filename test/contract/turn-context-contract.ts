@@ -68,7 +68,7 @@ const MEMBERS: Readonly<Record<keyof RequestContext, Use | typeof NOTHING_STORED
       const part = await files.write('some text', { filename: 'a.txt' });
       const opened = await files.open(part);
       const text = new TextDecoder().decode(await opened.bytes(100));
-      return [text, (await files.inline([part], 100)).map((one) => 'raw' in one)];
+      return [text, (await files.inline([part], 100)).map((one) => one.raw !== undefined)];
     },
     sees: ['some text', [true]],
   },
@@ -168,7 +168,7 @@ export function turnContextContract(name: string, open: OpenStorage, { concurren
           const request = { ...message({ messageId: text, contextId: 'c', parts: [{ text }] }), referenceTaskIds };
           const configuration = { returnImmediately: text === 'second' };
           const sent = await handler.sendMessage({ message: request, configuration }, call());
-          return 'task' in sent ? sent.task.id : '';
+          return sent.task !== undefined ? sent.task.id : '';
         };
         // The second attempt of the turn is the one that is interrupted.
         const first = await start();
@@ -184,7 +184,9 @@ export function turnContextContract(name: string, open: OpenStorage, { concurren
         expect(outage.failures.size).toBeGreaterThan(0);
         const { records } = await storage.records({ scope: SCOPE, id }, 0, 1_000_000);
         expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at + 1));
-        const states = records.map(({ event }) => ('statusUpdate' in event ? event.statusUpdate.status.state : 'task'));
+        const states = records.map(({ event }) =>
+          event.statusUpdate !== undefined ? event.statusUpdate.status.state : 'task',
+        );
         expect(states.filter((state) => state === 'TASK_STATE_COMPLETED')).toHaveLength(1);
         expect((await files.usage(SCOPE)).files).toBe(member === 'files' ? 1 : 0);
         await storage.close();

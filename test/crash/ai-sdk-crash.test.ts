@@ -38,7 +38,7 @@ async function turn(folder: string, kind: string, dies: number): Promise<{ task:
 const textOf = ({ artifacts = [] }: Task): string =>
   artifacts
     .filter(({ name }) => name === 'response')
-    .map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''))
+    .map(({ parts }) => parts.map((part) => (part.text !== undefined ? part.text : '')).join(''))
     .join('|');
 
 it.each(['registry', 'sdk'])(

@@ -73,7 +73,7 @@ async function check(storage: TaskStorage, said: Said): Promise<void> {
     expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
     for (const [seq, shown] of events) expect(JSON.parse(records[seq - 1]?.text ?? 'null')).toEqual(JSON.parse(shown));
     const first = records[0]?.event;
-    if (!first || !('task' in first)) throw new Error(`the log of ${id} does not begin with the task`);
+    if (!first || first.task === undefined) throw new Error(`the log of ${id} does not begin with the task`);
     const builder = new TaskBuilder(first.task);
     for (const record of records.slice(1)) builder.apply(record);
     expect((await storage.task(scope, id))?.task).toEqual(builder.view());

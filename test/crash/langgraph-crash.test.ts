@@ -38,7 +38,7 @@ async function turn(
 /** The texts of all artifacts. One that has lost its text to a crash may stay empty. */
 const textsOf = ({ artifacts = [] }: Task) =>
   artifacts
-    .map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''))
+    .map(({ parts }) => parts.map((part) => (part.text !== undefined ? part.text : '')).join(''))
     .filter((text) => text !== '')
     .sort();
 

@@ -36,10 +36,10 @@ function tls(options: Partial<MutualTlsOptions> = {}) {
 
 async function callerOf(url: string, { credentials, fetch }: Pick<ReturnType<typeof tls>, 'credentials' | 'fetch'>) {
   const client = await connect(url, { credentials, fetch, cardCache: memoryCardCache() });
-  const answer = await client.sendAndWait('who am I?');
-  if (!('task' in answer)) throw new Error('no task');
+  const answer = await client.ask('who am I?');
+  if (answer.task === undefined) throw new Error('no task');
   const parts = answer.task.artifacts?.flatMap((artifact) => artifact.parts) ?? [];
-  return parts.map((part) => ('text' in part ? part.text : '')).join('');
+  return parts.map((part) => (part.text !== undefined ? part.text : '')).join('');
 }
 
 describe('a client with a certificate', () => {
@@ -49,7 +49,7 @@ describe('a client with a certificate', () => {
     const client = await connect(strict.url, { credentials, fetch });
     const states: string[] = [];
     for await (const event of client.sendStreamingMessage('stream')) {
-      if ('statusUpdate' in event) states.push(event.statusUpdate.status.state);
+      if (event.statusUpdate !== undefined) states.push(event.statusUpdate.status.state);
     }
     expect(states.at(-1)).toBe('TASK_STATE_COMPLETED');
   });

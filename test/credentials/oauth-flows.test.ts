@@ -67,9 +67,9 @@ function schemesOf(issuer: string) {
 
 async function callerOf(name: keyof typeof agents, credentials: SchemeCredentials): Promise<string> {
   const client = await connect(agents[name].url, { credentials });
-  const answer = await client.sendAndWait('who am I?');
-  return 'message' in answer
-    ? answer.message.parts.map((part) => ('text' in part ? part.text : '')).join('')
+  const answer = await client.ask('who am I?');
+  return answer.message !== undefined
+    ? answer.message.parts.map((part) => (part.text !== undefined ? part.text : '')).join('')
     : 'a task';
 }
 

@@ -50,9 +50,9 @@ function credentialsFor(options: Partial<OAuthClientOptions> = {}) {
 
 async function answerOf(url: string, options: Partial<OAuthClientOptions> = {}): Promise<string> {
   const client = await connect(url, { credentials: credentialsFor(options) });
-  const answer = await client.sendAndWait('who am I?');
-  return 'message' in answer
-    ? answer.message.parts.map((part) => ('text' in part ? part.text : '')).join('')
+  const answer = await client.ask('who am I?');
+  return answer.message !== undefined
+    ? answer.message.parts.map((part) => (part.text !== undefined ? part.text : '')).join('')
     : 'a task';
 }
 

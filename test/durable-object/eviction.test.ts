@@ -47,7 +47,7 @@ async function begin(text: string, configuration = {}): Promise<string> {
   const caller = await client();
   const answer = await caller.sendMessage({ message, configuration: { returnImmediately: true, ...configuration } });
   await caller.close();
-  if (!('task' in answer)) throw new Error('The agent began no task');
+  if (answer.task === undefined) throw new Error('The agent began no task');
   return answer.task.id;
 }
 

@@ -74,7 +74,7 @@ describe.each([
     const { agent, seen } = make({});
     const { client } = await serving(agent);
     const first = await client.sendMessage({ message: { parts: [{ raw: bytes, filename: 'a.txt', mediaType }] } });
-    if (!('task' in first)) throw new Error('no task');
+    if (first.task === undefined) throw new Error('no task');
     expect(seen()).toContain(bytes);
     const { contextId = '' } = first.task;
     await client.sendMessage({ message: { contextId, parts: [{ text: 'And now?' }] } });

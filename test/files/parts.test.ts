@@ -160,11 +160,11 @@ describe('raw parts of an agent', () => {
       { text: 'after' },
     ]);
     const part = result?.task?.artifacts?.[0]?.parts[0];
-    const down = await fetch(part && 'url' in part ? part.url : '');
+    const down = await fetch(part && part.url !== undefined ? part.url : '');
     expect(await down.text()).toBe('large '.repeat(100));
     const seen: Part[] = [];
     for await (const event of client.sendStreamingMessage(sent([{ text: 'go' }]))) {
-      if ('artifactUpdate' in event) seen.push(...event.artifactUpdate.artifact.parts);
+      if (event.artifactUpdate !== undefined) seen.push(...event.artifactUpdate.artifact.parts);
     }
     expect(seen).toEqual([{ raw: large, filename: 'one.txt', mediaType: 'text/plain' }, { text: 'after' }]);
   });
@@ -196,7 +196,7 @@ describe('the files of a turn', () => {
     const { result } = await call('SendMessage', sent([{ text: 'go' }]));
     const [part] = result?.task?.artifacts?.[0]?.parts ?? [];
     expect(part).toEqual({ url: expect.any(String), filename: 'rows.csv', mediaType: 'text/csv' });
-    expect((await (await fetch(part && 'url' in part ? part.url : '')).text()).split('\n')).toHaveLength(101);
+    expect((await (await fetch(part && part.url !== undefined ? part.url : '')).text()).split('\n')).toHaveLength(101);
   });
 
   it('are never fetched from elsewhere', async () => {
@@ -256,7 +256,7 @@ describe('the files of a turn', () => {
     const { url } = await server.listen(0);
     const client = await connect(url);
     closers.push(() => client.close());
-    await client.sendAndWait('go');
+    await client.ask('go');
     expect(String(problem)).toBe('OptionsError: context.files: the server needs the option files');
   });
 });

@@ -16,7 +16,7 @@ const shown = (answer) => ('task' in answer ? taskText(answer.task) : textOf(ans
 const taskText = (task) => textOf(task) || (task.status.message === undefined ? '' : textOf(task.status.message));
 
 const PLAYS = {
-  text: async (client, prompt) => ({ text: shown(await client.sendAndWait(prompt)) }),
+  text: async (client, prompt) => ({ text: shown(await client.ask(prompt)) }),
 
   async stream(client, prompt) {
     const stream = client.sendStreamingMessage(prompt);
@@ -39,11 +39,11 @@ const PLAYS = {
   },
 
   async 'multi-turn'(client, prompt, { reply }) {
-    const asked = await client.sendAndWait(prompt);
+    const asked = await client.ask(prompt);
     if (!('task' in asked)) return { question: shown(asked), text: '' };
     const { id: taskId, contextId, status } = asked.task;
     const question = status.message === undefined ? '' : textOf(status.message);
-    const text = shown(await client.sendAndWait({ message: { taskId, contextId, parts: [{ text: reply }] } }));
+    const text = shown(await client.ask({ message: { taskId, contextId, parts: [{ text: reply }] } }));
     return { question, text };
   },
 
@@ -58,7 +58,7 @@ const PLAYS = {
   },
 
   async 'file-out'(client, prompt) {
-    const answer = await client.sendAndWait(prompt);
+    const answer = await client.ask(prompt);
     const parts = 'task' in answer ? (answer.task.artifacts ?? []).flatMap(({ parts }) => parts) : answer.message.parts;
     const files = parts.map(({ filename, mediaType, raw, url }) => ({ name: filename, mediaType, bytes: raw, url }));
     return { files };
@@ -66,12 +66,12 @@ const PLAYS = {
 
   async 'file-in'(client, prompt, { file }) {
     const attached = { raw: file.bytes, filename: file.name, mediaType: file.mediaType };
-    return { text: shown(await client.sendAndWait({ message: { parts: [{ text: prompt }, attached] } })) };
+    return { text: shown(await client.ask({ message: { parts: [{ text: prompt }, attached] } })) };
   },
 
   async failure(client, prompt) {
     try {
-      const answer = await client.sendAndWait(prompt);
+      const answer = await client.ask(prompt);
       return { text: shown(answer), failed: 'task' in answer && answer.task.status.state === 'TASK_STATE_FAILED' };
     } catch (error) {
       return { failed: error.message };

@@ -216,7 +216,7 @@ describe('text of a caller in the output of a server', () => {
     writeFileSync(module, agent);
     await using served = await ServedAgent.start(['serve', module, '--debug']);
     await attack(served.url);
-    await (await connect(served.url)).sendAndWait(EVIL);
+    await (await connect(served.url)).ask(EVIL);
     const output = await served.running.stop();
     expectSafe(output);
     expect(output.stderr).toContain('gpj.exe');
@@ -225,7 +225,7 @@ describe('text of a caller in the output of a server', () => {
   it('of a program that repeats it on its stderr', async () => {
     await using served = await ServedAgent.start(['serve', '--exec', 'cat >&2; exit 3', '--debug']);
     await attack(served.url);
-    await (await connect(served.url)).sendAndWait(`${EVIL}`);
+    await (await connect(served.url)).ask(`${EVIL}`);
     const { stdout, stderr } = await served.running.stop();
     expect([unsafeIn(stdout), unsafeIn(stderr)]).toEqual([undefined, undefined]);
     expect(stderr).toContain('gpj.exe');

@@ -44,8 +44,8 @@ describe.each(Object.keys(rows) as Extension[])('%s', (extension) => {
       decision,
       runs: () => ran,
       send: async (message) => {
-        const answer = await client.sendAndWait(typeof message === 'string' ? message : { message });
-        if (!('task' in answer)) throw new Error('no task');
+        const answer = await client.ask(typeof message === 'string' ? message : { message });
+        if (answer.task === undefined) throw new Error('no task');
         expect(errors()).toEqual([]);
         return answer.task;
       },

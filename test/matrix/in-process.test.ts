@@ -68,7 +68,7 @@ describe('a client in the process of its agent', () => {
     };
     const client = await connect(serverOf({ agent: slow }));
     const answer = await client.sendMessage({ message: 'hi', configuration: { returnImmediately: true } });
-    const id = 'task' in answer ? answer.task.id : '';
+    const id = answer.task !== undefined ? answer.task.id : '';
     let polls = 0;
     while ((await client.getTask({ id })).status.state !== 'TASK_STATE_COMPLETED') polls += 1;
     expect(polls).toBeGreaterThan(0);
@@ -86,8 +86,8 @@ describe('a client in the process of its agent', () => {
     expect(textOfTask(answer)).toBe('hi of nobody');
     const states: string[] = [];
     for await (const event of client.sendStreamingMessage('hi')) {
-      if ('task' in event) states.push(event.task.status.state);
-      if ('statusUpdate' in event) states.push(event.statusUpdate.status.state);
+      if (event.task !== undefined) states.push(event.task.status.state);
+      if (event.statusUpdate !== undefined) states.push(event.statusUpdate.status.state);
     }
     expect(states).toEqual(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
     expect((await client.listTasks()).totalSize).toBe(2);

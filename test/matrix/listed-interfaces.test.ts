@@ -77,7 +77,7 @@ const clientOf = async (url: string, options: ConnectOptions) => {
 /** The answer of the agent. */
 async function echoOf(client: Client): Promise<string> {
   const answer = await client.sendMessage('hi');
-  return textOf('task' in answer ? answer.task : answer.message);
+  return textOf(answer.task !== undefined ? answer.task : answer.message);
 }
 
 describe('the cards of a server with every binding, without further options', () => {

@@ -24,7 +24,7 @@ const executor: AgentExecutor = {
 
 const cells = BINDINGS.flatMap((binding) => binding.versions.map((version) => ({ binding, version })));
 
-describe('a state that waits for the caller ends sendAndWait (Spec §3.1.1)', () => {
+describe('a state that waits for the caller ends ask (Spec §3.1.1)', () => {
   let host: A2AHost;
   const versions = ['1.0', '0.3'] as const;
 
@@ -45,8 +45,8 @@ describe('a state that waits for the caller ends sendAndWait (Spec §3.1.1)', ()
     const client = await binding.connect({ host, path: '/', version, options: {} });
     const stateAfter = async (text: string, taskId?: string) => {
       const message = { parts: [{ text }], ...(taskId !== undefined && { taskId }) };
-      const answer = await client.sendAndWait({ message }, { timeoutMs: LIMIT_MS, pollMs: 20 });
-      if (!('task' in answer)) throw new Error('no task');
+      const answer = await client.ask({ message }, { timeoutMs: LIMIT_MS, pollMs: 20 });
+      if (answer.task === undefined) throw new Error('no task');
       return answer.task;
     };
     for (const [text, state] of [

@@ -212,8 +212,8 @@ describe('calls of a server that asks', () => {
     const events = client.sendStreamingMessage('trip,late,loose+beside,along+hang+hang');
     let id = '';
     for await (const event of events) {
-      if ('task' in event) id = event.task.id;
-      if ('statusUpdate' in event) id = event.statusUpdate.taskId;
+      if (event.task !== undefined) id = event.task.id;
+      if (event.statusUpdate !== undefined) id = event.statusUpdate.taskId;
       if (JSON.stringify(event).includes('"running"') && id !== '') break;
     }
     expect((await client.cancelTask({ id })).status.state).toBe('TASK_STATE_CANCELED');
@@ -226,7 +226,7 @@ describe('calls of a server that asks', () => {
     const tools = await opened('streamable HTTP');
     const { client, send } = await served(caller(tools));
     const over = await client.sendMessage({ message: 'trip,tardy', configuration: { returnImmediately: true } });
-    if (!('task' in over)) throw new Error('There is no task');
+    if (over.task === undefined) throw new Error('There is no task');
     const other = send('beside,along');
     await expect.poll(() => runs(tools)).toBe('1 trips, 1 besides');
     // Now the server asks. The other call ends once it has an answer.
@@ -239,7 +239,7 @@ describe('calls of a server that asks', () => {
     const tools = await opened('stdio');
     const { client, send } = await served(caller(tools));
     const over = await client.sendMessage({ message: 'trip,tardy,late', configuration: { returnImmediately: true } });
-    if (!('task' in over)) throw new Error('There is no task');
+    if (over.task === undefined) throw new Error('There is no task');
     const { id } = over.task;
     await expect.poll(async () => toolCalls(await client.getTask({ id }))[0]?.state).toBe('running');
     await client.cancelTask({ id });

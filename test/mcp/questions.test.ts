@@ -51,7 +51,7 @@ async function served(agent: AgentExecutor, storage?: TaskStorage) {
 }
 
 const said = ({ status: { state, message } }: Task) => {
-  const text = (message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  const text = (message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
   return `${state.slice('TASK_STATE_'.length)}: ${text}`;
 };
 

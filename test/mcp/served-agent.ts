@@ -10,9 +10,9 @@ export async function servedAgent(
   const server = createA2AServer({ agent, storage });
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect(server);
-  const send = async (message: Parameters<typeof client.sendAndWait>[0]): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
-    if (!('task' in answer)) throw new Error('There is no task');
+  const send = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
+    const answer = await client.ask(message);
+    if (answer.task === undefined) throw new Error('There is no task');
     return answer.task;
   };
   return { server, client, send };

@@ -159,11 +159,11 @@ describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (w
       },
     });
     const client = await connect(server);
-    const asked = await client.sendAndWait('weather');
-    if (!('task' in asked)) throw new Error('There is no task');
+    const asked = await client.ask('weather');
+    if (asked.task === undefined) throw new Error('There is no task');
     expect([asked.task.status.state, textOf(asked.task)]).toEqual(['TASK_STATE_INPUT_REQUIRED', 'Which city?']);
-    const answered = await client.sendAndWait({ message: { taskId: asked.task.id, parts: [{ text: 'Paris' }] } });
-    if (!('task' in answered)) throw new Error('There is no task');
+    const answered = await client.ask({ message: { taskId: asked.task.id, parts: [{ text: 'Paris' }] } });
+    if (answered.task === undefined) throw new Error('There is no task');
     expect(textOf(answered.task)).toBe('It rains in Paris');
     await server.close();
   });

@@ -29,7 +29,7 @@ async function chain(world: SignedWorld, calls: (callee: KeyPair) => AgentCallsO
   let target: AgentTarget = url;
   const front = executor(async (context, events) => {
     const answer = await context.callAgent(target, context.message, { into: events });
-    await events.complete(textOf('task' in answer ? answer.task : answer.message));
+    await events.complete(textOf(answer.task !== undefined ? answer.task : answer.message));
   });
   const options = { allow: ['127.0.0.1'], ...calls(calleeKey) };
   const { url: frontUrl } = await world.listen(front, {}, { calls: agentCalls(options) });

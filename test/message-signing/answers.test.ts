@@ -113,7 +113,7 @@ async function streamed(change: Parameters<typeof changingEvents>[0], text = 'wo
 }
 
 const isChunk = (event: StreamResponse, text: string) =>
-  'artifactUpdate' in event && event.artifactUpdate.artifact.parts.some((part) => 'text' in part && part.text === text);
+  event.artifactUpdate?.artifact.parts.some((part) => part.text !== undefined && part.text === text);
 
 describe('a stream', () => {
   it.each(['work', 'silent', 'direct'])('is verified event by event: %s', async (text) => {
@@ -134,18 +134,20 @@ describe('a stream', () => {
     [
       'a dropped artifact',
       'work',
-      (event) => ('artifactUpdate' in event && event.artifactUpdate.artifact.artifactId === 'bytes' ? [] : [event]),
+      (event) =>
+        event.artifactUpdate !== undefined && event.artifactUpdate.artifact.artifactId === 'bytes' ? [] : [event],
     ],
     [
       'a dropped artifact, without a last message',
       'silent',
-      (event) => ('artifactUpdate' in event && event.artifactUpdate.artifact.artifactId === 'bytes' ? [] : [event]),
+      (event) =>
+        event.artifactUpdate !== undefined && event.artifactUpdate.artifact.artifactId === 'bytes' ? [] : [event],
     ],
     [
       'a changed chunk',
       'work',
       (event) =>
-        'artifactUpdate' in event
+        event.artifactUpdate !== undefined
           ? [
               {
                 artifactUpdate: {
@@ -160,13 +162,13 @@ describe('a stream', () => {
       'a chunk that replaces instead of appending',
       'work',
       (event) =>
-        'artifactUpdate' in event ? [{ artifactUpdate: { ...event.artifactUpdate, append: false } }] : [event],
+        event.artifactUpdate !== undefined ? [{ artifactUpdate: { ...event.artifactUpdate, append: false } }] : [event],
     ],
     [
       'an early end',
       'work',
       (event) =>
-        'artifactUpdate' in event
+        event.artifactUpdate !== undefined
           ? [
               {
                 statusUpdate: {
@@ -182,7 +184,7 @@ describe('a stream', () => {
       'another state',
       'silent',
       (event) =>
-        'statusUpdate' in event && event.statusUpdate.status.state === 'TASK_STATE_COMPLETED'
+        event.statusUpdate !== undefined && event.statusUpdate.status.state === 'TASK_STATE_COMPLETED'
           ? [
               {
                 statusUpdate: {
@@ -202,7 +204,7 @@ describe('a stream', () => {
   let direct: Message;
   beforeAll(async () => {
     const reply = await (await world.client(url)).sendMessage('direct');
-    if ('message' in reply) direct = reply.message;
+    if (reply.message !== undefined) direct = reply.message;
   });
 
   it('a direct message is verified alone', async () => {

@@ -66,9 +66,10 @@ describe('a splice', () => {
 
   it('of their ids too breaks the signature', async () => {
     const other = await eventsOf((await world.client(url)).sendStreamingMessage('end'));
-    const chunk = other.find((event) => 'artifactUpdate' in event);
+    const chunk = other.find((event) => event.artifactUpdate !== undefined);
     const spliced = changingEvents((event) => {
-      if (!('artifactUpdate' in event) || chunk === undefined || !('artifactUpdate' in chunk)) return [event];
+      if (event.artifactUpdate === undefined || chunk === undefined || chunk.artifactUpdate === undefined)
+        return [event];
       const { taskId, contextId } = event.artifactUpdate;
       return [{ artifactUpdate: { ...chunk.artifactUpdate, taskId, contextId } }];
     });
@@ -85,7 +86,7 @@ describe('a splice', () => {
       const client = await world.client(url, {}, { interceptors: [proxy] });
       await expect(client[operation](id)).rejects.toMatchObject(REFUSED);
     }
-    const swapped = changingEvents((event) => ('task' in event ? [{ task: other }] : [event]));
+    const swapped = changingEvents((event) => (event.task !== undefined ? [{ task: other }] : [event]));
     const client = await world.client(url, {}, { interceptors: [swapped], ...noResume });
     await expect(eventsOf(client.subscribeToTask(id))).rejects.toMatchObject(REFUSED);
     const message = { parts: [{ text: 'x' }], taskId: id, contextId };
@@ -107,7 +108,7 @@ describe('a replay', () => {
     const message = { parts: [{ text: 'y' }], taskId: first.id, contextId: first.contextId ?? '' };
     await expect(client.sendMessage({ message })).rejects.toThrow('is older than the message (iat)');
     const late = changingEvents((event) => {
-      if (!('statusUpdate' in event) || event.statusUpdate.status.message === undefined) return [event];
+      if (event.statusUpdate === undefined || event.statusUpdate.status.message === undefined) return [event];
       return [{ statusUpdate: { ...event.statusUpdate, status: before.status } }];
     });
     const watcher = await world.client(url, {}, { interceptors: [late], resume: { attempts: 0 } });

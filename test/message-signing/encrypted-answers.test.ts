@@ -45,12 +45,12 @@ describe('a client that requires encrypted answers', () => {
     let asked: StreamResponse | undefined;
     for await (const event of client.sendStreamingMessage('ask')) {
       asked = event;
-      if ('statusUpdate' in event && event.statusUpdate.status.state === 'TASK_STATE_AUTH_REQUIRED') break;
+      if (event.statusUpdate !== undefined && event.statusUpdate.status.state === 'TASK_STATE_AUTH_REQUIRED') break;
     }
     expect(asked).toMatchObject({
       statusUpdate: { status: { message: { parts: [{ text: 'secret question' }, {}] } } },
     });
-    const id = asked !== undefined && 'statusUpdate' in asked ? asked.statusUpdate.taskId : '';
+    const id = asked !== undefined && asked.statusUpdate !== undefined ? asked.statusUpdate.taskId : '';
     const bare = await world.client(url);
     expect(JSON.stringify(await bare.getTask(id))).not.toContain('secret question');
   });
@@ -63,8 +63,8 @@ describe('a client that requires encrypted answers', () => {
     });
     const { url } = await world.listen(shop, { encryption: { keys: [agentKey.own] } });
     const client = await world.client(url, { encryption: encryption(ownKey) });
-    const asked = taskOf(await client.sendAndWait('go'));
-    const done = taskOf(await client.sendAndWait({ message: answerApprovals(asked, 'approve') }));
+    const asked = taskOf(await client.ask('go'));
+    const done = taskOf(await client.ask({ message: answerApprovals(asked, 'approve') }));
     expect([done.status.state, done.status.message?.parts]).toEqual(['TASK_STATE_COMPLETED', [{ text: 'paid Dune' }]]);
   });
 

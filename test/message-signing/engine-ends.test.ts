@@ -32,7 +32,7 @@ const trust = () => ({ audience: AUDIENCE, agent: { keys: [world.agent.shown] } 
 
 async function begun(client: Client, text: string): Promise<string> {
   const stream = client.sendStreamingMessage(text);
-  for await (const event of stream) if ('artifactUpdate' in event) break;
+  for await (const event of stream) if (event.artifactUpdate !== undefined) break;
   return stream.taskId ?? '';
 }
 
@@ -93,8 +93,8 @@ it('a question for an authorization is signed, and the turn goes on', async () =
   const stream = client.sendStreamingMessage('ask');
   const states: string[] = [];
   for await (const event of stream) {
-    if ('artifactUpdate' in event) states.push('artifact');
-    if ('statusUpdate' in event) states.push(event.statusUpdate.status.state);
+    if (event.artifactUpdate !== undefined) states.push('artifact');
+    if (event.statusUpdate !== undefined) states.push(event.statusUpdate.status.state);
     if (states.at(-1) === 'TASK_STATE_AUTH_REQUIRED') break;
   }
   expect(states.slice(-2)).toEqual(['artifact', 'TASK_STATE_AUTH_REQUIRED']);
@@ -120,7 +120,7 @@ describe('a forged end is refused', () => {
     ['FAILED with a text', status('TASK_STATE_FAILED', 'call this number')],
   ])('in a stream: %s', async (_, forged) => {
     const forge = changingEvents((event) => {
-      if (!('artifactUpdate' in event)) return [event];
+      if (event.artifactUpdate === undefined) return [event];
       const { taskId, contextId } = event.artifactUpdate;
       return [event, { statusUpdate: { taskId, contextId, status: forged } }];
     });

@@ -76,7 +76,7 @@ async function isCarried(client: Client, parts: readonly Part[]): Promise<void> 
   expect(task.artifacts?.[0]?.parts).toEqual([...parts, ...parts]);
   expect(task.status.message?.parts).toEqual(parts);
   for await (const event of client.sendStreamingMessage({ message: { parts } }))
-    if ('artifactUpdate' in event) expect(event.artifactUpdate.artifact.parts).toEqual(parts);
+    if (event.artifactUpdate !== undefined) expect(event.artifactUpdate.artifact.parts).toEqual(parts);
 }
 
 describe.each(WIRES)('by %s', (name, options) => {

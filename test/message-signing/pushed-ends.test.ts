@@ -35,8 +35,8 @@ async function checkingReceiver() {
   const receiver = new PushReceiver({
     allowAnonymous: true,
     onNotification: async ({ event }) => {
-      if ('artifactUpdate' in event) artifacts.push(event.artifactUpdate.artifact);
-      else if ('statusUpdate' in event) await verifySigned({ ...event, artifacts }, trust());
+      if (event.artifactUpdate !== undefined) artifacts.push(event.artifactUpdate.artifact);
+      else if (event.statusUpdate !== undefined) await verifySigned({ ...event, artifacts }, trust());
       else await verifySigned(event as SignedContent, trust());
       events.push(event);
     },
@@ -51,8 +51,8 @@ async function checkingReceiver() {
 }
 
 const stateOf = (event: StreamResponse | undefined) => {
-  if (event === undefined || 'message' in event || 'artifactUpdate' in event) return undefined;
-  return ('task' in event ? event.task : event.statusUpdate).status.state;
+  if (event === undefined || event.message !== undefined || event.artifactUpdate !== undefined) return undefined;
+  return (event.task !== undefined ? event.task : event.statusUpdate).status.state;
 };
 
 describe.each<[string, ConnectOptions]>([
@@ -71,7 +71,7 @@ describe.each<[string, ConnectOptions]>([
       message: text,
       configuration: { taskPushNotificationConfig: { url: receiver.url } },
     });
-    for await (const event of stream) if ('artifactUpdate' in event && text === 'cancel') break;
+    for await (const event of stream) if (event.artifactUpdate !== undefined && text === 'cancel') break;
     if (text === 'cancel') await client.cancelTask(stream.taskId ?? '');
     await vi.waitFor(() => expect(stateOf(receiver.events.at(-1))).toBe(state), { timeout: 10_000 });
   });
@@ -83,7 +83,9 @@ it('a changed push notification is refused', async () => {
   const configuration = { taskPushNotificationConfig: { url: receiver.url } };
   await client.sendMessage({ message: 'throw', configuration });
   await vi.waitFor(() => expect(stateOf(receiver.events.at(-1))).toBe('TASK_STATE_FAILED'), { timeout: 10_000 });
-  const [end] = receiver.events.flatMap((event) => ('statusUpdate' in event ? [event.statusUpdate] : [])).slice(-1);
+  const [end] = receiver.events
+    .flatMap((event) => (event.statusUpdate !== undefined ? [event.statusUpdate] : []))
+    .slice(-1);
   if (end === undefined) throw new Error('no end');
   await verifySigned({ statusUpdate: end }, trust());
   await expect(verifySigned({ statusUpdate: end, artifacts: [] }, trust())).rejects.toThrow('other artifacts');

@@ -21,7 +21,7 @@ const storage = new MemoryStorage({ clock: systemClock });
 const agent = executor(async (context, events) => {
   ran += 1;
   const [part] = context.message.parts;
-  const data = part !== undefined && 'data' in part ? part.data : {};
+  const data = part !== undefined && part.data !== undefined ? part.data : {};
   const { apples } = data as { readonly apples: number };
   await events.artifact({ data: apples > 9 ? { price: 'too much' } : { price: apples * 2 } });
   await events.complete('done');

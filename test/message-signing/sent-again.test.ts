@@ -108,7 +108,7 @@ describe.each(BINDINGS)('over %s, a signed message whose answer is lost', (bindi
       expect(seen).toHaveLength(1);
     });
 
-    it.each(['sendMessage', 'sendAndWait'] as const)('is the same when a client sends it again: %s', async (send) => {
+    it.each(['sendMessage', 'ask'] as const)('is the same when a client sends it again: %s', async (send) => {
       await using world = await SignedWorld.make();
       const { proxy, repair, seen, client, arrived } = await lossyCallee(world, binding, isEncrypted);
       const answer = (await client())[send]('go');

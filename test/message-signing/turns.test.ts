@@ -103,7 +103,7 @@ it('cancel() of an agent publishes into the signed turn', async () => {
   const { url } = await world.listen(agent);
   const client = await world.client(url);
   const stream = client.sendStreamingMessage('x');
-  for await (const event of stream) if ('artifactUpdate' in event) break;
+  for await (const event of stream) if (event.artifactUpdate !== undefined) break;
   const task = await client.cancelTask(stream.taskId ?? '');
   expect(task.status.message?.parts).toEqual([{ text: 'stopped' }]);
   expect(task.status.message?.metadata).toHaveProperty([SIGNING_EXTENSION]);
@@ -179,7 +179,7 @@ it('the agent of a follow-up message knows its signers, and the chain of its art
   const dropped = await world.client(
     url,
     {},
-    { interceptors: [changingEvents((event) => ('task' in event ? [] : [event]))] },
+    { interceptors: [changingEvents((event) => (event.task !== undefined ? [] : [event]))] },
   );
   const again = dropped.sendStreamingMessage({ message });
   await expect(
@@ -198,8 +198,8 @@ it('a question for an authorization comes after the events before it', async () 
   const client = await world.client(url, { required: false });
   const seen: string[] = [];
   for await (const event of client.sendStreamingMessage('x')) {
-    if ('artifactUpdate' in event) seen.push('artifact');
-    if ('statusUpdate' in event) seen.push(event.statusUpdate.status.state);
+    if (event.artifactUpdate !== undefined) seen.push('artifact');
+    if (event.statusUpdate !== undefined) seen.push(event.statusUpdate.status.state);
     if (seen.at(-1) === 'TASK_STATE_AUTH_REQUIRED') break;
   }
   expect(seen).toEqual(['TASK_STATE_WORKING', 'artifact', 'TASK_STATE_AUTH_REQUIRED']);
@@ -220,12 +220,12 @@ it('calls of tools end with their task under signatures, and a question lists th
   const client = await world.client(url);
   const states = (task: Task) => toolCalls(task).map(({ tool, state }) => `${tool} ${state}`);
 
-  const asked = taskOf(await client.sendAndWait('go'));
+  const asked = taskOf(await client.ask('go'));
   expect([states(asked), toolApprovals(asked).length]).toEqual([['pay requested'], 1]);
-  const done = taskOf(await client.sendAndWait({ message: answerApprovals(asked, 'approve') }));
+  const done = taskOf(await client.ask({ message: answerApprovals(asked, 'approve') }));
   expect([done.status.state, states(done)]).toEqual(['TASK_STATE_COMPLETED', ['pay succeeded']]);
 
-  const waits = taskOf(await client.sendAndWait('go'));
+  const waits = taskOf(await client.ask('go'));
   expect(states(await client.cancelTask(waits.id))).toEqual(['pay canceled']);
 
   for await (const event of client.sendStreamingMessage('hold')) {

@@ -125,6 +125,6 @@ export function executor(execute: AgentExecutor['execute'], more: Partial<AgentE
 
 /** The task of an answer. */
 export function taskOf(answer: StreamResponse): Task {
-  if (!('task' in answer)) throw new Error(`no task but ${JSON.stringify(answer)}`);
+  if (answer.task === undefined) throw new Error(`no task but ${JSON.stringify(answer)}`);
   return answer.task;
 }

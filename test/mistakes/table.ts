@@ -297,7 +297,7 @@ const CLIENTS: readonly Mistake[] = [
   },
   {
     name: 'a message without parts',
-    program: ({ client }) => client.sendAndWait({ message: wrong({ text: 'hello' }) }),
+    program: ({ client }) => client.ask({ message: wrong({ text: 'hello' }) }),
     prints: 'OptionsError: Nothing was sent: message.parts must be a list, such as [{ text }]',
   },
   {

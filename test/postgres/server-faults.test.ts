@@ -48,7 +48,7 @@ describe('a server that is used', () => {
     if (one === undefined || two === undefined) throw new Error('Two servers have two clients');
     const before = await one.sendMessage({ message: said('before') });
     const waiting = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
-    if (!('task' in before && 'task' in waiting)) throw new Error('The agent answers with tasks');
+    if (!(before.task !== undefined && waiting.task !== undefined)) throw new Error('The agent answers with tasks');
     const states = statesOf(two.subscribeToTask(waiting.task.id));
     if (fault === 'frozen and thawed') own.freeze();
     else await own.kill();

@@ -52,8 +52,8 @@ export const said = (text: string) =>
 export async function statesOf(stream: AsyncIterable<StreamResponse>): Promise<string[]> {
   const states: string[] = [];
   for await (const event of stream) {
-    if ('task' in event) states.push(event.task.status.state);
-    if ('statusUpdate' in event) states.push(event.statusUpdate.status.state);
+    if (event.task !== undefined) states.push(event.task.status.state);
+    if (event.statusUpdate !== undefined) states.push(event.statusUpdate.status.state);
   }
   return states;
 }

@@ -51,8 +51,8 @@ type Webhook = Awaited<ReturnType<typeof webhook>>;
 const seqsOf = ({ notifications }: Webhook) => notifications.map(({ id }) => Number(id?.split('/').at(-1)));
 const statesOf = ({ notifications }: Webhook) =>
   notifications.map(({ event }) => {
-    if ('task' in event) return event.task.status.state;
-    return 'statusUpdate' in event ? event.statusUpdate.status.state : Object.keys(event)[0];
+    if (event.task !== undefined) return event.task.status.state;
+    return event.statusUpdate !== undefined ? event.statusUpdate.status.state : Object.keys(event)[0];
   });
 
 /** All secrets that a sender can have. */

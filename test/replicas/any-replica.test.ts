@@ -25,7 +25,7 @@ describe.each(Object.keys(BACKENDS))('four replicas on %s', (backend) => {
     const stream = await EventFeed.ofMessage(one, 'steps 1000 20');
     const id = await stream.taskId();
     const second = await EventFeed.ofTask(two, id);
-    await second.has((events) => events.filter((event) => 'artifactUpdate' in event).length >= 5);
+    await second.has((events) => events.filter((event) => event.artifactUpdate !== undefined).length >= 5);
     const lists = await Promise.all(
       [one, two, three, four].map(async (replica) => (await replica.call('/a2a/rest/tasks')).json()),
     );
@@ -194,7 +194,7 @@ describe.each(Object.keys(BACKENDS))('replicas on %s', (backend) => {
 
 function linkOf({ status }: Task): string {
   for (const part of status.message?.parts ?? []) {
-    if ('data' in part) return (part.data as { authorization: { url: string } }).authorization.url;
+    if (part.data !== undefined) return (part.data as { authorization: { url: string } }).authorization.url;
   }
   throw new Error('There is no link');
 }

@@ -43,7 +43,7 @@ export class EventFeed {
   async taskId(): Promise<string> {
     await this.has((events) => events.length > 0);
     const [first] = this.events;
-    return first !== undefined && 'task' in first ? first.task.id : '';
+    return first !== undefined && first.task !== undefined ? first.task.id : '';
   }
 
   /** Resolves when the events have something. */

@@ -14,11 +14,11 @@ const program = 'kit-server.mjs';
 const NOW = { returnImmediately: true };
 
 const taskOf = (result: SendMessageResponse): Task => {
-  if ('task' in result) return result.task;
+  if (result.task !== undefined) return result.task;
   throw new Error('the agent answered without a task');
 };
 const wordsOf = (told?: { readonly parts?: readonly Part[] }) =>
-  (told?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join();
+  (told?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join();
 const said = ({ status }: Task) => wordsOf(status.message);
 const callsOf = (task: Task) =>
   toolCalls(task)
@@ -64,7 +64,7 @@ describe.each(Object.keys(BACKENDS))('an agent with tools and memory on %s', (ba
 
   it('runs a finished call once, and a running one again only if it is idempotent', LONG, async () => {
     const { one, two, first, second } = await boots();
-    const { contextId = '' } = taskOf(await first.sendAndWait('quick'));
+    const { contextId = '' } = taskOf(await first.ask('quick'));
     const message = { parts: [{ text: 'repeatable charge' }], contextId };
     const started = taskOf(await first.sendMessage({ message, configuration: NOW }));
     const watchers = await Promise.all([
@@ -96,7 +96,7 @@ describe.each(Object.keys(BACKENDS))('an agent with tools and memory on %s', (ba
     for (const watcher of watchers) watcher.close();
 
     const remembering = { message: { parts: [{ text: 'remember' }], contextId } };
-    const remembered = taskOf(await second.sendAndWait(remembering));
+    const remembered = taskOf(await second.ask(remembering));
     expect(wordsOf(remembered.artifacts?.[0]).split('\n')).toEqual([
       'user: quick',
       'tool-calls: ',
@@ -113,7 +113,7 @@ describe.each(Object.keys(BACKENDS))('an agent with tools and memory on %s', (ba
   it('runs an approved call once, though the replica that asked is dead and two answers come', LONG, async () => {
     const [{ one, first, second }, three] = await Promise.all([boots(), cluster.boot({ program, journal })]);
     const third = await connect(three.url);
-    const asked = taskOf(await first.sendAndWait('paid'));
+    const asked = taskOf(await first.ask('paid'));
     expect(toolApprovals(asked)).toMatchObject([{ tool: 'paid', input: 'two' }]);
     one.signal('SIGKILL');
     await one.ended();
@@ -131,7 +131,7 @@ describe.each(Object.keys(BACKENDS))('an agent with tools and memory on %s', (ba
 
   it('does not run an approved call again that was running', LONG, async () => {
     const { one, first, second } = await boots();
-    const asked = taskOf(await first.sendAndWait('paid'));
+    const asked = taskOf(await first.ask('paid'));
     await first.sendMessage({ message: answerApprovals(asked, 'approve'), configuration: NOW });
     await haveRun(asked, ['paid 1.2', 'quick 1.1']);
     one.signal('SIGKILL');

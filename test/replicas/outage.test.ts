@@ -16,7 +16,7 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
       const [one, two] = (await cluster.boots(2)) as [Replica, Replica];
       const { id } = await one.send('steps 150 50', {}, { returnImmediately: true });
       const feeds = [await EventFeed.ofTask(one, id), await EventFeed.ofTask(two, id)];
-      for (const feed of feeds) await feed.has((events) => events.some((event) => 'artifactUpdate' in event));
+      for (const feed of feeds) await feed.has((events) => events.some((event) => event.artifactUpdate !== undefined));
       // It waits for its turn, which runs behind that of the other replica.
       const waiting = timed(two.sendRaw('echo later', { taskId: id }));
       await vi.waitFor(async () => expect((await two.call('/readyz')).status).toBe(200), PATIENCE);
@@ -90,7 +90,7 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
     const one = await cluster.boot({ leaseMs: 60_000 });
     const { id } = await one.send('steps 60 50', {}, { returnImmediately: true });
     const feed = await EventFeed.ofTask(one, id);
-    await feed.has((events) => events.some((event) => 'artifactUpdate' in event));
+    await feed.has((events) => events.some((event) => event.artifactUpdate !== undefined));
     await server.kill();
     await server.startAgain();
     await feed.ended();

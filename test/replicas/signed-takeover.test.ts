@@ -58,9 +58,9 @@ describe.each(Object.keys(BACKENDS))('a signing agent on %s', (backend) => {
     await vi.waitFor(() => expect(events[0]).toHaveProperty('task'), PATIENCE);
     await replicas.one.kill();
     await watching;
-    expect(events.some((event) => 'artifactUpdate' in event)).toBe(true);
+    expect(events.some((event) => event.artifactUpdate !== undefined)).toBe(true);
     const task = await watcher.getTask(id);
-    expect(task.artifacts?.[0]?.parts.map((part) => ('text' in part ? part.text : ''))).toEqual([
+    expect(task.artifacts?.[0]?.parts.map((part) => (part.text !== undefined ? part.text : ''))).toEqual([
       'by shop:',
       ...'secretly one two three four'.split(' '),
     ]);

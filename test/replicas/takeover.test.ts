@@ -24,7 +24,7 @@ describe.each(Object.keys(BACKENDS))('a replica on %s', (backend) => {
     const { id } = await one.send('steps 40 50', {}, { returnImmediately: true });
     const once = await one.send('steps 40 50', {}, { agent: '/once', returnImmediately: true });
     const feed = await EventFeed.ofTask(two, id);
-    await feed.has((events) => events.some((event) => 'artifactUpdate' in event));
+    await feed.has((events) => events.some((event) => event.artifactUpdate !== undefined));
     one.signal('SIGKILL');
     const killedAt = performance.now();
     await vi.waitFor(() => expect(two.lines).toContain('ran steps 40 50 attempt 2'), PATIENCE);
@@ -78,7 +78,7 @@ describe.each(Object.keys(BACKENDS))('a replica on %s', (backend) => {
     const [one, two] = (await cluster.boots(2)) as [Replica, Replica];
     const { id } = await one.send('steps 100 50', {}, { returnImmediately: true });
     const feed = await EventFeed.ofTask(two, id);
-    await feed.has((events) => events.some((event) => 'artifactUpdate' in event));
+    await feed.has((events) => events.some((event) => event.artifactUpdate !== undefined));
     one.signal('SIGSTOP');
     await vi.waitFor(() => expect(two.lines).toContain('ran steps 100 50 attempt 2'), PATIENCE);
     one.signal('SIGCONT');
@@ -133,10 +133,10 @@ describe.each(Object.keys(BACKENDS))('a replica on %s', (backend) => {
     }
     await reading;
     for (const answer of await Promise.all(answers)) {
-      expect('task' in answer && answer.task.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(answer.task?.status.state).toBe('TASK_STATE_COMPLETED');
     }
     const last = events.at(-1);
-    expect(last && 'statusUpdate' in last && last.statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(last?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
   });
 });
 

@@ -37,8 +37,8 @@ async function served(agent: AgentExecutor) {
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
   const send = async (message: string | { readonly message: OutgoingMessage }): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
-    if (!('task' in answer)) throw new Error('no task');
+    const answer = await client.ask(message);
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   const reply = ({ id: taskId }: Pick<Task, 'id'>, ...parts: readonly Part[]) => send({ message: { taskId, parts } });

@@ -56,7 +56,7 @@ describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'] as const)('data parts over %s', (
     await using world = await served({ input: ORDER });
     const client = await clientOf(world.url);
     expect(client.agentInterface.protocolBinding).toBe(binding);
-    const taken = await client.sendAndWait(saying({ data: { items: [{ price: 1 }], code: 'AB-12' } }));
+    const taken = await client.ask(saying({ data: { items: [{ price: 1 }], code: 'AB-12' } }));
     expect(taken).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
     const refused = client.sendMessage(saying({ data: { items: [{ price: 1 }, { price: 'free' }] } }));
     await expect(refused).rejects.toMatchObject({
@@ -81,8 +81,8 @@ describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'] as const)('data parts over %s', (
     }
     await using world = await served({ extensions: [{ uri: WEATHER, schemas, onMismatch: 'strip' }] });
     const client = await clientOf(world.url);
-    const answer = await client.sendAndWait(saying({ text: 'hi' }, metadata));
-    expect('task' in answer && answer.task.status.message?.metadata).toEqual({ other: true });
+    const answer = await client.ask(saying({ text: 'hi' }, metadata));
+    expect(answer.task?.status.message?.metadata).toEqual({ other: true });
   });
 });
 
@@ -105,7 +105,7 @@ describe('answers of an agent', () => {
         },
       },
     );
-    const answer = await (await connect(world.url)).sendAndWait('go');
+    const answer = await (await connect(world.url)).ask('go');
     expect(answer).toMatchObject({ task: { status: { state: 'TASK_STATE_FAILED' } } });
     expect(JSON.stringify(answer)).not.toContain('must be');
     expect(world.logger.lines.find(({ message }) => message.includes('does not fit'))).toMatchObject({
@@ -123,8 +123,8 @@ describe('answers of an agent', () => {
         },
       },
     );
-    const answer = await (await connect(world.url)).sendAndWait('go');
-    expect('task' in answer && answer.task.artifacts?.[0]?.metadata).toEqual({ kept: 2 });
+    const answer = await (await connect(world.url)).ask('go');
+    expect(answer.task?.artifacts?.[0]?.metadata).toEqual({ kept: 2 });
   });
 });
 
@@ -229,7 +229,7 @@ describe('a schema that refers to itself', () => {
     // The wire takes fewer levels. Answers of an agent have not passed it.
     const agent: AgentExecutor = { execute: (_, events) => events.message([{ data: nested(200, 'a', 'x') as never }]) };
     await using world = await served({ output: value as never }, agent);
-    const answer = await (await connect(world.url)).sendAndWait('go');
+    const answer = await (await connect(world.url)).ask('go');
     expect(answer).toMatchObject({ task: { status: { state: 'TASK_STATE_FAILED' } } });
     expect(JSON.stringify(world.logger.lines)).toContain('must have at most 100 levels');
   });
@@ -273,7 +273,7 @@ describe('a schema that needs time', () => {
         },
       },
     );
-    const answer = await (await connect(world.url)).sendAndWait('go');
+    const answer = await (await connect(world.url)).ask('go');
     expect(answer).toMatchObject({
       task: {
         status: { state: 'TASK_STATE_COMPLETED' },
@@ -291,7 +291,7 @@ describe('a schema that needs time', () => {
           void events.complete();
         },
       });
-      const answer = await (await connect(world.url)).sendAndWait('go');
+      const answer = await (await connect(world.url)).ask('go');
       expect(answer).toMatchObject({ task: { status: { state: 'TASK_STATE_FAILED' } } });
     }
   });
@@ -324,7 +324,7 @@ it('metadata of a request have schemas as well', async () => {
     expect((refused as A2AError).details.violations?.[0]?.field).toBe(`metadata["${WEATHER}"]`);
   }
   await using world = await served({ extensions: [{ uri: WEATHER, schemas, onMismatch: 'strip' }] }, noting);
-  await (await connect(world.url)).sendAndWait(request({}));
+  await (await connect(world.url)).ask(request({}));
   expect(told).toEqual([{ [WEATHER]: { place: 'Riga' }, other: 1 }, { other: 1 }]);
 });
 
@@ -369,7 +369,7 @@ describe('a schema that could take unbounded time is refused', () => {
         ],
       },
     });
-    const taken = await client.sendAndWait(saying({ data: texts.map((text) => text.slice(0, 400)) }));
+    const taken = await client.ask(saying({ data: texts.map((text) => text.slice(0, 400)) }));
     expect(taken).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 

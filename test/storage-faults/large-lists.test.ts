@@ -21,7 +21,7 @@ async function listed(page: (pageToken: string) => Promise<unknown>, total: numb
     expect(totalSize).toBe(total);
     for (const { id, artifacts } of tasks) {
       const [part] = artifacts?.[0]?.parts ?? [];
-      expect(part !== undefined && 'text' in part ? part.text.length : 0).toBe(CHARACTERS);
+      expect(part !== undefined && part.text !== undefined ? part.text.length : 0).toBe(CHARACTERS);
       ids.push(id);
     }
     token = nextPageToken || undefined;

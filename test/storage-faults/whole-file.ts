@@ -45,6 +45,7 @@ async function checkTask(storage: TaskStorage, id: string): Promise<void> {
   }
   expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at + 1));
   const [first, ...rest] = records;
-  if (first === undefined || !('task' in first.event)) throw new Error(`The log of ${id} does not begin with the task`);
+  if (first === undefined || first.event.task === undefined)
+    throw new Error(`The log of ${id} does not begin with the task`);
   expect((await storage.task(scope, id))?.task).toEqual(TaskBuilder.fold(first.event.task, rest));
 }

@@ -100,9 +100,9 @@ export class Seen {
   }
   get shown(): string[] {
     return this.items.map(({ event }) => {
-      if ('task' in event) return `task ${short(event.task.status.state)}`;
-      if ('message' in event) return 'message';
-      if ('statusUpdate' in event) return short(event.statusUpdate.status.state);
+      if (event.task !== undefined) return `task ${short(event.task.status.state)}`;
+      if (event.message !== undefined) return 'message';
+      if (event.statusUpdate !== undefined) return short(event.statusUpdate.status.state);
       return `artifact ${event.artifactUpdate.artifact.artifactId}${event.artifactUpdate.append ? '+' : ''}`;
     });
   }
@@ -113,7 +113,7 @@ export function short(state: string): string {
 }
 
 export function textOf(parts: readonly Part[] | undefined): string {
-  return (parts ?? []).map((part) => ('text' in part ? part.text : '?')).join('');
+  return (parts ?? []).map((part) => (part.text !== undefined ? part.text : '?')).join('');
 }
 
 export function send(
@@ -134,7 +134,7 @@ export async function ids(handler: DefaultRequestHandler): Promise<readonly stri
 
 export function idOf(seen: Seen): string {
   const event = seen.items[0]?.event;
-  return event && 'task' in event ? event.task.id : '';
+  return event && event.task !== undefined ? event.task.id : '';
 }
 
 /** Resolves when the signal of the agent is aborted. */

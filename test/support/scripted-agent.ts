@@ -13,7 +13,7 @@ export interface AgentTurn {
 /** An agent that does what its message says, step by step. */
 export async function runScript(turn: AgentTurn): Promise<void> {
   const part = turn.context.message.parts[0];
-  const steps = part && 'data' in part ? (part.data as readonly Step[]) : [];
+  const steps = part && part.data !== undefined ? (part.data as readonly Step[]) : [];
   for (const step of steps) await take(step, turn);
 }
 

@@ -15,7 +15,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const any = jsonSchema<unknown>({});
 const said = ({ status }: Task) =>
-  (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 const states = (task: Task) => toolCalls(task).map(({ state, failure }) => `${state} ${failure?.reason ?? ''}`.trim());
 
 /** A real server with an agent of tools. */
@@ -24,8 +24,8 @@ async function served(tools: readonly Tool[], body: (run: ToolRun, turn: ToolTur
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
   const send = async (message: string | { readonly message: OutgoingMessage }): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
-    if (!('task' in answer)) throw new Error('no task');
+    const answer = await client.ask(message);
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   const reply = ({ id: taskId }: Task, ...parts: readonly Part[]) => send({ message: { taskId, parts } });

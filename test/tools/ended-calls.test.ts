@@ -54,7 +54,7 @@ function toolsOf() {
 type Tools = ReturnType<typeof toolsOf>;
 
 const said = ({ status }: Task) =>
-  (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 const states = (task: Task) =>
   toolCalls(task)
     .map(({ tool, state }) => `${tool} ${state}`)
@@ -103,8 +103,8 @@ async function served(
   const { url } = await server.listen(0);
   const client = await connect(url);
   const send = async (message: string | (Partial<Message> & Pick<Message, 'parts'>)): Promise<Task> => {
-    const answer = await client.sendAndWait({ message });
-    if (!('task' in answer)) throw new Error('no task');
+    const answer = await client.ask({ message });
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   const say = (task: Task, words: string) => send({ taskId: task.id, parts: [{ text: words }] });
@@ -361,7 +361,7 @@ it('a stop of the process cancels no call: it goes on in the next process', asyn
   };
   const first = await start();
   const sent = await first.client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
-  const id = 'task' in sent ? sent.task.id : '';
+  const id = sent.task !== undefined ? sent.task.id : '';
   await vi.waitFor(async () => expect(states(await first.client.getTask(id))).toEqual(['stuck running']), {
     timeout: 15_000,
   });

@@ -18,7 +18,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const any = jsonSchema<unknown>({});
 const said = ({ status }: Task) =>
-  (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 
 async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<string>, options: ToolRunOptions = {}) {
   const agent = toolAgent(
@@ -30,8 +30,8 @@ async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<st
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
   return async (message: string): Promise<Task> => {
-    const answer = await client.sendAndWait(message);
-    if (!('task' in answer)) throw new Error('no task');
+    const answer = await client.ask(message);
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
 }
@@ -199,13 +199,13 @@ describe('an approval', () => {
       ['ada', 'eve'].map((name) => connect(url, { credentials: apiKey(`key-of-${name}`) })),
     );
     if (!ada || !eve) throw new Error('no clients');
-    const send = async (message: Parameters<typeof ada.sendAndWait>[0]) => {
-      const answer = await ada.sendAndWait(message);
-      if (!('task' in answer)) throw new Error('no task');
+    const send = async (message: Parameters<typeof ada.ask>[0]) => {
+      const answer = await ada.ask(message);
+      if (answer.task === undefined) throw new Error('no task');
       return answer.task;
     };
     const asked = await send('to Bob');
-    await expect(eve.sendAndWait({ message: answerApprovals(asked, 'approve') })).rejects.toMatchObject({
+    await expect(eve.ask({ message: answerApprovals(asked, 'approve') })).rejects.toMatchObject({
       code: 'TASK_NOT_FOUND',
     });
     // Another message replaces the question. Its call has an id of its own, so an answer to the old one is stray.

@@ -16,16 +16,16 @@ afterAll(async () => {
 
 it('a graph that asked goes on after SIGKILL in another process, and no node that had ended runs again', async () => {
   const url = await server.start();
-  const asked = await (await connect(url)).sendAndWait('A seat');
-  if (!('task' in asked)) throw new Error('no task');
+  const asked = await (await connect(url)).ask('A seat');
+  if (asked.task === undefined) throw new Error('no task');
   expect(asked.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
   expect(asked.task.status.message?.parts[0]).toEqual({ text: 'Pay for 12A?' });
   await server.kill();
 
   const again = await connect(await server.start(new URL(url).port));
   const message = { taskId: asked.task.id, parts: [{ text: 'yes' }] };
-  const done = await again.sendAndWait({ message });
-  if (!('task' in done)) throw new Error('no task');
+  const done = await again.ask({ message });
+  if (done.task === undefined) throw new Error('no task');
   expect([done.task.status.state, textOf(done.task)]).toEqual(['TASK_STATE_COMPLETED', '12A: yes']);
   expect(await server.runs()).toEqual(['reserve', 'pay']);
 }, 90_000);

@@ -39,7 +39,7 @@ beforeAll(async () => {
         message: { parts: [{ text: 'Tickets' }] },
         configuration,
       });
-      if (!('task' in answer)) throw new Error('no task');
+      if (answer.task === undefined) throw new Error('no task');
       tasks.set(path, answer.task.id);
     }),
   );
@@ -47,8 +47,8 @@ beforeAll(async () => {
   for (const path of PATHS)
     await vi.waitFor(async () => expect(await runsOf(path)).toEqual(BEFORE[path]), { timeout: 30_000 });
   // Results of calls before this conversation are stored when it ends.
-  const told = await (await clientOf('desk')).sendAndWait('A hard question');
-  if (!('task' in told)) throw new Error('no task');
+  const told = await (await clientOf('desk')).ask('A hard question');
+  if (told.task === undefined) throw new Error('no task');
   expect(textsOf(told.task)).toEqual(['I know.']);
   contextOfDesk = told.task.contextId ?? '';
   await server.kill();
@@ -90,9 +90,9 @@ describe('after SIGKILL, a run of the OpenAI Agents SDK', () => {
 
   it('begins with the agent that a hand-off of the same context has reached', async () => {
     const client = await clientOf('desk');
-    const next = await client.sendAndWait({ message: { contextId: contextOfDesk, parts: [{ text: 'And now?' }] } });
-    expect('task' in next && textsOf(next.task)).toEqual(['Still I.']);
-    const other = await client.sendAndWait('Another conversation');
-    expect('task' in other && textsOf(other.task)).toEqual(['Desk again.']);
+    const next = await client.ask({ message: { contextId: contextOfDesk, parts: [{ text: 'And now?' }] } });
+    expect(next.task !== undefined && textsOf(next.task)).toEqual(['Still I.']);
+    const other = await client.ask('Another conversation');
+    expect(other.task !== undefined && textsOf(other.task)).toEqual(['Desk again.']);
   });
 });

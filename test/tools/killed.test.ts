@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 const answer = (task: Task) =>
-  (task.status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join();
+  (task.status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join();
 
 it('a finished call is not run again after SIGKILL, nor a running one that is not idempotent', async () => {
   const url = await server.start();
@@ -19,9 +19,9 @@ it('a finished call is not run again after SIGKILL, nor a running one that is no
     message: 'repeatable charge',
     configuration: { returnImmediately: true },
   });
-  if (!('task' in started)) throw new Error('no task');
-  const asked = await client.sendAndWait('paid');
-  if (!('task' in asked)) throw new Error('no task');
+  if (started.task === undefined) throw new Error('no task');
+  const asked = await client.ask('paid');
+  if (asked.task === undefined) throw new Error('no task');
   expect(toolApprovals(asked.task)).toMatchObject([{ tool: 'paid', input: 'two' }]);
   const before = ['charge 1.3', 'quick 1.1', 'quick 1.1', 'repeatable 1.2'];
   await vi.waitFor(async () => expect([...(await server.runs())].sort()).toEqual(before), { timeout: 15_000 });
@@ -42,8 +42,8 @@ it('a finished call is not run again after SIGKILL, nor a running one that is no
     { timeout: 30_000, interval: 100 },
   );
   // The question has survived. Its answer runs the call, and no other one.
-  const done = await again.sendAndWait({ message: answerApprovals(await again.getTask(asked.task.id), 'approve') });
-  if (!('task' in done)) throw new Error('no task');
+  const done = await again.ask({ message: answerApprovals(await again.getTask(asked.task.id), 'approve') });
+  if (done.task === undefined) throw new Error('no task');
   expect(answer(done.task)).toBe('quick of one, quick of two');
   expect([...(await server.runs())].sort()).toEqual([...before, 'quick 1.2', 'repeatable 1.2'].sort());
   await server.kill();
@@ -58,8 +58,8 @@ it.each([
   const url = await killed.start();
   const client = await connect(url);
   const started = await client.sendMessage({ message: 'charge endless', configuration: { returnImmediately: true } });
-  const waits = await client.sendAndWait('paid');
-  if (!('task' in started && 'task' in waits)) throw new Error('no task');
+  const waits = await client.ask('paid');
+  if (!(started.task !== undefined && waits.task !== undefined)) throw new Error('no task');
   const states = (task: Task) =>
     toolCalls(task)
       .map((call) => `${call.tool} ${call.state}`)

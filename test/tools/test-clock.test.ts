@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 const input = jsonSchema<Record<string, never>>({ type: 'object' });
 
 function taskOf(answer: SendMessageResponse): Task {
-  if (!('task' in answer)) throw new Error('no task');
+  if (answer.task === undefined) throw new Error('no task');
   return answer.task;
 }
 

@@ -64,15 +64,15 @@ async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<st
   const { url } = await server.listen(0);
   const client = await connect(url);
   const send = async (message: string | (Partial<Message> & Pick<Message, 'parts'>)): Promise<Task> => {
-    const answer = await client.sendAndWait({ message });
-    if (!('task' in answer)) throw new Error('no task');
+    const answer = await client.ask({ message });
+    if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
   return { url, client, send };
 }
 
 const said = ({ status }: Task) =>
-  (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 const states = (task: Task) => toolCalls(task).map(({ tool, state }) => `${tool} ${state}`);
 
 describe('calls of tools in a turn', () => {
@@ -175,8 +175,8 @@ it('a call that must not repeat waits for the commit of its beginning, and not f
   });
   const server = createA2AServer({ agent, storage: new SlowStorage({ clock: systemClock }) });
   onTestFinished(() => server.close({ graceMs: 0 }));
-  const answer = await (await connect((await server.listen(0)).url)).sendAndWait('go');
-  if (!('task' in answer)) throw new Error('no task');
+  const answer = await (await connect((await server.listen(0)).url)).ask('go');
+  if (answer.task === undefined) throw new Error('no task');
   expect([said(answer.task), committed]).toEqual(['running', ['running', 'succeeded']]);
 });
 
@@ -390,7 +390,7 @@ describe('events of calls', () => {
     const { url, client } = await served([slow(gate.promise)], async (run) => `${await run.call('slow', 'x')}`);
     using agent = await connectCapnweb(url);
     const answer = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
-    if (!('task' in answer)) throw new Error('no task');
+    if (answer.task === undefined) throw new Error('no task');
     const seen: ToolEvent[] = [];
     const watch = agent.task(answer.task.id).watch(
       (events) => {
@@ -411,7 +411,7 @@ describe('events of calls', () => {
     });
     using agent = await connectCapnweb(url);
     const answer = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
-    if (!('task' in answer)) throw new Error('no task');
+    if (answer.task === undefined) throw new Error('no task');
     const { id } = answer.task;
     await vi.waitFor(async () => expect(toolCalls(await client.getTask(id))).toHaveLength(2), 15_000);
     const seen: ToolEvent[] = [];

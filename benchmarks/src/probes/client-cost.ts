@@ -137,7 +137,7 @@ function cardOf(url: string) {
 async function ourCaller(url: string, work: ClientWork): Promise<Caller> {
   const client = await connect(cardOf(url));
   const input = () => ({ message: message() });
-  if (work === 'call') return async () => ('message' in (await client.sendMessage(input())) ? 1 : 0);
+  if (work === 'call') return async () => ((await client.sendMessage(input())).message !== undefined ? 1 : 0);
   return async () => whole(await length(client.sendStreamingMessage(input())));
 }
 

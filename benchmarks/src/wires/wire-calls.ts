@@ -90,8 +90,8 @@ function callOf(work: WireWork, agent: Client): WireCall {
   if (work === 'stream') return () => whole(agent.sendStreamingMessage(requests.next()));
   return async () => {
     const answer = await agent.sendMessage(requests.next());
-    const [part] = 'message' in answer ? answer.message.parts : [];
-    if (part === undefined || !('text' in part) || part.text !== QUESTION)
+    const [part] = answer.message !== undefined ? answer.message.parts : [];
+    if (part === undefined || part.text === undefined || part.text !== QUESTION)
       throw new Error('no message with the text sent');
   };
 }

@@ -54,7 +54,7 @@ describe('traversal agent', () => {
 
   it('reads an instruction from bytes with its media type or its name, and from base64 in a text', () => {
     const part = instructionPart(says('hi'));
-    const raw = 'raw' in part ? part.raw : '';
+    const raw = part.raw !== undefined ? part.raw : '';
     for (const one of [part, { raw, filename: 'instruction.bin' }, { text: raw }]) {
       expect(instructionOf([{ text: '!' }, one])).toEqual({ returnResponse: { response: 'hi' } });
     }

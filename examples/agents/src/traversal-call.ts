@@ -72,16 +72,16 @@ class Texts {
   readonly #seen = new Set<string>();
 
   addEvent(event: StreamResponse): void {
-    if ('message' in event) this.#add(event.message);
-    else if ('task' in event) {
+    if (event.message !== undefined) this.#add(event.message);
+    else if (event.task !== undefined) {
       event.task.history?.forEach((message) => void this.#add(message));
       this.#add(event.task.status.message);
-    } else if ('statusUpdate' in event) this.#add(event.statusUpdate.status.message);
+    } else if (event.statusUpdate !== undefined) this.#add(event.statusUpdate.status.message);
   }
 
   #add(message: Message | undefined): void {
     if (message === undefined || message.role !== 'ROLE_AGENT' || this.#seen.has(message.messageId)) return;
     this.#seen.add(message.messageId);
-    for (const part of message.parts) if ('text' in part) this.all.push(part.text);
+    for (const part of message.parts) if (part.text !== undefined) this.all.push(part.text);
   }
 }

@@ -35,7 +35,14 @@ export function instructionPart(instruction: Instruction): Part {
  */
 export function instructionOf(parts: readonly Part[]): Instruction {
   for (const part of parts) {
-    const base64 = 'raw' in part ? (isMarked(part) ? part.raw : undefined) : 'text' in part ? part.text : undefined;
+    const base64 =
+      part.raw !== undefined
+        ? isMarked(part)
+          ? part.raw
+          : undefined
+        : part.text !== undefined
+          ? part.text
+          : undefined;
     const instruction = base64 === undefined ? undefined : decoded(Buffer.from(base64, 'base64'));
     if (instruction !== undefined) return instruction;
   }

@@ -48,7 +48,7 @@ export async function runTurn(
 function contextOf(message: Message, task: Task | undefined): RequestContext {
   return {
     message,
-    text: message.parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n'),
+    text: message.parts.flatMap((part) => (part.text !== undefined ? [part.text] : [])).join('\n'),
     taskId: task?.id ?? 't1',
     contextId: 'c1',
     task,
@@ -117,5 +117,5 @@ function partsOf(content: string | Part | readonly Part[]): readonly Part[] {
 function textOf(content: StatusContent): string | undefined {
   if (typeof content === 'string') return content;
   const parts = 'length' in content ? content : (content.parts ?? []);
-  return parts.map((part) => ('text' in part ? part.text : '')).join('');
+  return parts.map((part) => (part.text !== undefined ? part.text : '')).join('');
 }

@@ -42,7 +42,7 @@ async function served(...answers: readonly Answer[]) {
 it('answers, and remembers the conversation', async () => {
   const { model, client } = await served(answer('stop', ...says('Hello Ada')), answer('stop', ...says('Ada')));
   const first = await client.sendMessage('I am Ada');
-  if (!('task' in first)) throw new Error('no task');
+  if (first.task === undefined) throw new Error('no task');
   expect(textOf(first.task)).toBe('Hello Ada');
   await client.sendMessage({ message: { parts: [{ text: 'Who am I?' }], contextId: first.task.contextId ?? '' } });
   expect(model.doStreamCalls[1]?.prompt).toMatchObject([
@@ -57,6 +57,6 @@ it('asks for the time', async () => {
   const call: Part = { type: 'tool-call', toolCallId: 'c1', toolName: 'currentTime', input: '{}' };
   const { model, client } = await served(answer('tool-calls', call), answer('stop', ...says('It is late')));
   const sent = await client.sendMessage('What time is it?');
-  expect('task' in sent && sent.task.artifacts?.map(({ name }) => name)).toEqual(['Tool calls', 'response']);
+  expect(sent.task?.artifacts?.map(({ name }) => name)).toEqual(['Tool calls', 'response']);
   expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toMatch(/20\d\d-\d\d-\d\dT/);
 });

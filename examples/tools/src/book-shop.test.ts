@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { bookShop } from './book-shop.js';
 
 function taskOf(answer: SendMessageResponse) {
-  if ('task' in answer) return answer.task;
+  if (answer.task !== undefined) return answer.task;
   throw new Error('not a task');
 }
 
@@ -13,12 +13,12 @@ it('sells a cheap book at once, and an expensive one after an approval', async (
   const server = createA2AServer({ agent: bookShop, name: 'Books' });
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
-  expect(textOf(taskOf(await client.sendAndWait('Emma')))).toBe('Emma for 8 euros, order 1.2');
-  const asked = taskOf(await client.sendAndWait('Ulysses'));
+  expect(textOf(taskOf(await client.ask('Emma')))).toBe('Emma for 8 euros, order 1.2');
+  const asked = taskOf(await client.ask('Ulysses'));
   expect(toolApprovals(asked)).toMatchObject([{ tool: 'order', input: { title: 'Ulysses', euros: 40 } }]);
-  const done = taskOf(await client.sendAndWait({ message: answerApprovals(asked, 'approve') }));
+  const done = taskOf(await client.ask({ message: answerApprovals(asked, 'approve') }));
   expect(textOf(done)).toBe('Ulysses for 40 euros, order 1.2');
   expect(toolCalls(done).map(({ tool, state }) => `${tool} ${state}`)).toEqual(['price succeeded', 'order succeeded']);
-  const none = taskOf(await client.sendAndWait('Iliad'));
+  const none = taskOf(await client.ask('Iliad'));
   expect([none.status.state, textOf(none)]).toEqual(['TASK_STATE_FAILED', 'There is no book Iliad.']);
 });

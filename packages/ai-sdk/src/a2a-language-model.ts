@@ -158,8 +158,8 @@ class TextBlocks {
     if (isOfTools(artifact)) return;
     const content = artifact && modelContentOf(artifact);
     for (const part of parts) {
-      if ('text' in part || 'data' in part) {
-        yield* this.#text('text' in part ? part.text : JSON.stringify(part.data), {
+      if (part.text !== undefined || part.data !== undefined) {
+        yield* this.#text(part.text !== undefined ? part.text : JSON.stringify(part.data), {
           type: content === 'reasoning' ? 'reasoning' : 'text',
           artifact,
         });
@@ -206,7 +206,7 @@ class TextBlocks {
   /** A url becomes a source, which nothing fetches. The AI SDK would fetch the foreign url of a file. */
   #file(part: Extract<Part, { readonly raw: string } | { readonly url: string }>): LanguageModelV4StreamPart {
     const { mediaType = 'application/octet-stream', filename } = part;
-    if ('raw' in part) return { type: 'file', mediaType, data: { type: 'data', data: part.raw } };
+    if (part.raw !== undefined) return { type: 'file', mediaType, data: { type: 'data', data: part.raw } };
     this.#number += 1;
     const title = filename === undefined ? {} : { title: filename };
     return { type: 'source', sourceType: 'url', id: String(this.#number), url: part.url, ...title };

@@ -86,7 +86,7 @@ export async function agentTool(
       let last: TaskState | undefined;
       for await (const event of agentTurn(client, messageOf(input), { signal: abortSignal, timeoutMs })) {
         for (const { parts } of answer.take(event))
-          for (const part of parts) if ('text' in part) chars += part.text.length;
+          for (const part of parts) if (part.text !== undefined) chars += part.text.length;
         const isNew = answer.state !== last || chars - shown >= SHOWN_AGAIN_CHARS;
         const isOver = answer.state === undefined || isTerminal(answer.state);
         if (!isNew || isOver) continue;
@@ -121,7 +121,7 @@ function outputOf(answer: AgentAnswer, maxChars: number): A2AToolOutput {
   const message = said ? answer.message : undefined;
   const texts = [...artifacts.map(textOf), saidBy(message) ?? ''].filter((text) => text !== '');
   const parts = [...artifacts.flatMap((artifact) => artifact.parts), ...(message?.parts ?? [])];
-  const files = parts.flatMap((part) => ('raw' in part || 'url' in part ? [fileOf(part)] : []));
+  const files = parts.flatMap((part) => (part.raw !== undefined || part.url !== undefined ? [fileOf(part)] : []));
   const text = cut(texts.join('\n'), maxChars);
   const data = dataOf(parts, maxChars - text.length);
   const { state, taskId, contextId } = answer;
@@ -139,7 +139,7 @@ function dataOf(parts: readonly Part[], maxChars: number): readonly JsonValue[] 
   const found: JsonValue[] = [];
   let left = maxChars;
   for (const part of parts) {
-    if (!('data' in part)) continue;
+    if (part.data === undefined) continue;
     left -= JSON.stringify(part.data).length;
     if (left < 0) break;
     found.push(part.data);
@@ -152,7 +152,7 @@ function fileOf(part: Extract<Part, { readonly raw: string } | { readonly url: s
   return {
     ...(filename !== undefined && { filename }),
     ...(mediaType !== undefined && { mediaType }),
-    ...('url' in part && { url: part.url }),
+    ...(part.url !== undefined && { url: part.url }),
   };
 }
 

@@ -60,13 +60,13 @@ export class AgentAnswer {
   take(event: StreamResponse): readonly AnswerPiece[] {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
-    if ('message' in event) {
+    if (event.message !== undefined) {
       this.#contextId = event.message.contextId ?? this.#contextId;
       this.#message = event.message;
       return [{ artifact: undefined, parts: event.message.parts }];
     }
-    if ('task' in event) return this.#snapshot(event.task, isFirst && event.task.id === this.#continuedTaskId);
-    if ('statusUpdate' in event) {
+    if (event.task !== undefined) return this.#snapshot(event.task, isFirst && event.task.id === this.#continuedTaskId);
+    if (event.statusUpdate !== undefined) {
       const { taskId, contextId, status, metadata } = event.statusUpdate;
       this.#taskId = taskId;
       this.#contextId = contextId;
@@ -127,7 +127,8 @@ function unseen(parts: readonly Part[], seen: readonly Part[]): readonly Part[] 
     const same = now[index];
     if (same === undefined) return parts;
     if (JSON.stringify(same) === JSON.stringify(part)) continue;
-    if (index < last || !('text' in part) || !('text' in same) || !same.text.startsWith(part.text)) return parts;
+    if (index < last || part.text === undefined || same.text === undefined || !same.text.startsWith(part.text))
+      return parts;
     return [{ ...same, text: same.text.slice(part.text.length) }, ...now.slice(index + 1)];
   }
   return now.slice(before.length);

@@ -66,15 +66,15 @@ async function* eventsOf(
   }
   const answer = await client.sendMessage(input, { timeoutMs, signal });
   yield answer;
-  if ('task' in answer) yield { task: await client.waitFor(answer.task.id, { timeoutMs, signal }) };
+  if (answer.task !== undefined) yield { task: await client.waitFor(answer.task.id, { timeoutMs, signal }) };
 }
 
 /** The first snapshot of a continued task shows the question that the message answers. */
 function endsTurn(event: StreamResponse, continued: string | undefined): boolean {
-  if ('message' in event) return true;
-  if ('artifactUpdate' in event) return false;
-  const { state } = 'task' in event ? event.task.status : event.statusUpdate.status;
-  const isBefore = 'task' in event && event.task.id === continued;
+  if (event.message !== undefined) return true;
+  if (event.artifactUpdate !== undefined) return false;
+  const { state } = event.task !== undefined ? event.task.status : event.statusUpdate.status;
+  const isBefore = event.task !== undefined && event.task.id === continued;
   return isTerminal(state) || (isInterrupted(state) && !isBefore);
 }
 
@@ -102,7 +102,7 @@ async function leave({ client, first, next, connection, isOver }: LeftTurn): Pro
 }
 
 function taskIdOf(event: StreamResponse): string | undefined {
-  if ('task' in event) return event.task.id;
-  if ('message' in event) return undefined;
-  return 'statusUpdate' in event ? event.statusUpdate.taskId : event.artifactUpdate.taskId;
+  if (event.task !== undefined) return event.task.id;
+  if (event.message !== undefined) return undefined;
+  return event.statusUpdate !== undefined ? event.statusUpdate.taskId : event.artifactUpdate.taskId;
 }

@@ -172,7 +172,9 @@ class StreamedAnswer {
     const { context, kept = {} } = this.#turn;
     const records = await context.previousEvents();
     const written = new Set(
-      records.flatMap(({ event }) => ('artifactUpdate' in event ? [event.artifactUpdate.artifact.artifactId] : [])),
+      records.flatMap(({ event }) =>
+        event.artifactUpdate !== undefined ? [event.artifactUpdate.artifact.artifactId] : [],
+      ),
     );
     this.#steps = Number(kept.steps ?? 0);
     this.#files = Number(kept.files ?? 0);

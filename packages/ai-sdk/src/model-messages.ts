@@ -146,11 +146,11 @@ function addSteps(turns: Turn[], steps: readonly RecordedStep[]): void {
 }
 
 function userPart(part: Part, urls: (url: URL) => boolean): UserPart[] {
-  if ('text' in part) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
-  if ('data' in part) return [{ type: 'text', text: JSON.stringify(part.data) }];
+  if (part.text !== undefined) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+  if (part.data !== undefined) return [{ type: 'text', text: JSON.stringify(part.data) }];
   const { filename, mediaType = 'application/octet-stream' } = part;
   const about = { mediaType, ...(filename !== undefined && { filename }) };
-  if ('raw' in part) return [{ type: 'file', data: { type: 'data', data: part.raw }, ...about }];
+  if (part.raw !== undefined) return [{ type: 'file', data: { type: 'data', data: part.raw }, ...about }];
   const url = URL.parse(part.url);
   if (url !== null && urls(url)) return [{ type: 'file', data: { type: 'url', url }, ...about }];
   return [{ type: 'text', text: mention(part) }];
@@ -159,12 +159,12 @@ function userPart(part: Part, urls: (url: URL) => boolean): UserPart[] {
 /** Most models read no files of the assistant, so they get the names. */
 function assistantParts({ parts, artifact }: ConversationEntry): AssistantPart[] {
   return (artifact === undefined ? parts : joinedParts(parts)).flatMap((part): AssistantPart[] => {
-    if ('text' in part) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
-    return [{ type: 'text', text: 'data' in part ? JSON.stringify(part.data) : mention(part) }];
+    if (part.text !== undefined) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    return [{ type: 'text', text: part.data !== undefined ? JSON.stringify(part.data) : mention(part) }];
   });
 }
 
 function mention(part: Exclude<Part, { readonly text: string } | { readonly data: unknown }>): string {
-  const about = [part.filename, part.mediaType, 'url' in part ? part.url : undefined];
+  const about = [part.filename, part.mediaType, part.url !== undefined ? part.url : undefined];
   return `[file: ${about.filter((one) => one !== undefined && one !== '').join(', ') || 'without a name'}]`;
 }

@@ -85,7 +85,7 @@ interface Recorded {
 }
 
 function recordIn(part: Part): Recorded[] {
-  if (!('data' in part) || !isObject(part.data) || !isObject(part.data.toolCall)) return [];
+  if (part.data === undefined || !isObject(part.data) || !isObject(part.data.toolCall)) return [];
   const { id, tool, state, input = {}, output, failure } = part.data.toolCall as JsonObject;
   if (typeof id !== 'string' || typeof tool !== 'string') return [];
   const marks = part.metadata?.[MODEL_OUTPUT_EXTENSION];

@@ -38,7 +38,7 @@ export class AnswerArtifacts {
   /** Reads the records of earlier attempts of the turn. Text that is not kept disappears from its artifact. */
   async restore(records: readonly LogRecord[], isKept: (segment: AnswerSegment) => boolean): Promise<void> {
     for (const { event } of records) {
-      if (!('artifactUpdate' in event)) continue;
+      if (event.artifactUpdate === undefined) continue;
       const known = this.#restored(event.artifactUpdate.artifact.artifactId);
       if (known !== undefined) restoreUpdate(known, event.artifactUpdate);
     }
@@ -137,7 +137,7 @@ export class AnswerArtifacts {
 
 function restoreUpdate(known: Artifact, { artifact, append, metadata = {} }: TaskArtifactUpdateEvent): void {
   if (append !== true) known.segments = [];
-  const text = artifact.parts.map((part) => ('text' in part ? part.text : '')).join('');
+  const text = artifact.parts.map((part) => (part.text !== undefined ? part.text : '')).join('');
   const { step, node } = metadata;
   const last = known.segments.at(-1);
   if (typeof step === 'string' && typeof node === 'string') {

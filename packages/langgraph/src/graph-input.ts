@@ -56,11 +56,11 @@ function contentOf(parts: readonly Part[]): string | readonly ContentBlock[] {
 }
 
 function blockOf(part: Part): ContentBlock {
-  if ('text' in part) return { type: 'text', text: part.text };
-  if ('data' in part) return { type: 'text', text: JSON.stringify(part.data) };
+  if (part.text !== undefined) return { type: 'text', text: part.text };
+  if (part.data !== undefined) return { type: 'text', text: JSON.stringify(part.data) };
   const { mediaType: mimeType = 'application/octet-stream' } = part;
   const type = kindOf(mimeType);
-  return 'raw' in part ? { type, mimeType, data: part.raw } : { type, mimeType, url: part.url };
+  return part.raw !== undefined ? { type, mimeType, data: part.raw } : { type, mimeType, url: part.url };
 }
 
 function kindOf(mimeType: string): ContentBlock['type'] {

@@ -59,7 +59,7 @@ export function answersIn({ parts }: Message, asked: readonly OpenInterrupt[]): 
   }
   if (readings.size > 0) return answersOf(readings);
   for (const part of parts) {
-    if (!('data' in part) || !isObject(part.data)) continue;
+    if (part.data === undefined || !isObject(part.data)) continue;
     for (const interrupt of asked) {
       const value = Object.hasOwn(part.data, interrupt.id) ? part.data[interrupt.id] : undefined;
       if (value !== undefined) readings.set(interrupt.id, readingOf([{ data: value }], interrupt));
@@ -87,14 +87,15 @@ function readingOf(parts: readonly Part[], { response_schema }: OpenInterrupt): 
   const reading = readAnswer(parts, rules);
   const [part] = parts;
   // A client may give the words of a person as data.
-  const isWord = reading.kind === 'unfit' && part !== undefined && 'data' in part && typeof part.data === 'string';
+  const isWord =
+    reading.kind === 'unfit' && part !== undefined && part.data !== undefined && typeof part.data === 'string';
   return isWord ? readText(part.data, rules) : reading;
 }
 
 function wholeAnswer(parts: readonly Part[]): JsonValue {
-  const data = parts.flatMap((part) => ('data' in part ? [part.data as JsonValue] : []));
+  const data = parts.flatMap((part) => (part.data !== undefined ? [part.data as JsonValue] : []));
   if (data.length > 0) return data.length === 1 ? (data[0] as JsonValue) : data;
-  const texts = parts.flatMap((part) => ('text' in part ? [part.text] : []));
+  const texts = parts.flatMap((part) => (part.text !== undefined ? [part.text] : []));
   if (texts.length > 0) return texts.join('\n');
   return (parts.length === 1 ? parts[0] : parts) as unknown as JsonValue;
 }

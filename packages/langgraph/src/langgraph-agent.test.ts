@@ -60,7 +60,7 @@ async function* eventsOf(response: Response): AsyncGenerator<StreamResponse> {
 }
 
 const answerOf = ({ artifacts = [] }: Task) =>
-  artifacts.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''));
+  artifacts.map(({ parts }) => parts.map((part) => (part.text !== undefined ? part.text : '')).join(''));
 const follow = ({ id, contextId = '' }: Task) => ({ taskId: id, contextId });
 const questionOf = ({ status }: Task) => status.message?.parts;
 
@@ -79,12 +79,10 @@ describe('the answer of a graph', () => {
     const { stream } = await served({ graph: chat() });
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) seen.push(event);
-    const chunks = seen.flatMap((event) => ('artifactUpdate' in event ? [event.artifactUpdate] : []));
+    const chunks = seen.flatMap((event) => (event.artifactUpdate !== undefined ? [event.artifactUpdate] : []));
     expect(chunks.map(({ artifact }) => artifact.parts[0])).toMatchObject([...'Hi there'].map((text) => ({ text })));
     expect(new Set(chunks.map(({ artifact }) => artifact.artifactId)).size).toBe(1);
-    const nodes = seen.flatMap((event) =>
-      'statusUpdate' in event && event.statusUpdate.metadata ? [event.statusUpdate.metadata] : [],
-    );
+    const nodes = seen.flatMap((event) => (event.statusUpdate?.metadata ? [event.statusUpdate.metadata] : []));
     expect(nodes).toEqual([{ node: 'think' }]);
     expect(seen.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
@@ -190,7 +188,7 @@ describe('the answer of a graph', () => {
     const { stream } = await served({ graph, steps: false });
     const shown: unknown[] = [];
     for await (const event of await stream())
-      if ('statusUpdate' in event) shown.push(event.statusUpdate.status.message?.parts);
+      if (event.statusUpdate !== undefined) shown.push(event.statusUpdate.status.message?.parts);
     expect(shown).toEqual(expect.arrayContaining([[{ text: 'looking' }], [{ data: { found: 3 } }]]));
   });
 });
@@ -240,7 +238,10 @@ describe('an interrupt of a graph', () => {
     const first = await send();
     const ids = new Map(
       (questionOf(first) ?? []).flatMap((part) => {
-        const { interruptId, value } = ('data' in part ? part.data : {}) as { interruptId?: string; value?: string };
+        const { interruptId, value } = (part.data !== undefined ? part.data : {}) as {
+          interruptId?: string;
+          value?: string;
+        };
         return interruptId === undefined ? [] : [[value ?? '', interruptId] as const];
       }),
     );
@@ -281,7 +282,7 @@ describe('an interrupt of a graph', () => {
     expect(questionOf(first)?.[1]).toMatchObject({ data: { responseSchema: { type: 'number' } } });
     const again = await send({ text: 'many', ...follow(first) });
     expect(again.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-    expect(questionOf(again)?.map((part) => 'text' in part && part.text)).toEqual([
+    expect(questionOf(again)?.map((part) => part.text !== undefined && part.text)).toEqual([
       expect.stringMatching(/does not have the form .*\n\nHow many\?$/),
       false,
     ]);
@@ -411,7 +412,7 @@ describe('a graph that does not end well', () => {
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) {
       seen.push(event);
-      if (!('task' in event)) continue;
+      if (event.task === undefined) continue;
       void begun.promise.then(() => cancel(event.task.id));
     }
     await aborted.promise;

@@ -38,7 +38,7 @@ const ANSWER = 'answer';
 
 /** The forms of an answer; undefined if its task does not wait for input. */
 export function formsOf(answer: SendMessageResponse): TaskForms | undefined {
-  if (!('task' in answer) || answer.task.status.state !== 'TASK_STATE_INPUT_REQUIRED') return undefined;
+  if (answer.task === undefined || answer.task.status.state !== 'TASK_STATE_INPUT_REQUIRED') return undefined;
   const { id: taskId, contextId, status } = answer.task;
   const parts = status.message?.parts ?? [];
   const texts = parts.map((part) => ('text' in part ? part.text : '')).filter((text) => text !== '');

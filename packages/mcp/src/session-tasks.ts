@@ -112,7 +112,7 @@ export class SessionTasks {
       throw new McpError(ErrorCode.InternalError, call.failureText(error));
     });
     const now = new Date(clock.now()).toISOString();
-    const isTask = 'task' in answer;
+    const isTask = answer.task !== undefined;
     const id = isTask ? answer.task.id : ids.random();
     // The client has no id by which it could cancel the task.
     if (signal.aborted && isTask)
@@ -159,7 +159,7 @@ export class SessionTasks {
     const answer = await call.answer({ message: undefined, taskId: id }).catch((error: unknown) => {
       throw new McpError(ErrorCode.InternalError, call.failureText(error));
     });
-    if ('task' in answer) {
+    if (answer.task !== undefined) {
       const { status } = answer.task;
       observe(task, status);
       if (!isWaitOver(status.state))
@@ -283,8 +283,8 @@ export class SessionTasks {
     try {
       for await (const event of agent.subscribeToTask(id, { signal })) {
         await progress?.take(event);
-        if ('task' in event) observe(task, event.task.status);
-        else if ('statusUpdate' in event) observe(task, event.statusUpdate.status);
+        if (event.task !== undefined) observe(task, event.task.status);
+        else if (event.statusUpdate !== undefined) observe(task, event.statusUpdate.status);
         await tell();
       }
     } catch (error) {

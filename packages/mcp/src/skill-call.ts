@@ -145,7 +145,7 @@ export class SkillCall {
       for await (const event of stream) {
         this.#taskId = stream.taskId ?? this.#taskId;
         caller.signal.throwIfAborted();
-        if ('message' in event) return event;
+        if (event.message !== undefined) return event;
         await progress?.take(event);
         if (stream.isWaiting) break;
       }

@@ -42,8 +42,8 @@ export class TaskProgress {
 
   /** Rejects if a text could not be sent. */
   async take(event: StreamResponse): Promise<void> {
-    if ('message' in event) return;
-    if (!('artifactUpdate' in event)) {
+    if (event.message !== undefined) return;
+    if (event.artifactUpdate === undefined) {
       this.#flush();
       return this.#tell(statusText(event));
     }
@@ -79,7 +79,7 @@ export class TaskProgress {
 function statusText(
   event: Extract<StreamResponse, { readonly task: unknown } | { readonly statusUpdate: unknown }>,
 ): string {
-  const { state, message } = 'task' in event ? event.task.status : event.statusUpdate.status;
+  const { state, message } = event.task !== undefined ? event.task.status : event.statusUpdate.status;
   return stateText(state, message?.parts);
 }
 
@@ -89,6 +89,6 @@ export function stateText(state: TaskState, parts: readonly Part[] | undefined):
 }
 
 function textIn(parts: readonly Part[]): string {
-  const texts = parts.map((part) => ('text' in part ? part.text : ''));
+  const texts = parts.map((part) => (part.text !== undefined ? part.text : ''));
   return texts.filter((text) => text !== '').join('\n');
 }

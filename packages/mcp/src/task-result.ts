@@ -29,7 +29,7 @@ export const CONTEXT_ID_META = 'parley-a2a/contextId';
 
 /** Makes the result of an answer. Content beyond so many bytes is left out, and a note says so. */
 export function resultOf(answer: SendMessageResponse, resultBytes: number): CallToolResult {
-  if ('message' in answer) {
+  if (answer.message !== undefined) {
     const { message } = answer;
     return boundedResult(message.parts, resultBytes, { contextId: message.contextId });
   }
@@ -74,14 +74,14 @@ function boundedResult(parts: readonly Part[], resultBytes: number, ids: ResultI
     const bytes = sizeOf(part);
     if (bytes > room) {
       leftOut += 1;
-      if (!('text' in part)) continue;
+      if (part.text === undefined) continue;
     }
-    if ('text' in part) {
+    if (part.text !== undefined) {
       const text = bytes > room ? shortened(part.text.slice(0, room), room) : part.text;
       if (text === '') continue;
       texts.push(text);
       content.push({ type: 'text', text });
-    } else if ('data' in part) {
+    } else if (part.data !== undefined) {
       data.push(part.data);
       content.push({ type: 'text', text: JSON.stringify(part.data) });
     } else {
@@ -150,7 +150,7 @@ function fileOf(part: FilePart): ListedFile {
   return {
     ...(filename !== undefined && { name: oneLine(filename, 200) }),
     ...(mediaType !== undefined && { mediaType }),
-    ...('url' in part && { url: part.url }),
+    ...(part.url !== undefined && { url: part.url }),
   };
 }
 
@@ -158,7 +158,7 @@ function fileBlock(part: FilePart): ContentBlock {
   const { filename = 'file', mediaType } = part;
   const name = oneLine(filename, 200) || 'file';
   const typed = mediaType === undefined ? {} : { mimeType: mediaType };
-  if ('url' in part) {
+  if (part.url !== undefined) {
     // A client may open a link. Only those of the web are safe to offer.
     const isWeb = /^https?:\/\//i.test(part.url) && URL.canParse(part.url);
     return isWeb
@@ -172,9 +172,9 @@ function fileBlock(part: FilePart): ContentBlock {
 }
 
 function sizeOf(part: Part): number {
-  if ('text' in part) return bytesOf(part.text);
-  if ('raw' in part) return part.raw.length;
-  return bytesOf('url' in part ? part.url : JSON.stringify(part.data));
+  if (part.text !== undefined) return bytesOf(part.text);
+  if (part.raw !== undefined) return part.raw.length;
+  return bytesOf(part.url !== undefined ? part.url : JSON.stringify(part.data));
 }
 
 const encoder = new TextEncoder();

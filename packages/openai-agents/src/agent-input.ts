@@ -30,12 +30,12 @@ function itemOf(parts: readonly Part[]): AgentInputItem {
 }
 
 function contentOf(part: Part): UserContent {
-  if ('text' in part) return { type: 'input_text', text: part.text };
-  if ('data' in part) return { type: 'input_text', text: JSON.stringify(part.data) };
+  if (part.text !== undefined) return { type: 'input_text', text: part.text };
+  if (part.data !== undefined) return { type: 'input_text', text: JSON.stringify(part.data) };
   const { mediaType = 'application/octet-stream', filename } = part;
   const isImage = mediaType.startsWith('image/');
-  const url = 'raw' in part ? `data:${mediaType};base64,${part.raw}` : part.url;
+  const url = part.raw !== undefined ? `data:${mediaType};base64,${part.raw}` : part.url;
   if (isImage) return { type: 'input_image', image: url };
-  const file = 'raw' in part ? url : { url };
+  const file = part.raw !== undefined ? url : { url };
   return { type: 'input_file', file, ...(filename !== undefined && { filename }) };
 }

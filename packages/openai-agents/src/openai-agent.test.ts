@@ -76,9 +76,10 @@ async function* eventsOf(response: Response): AsyncGenerator<StreamResponse> {
 }
 
 const answerOf = ({ artifacts = [] }: Task) =>
-  artifacts.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''));
+  artifacts.map(({ parts }) => parts.map((part) => (part.text !== undefined ? part.text : '')).join(''));
 const follow = ({ id, contextId = '' }: Task) => ({ taskId: id, contextId });
-const textsOf = ({ status }: Task) => status.message?.parts.flatMap((part) => ('text' in part ? [part.text] : []));
+const textsOf = ({ status }: Task) =>
+  status.message?.parts.flatMap((part) => (part.text !== undefined ? [part.text] : []));
 /** The message with typed answers, as a client sends it. */
 const answers = (task: Task, decision: 'approve' | readonly ToolDecision[]) => ({
   ...follow(task),
@@ -103,7 +104,9 @@ describe('the answer of an agent', () => {
     const { stream } = await served({ agent: new Agent({ name: 'A', instructions: 'Be brief.', model }) });
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) seen.push(event);
-    const chunks = seen.flatMap((event) => ('artifactUpdate' in event ? [event.artifactUpdate.artifact.parts] : []));
+    const chunks = seen.flatMap((event) =>
+      event.artifactUpdate !== undefined ? [event.artifactUpdate.artifact.parts] : [],
+    );
     expect(chunks).toEqual([[{ text: 'Hel' }], [{ text: 'lo' }]]);
     expect(seen.at(-1)).toMatchObject({
       statusUpdate: {
@@ -179,9 +182,7 @@ describe('the answer of an agent', () => {
     const { stream } = await served({ agent });
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) seen.push(event);
-    const steps = seen.flatMap((event) =>
-      'statusUpdate' in event && event.statusUpdate.metadata ? [event.statusUpdate.metadata] : [],
-    );
+    const steps = seen.flatMap((event) => (event.statusUpdate?.metadata ? [event.statusUpdate.metadata] : []));
     expect(steps.slice(0, -1)).toEqual([
       { tool: 'look', state: 'called' },
       { tool: 'look', state: 'answered' },
@@ -453,7 +454,7 @@ describe('an agent that does not end well', () => {
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) {
       seen.push(event);
-      if ('task' in event) void begun.promise.then(() => cancel(event.task.id));
+      if (event.task !== undefined) void begun.promise.then(() => cancel(event.task.id));
     }
     await aborted.promise;
     expect(seen.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_CANCELED' } } });

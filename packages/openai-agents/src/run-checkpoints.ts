@@ -37,7 +37,7 @@ export class RunCheckpoints {
     const { artifactId } = this.#answer;
     const records = await this.#context.previousEvents();
     const wasPublished = records.some(
-      ({ event }) => 'artifactUpdate' in event && event.artifactUpdate.artifact.artifactId === artifactId,
+      ({ event }) => event.artifactUpdate !== undefined && event.artifactUpdate.artifact.artifactId === artifactId,
     );
     const { checkpoint } = this.#context;
     await this.#answer.restore(isObject(checkpoint) ? checkpoint.answer : undefined, wasPublished);

@@ -2,6 +2,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileValidators } from './compile-validators.mjs';
+import { modelTypes } from './model-types.mjs';
 import { reachable, readSchemas } from './schema-bundle.mjs';
 import { typeTable } from './type-table.mjs';
 
@@ -58,6 +59,7 @@ const validators = await compileValidators(definitions, COMPILED);
 const head = '// Written by scripts/compile-schemas.mjs from the schemas of this folder.\n';
 
 await Promise.all([
+  write('protocol-types.generated.ts', modelTypes(schemas)),
   write('validators.generated.ts', `// @ts-nocheck\n${typed(validators)}`),
   write(
     'type-table.generated.ts',
@@ -93,14 +95,9 @@ async function write(file, source) {
 /** The module, with the types of the model on its exports. */
 function typed(source) {
   const lines = source.replace(/export\s*\{[^}]*\};?\s*$/, '').replace(/(["'])use strict\1;\n/, '');
-  const imports = ROOTS.map((name) => {
-    const from = schemas.types.get(name);
-    if (from === undefined) throw new Error(`no exported type ${name}`);
-    return `import type { ${name} } from './${from}';`;
-  });
   const types = ROOTS.map((name) => `  readonly ${name}: ${name};`);
   return [
-    ...imports,
+    `import type { ${ROOTS.join(', ')} } from './protocol-types.generated.js';`,
     '/** The types that have a validator, by name. */',
     `export interface ModelTypes {\n${types.join('\n')}\n}`,
     lines,

@@ -4,17 +4,18 @@ import { build } from 'esbuild';
 
 /**
  * Reads the schema modules of a folder. Every named schema appears once. Other schemas refer to it (`#/$defs/Name`).
- * Also returns the module of every exported type.
+ * Also returns the names of the alternatives of each union, and the comments over schemas (`Task`) and over their
+ * members (`Task.id`).
  */
 export async function readSchemas(folder) {
   const modules = [];
-  const types = new Map();
+  const comments = new Map();
   for (const file of (await readdir(folder)).sort()) {
     if (!file.endsWith('.ts') || file.endsWith('.test.ts') || file.endsWith('.generated.ts')) continue;
     const source = await readFile(join(folder, file), 'utf8');
     if (!/from 'typebox'/.test(source)) continue;
     modules.push(file);
-    for (const [, name] of source.matchAll(/^export type (\w+) =/gm)) types.set(name, file.replace(/\.ts$/, '.js'));
+    readComments(source, comments);
   }
   const result = await build({
     stdin: {
@@ -30,10 +31,27 @@ export async function readSchemas(folder) {
   });
   const url = `data:text/javascript;base64,${Buffer.from(result.outputFiles[0].text).toString('base64')}`;
   const definitions = new Map();
+  const unions = new Map();
   for (const value of Object.values(await import(url))) {
-    if (typeof value === 'object' && value !== null && typeof value.$id === 'string') hoist(value, definitions);
+    if (typeof value !== 'object' || value === null || typeof value.$id !== 'string') continue;
+    hoist(value, definitions);
+    if (value.anyOf !== undefined)
+      unions.set(
+        value.$id,
+        value.anyOf.map(({ $id }) => $id),
+      );
   }
-  return { definitions, types };
+  return { definitions, unions, comments };
+}
+
+function readComments(source, comments) {
+  const COMMENT = String.raw`\/\*\*(?:(?!\*\/)[\s\S])*\*\/`;
+  const declarations = new RegExp(`(${COMMENT}\\n)?(?:export )?const (\\w+)Schema = ([\\s\\S]*?;\\n)`, 'g');
+  for (const [, comment, name, body] of source.matchAll(declarations)) {
+    if (comment !== undefined) comments.set(name, comment.trim());
+    for (const [, about, member] of body.matchAll(new RegExp(`(${COMMENT})\\n  (\\w+):`, 'g')))
+      comments.set(`${name}.${member}`, about);
+  }
 }
 
 /** The definitions that these names need, including their own, by name. */

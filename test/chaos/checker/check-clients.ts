@@ -84,8 +84,8 @@ function sequence(call: ClientCall): Violation[] {
       if (last !== undefined && seq < last) note('shown event was taken back');
     } else {
       const { event } = shown;
-      if ('statusUpdate' in event) state = event.statusUpdate.status.state;
-      if ('task' in event) state = event.task.status.state;
+      if (event.statusUpdate !== undefined) state = event.statusUpdate.status.state;
+      if (event.task !== undefined) state = event.task.status.state;
       if (last !== undefined && seq === last) note('event was shown twice');
       else if (last !== undefined && seq < last) note('events were shown out of order');
       else if (last !== undefined && seq > last + 1) note('event was left out');

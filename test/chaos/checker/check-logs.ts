@@ -35,7 +35,7 @@ function gaps({ id, records, log }: FoldedLog): Violation[] {
     found.push({ rule: 'gap in the log', taskId: id, seq: last, evidence });
   }
   const [first] = records;
-  if (first !== undefined && !('task' in first.event && stateOf(first) === 'TASK_STATE_SUBMITTED')) {
+  if (first !== undefined && !(first.event.task !== undefined && stateOf(first) === 'TASK_STATE_SUBMITTED')) {
     found.push({ rule: 'log without beginning', taskId: id, seq: first.seq, evidence: brief(first.event) });
   }
   return found;
@@ -55,7 +55,11 @@ function order({ id, records }: FoldedLog): Violation[] {
   for (const record of records) {
     const { seq, event } = record;
     const status =
-      'task' in event ? event.task.status : 'statusUpdate' in event ? event.statusUpdate.status : undefined;
+      event.task !== undefined
+        ? event.task.status
+        : event.statusUpdate !== undefined
+          ? event.statusUpdate.status
+          : undefined;
     if (status !== undefined && statusTime(status) < time) {
       found.push({ rule: 'time goes back', taskId: id, seq, evidence: `${status.timestamp} after a later time` });
     }

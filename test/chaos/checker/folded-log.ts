@@ -63,8 +63,8 @@ export class FoldedLog {
       this.#statuses = new Map();
       let status = '';
       for (const { seq, event } of this.records) {
-        if ('task' in event) status = canonical(event.task.status);
-        if ('statusUpdate' in event) status = canonical(event.statusUpdate.status);
+        if (event.task !== undefined) status = canonical(event.task.status);
+        if (event.statusUpdate !== undefined) status = canonical(event.statusUpdate.status);
         this.#statuses.set(status, [this.#statuses.get(status)?.[0] ?? seq, seq]);
       }
     }
@@ -78,7 +78,7 @@ export class FoldedLog {
       const before = builder?.head.status.state;
       if (builder !== undefined && isRepeat(record, builder)) folds.repeats.add(record.seq);
       if (builder !== undefined) builder.apply(record);
-      else if ('task' in record.event) builder = new TaskBuilder(record.event.task);
+      else if (record.event.task !== undefined) builder = new TaskBuilder(record.event.task);
       if (builder === undefined) continue;
       const task = builder.view();
       add(folds.tasks, task, record.seq);
@@ -108,7 +108,7 @@ function add(seqs: Map<string, number[]>, task: Task, seq: number): void {
 }
 
 function isRepeat({ event }: LogRecord, before: TaskBuilder): boolean {
-  if (!('artifactUpdate' in event)) return false;
+  if (event.artifactUpdate === undefined) return false;
   const { artifact, append, lastChunk } = event.artifactUpdate;
   if (append === true || lastChunk !== true) return false;
   const known = before.artifact(artifact.artifactId);
@@ -117,17 +117,17 @@ function isRepeat({ event }: LogRecord, before: TaskBuilder): boolean {
 
 /** The state that a record shows, if it shows one. */
 export function stateOf({ event }: Pick<LogRecord, 'event'>): TaskState | undefined {
-  if ('task' in event) return event.task.status.state;
-  return 'statusUpdate' in event ? event.statusUpdate.status.state : undefined;
+  if (event.task !== undefined) return event.task.status.state;
+  return event.statusUpdate !== undefined ? event.statusUpdate.status.state : undefined;
 }
 
 /** The tag of the event of a record, if an agent has published it. */
 function tagOf({ event }: Pick<LogRecord, 'event'>): RunTag | undefined {
-  if ('task' in event) return undefined;
+  if (event.task !== undefined) return undefined;
   const parts =
-    'artifactUpdate' in event ? event.artifactUpdate.artifact.parts : event.statusUpdate.status.message?.parts;
+    event.artifactUpdate !== undefined ? event.artifactUpdate.artifact.parts : event.statusUpdate.status.message?.parts;
   const part = parts?.[0];
-  const [, run, count] = /^\[(\S+) (\d+)\]/.exec(part !== undefined && 'text' in part ? part.text : '') ?? [];
+  const [, run, count] = /^\[(\S+) (\d+)\]/.exec(part !== undefined && part.text !== undefined ? part.text : '') ?? [];
   return run === undefined ? undefined : { run, count: Number(count) };
 }
 

@@ -51,7 +51,7 @@ export function firstRecord(): LogRecord {
 /** A log of these records, with the task that follows from them. */
 export function logOf(records: readonly LogRecord[], agent = '/steady'): StoredLog {
   const [first, ...others] = records;
-  if (first === undefined || !('task' in first.event)) throw new Error('a log begins with its task');
+  if (first === undefined || first.event.task === undefined) throw new Error('a log begins with its task');
   const scope = { agent, tenant: '', owner: null };
   const task = TaskBuilder.fold(first.event.task, others);
   const seq = records.length;
@@ -63,7 +63,7 @@ export function logOf(records: readonly LogRecord[], agent = '/steady'): StoredL
 export function shownOf(records: readonly LogRecord[], from = 100): Shown[] {
   return records.map(({ seq, event }): Shown => {
     const at = from + seq;
-    if ('task' in event) return { kind: 'snapshot', at, taskId: TASK, seq, task: event.task };
+    if (event.task !== undefined) return { kind: 'snapshot', at, taskId: TASK, seq, task: event.task };
     return { kind: 'event', at, taskId: TASK, seq, event };
   });
 }
@@ -134,7 +134,7 @@ export function saidAgain(text: (texts: string) => string): (history: History) =
     const last = records.pop();
     const [artifact] = logOf(records).stored.task.artifacts?.slice(-1) ?? [];
     const [part] = artifact?.parts ?? [];
-    if (last === undefined || artifact === undefined || part === undefined || !('text' in part)) return {};
+    if (last === undefined || artifact === undefined || part === undefined || part.text === undefined) return {};
     const whole = { ...artifact, parts: [{ text: text(part.text) }] };
     const artifactUpdate = { taskId: TASK, contextId: CONTEXT, artifact: whole, append: false, lastChunk: true };
     records.push(LogRecord.of(10, 1, { artifactUpdate }), LogRecord.of(11, 1, last.event));

@@ -164,7 +164,7 @@ export class Load {
       facts,
       (client, options) => client.sendMessage(input, options),
       (answer, call) => {
-        if ('message' in answer) return call.reply(answer.message);
+        if (answer.message !== undefined) return call.reply(answer.message);
         call.task(answer.task);
         this.#learn(agent, answer.task.id);
       },
@@ -247,7 +247,7 @@ export class Load {
   /** Sends without waiting. Resolves to the id of the new task. */
   async #started(sending: Sending): Promise<string | undefined> {
     const answer = await this.#send(sending, true);
-    return answer !== undefined && 'task' in answer ? answer.task.id : undefined;
+    return answer !== undefined && answer.task !== undefined ? answer.task.id : undefined;
   }
 
   /** Several subscriptions of one task; one of them leaves, and goes on after its last event. */
@@ -268,7 +268,7 @@ export class Load {
   async #conversation(): Promise<void> {
     const agent = this.#random.pick(['/steady', '/fragile', '/either'] as const);
     const answer = await this.#send({ agent, text: `ask 1 ${this.#random.below(100)}` });
-    if (answer === undefined || !('task' in answer) || isTerminal(answer.task.status.state)) return;
+    if (answer === undefined || answer.task === undefined || isTerminal(answer.task.status.state)) return;
     const reply = { agent, text: 'answer', taskId: answer.task.id };
     await (this.#random.oneIn(2) ? this.#send(reply) : this.#stream(reply));
   }

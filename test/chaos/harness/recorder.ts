@@ -33,12 +33,12 @@ export class RecordedCall implements ClientCall {
   /** An event of a stream, with the number that the stream has reached with it. */
   event(event: StreamResponse, lastEventId: string | undefined): void {
     const at = monotonic();
-    if ('message' in event) {
+    if (event.message !== undefined) {
       this.shown.push({ kind: 'reply', at, message: event.message });
       return;
     }
     const seq = Number(lastEventId);
-    if ('task' in event) {
+    if (event.task !== undefined) {
       const { task } = event;
       this.taskId ??= task.id;
       // A client without a stream of the task asks for the task, which then has no number of its own.
@@ -50,7 +50,7 @@ export class RecordedCall implements ClientCall {
       return;
     }
     this.#lastEventId = lastEventId;
-    const { taskId } = 'statusUpdate' in event ? event.statusUpdate : event.artifactUpdate;
+    const { taskId } = event.statusUpdate !== undefined ? event.statusUpdate : event.artifactUpdate;
     this.taskId ??= taskId;
     this.shown.push({ kind: 'event', at, taskId, seq, event });
   }

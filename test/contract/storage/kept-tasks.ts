@@ -125,7 +125,7 @@ async function checkTasks(storage: TaskStorage): Promise<void> {
     const records = await recordsOf(storage, id);
     expect(records.map((record) => record.seq)).toEqual(Array.from({ length: seq }, (_, at) => at + 1));
     const [first, ...rest] = records;
-    if (first === undefined || !('task' in first.event)) throw new Error(`The log of ${id} has no task`);
+    if (first === undefined || first.event.task === undefined) throw new Error(`The log of ${id} has no task`);
     expect(TaskBuilder.fold(first.event.task, rest)).toEqual(task);
   }
 }

@@ -132,7 +132,8 @@ export function logsContract(open: OpenStorage): void {
           const log = await wholeLog(storage, 300, play.key);
           expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
           const [first, ...rest] = log;
-          if (first === undefined || !('task' in first.event)) throw new Error('The log does not begin with the task');
+          if (first === undefined || first.event.task === undefined)
+            throw new Error('The log does not begin with the task');
           expect(TaskBuilder.fold(first.event.task, rest)).toEqual(stored?.task);
           expect(stored).toMatchObject({ seq: play.seq, task: play.task });
           const shown = async (artifacts: boolean, history: boolean) =>

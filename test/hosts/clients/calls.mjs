@@ -13,7 +13,7 @@ export async function calls({ base, card, nowhere, luck }) {
     const stream = client.sendStreamingMessage('say 4');
     for await (const event of stream) events.push(event);
     const calm = await connect(card, { binding });
-    const answer = await calm.sendAndWait('say 7');
+    const answer = await calm.ask('say 7');
     told[binding] = {
       taskId: stream.taskId,
       breaks: stream.breaks,

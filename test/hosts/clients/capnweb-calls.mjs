@@ -10,7 +10,7 @@ export async function calls({ card, token, attempts = 50 }) {
   const quick = { attempts, firstMs: 1, longestMs: 5 };
   const bindings = [capnwebTransport()];
   const client = await connect(card, { bindings, credentials: bearerToken(token), resume: quick, retry: quick });
-  const echo = await client.sendAndWait('hello');
+  const echo = await client.ask('hello');
   const numbers = [];
   const stream = client.sendStreamingMessage('count 300');
   for await (const event of stream)
@@ -28,7 +28,7 @@ export async function calls({ card, token, attempts = 50 }) {
     breaks: stream.breaks,
     canceled,
     last: waiting.state,
-    file: (await client.sendAndWait(file)).task.artifacts[0].parts[0].raw === file.message.parts[0].raw,
+    file: (await client.ask(file)).task.artifacts[0].parts[0].raw === file.message.parts[0].raw,
     missing: await nameOf(client.getTask('nothing')),
     late: await nameOf(client.sendMessage('wait', { timeoutMs: 50 })),
   };

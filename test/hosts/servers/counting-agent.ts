@@ -14,7 +14,7 @@ export const countingAgent: AgentExecutor = {
       const id = await events.artifact('0');
       for (let at = 1; at < Number(number); at++) await events.append(id, `${at}`);
     } else {
-      const file = context.message.parts.find((part) => 'raw' in part);
+      const file = context.message.parts.find((part) => part.raw !== undefined);
       await events.artifact(file === undefined ? `Echo: ${context.text}` : [file]);
     }
     await events.complete();

@@ -72,7 +72,7 @@ async function mirrored(client: Client, own: Said, { lists }: { readonly lists: 
   const message = { contextId, parts: [{ text: 'hi' }], ...own } as never;
   const events = await eventsOf(client.sendStreamingMessage({ message }));
   const answer = await client.sendMessage({ message });
-  const task = 'task' in answer ? await client.getTask(answer.task.id) : undefined;
+  const task = answer.task !== undefined ? await client.getTask(answer.task.id) : undefined;
   const read = { events, answer, task };
   if (!lists) return read;
   const listed = await client.listTasks({ contextId, includeArtifacts: true });

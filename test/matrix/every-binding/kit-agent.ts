@@ -58,7 +58,7 @@ async function remember(context: RequestContext, events: EventQueue): Promise<vo
 async function measure(context: RequestContext, events: EventQueue): Promise<void> {
   let bytes = 0;
   for (const part of context.message.parts) {
-    if (!('url' in part || 'raw' in part)) continue;
+    if (!(part.url !== undefined || part.raw !== undefined)) continue;
     for await (const chunk of (await context.files.open(part)).chunks) bytes += chunk.length;
   }
   const raw = Buffer.alloc(bytes, 'y').toString('base64');
@@ -84,7 +84,7 @@ export const kitAgent = toolAgent(tools, async (run, { context, events }) => {
   }
   if (verb !== 'call') return events.complete('nothing to do');
   const answer = await context.callAgent(subject, 'streaming', { into: events });
-  await events.complete('task' in answer ? answer.task.status.state : 'no task');
+  await events.complete(answer.task !== undefined ? answer.task.status.state : 'no task');
 });
 
 /** The extensions of a host with this agent. Their part for other agents changes none of their answers. */

@@ -21,7 +21,7 @@ type Sent = Parameters<Client['sendMessage']>[0];
 
 async function taskOf(client: Client, message: Sent): Promise<Task> {
   const answer = await client.sendMessage(message);
-  if ('task' in answer) return answer.task;
+  if (answer.task !== undefined) return answer.task;
   throw new Error('The agent answered with a message');
 }
 
@@ -43,8 +43,8 @@ async function answered(cell: Cell, prompt: string, answers: readonly ((task: Ta
 /** A part with the size of its bytes, or as a url. */
 function sized(part: Part): unknown {
   const { filename, mediaType } = part;
-  if ('raw' in part) return { raw: Buffer.from(part.raw, 'base64').length, filename, mediaType };
-  return 'url' in part ? { isUrl: part.url.includes('/kit/files/'), filename, mediaType } : part;
+  if (part.raw !== undefined) return { raw: Buffer.from(part.raw, 'base64').length, filename, mediaType };
+  return part.url !== undefined ? { isUrl: part.url.includes('/kit/files/'), filename, mediaType } : part;
 }
 
 /** Sends a part that becomes a file. The task tells the parts of the message and of the answer. */
@@ -59,7 +59,9 @@ async function large(cell: Cell, extensions: readonly string[]): Promise<unknown
     sent: history.flatMap((message) => message.parts.map(sized)),
     got: artifacts.flatMap((artifact) => artifact.parts.map(sized)),
     bytes: await Promise.all(
-      artifacts.flatMap((artifact) => artifact.parts).map(async (part) => 'url' in part && (await lengthAt(part.url))),
+      artifacts
+        .flatMap((artifact) => artifact.parts)
+        .map(async (part) => part.url !== undefined && (await lengthAt(part.url))),
     ),
   };
 }

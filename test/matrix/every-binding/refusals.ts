@@ -93,7 +93,7 @@ interface Caller {
 async function taskOf({ cell, user }: Caller, text: string): Promise<string> {
   const client = await cell.client('/owned', user);
   const answer = await client.sendMessage(text);
-  return 'task' in answer ? answer.task.id : '';
+  return answer.task !== undefined ? answer.task.id : '';
 }
 
 /** Every kind of refusal. */

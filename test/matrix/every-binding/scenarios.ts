@@ -62,11 +62,11 @@ const MODE_CALLS: Readonly<Record<Mode, ModeCall>> = {
   },
   async blocking(client, sent) {
     const answer = await client.sendMessage(sent);
-    return { answer, id: 'task' in answer ? answer.task.id : undefined };
+    return { answer, id: answer.task !== undefined ? answer.task.id : undefined };
   },
   async immediate(client, sent) {
     const answer = await client.sendMessage({ ...sent, configuration: { returnImmediately: true } });
-    if (!('task' in answer)) return { answer };
+    if (answer.task === undefined) return { answer };
     const { id, status: before } = answer.task;
     // Plain arguments cannot subscribe, so that they look again and again.
     await client.waitFor(id).catch(() => undefined);
@@ -95,7 +95,7 @@ const EXAMPLES: readonly MatrixScenario[] = TABLE.flatMap((scenario) => {
 
 async function taskOf(client: Client, text: string): Promise<Task> {
   const answer = await client.sendMessage({ message: text, configuration: { returnImmediately: text === 'wait' } });
-  if ('task' in answer) return answer.task;
+  if (answer.task !== undefined) return answer.task;
   throw new Error(`The agent answered ${text} with a message`);
 }
 
@@ -117,7 +117,7 @@ const RULES: readonly MatrixScenario[] = [
       let canceled: unknown;
       for await (const event of stream) {
         events.push(event);
-        if ('statusUpdate' in event && event.statusUpdate.status.state === 'TASK_STATE_WORKING') {
+        if (event.statusUpdate !== undefined && event.statusUpdate.status.state === 'TASK_STATE_WORKING') {
           const metadata = { reason: 'test-cancel-reason', requestedBy: { name: 'ann' } };
           canceled = await client.cancelTask(stream.taskId ?? '', { metadata });
         }
@@ -175,7 +175,7 @@ const RULES: readonly MatrixScenario[] = [
     async play(cell) {
       const client = await cell.client('/old');
       const answer = await client.sendMessage('ask');
-      const id = 'task' in answer ? answer.task.id : '';
+      const id = answer.task !== undefined ? answer.task.id : '';
       const message = { taskId: id, parts: [{ text: 'done' }] };
       const streamed = await eventsOf(client.sendStreamingMessage({ message }));
       return { answer, streamed, task: await client.getTask(id), ended: await refusal(client.cancelTask(id)) };

@@ -144,7 +144,7 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
       run: async ({ files, message }) => {
         const [part] = message.parts;
         const bytes = part === undefined ? undefined : await (await files.open(part)).bytes(10_000);
-        return `${part !== undefined && 'url' in part ? 'stored' : 'raw'}: ${new TextDecoder().decode(bytes)}`;
+        return `${part !== undefined && part.url !== undefined ? 'stored' : 'raw'}: ${new TextDecoder().decode(bytes)}`;
       },
     },
     options: () => ({ files: fileTransfer({ store: memoryFileStore(), inlineBytes: 100 }) }),
@@ -193,7 +193,7 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
     work: {
       run: async (context: RequestContext) => {
         const answer = await context.callAgent(callee(), context.text);
-        return 'task' in answer ? textOf(answer.task) : textOf(answer.message);
+        return answer.task !== undefined ? textOf(answer.task) : textOf(answer.message);
       },
     },
     options: () => ({ calls: agentCalls({ allow: ['127.0.0.1'] }) }),

@@ -116,11 +116,11 @@ function partsOf(value: string): readonly string[] {
 /** Returns the flags for the schemes of a card; `undefined` if it declares none. */
 export function credentialHint(card: AgentCard, agentFlags: string): string | undefined {
   const ways = Object.values(card.securitySchemes ?? {}).flatMap((scheme) => {
-    if ('apiKeySecurityScheme' in scheme) return '--api-key <key> (or A2ACLI_API_KEY)';
-    if ('oauth2SecurityScheme' in scheme || 'openIdConnectSecurityScheme' in scheme)
+    if (scheme.apiKeySecurityScheme !== undefined) return '--api-key <key> (or A2ACLI_API_KEY)';
+    if (scheme.oauth2SecurityScheme !== undefined || scheme.openIdConnectSecurityScheme !== undefined)
       return `parley auth login${agentFlags}`;
-    if ('mtlsSecurityScheme' in scheme) return '--client-cert <path> --client-key <path>';
-    if (!('httpAuthSecurityScheme' in scheme)) return [];
+    if (scheme.mtlsSecurityScheme !== undefined) return '--client-cert <path> --client-key <path>';
+    if (scheme.httpAuthSecurityScheme === undefined) return [];
     if (/^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme)) return '--bearer <token> (or A2ACLI_BEARER)';
     return `--auth "${scheme.httpAuthSecurityScheme.scheme} …" (or A2ACLI_AUTH)`;
   });

@@ -48,13 +48,14 @@ function capabilities({ capabilities: { streaming, pushNotifications, extendedAg
 }
 
 function described(scheme: SecurityScheme): string {
-  if ('apiKeySecurityScheme' in scheme) {
+  if (scheme.apiKeySecurityScheme !== undefined) {
     const { location, name } = scheme.apiKeySecurityScheme;
     return `API key in the ${location} ${name}`;
   }
-  if ('httpAuthSecurityScheme' in scheme) return `HTTP ${scheme.httpAuthSecurityScheme.scheme}`;
-  if ('oauth2SecurityScheme' in scheme) return `OAuth 2, ${Object.keys(scheme.oauth2SecurityScheme.flows).join(', ')}`;
-  if ('openIdConnectSecurityScheme' in scheme)
+  if (scheme.httpAuthSecurityScheme !== undefined) return `HTTP ${scheme.httpAuthSecurityScheme.scheme}`;
+  if (scheme.oauth2SecurityScheme !== undefined)
+    return `OAuth 2, ${Object.keys(scheme.oauth2SecurityScheme.flows).join(', ')}`;
+  if (scheme.openIdConnectSecurityScheme !== undefined)
     return `OpenID Connect, ${scheme.openIdConnectSecurityScheme.openIdConnectUrl}`;
-  return 'mtlsSecurityScheme' in scheme ? 'mutual TLS' : 'a scheme that this tool does not know';
+  return scheme.mtlsSecurityScheme !== undefined ? 'mutual TLS' : 'a scheme that this tool does not know';
 }

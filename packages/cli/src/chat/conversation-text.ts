@@ -21,11 +21,11 @@ export class ConversationText {
   }
 
   write(event: StreamResponse): void {
-    if ('message' in event) this.#message(event.message);
-    else if ('statusUpdate' in event) {
+    if (event.message !== undefined) this.#message(event.message);
+    else if (event.statusUpdate !== undefined) {
       const { state, message } = event.statusUpdate.status;
       if (message !== undefined && !PROGRESS.has(state)) this.#message(message);
-    } else if ('artifactUpdate' in event) {
+    } else if (event.artifactUpdate !== undefined) {
       const { artifactId, parts } = event.artifactUpdate.artifact;
       this.#artifact(artifactId, parts);
     } else {
@@ -58,7 +58,7 @@ export class ConversationText {
 
   #parts(parts: readonly Part[]): void {
     for (const part of parts) {
-      if (!('text' in part)) {
+      if (part.text === undefined) {
         this.end();
         writeParts(this.#output, [part], LABELS.text);
         continue;

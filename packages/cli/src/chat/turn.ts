@@ -104,10 +104,10 @@ export class Turn {
       // With `returnImmediately`, the agent may still show the task as it was before the reply. So the client waits.
       const isFollowUp = thread.taskId !== undefined;
       const first = await (isFollowUp
-        ? client.sendAndWait(request, options)
+        ? client.ask(request, options)
         : client.sendMessage({ ...request, configuration: { returnImmediately: true } }, { signal }));
       thread.learn(first);
-      if ('message' in first || thread.isOver) show(first);
+      if (first.message !== undefined || thread.isOver) show(first);
       else show({ task: await client.waitFor(first.task.id, options) });
       return;
     }

@@ -66,8 +66,8 @@ interface Offer {
 }
 
 function offersOf(scheme: string, described: SecurityScheme): Offer[] {
-  if ('oauth2SecurityScheme' in described) return [{ scheme, flows: described.oauth2SecurityScheme.flows }];
-  if (!('openIdConnectSecurityScheme' in described)) return [];
+  if (described.oauth2SecurityScheme !== undefined) return [{ scheme, flows: described.oauth2SecurityScheme.flows }];
+  if (described.openIdConnectSecurityScheme === undefined) return [];
   const { openIdConnectUrl } = described.openIdConnectSecurityScheme;
   if (!URL.canParse(openIdConnectUrl)) return [];
   return [{ scheme, issuer: openIdConnectUrl.replace(/\/\.well-known\/openid-configuration$/, '') }];
@@ -153,11 +153,11 @@ function loginBy(
   hasSecret: boolean,
 ): (Omit<Login, 'scopes' | 'endpoints'> & { readonly endpoints?: OAuthEndpoints }) | undefined {
   if (issuer !== undefined) return { flow: hasSecret ? 'clientCredentials' : 'deviceCode', scheme, clientId, issuer };
-  if ('clientCredentials' in flows && hasSecret && URL.canParse(flows.clientCredentials.tokenUrl)) {
+  if (flows.clientCredentials !== undefined && hasSecret && URL.canParse(flows.clientCredentials.tokenUrl)) {
     const { tokenUrl: token } = flows.clientCredentials;
     return { flow: 'clientCredentials', scheme, clientId, issuer: new URL(token).origin, endpoints: { token } };
   }
-  if (!('deviceCode' in flows && URL.canParse(flows.deviceCode.tokenUrl))) return undefined;
+  if (!(flows.deviceCode !== undefined && URL.canParse(flows.deviceCode.tokenUrl))) return undefined;
   const { tokenUrl: token, deviceAuthorizationUrl: deviceAuthorization } = flows.deviceCode;
   const endpoints = { token, deviceAuthorization };
   return { flow: 'deviceCode', scheme, clientId, issuer: new URL(token).origin, endpoints };

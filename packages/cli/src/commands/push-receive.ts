@@ -57,9 +57,9 @@ function authenticationIn(scheme: string | undefined, credentials: string | unde
 
 /** Each notification names its task, because several tasks may be mixed. */
 function writeNotification(output: Output, notification: StreamResponse): void {
-  if ('task' in notification) writeTask(output, notification.task);
-  else if ('message' in notification) writeMessage(output, notification.message);
-  else if ('statusUpdate' in notification) {
+  if (notification.task !== undefined) writeTask(output, notification.task);
+  else if (notification.message !== undefined) writeMessage(output, notification.message);
+  else if (notification.statusUpdate !== undefined) {
     const { taskId, contextId, status, metadata } = notification.statusUpdate;
     writeSummary(output, { taskId, contextId, state: status.state });
     output.field(LABELS.step, stepIn(metadata));

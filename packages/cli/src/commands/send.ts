@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
   for (const other of ['stream', 'await-auth'] as const)
     if (isAsync && settings.isOn(other) && settings.setting('async')?.source === 'flag')
       throw usageError(`--async and --${other} exclude each other`);
-  const mode = isStream ? stream : isAsync ? returnAtOnce : sendAndWait;
+  const mode = isStream ? stream : isAsync ? returnAtOnce : ask;
   return withAgent(invocation, async (agent) =>
     mode(invocation, agent, await sentRequest(request, agent.client, invocation)),
   );
@@ -42,14 +42,14 @@ async function returnAtOnce(
 }
 
 /** Shows the id of the task before waiting for it, so that a failure does not lose it. */
-async function sendAndWait(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
+async function ask(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { client, thread } = agent;
   return waiting(invocation, thread, async ({ signal }) => {
     const taskId = taskIdOf(request);
     if (taskId !== undefined) return continued(invocation, agent, { request, taskId, signal });
     const first = await client.sendMessage(immediate(request), { signal });
     thread.learn(first);
-    if (!('task' in first)) return finish(invocation, thread, first);
+    if (first.task === undefined) return finish(invocation, thread, first);
     let { task } = first;
     if (!thread.isOver) {
       announce(invocation, thread);
@@ -72,9 +72,9 @@ async function continued(
 ): Promise<number> {
   const { client, thread } = agent;
   thread.taskId = taskId;
-  const answer = await client.sendAndWait(request, { signal, ...pollOptions(invocation) });
+  const answer = await client.ask(request, { signal, ...pollOptions(invocation) });
   thread.learn(answer);
-  if (!('task' in answer)) return finish(invocation, thread, answer);
+  if (answer.task === undefined) return finish(invocation, thread, answer);
   const task = await afterAuthorization(invocation, agent, { task: answer.task, signal });
   return finish(invocation, thread, { task: withHistory(task, request) });
 }
@@ -110,7 +110,7 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
     } finally {
       text.end();
     }
-    if (output.json || (last !== undefined && 'message' in last)) return 0;
+    if (output.json || (last !== undefined && last.message !== undefined)) return 0;
     writeSummary(output, thread);
     saved.tell();
     output.field('Resume', thread.resume);
@@ -127,10 +127,10 @@ async function lookInstead(invocation: Invocation, agent: CalledAgent, request: 
     const taskNews = new TaskNews();
     await taskNews.begin(taskIdOf(request), (id) => client.getTask(id, { signal }));
     const first = await (taskIdOf(request) !== undefined
-      ? client.sendAndWait(request, { signal, ...pollOptions(invocation) })
+      ? client.ask(request, { signal, ...pollOptions(invocation) })
       : client.sendMessage(immediate(request), { signal }));
     thread.learn(first);
-    if (!('task' in first)) return finish(invocation, thread, first, taskNews);
+    if (first.task === undefined) return finish(invocation, thread, first, taskNews);
     let { task } = first;
     if (!thread.isOver) {
       if (output.json) output.line(first);
@@ -153,7 +153,7 @@ function finish(
   const { output } = invocation;
   output.endProgress();
   const saved = savesFileParts(invocation);
-  const task = 'task' in answer ? (taskNews?.ofTask(answer.task) ?? answer.task) : undefined;
+  const task = answer.task !== undefined ? (taskNews?.ofTask(answer.task) ?? answer.task) : undefined;
   if (task !== undefined) saved.takeTask(task);
   if (output.json) {
     if (taskNews !== undefined) output.line(answer);
@@ -161,7 +161,7 @@ function finish(
     return 0;
   }
   if (task !== undefined) writeTask(output, task, thread.resume);
-  else if ('message' in answer) writeMessage(output, answer.message, thread.resume);
+  else if (answer.message !== undefined) writeMessage(output, answer.message, thread.resume);
   saved.tell();
   warnOfState(output, thread);
   return 0;

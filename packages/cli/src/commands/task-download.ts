@@ -30,15 +30,17 @@ export function run(invocation: Invocation): Promise<number> {
       const saved = new SavedFiles(settings.text('dir') ?? '.', settings.isOn('force'));
       const references: string[] = [];
       const parts = artifacts.flatMap((artifact) => joinedParts(artifact.parts).map((part) => ({ part, artifact })));
-      const downloads = parts.some(({ part }) => 'url' in part) ? await downloadsOf(client, invocation) : undefined;
+      const downloads = parts.some(({ part }) => part.url !== undefined)
+        ? await downloadsOf(client, invocation)
+        : undefined;
       const contents: (() => void)[] = [];
       for (const { part, artifact } of parts) {
-        if ('url' in part && downloads?.allows(part.url) !== true) {
+        if (part.url !== undefined && downloads?.allows(part.url) !== true) {
           references.push(output.json ? part.url : fileLine(part));
           continue;
         }
         const path = saved.place(part, artifact);
-        if ('url' in part) {
+        if (part.url !== undefined) {
           const file = await downloads?.fetch({ url: part.url, path });
           if (file !== undefined) saved.files.push({ path, artifactId: artifact.artifactId, ...file });
         } else contents.push(() => saved.save(part, artifact, path));

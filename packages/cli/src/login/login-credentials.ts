@@ -38,7 +38,8 @@ export function loginCredentials(login: Login, means: LoginMeans): CredentialPro
     credentials: ({ card, ...target }) => {
       const described = card.securitySchemes?.[login.scheme];
       const isForTokens =
-        described !== undefined && ('oauth2SecurityScheme' in described || 'openIdConnectSecurityScheme' in described);
+        described !== undefined &&
+        (described.oauth2SecurityScheme !== undefined || described.openIdConnectSecurityScheme !== undefined);
       const securitySchemes = { ...card.securitySchemes, ...(isForTokens && { [login.scheme]: BEARER }) };
       return tokens.credentials({ ...target, card: { ...card, securitySchemes } });
     },

@@ -15,8 +15,8 @@ export function writeParts(output: Output, parts: readonly Part[], textLabel: st
   const calls = output.verbose ? [] : parts.filter(isToolData);
   if (calls.length > 0) writeToolCalls(output, calls);
   for (const part of calls.length > 0 ? parts.filter((part) => !isToolData(part)) : parts) {
-    if ('text' in part) output.block(textLabel, part.text);
-    else if ('data' in part) output.block(LABELS.data, JSON.stringify(part.data, undefined, 2));
+    if (part.text !== undefined) output.block(textLabel, part.text);
+    else if (part.data !== undefined) output.block(LABELS.data, JSON.stringify(part.data, undefined, 2));
     else output.field(LABELS.file, fileLine(part));
     if (output.verbose && part.metadata !== undefined) output.field(LABELS.metadata, JSON.stringify(part.metadata));
   }
@@ -25,7 +25,7 @@ export function writeParts(output: Output, parts: readonly Part[], textLabel: st
 /** Describes a file in one line. */
 export function fileLine(part: Extract<Part, { raw: string } | { url: string }>): string {
   const described = [part.filename, part.mediaType];
-  const place = 'raw' in part ? sized(bytesOf(part.raw)) : part.url;
+  const place = part.raw !== undefined ? sized(bytesOf(part.raw)) : part.url;
   return [...described, place].filter((piece) => piece !== undefined && piece !== '').join(', ');
 }
 

@@ -20,9 +20,10 @@ export class StreamText {
   }
 
   write(event: StreamResponse): void {
-    if ('artifactUpdate' in event) this.#chunk(event.artifactUpdate.artifact, event.artifactUpdate.append === true);
-    else if ('task' in event) this.#task(event.task);
-    else if ('message' in event) {
+    if (event.artifactUpdate !== undefined)
+      this.#chunk(event.artifactUpdate.artifact, event.artifactUpdate.append === true);
+    else if (event.task !== undefined) this.#task(event.task);
+    else if (event.message !== undefined) {
       this.#interrupt();
       writeMessage(this.#output, event.message);
     } else {
@@ -88,7 +89,7 @@ export class StreamText {
       others = [];
     };
     for (const part of parts) {
-      if (!('text' in part)) {
+      if (part.text === undefined) {
         others.push(part);
         continue;
       }

@@ -34,9 +34,9 @@ export class TaskNews {
 
   /** The event without what was shown. A task keeps only artifacts and messages that have news. */
   of(event: StreamResponse): StreamResponse {
-    if ('task' in event) return { task: this.ofTask(event.task) };
-    if ('artifactUpdate' in event) return this.#ofUpdate(event);
-    if ('message' in event) return event;
+    if (event.task !== undefined) return { task: this.ofTask(event.task) };
+    if (event.artifactUpdate !== undefined) return this.#ofUpdate(event);
+    if (event.message !== undefined) return event;
     const { statusUpdate } = event;
     const { message, ...status } = statusUpdate.status;
     return message === undefined || this.#isNews(message) ? event : { statusUpdate: { ...statusUpdate, status } };
@@ -81,7 +81,7 @@ export class TaskNews {
     this.#artifacts.set(key, {
       hash: hash.copy().update(text, 'utf16le'),
       length: length + text.length,
-      others: others + parts.filter((part) => !('text' in part)).length,
+      others: others + parts.filter((part) => part.text === undefined).length,
     });
   }
 
@@ -101,7 +101,7 @@ function unseen(parts: readonly Part[], shown: Shown | undefined): readonly Part
   if (shown === undefined || !beginsWith(textOf(parts), shown)) return parts;
   let { length, others } = shown;
   return parts.flatMap((part): readonly Part[] => {
-    if (!('text' in part)) return others-- > 0 ? [] : [part];
+    if (part.text === undefined) return others-- > 0 ? [] : [part];
     const rest = part.text.slice(length);
     length = Math.max(0, length - part.text.length);
     return rest === '' ? [] : [{ ...part, text: rest }];
@@ -119,5 +119,5 @@ function keyOf(taskId: string, { artifactId }: Artifact): string {
 }
 
 function textOf(parts: readonly Part[]): string {
-  return parts.map((part) => ('text' in part ? part.text : '')).join('');
+  return parts.map((part) => (part.text !== undefined ? part.text : '')).join('');
 }

@@ -66,7 +66,7 @@ function waitingIn(part: Part): readonly { callId: string; tool: string; input?:
 
 /** The only member of the data of a part, if it has this name. */
 function memberOf(part: Part, name: string): unknown {
-  if (!('data' in part) || !isObject(part.data) || Object.keys(part.data).length !== 1) return undefined;
+  if (part.data === undefined || !isObject(part.data) || Object.keys(part.data).length !== 1) return undefined;
   return part.data[name];
 }
 

@@ -71,7 +71,11 @@ function asksForAuthorization({ state }: TaskStatus): boolean {
 }
 
 function statusOf(event: StreamResponse): TaskStatus | undefined {
-  return 'task' in event ? event.task.status : 'statusUpdate' in event ? event.statusUpdate.status : undefined;
+  return event.task !== undefined
+    ? event.task.status
+    : event.statusUpdate !== undefined
+      ? event.statusUpdate.status
+      : undefined;
 }
 
 /** Makes a function that shows each request for authorization once. */
@@ -80,7 +84,7 @@ function authorizationTeller({ output }: Invocation): (status: TaskStatus | unde
   return (status) => {
     if (status === undefined || !asksForAuthorization(status)) return;
     const parts = status.message?.parts ?? [];
-    const asked = parts.map((part) => ('text' in part ? part.text : JSON.stringify(part))).join('\n');
+    const asked = parts.map((part) => (part.text !== undefined ? part.text : JSON.stringify(part))).join('\n');
     if (asked === told) return;
     told = asked;
     output.endProgress();

@@ -33,7 +33,8 @@ export class SavedFiles {
 
   /** Returns the place of a part. The same parts get the same places in every run. */
   place(part: Part, { artifactId, name }: Pick<Artifact, 'artifactId' | 'name'>): string {
-    const extension = extensionOf(part.mediaType) ?? ('text' in part ? 'txt' : 'data' in part ? 'json' : 'bin');
+    const extension =
+      extensionOf(part.mediaType) ?? (part.text !== undefined ? 'txt' : part.data !== undefined ? 'json' : 'bin');
     const wanted = part.filename ?? withExtension(name || artifactId, extension);
     return join(this.#folder, this.#free(safeName(wanted)));
   }
@@ -137,13 +138,13 @@ export function savesFileParts({ settings, output }: Invocation): FilePartSaving
   if (folder === undefined) return { takeTask: () => {}, takeEvent: () => {}, tell: () => {} };
   const saved = new SavedFiles(folder, false);
   const take = (artifact: Artifact) => {
-    for (const part of artifact.parts) if ('raw' in part) saved.save(part, artifact);
+    for (const part of artifact.parts) if (part.raw !== undefined) saved.save(part, artifact);
   };
   return {
     takeTask: (task) => task.artifacts?.forEach(take),
     takeEvent: (event) => {
-      if ('artifactUpdate' in event) take(event.artifactUpdate.artifact);
-      if ('task' in event) event.task.artifacts?.forEach(take);
+      if (event.artifactUpdate !== undefined) take(event.artifactUpdate.artifact);
+      if (event.task !== undefined) event.task.artifacts?.forEach(take);
     },
     tell: () => tellSaved(output, saved.files),
   };
@@ -155,8 +156,8 @@ export function tellSaved(output: Output, files: readonly SavedFile[]): void {
 }
 
 function contentOf(part: Part): Buffer | undefined {
-  if ('raw' in part) return Buffer.from(part.raw, 'base64');
-  if ('text' in part) return Buffer.from(part.text);
-  if ('data' in part) return Buffer.from(`${JSON.stringify(part.data, undefined, 2)}\n`);
+  if (part.raw !== undefined) return Buffer.from(part.raw, 'base64');
+  if (part.text !== undefined) return Buffer.from(part.text);
+  if (part.data !== undefined) return Buffer.from(`${JSON.stringify(part.data, undefined, 2)}\n`);
   return undefined;
 }

@@ -19,16 +19,16 @@ export class TaskThread {
 
   /** Reads an event. */
   learn(event: StreamResponse): void {
-    if ('task' in event) {
+    if (event.task !== undefined) {
       this.taskId = event.task.id;
       this.contextId = event.task.contextId;
       this.#learnStatus(event.task.status);
-    } else if ('statusUpdate' in event) {
+    } else if (event.statusUpdate !== undefined) {
       this.taskId = event.statusUpdate.taskId;
       this.contextId = event.statusUpdate.contextId;
       this.#learnStatus(event.statusUpdate.status);
       this.said = stepIn(event.statusUpdate.metadata) ?? this.said;
-    } else if ('artifactUpdate' in event) {
+    } else if (event.artifactUpdate !== undefined) {
       this.taskId = event.artifactUpdate.taskId;
       this.contextId = event.artifactUpdate.contextId;
     } else this.contextId = event.message.contextId;
@@ -40,7 +40,7 @@ export class TaskThread {
 
   #learnStatus({ state, message }: TaskStatus): void {
     this.state = state;
-    const texts = message?.parts.map((part) => ('text' in part ? part.text : '')) ?? [];
+    const texts = message?.parts.map((part) => (part.text !== undefined ? part.text : '')) ?? [];
     // Long messages are cut before the search for line breaks.
     const said = texts
       .join('')

@@ -139,7 +139,7 @@ function reachable(card: AgentCard): AgentCard {
 /** The headers and parameters in which the schemes of a card take keys. */
 function keyNames({ securitySchemes = {} }: AgentCard): readonly string[] {
   return Object.values(securitySchemes).flatMap((scheme) =>
-    'apiKeySecurityScheme' in scheme ? [scheme.apiKeySecurityScheme.name] : [],
+    scheme.apiKeySecurityScheme !== undefined ? [scheme.apiKeySecurityScheme.name] : [],
   );
 }
 

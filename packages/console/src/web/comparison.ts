@@ -29,8 +29,8 @@ export async function answerOver(agent: Agent, one: AgentInterface, text: string
   const since = () => Math.round(performance.now() - began);
   const client = await agent.clientOf({ ...agent.card, supportedInterfaces: [one] });
   try {
-    const answer = await client.sendAndWait(text);
-    if ('message' in answer)
+    const answer = await client.ask(text);
+    if (answer.message !== undefined)
       return { ms: since(), taskId: undefined, members: { message: contentsOf(answer.message.parts) } };
     const { id, status, artifacts = [] } = answer.task;
     const members = {
@@ -55,7 +55,7 @@ export function differencesOf({ members: one }: ComparedAnswer, { members: other
 /** Contents without members that are empty or a default of one version only. */
 function contentsOf(parts: readonly Part[]): readonly unknown[] {
   return parts.map((part) => {
-    if ('text' in part) return part.text;
-    return 'data' in part ? part.data : part;
+    if (part.text !== undefined) return part.text;
+    return part.data !== undefined ? part.data : part;
   });
 }

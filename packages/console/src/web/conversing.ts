@@ -43,7 +43,7 @@ export async function say(agent: Agent, conversation: Conversation, said: Said):
     messageId,
     text,
     ...(files.length > 0 && { files: files.map(({ filename = 'file' }) => filename) }),
-    ...(parts.some((part) => !('text' in part)) && { hasData: true }),
+    ...(parts.some((part) => part.text === undefined) && { hasData: true }),
     at: Date.now(),
     reply: { phase: 'running', events: 0, breaks: 0 },
   };
@@ -144,7 +144,7 @@ async function follow({ agent, conversation, messageId }: TurnPlace, open: () =>
     for await (const event of stream as AsyncIterable<StreamResponse>) {
       events += 1;
       view = afterEvent(view, event);
-      if ('message' in event) ({ message } = event);
+      if (event.message !== undefined) ({ message } = event);
       show.soon();
     }
     show.now();

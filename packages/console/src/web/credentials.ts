@@ -33,7 +33,7 @@ export function signInForms({ securitySchemes = {}, securityRequirements = [] }:
 
 /** The sign-ins of a scheme in which a person takes part. */
 function oauthLogins(scheme: string, described: SecurityScheme, scopes: readonly string[]): readonly OAuthLogin[] {
-  if ('openIdConnectSecurityScheme' in described) {
+  if (described.openIdConnectSecurityScheme !== undefined) {
     const issuer = issuerOf(described.openIdConnectSecurityScheme.openIdConnectUrl);
     return (['authorizationCode', 'deviceCode'] as const).map((flow) => ({
       flow,
@@ -43,15 +43,15 @@ function oauthLogins(scheme: string, described: SecurityScheme, scopes: readonly
       clientId: '',
     }));
   }
-  if (!('oauth2SecurityScheme' in described)) return [];
+  if (described.oauth2SecurityScheme === undefined) return [];
   const { flows, oauth2MetadataUrl } = described.oauth2SecurityScheme;
   const login = { scheme, scopes, clientId: '' };
-  if ('authorizationCode' in flows) {
+  if (flows.authorizationCode !== undefined) {
     const { tokenUrl: token, authorizationUrl: authorization } = flows.authorizationCode;
     const issuer = issuerOf(oauth2MetadataUrl ?? token);
     return [{ ...login, flow: 'authorizationCode', issuer, endpoints: { token, authorization } }];
   }
-  if (!('deviceCode' in flows)) return [];
+  if (!(flows.deviceCode !== undefined)) return [];
   const { tokenUrl: token, deviceAuthorizationUrl: deviceAuthorization } = flows.deviceCode;
   const issuer = issuerOf(oauth2MetadataUrl ?? token);
   return [{ ...login, flow: 'deviceCode', issuer, endpoints: { token, deviceAuthorization } }];
@@ -68,18 +68,18 @@ function issuerOf(url: string): string {
 }
 
 function signInForm(name: string, scheme: SecurityScheme): SignInForm {
-  if ('apiKeySecurityScheme' in scheme) {
+  if (scheme.apiKeySecurityScheme !== undefined) {
     const { name: field, location, description = name } = scheme.apiKeySecurityScheme;
     // A page cannot set cookies of other programs.
     if (location === 'cookie') return { kind: 'other', about: `${name}: a cookie` };
     return { kind: 'apiKey', name: field, location, about: description };
   }
-  if ('httpAuthSecurityScheme' in scheme) {
+  if (scheme.httpAuthSecurityScheme !== undefined) {
     const { scheme: type, description = name } = scheme.httpAuthSecurityScheme;
     const kind = (['bearer', 'basic'] as const).find((one) => one === type.toLowerCase()) ?? 'other';
     return { kind, about: description };
   }
-  if ('mtlsSecurityScheme' in scheme) return { kind: 'other', about: `${name}: a client certificate` };
+  if (scheme.mtlsSecurityScheme !== undefined) return { kind: 'other', about: `${name}: a client certificate` };
   // A token from elsewhere works for OAuth and OpenID Connect.
   return { kind: 'bearer', about: `${name}: an access token` };
 }

@@ -42,7 +42,7 @@ export type Question = AskedCall | AskedForm | AskedAuthorization;
 export function questionsOf({ state, message }: Pick<TaskView, 'state' | 'message'>): readonly Question[] {
   if (state !== 'TASK_STATE_INPUT_REQUIRED' && state !== 'TASK_STATE_AUTH_REQUIRED') return [];
   return (message?.parts ?? []).flatMap((part): readonly Question[] => {
-    if (!('data' in part) || !isObject(part.data)) return [];
+    if (part.data === undefined || !isObject(part.data)) return [];
     const { toolApprovals: calls, toolQuestions: asked, interruptId, authorization } = part.data;
     if (Array.isArray(calls)) return calls.flatMap(askedCall);
     if (Array.isArray(asked)) return asked.flatMap(askedForm);
@@ -53,7 +53,7 @@ export function questionsOf({ state, message }: Pick<TaskView, 'state' | 'messag
 
 /** True for data that the page shows as a question or a call, and not as data. */
 export function isQuestionData(part: Part): boolean {
-  if (!('data' in part) || !isObject(part.data)) return false;
+  if (part.data === undefined || !isObject(part.data)) return false;
   const names = ['toolApprovals', 'toolQuestions', 'interruptId', 'authorization'];
   return names.some((name) => Object.hasOwn(part.data as object, name));
 }

@@ -55,14 +55,14 @@ export function viewOf(task: Task): TaskView {
 
 /** The view after an event. A message belongs to no task and changes nothing. */
 export function afterEvent(view: TaskView | undefined, event: StreamResponse): TaskView | undefined {
-  if ('task' in event) return viewOf(event.task);
-  if ('statusUpdate' in event) {
+  if (event.task !== undefined) return viewOf(event.task);
+  if (event.statusUpdate !== undefined) {
     const { taskId, contextId, status } = event.statusUpdate;
     const before = view ?? emptyView(taskId, contextId);
     const notes = before.message === undefined ? before.notes : latest([...before.notes, before.message]);
     return { ...before, state: status.state, timestamp: status.timestamp, message: status.message, notes };
   }
-  if ('artifactUpdate' in event) {
+  if (event.artifactUpdate !== undefined) {
     const { taskId, contextId, artifact, append = false } = event.artifactUpdate;
     const before = view ?? emptyView(taskId, contextId);
     return { ...before, artifacts: withArtifact(before.artifacts, artifact, append) };
@@ -98,7 +98,8 @@ function latest<Item>(items: readonly Item[]): readonly Item[] {
 function joined(parts: readonly Part[], added: readonly Part[]): Part[] {
   const last = parts.at(-1);
   const [first, ...rest] = added;
-  if (last === undefined || first === undefined || !('text' in last) || !('text' in first)) return [...parts, ...added];
+  if (last === undefined || first === undefined || last.text === undefined || first.text === undefined)
+    return [...parts, ...added];
   if (last.mediaType !== first.mediaType || last.filename !== first.filename) return [...parts, ...added];
   return [...parts.slice(0, -1), { ...last, text: last.text + first.text }, ...rest];
 }
@@ -113,16 +114,16 @@ export function newArtifacts(view: TaskView, earlier: TaskView | undefined): rea
 /** The characters of texts and files, and the number of other parts. */
 export function partsSize(parts: readonly Part[]): number {
   return parts.reduce(
-    (sum, part) => sum + ('text' in part ? part.text.length : 'raw' in part ? part.raw.length : 1),
+    (sum, part) => sum + (part.text !== undefined ? part.text.length : part.raw !== undefined ? part.raw.length : 1),
     0,
   );
 }
 
 /** One line that tells an event to a person. */
 export function eventLine(event: StreamResponse): string {
-  if ('task' in event) return `The task as a whole: ${stateName(event.task.status.state)}`;
-  if ('message' in event) return `Message: ${firstText(event.message.parts)}`;
-  if ('statusUpdate' in event) {
+  if (event.task !== undefined) return `The task as a whole: ${stateName(event.task.status.state)}`;
+  if (event.message !== undefined) return `Message: ${firstText(event.message.parts)}`;
+  if (event.statusUpdate !== undefined) {
     const { state, message } = event.statusUpdate.status;
     const text = message === undefined ? '' : firstText(message.parts);
     return text === '' ? stateName(state) : `${stateName(state)}: ${text}`;
@@ -134,22 +135,22 @@ export function eventLine(event: StreamResponse): string {
 
 /** The kind of an event, in a word. */
 export function eventKind(event: StreamResponse): 'task' | 'message' | 'status' | 'artifact' {
-  if ('task' in event) return 'task';
-  if ('message' in event) return 'message';
-  return 'statusUpdate' in event ? 'status' : 'artifact';
+  if (event.task !== undefined) return 'task';
+  if (event.message !== undefined) return 'message';
+  return event.statusUpdate !== undefined ? 'status' : 'artifact';
 }
 
 /** The time that the agent gave an event, if it gave one. */
 export function eventTime(event: StreamResponse): string | undefined {
-  if ('task' in event) return event.task.status.timestamp;
-  return 'statusUpdate' in event ? event.statusUpdate.status.timestamp : undefined;
+  if (event.task !== undefined) return event.task.status.timestamp;
+  return event.statusUpdate !== undefined ? event.statusUpdate.status.timestamp : undefined;
 }
 
 function firstText(parts: readonly Part[]): string {
   const [part] = parts;
   if (part === undefined) return '';
-  if ('text' in part) return part.text.slice(0, 300);
-  if ('data' in part) return JSON.stringify(part.data).slice(0, 300);
+  if (part.text !== undefined) return part.text.slice(0, 300);
+  if (part.data !== undefined) return JSON.stringify(part.data).slice(0, 300);
   return part.filename ?? part.mediaType ?? 'a file';
 }
 

@@ -30,7 +30,7 @@ export function isReasoning({ metadata, name }: Artifact): boolean {
 export function callsIn(parts: readonly Part[]): readonly ShownCall[] {
   const calls = new Map<string, ShownCall>();
   for (const part of parts) {
-    const call = 'data' in part && isObject(part.data) ? part.data.toolCall : undefined;
+    const call = part.data !== undefined && isObject(part.data) ? part.data.toolCall : undefined;
     if (!isObject(call)) continue;
     const { id, tool, state } = call;
     if (typeof id !== 'string' || typeof tool !== 'string' || typeof state !== 'string') continue;

@@ -25,7 +25,7 @@ export function begunCall(
   { call, callee }: Pick<CallRecord, 'call' | 'callee'>,
 ): CallRecord | undefined {
   for (const { event } of records) {
-    const found = 'statusUpdate' in event ? recordIn(event.statusUpdate.metadata) : undefined;
+    const found = event.statusUpdate !== undefined ? recordIn(event.statusUpdate.metadata) : undefined;
     if (found?.call === call && found.callee === callee) return found;
   }
   return undefined;

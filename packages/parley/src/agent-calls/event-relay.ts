@@ -40,7 +40,7 @@ export class EventRelay {
   /** Maps one event. Resolves when the task can take the next one. */
   async take(event: StreamResponse): Promise<void> {
     const { into, agent } = this.#options;
-    if ('message' in event) {
+    if (event.message !== undefined) {
       const { parts } = event.message;
       await into.publish({
         artifactUpdate: {
@@ -53,7 +53,7 @@ export class EventRelay {
           lastChunk: true,
         },
       });
-    } else if ('task' in event) {
+    } else if (event.task !== undefined) {
       const { id, contextId, artifacts = [], status } = event.task;
       this.#taskId = id;
       this.#contextId = contextId;
@@ -62,7 +62,7 @@ export class EventRelay {
         await this.#artifact({ taskId: id, contextId: contextId ?? '', artifact, lastChunk });
       }
       await this.#status(status);
-    } else if ('statusUpdate' in event) {
+    } else if (event.statusUpdate !== undefined) {
       await this.#status(event.statusUpdate.status);
     } else {
       await this.#artifact(event.artifactUpdate);
@@ -71,7 +71,7 @@ export class EventRelay {
 
   /** Maps what the callee waits for. Its question is the last event of the turn. */
   async end(answer: SendMessageResponse): Promise<void> {
-    if (!('task' in answer)) return;
+    if (answer.task === undefined) return;
     const { id, contextId, status } = answer.task;
     this.#taskId = id;
     this.#contextId = contextId;

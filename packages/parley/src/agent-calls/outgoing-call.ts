@@ -2,12 +2,13 @@ import type { CallOptions } from '../client/call-options.js';
 import type { Client } from '../client/client.js';
 import type { ConnectionEvent } from '../client/connection-event.js';
 import { isWaitOver } from '../client/task-waiting.js';
+import { withText } from '../client/text-of.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { AgentCallError } from '../errors/agent-call-error.js';
 import { refusedAddressIn } from '../errors/refused-address-error.js';
 import type { Message } from '../model/message.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
-import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
+import type { AskResult, SendMessageResponse, StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { Clock } from '../runtime/clock.js';
 import { ignoreRejection } from '../runtime/settled.js';
@@ -80,7 +81,7 @@ export class OutgoingCall implements AgentCall {
   /** Ends the waits for the next event. */
   readonly #waiting = new Set<(error: unknown) => void>();
   #events: Events | undefined;
-  #answer: Promise<SendMessageResponse> | undefined;
+  #answer: Promise<AskResult> | undefined;
   #outcome: SendMessageResponse | undefined;
   #client: Client | undefined;
   #taskId: string | undefined;
@@ -102,8 +103,8 @@ export class OutgoingCall implements AgentCall {
   }
 
   // biome-ignore lint/suspicious/noThenProperty: a call is awaited for its answer.
-  then<Result = SendMessageResponse, Failure = never>(
-    fulfilled?: ((answer: SendMessageResponse) => Result | PromiseLike<Result>) | null,
+  then<Result = AskResult, Failure = never>(
+    fulfilled?: ((answer: AskResult) => Result | PromiseLike<Result>) | null,
     rejected?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Result | Failure> {
     this.#answer ??= this.#drained();
@@ -115,11 +116,11 @@ export class OutgoingCall implements AgentCall {
     return { next: () => this.#next(), return: () => this.#leave() };
   }
 
-  async #drained(): Promise<SendMessageResponse> {
+  async #drained(): Promise<AskResult> {
     for (;;) {
       const { done } = await this.#next();
       if (done !== true) continue;
-      if (this.#outcome !== undefined) return this.#outcome;
+      if (this.#outcome !== undefined) return withText(this.#outcome);
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The call was left before its answer');
     }
   }
@@ -233,7 +234,7 @@ export class OutgoingCall implements AgentCall {
     const configuration = { returnImmediately: true };
     const answer = await client.sendMessage({ ...request, configuration }, options);
     yield answer;
-    if ('task' in answer && !isWaitOver(answer.task.status.state, this.#until))
+    if (answer.task !== undefined && !isWaitOver(answer.task.status.state, this.#until))
       yield { task: await client.waitFor(answer.task.id, { ...options, until: this.#until }) };
   }
 
@@ -296,8 +297,8 @@ export class OutgoingCall implements AgentCall {
     try {
       for await (const event of client.subscribeToTask(task.id, options)) {
         yield event;
-        if ('task' in event && isOver(event.task)) return;
-        if ('statusUpdate' in event && isWaitOver(event.statusUpdate.status.state, this.#until)) return;
+        if (event.task !== undefined && isOver(event.task)) return;
+        if (event.statusUpdate !== undefined && isWaitOver(event.statusUpdate.status.state, this.#until)) return;
       }
     } catch (error) {
       if (!(error instanceof A2AError) || error.code !== 'UNSUPPORTED_OPERATION') throw error;
@@ -308,8 +309,8 @@ export class OutgoingCall implements AgentCall {
 
   /** The answer after all events. The events may have told the task in pieces. */
   async #answerAfter(last: StreamResponse | undefined, client: Client): Promise<SendMessageResponse> {
-    if (last !== undefined && 'message' in last) return last;
-    if (last !== undefined && 'task' in last && isWaitOver(last.task.status.state)) return last;
+    if (last !== undefined && last.message !== undefined) return last;
+    if (last !== undefined && last.task !== undefined && isWaitOver(last.task.status.state)) return last;
     const taskId = this.#taskId;
     if (taskId === undefined)
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent answered with no task and no message');
@@ -337,7 +338,7 @@ export class OutgoingCall implements AgentCall {
   /** Learns the task of the callee, and counts what arrives. */
   async #note(event: StreamResponse): Promise<void> {
     const { key: call, callee, limits } = this.#options;
-    this.#bytes += 'message' in event ? messageBytes(event.message) : eventBytes(event);
+    this.#bytes += event.message !== undefined ? messageBytes(event.message) : eventBytes(event);
     const named = namedTask(event);
     if (named !== undefined && this.#taskId === undefined) {
       this.#taskId = named.taskId;
@@ -398,12 +399,12 @@ export class OutgoingCall implements AgentCall {
 }
 
 function namedTask(event: StreamResponse): Pick<CallRecord, 'taskId' | 'contextId'> | undefined {
-  if ('message' in event) return undefined;
-  if ('task' in event) {
+  if (event.message !== undefined) return undefined;
+  if (event.task !== undefined) {
     const { id: taskId, contextId } = event.task;
     return { taskId, ...(contextId !== undefined && { contextId }) };
   }
-  const { taskId, contextId } = 'statusUpdate' in event ? event.statusUpdate : event.artifactUpdate;
+  const { taskId, contextId } = event.statusUpdate !== undefined ? event.statusUpdate : event.artifactUpdate;
   return { taskId, contextId };
 }
 

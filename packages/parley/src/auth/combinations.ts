@@ -1,5 +1,6 @@
 import { OptionsError } from '../errors/options-error.js';
 import { canonicalJson } from '../model/canonical-json.js';
+import type { JsonValue } from '../model/json.js';
 import { isObject } from '../model/json.js';
 import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 import { checkOptions } from '../options/check-options.js';
@@ -195,11 +196,13 @@ function refusalOf(found: readonly Authentication[], members: readonly Authentic
   return { kind: 'refused', reason, challenges: [...new Set(challenges)] };
 }
 
+const jsonOf = (scheme: SecurityScheme): string => canonicalJson(scheme as unknown as JsonValue);
+
 function mergedSchemes(title: string, members: readonly Authenticator[]): Readonly<Record<string, SecurityScheme>> {
   const merged: Record<string, SecurityScheme> = {};
   for (const [name, scheme] of members.flatMap((one) => Object.entries(one.securitySchemes ?? {}))) {
     const other = Object.hasOwn(merged, name) ? merged[name] : undefined;
-    if (other !== undefined && canonicalJson(other) !== canonicalJson(scheme))
+    if (other !== undefined && jsonOf(other) !== jsonOf(scheme))
       throw new OptionsError(title, [`two schemes have the name ${name}. Set schemeName of one of them`]);
     merged[name] = scheme;
   }

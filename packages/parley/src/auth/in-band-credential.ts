@@ -38,7 +38,7 @@ export function splitCredential({ headers, query = {} }: RequestFields, schemes:
   for (const [scheme, kind] of Object.entries(schemes)) {
     if (wordOf(kind) === word.toLowerCase())
       return { credential: { scheme, value: token }, identity: {}, headers: others };
-    if (!('apiKeySecurityScheme' in kind)) continue;
+    if (kind.apiKeySecurityScheme === undefined) continue;
     const { location, name } = kind.apiKeySecurityScheme;
     const header = name.toLowerCase();
     const value = location === 'query' ? query[name] : location === 'header' ? others[header] : undefined;
@@ -59,7 +59,7 @@ export function joinCredential(
   schemes: SchemesByName = {},
 ): RequestFields | undefined {
   const named = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
-  if (named !== undefined && 'apiKeySecurityScheme' in named) {
+  if (named !== undefined && named.apiKeySecurityScheme !== undefined) {
     const { location, name } = named.apiKeySecurityScheme;
     if (location === 'query') return { headers: {}, query: { [name]: value } };
     return { headers: location === 'cookie' ? { cookie: `${name}=${value}` } : { [name.toLowerCase()]: value } };
@@ -71,6 +71,8 @@ export function joinCredential(
 
 /** The word before a credential of a scheme (RFC 9110 §11.4), in lower case. */
 function wordOf(scheme: SecurityScheme): string | undefined {
-  if ('httpAuthSecurityScheme' in scheme) return scheme.httpAuthSecurityScheme.scheme.toLowerCase();
-  return 'oauth2SecurityScheme' in scheme || 'openIdConnectSecurityScheme' in scheme ? 'bearer' : undefined;
+  if (scheme.httpAuthSecurityScheme !== undefined) return scheme.httpAuthSecurityScheme.scheme.toLowerCase();
+  return scheme.oauth2SecurityScheme !== undefined || scheme.openIdConnectSecurityScheme !== undefined
+    ? 'bearer'
+    : undefined;
 }

@@ -10,7 +10,7 @@ import type {
   TaskPushNotificationConfig,
 } from '../model/push-notification-config.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
-import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
+import type { AskResult, SendMessageResponse, StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type {
   CancelTaskRequest,
@@ -37,6 +37,7 @@ import type { PlainFetch } from './credentialed-fetch.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
 import { isWaitOver, readTask, type WaitOptions, waitForTask } from './task-waiting.js';
+import { withText } from './text-of.js';
 
 /** Default of `ResumeOptions.attempts`. */
 export const RESUME_ATTEMPTS = 10;
@@ -117,14 +118,13 @@ export class Client implements OperationMethods {
 
   /**
    * Sends a message and waits until its task has ended or waits for the caller. Survives lost connections. Returns the
-   * task, or the message that is the agent's answer.
+   * task, or the message that is the agent's answer, and its text.
    */
-  async sendAndWait(input: SendInput, options: CallOptions & WaitOptions = {}): Promise<SendMessageResponse> {
+  async ask(input: SendInput, options: CallOptions & WaitOptions = {}): Promise<AskResult> {
     return this.#limited(options, async (limited) => {
       const answer = await this.#firstAnswer(input, limited);
-      if (!('task' in answer)) return answer;
-      if (isWaitOver(answer.task.status.state, options.until)) return answer;
-      return { task: await this.waitFor(answer.task.id, limited) };
+      if (answer.task === undefined || isWaitOver(answer.task.status.state, options.until)) return withText(answer);
+      return withText({ task: await this.waitFor(answer.task.id, limited) });
     });
   }
 
@@ -252,7 +252,7 @@ export class Client implements OperationMethods {
     if (!this.#hasStreams) return this.sendMessage(input, options);
     const stream = this.sendStreamingMessage(input, options);
     for await (const event of stream) {
-      if ('message' in event) return event;
+      if (event.message !== undefined) return event;
       // The agent may keep the stream open until authorization is given (Spec §7.6.1).
       if (stream.isWaiting && stream.state !== undefined && isWaitOver(stream.state, options.until)) break;
     }

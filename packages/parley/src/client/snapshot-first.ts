@@ -59,9 +59,9 @@ async function firstEvents(
 /** True for the event of a server that sends the task first after all, when GetTask has shown the same. */
 function isTask(received: ReceivedEvent | undefined, shown: Task | undefined): boolean {
   const { event } = received ?? {};
-  return event !== undefined && 'task' in event && JSON.stringify(event.task) === JSON.stringify(shown);
+  return event !== undefined && event.task !== undefined && JSON.stringify(event.task) === JSON.stringify(shown);
 }
 
 function beginsWithTask([first]: readonly ReceivedEvent[]): boolean {
-  return first !== undefined && 'task' in first.event;
+  return first !== undefined && first.event.task !== undefined;
 }

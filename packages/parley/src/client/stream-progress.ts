@@ -80,7 +80,7 @@ export class StreamProgress implements StreamFacts {
     const { resumable, attempts } = this.rules;
     const last = this.#lastId;
     if (!resumable || id === undefined || last === undefined || this.#taskId === undefined) return false;
-    if ((this.#afresh && 'task' in event) || !(Number(id) > Number(last) + 1)) return false;
+    if ((this.#afresh && event.task !== undefined) || !(Number(id) > Number(last) + 1)) return false;
     if (last === this.#gapAfter || this.#gaps >= attempts) return false;
     this.#gaps += 1;
     this.#gapAfter = last;
@@ -90,7 +90,7 @@ export class StreamProgress implements StreamFacts {
   /** Records an event. Returns false if the event is a repetition. */
   take({ event, id }: ReceivedEvent): boolean {
     // The agent may have dropped the events before a snapshot, so a snapshot counts even if its id is lower.
-    const isSnapshot = this.#afresh && 'task' in event;
+    const isSnapshot = this.#afresh && event.task !== undefined;
     this.#afresh = false;
     const snapshot = isSnapshot && this.#begun ? JSON.stringify(event) : undefined;
     if (snapshot !== undefined && snapshot === this.#snapshot) return false;
@@ -105,16 +105,16 @@ export class StreamProgress implements StreamFacts {
   }
 
   #learn(event: StreamResponse): void {
-    if ('artifactUpdate' in event) {
+    if (event.artifactUpdate !== undefined) {
       this.#taskId ??= event.artifactUpdate.taskId;
       this.#contextId ??= event.artifactUpdate.contextId;
-    } else if ('statusUpdate' in event) {
+    } else if (event.statusUpdate !== undefined) {
       const { taskId, contextId, status } = event.statusUpdate;
       this.#taskId ??= taskId;
       this.#contextId ??= contextId;
       this.#status = status;
       this.#before = undefined;
-    } else if ('task' in event) {
+    } else if (event.task !== undefined) {
       const { id, contextId, status } = event.task;
       this.#taskId ??= id;
       this.#contextId ??= contextId;

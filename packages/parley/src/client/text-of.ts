@@ -2,6 +2,7 @@ import type { Artifact } from '../model/artifact.js';
 import { isObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part, TextPart } from '../model/part.js';
+import type { AskResult, SendMessageResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import { refuseArgument } from '../options/check-options.js';
 
@@ -21,7 +22,12 @@ export function textOf(content: Task | Artifact | Message): string {
     return text || (status.message ? textOf(status.message) : text);
   }
   const parts = 'artifactId' in content ? joinedParts(content.parts) : content.parts;
-  return lines(parts.map((part) => ('text' in part ? part.text : '')));
+  return lines(parts.map((part) => (part.text !== undefined ? part.text : '')));
+}
+
+/** An answer with its text. */
+export function withText(answer: SendMessageResponse): AskResult {
+  return { ...answer, text: textOf(answer.task === undefined ? answer.message : answer.task) };
 }
 
 /**
@@ -38,7 +44,7 @@ export function joinedParts(parts: readonly Part[]): readonly Part[] {
     first = undefined;
   };
   for (const part of parts) {
-    if (!('text' in part)) {
+    if (part.text === undefined) {
       close();
       joined.push(part);
     } else if (first !== undefined && part.mediaType === first.mediaType && part.filename === first.filename) {

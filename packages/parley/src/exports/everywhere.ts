@@ -52,6 +52,7 @@ export { ROLES, type Role } from '../model/role.js';
 export type { OAuthFlows, SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 export type { SendMessageConfiguration, SendMessageRequest } from '../model/send-message-request.js';
 export type {
+  AskResult,
   SendMessageResponse,
   StreamResponse,
   TaskArtifactUpdateEvent,

@@ -337,8 +337,8 @@ describe('the root of the package', () => {
     const server = index.createA2AServer({ agent: (prompt) => `Echo: ${prompt}`, logger: index.silentLogger });
     const { url } = await server.listen(0);
     try {
-      const answer = await (await index.connect(url)).sendAndWait('hello');
-      expect('task' in answer && index.textOf(answer.task)).toBe('Echo: hello');
+      const answer = await (await index.connect(url)).ask('hello');
+      expect(answer.task !== undefined && index.textOf(answer.task)).toBe('Echo: hello');
     } finally {
       await server.close();
     }

@@ -18,9 +18,9 @@ async function listening(options: A2AServerOptions) {
 const said = (text: string) => ({ messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] }) as const;
 const waiting: A2AServerOptions = { agent: { execute: async (_, events) => events.inputRequired('More?') } };
 const stateOf = (event: StreamResponse | undefined) =>
-  event && 'task' in event
+  event && event.task !== undefined
     ? event.task.status.state
-    : event && 'statusUpdate' in event
+    : event && event.statusUpdate !== undefined
       ? event.statusUpdate.status.state
       : '';
 
@@ -60,7 +60,7 @@ describe('the tasks of a server, for its own application', () => {
       },
     });
     const answer = await client.sendMessage({ message: said('start') });
-    if (!('task' in answer)) throw new Error('no task');
+    if (answer.task === undefined) throw new Error('no task');
     const { id } = answer.task;
     const seen: StreamResponse[] = [];
     const iterated = (async () => {
@@ -126,7 +126,7 @@ describe('a task store of the application', () => {
       message: said('wait'),
       configuration: { returnImmediately: true },
     });
-    if (!('task' in done) || !('task' in working)) throw new Error('no task');
+    if (done.task === undefined || working.task === undefined) throw new Error('no task');
     expect(tasks.get(done.task.id)?.status.state).toBe('TASK_STATE_COMPLETED');
     expect(tasks.has(working.task.id)).toBe(true);
     // Nothing of the first process is left but the store.

@@ -73,7 +73,7 @@ export async function testAgent(agent: TestedAgent, options: TestAgentOptions = 
     storage,
     send: async (input, call) => {
       const answer = await client.sendMessage(input, call);
-      if ('task' in answer) noteError([answer.task], () => errors.of(answer.task.id));
+      if (answer.task !== undefined) noteError([answer.task], () => errors.of(answer.task.id));
       return answer;
     },
     stream,
@@ -132,13 +132,13 @@ export async function runAgent(
     const [first] = events;
     const error = agentErrorIn([events]);
     if (first === undefined) return { events, task: undefined, message: undefined, text: '', error };
-    if ('message' in first) {
+    if (first.message !== undefined) {
       return { events, task: undefined, message: first.message, text: textOf(first.message), error };
     }
     const id =
-      'task' in first
+      first.task !== undefined
         ? first.task.id
-        : 'statusUpdate' in first
+        : first.statusUpdate !== undefined
           ? first.statusUpdate.taskId
           : first.artifactUpdate.taskId;
     const task = await tested.client.getTask(id);

@@ -137,11 +137,11 @@ describe('testAgent', () => {
     };
     const tested = await served(asks);
     const asked = await tested.send('book');
-    assert('task' in asked);
+    assert(asked.task !== undefined);
     expect(asked.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     const { id: taskId } = asked.task;
     const answer = await tested.send({ message: { taskId, parts: [{ text: 'the red one' }] } });
-    assert('task' in answer);
+    assert(answer.task !== undefined);
     expect(answer.task.artifacts?.[0]?.parts).toEqual([{ text: 'you said the red one' }]);
   });
 
@@ -188,7 +188,10 @@ describe('crashAndResume', () => {
   });
 
   it('dies exactly after the event that a predicate takes', async () => {
-    const run = await crashAndResume(counts, 'count', { at: (event) => 'artifactUpdate' in event, compare: false });
+    const run = await crashAndResume(counts, 'count', {
+      at: (event) => event.artifactUpdate !== undefined,
+      compare: false,
+    });
     expect(states(run.firstAttempt)).toEqual(['task', 'statusUpdate', 'artifactUpdate']);
   });
 

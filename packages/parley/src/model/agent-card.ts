@@ -1,7 +1,18 @@
 import Type from 'typebox';
-import { closed, FreeObject, mapOf, NonEmpty, type Shape } from './schema.js';
+import { closed, FreeObject, mapOf, NonEmpty } from './schema.js';
 import { SecurityRequirementSchema, SecuritySchemeSchema } from './security-scheme.js';
 
+export type {
+  AgentCapabilities,
+  AgentCard,
+  AgentCardSignature,
+  AgentExtension,
+  AgentInterface,
+  AgentProvider,
+  AgentSkill,
+} from './protocol-types.generated.js';
+
+/** One address of an agent, with its binding and version (Spec §4.4.6). */
 export const AgentInterfaceSchema = closed('AgentInterface', {
   url: NonEmpty,
   protocolBinding: NonEmpty,
@@ -9,8 +20,10 @@ export const AgentInterfaceSchema = closed('AgentInterface', {
   protocolVersion: NonEmpty,
 });
 
+/** The publisher of the agent (Spec §4.4.2). */
 export const AgentProviderSchema = closed('AgentProvider', { url: Type.String(), organization: Type.String() });
 
+/** An extension that the agent offers (Spec §4.4.4). */
 export const AgentExtensionSchema = closed('AgentExtension', {
   uri: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
@@ -18,6 +31,7 @@ export const AgentExtensionSchema = closed('AgentExtension', {
   params: Type.Optional(FreeObject),
 });
 
+/** Optional capabilities of the agent (Spec §4.4.3). */
 export const AgentCapabilitiesSchema = closed('AgentCapabilities', {
   streaming: Type.Optional(Type.Boolean()),
   pushNotifications: Type.Optional(Type.Boolean()),
@@ -25,6 +39,7 @@ export const AgentCapabilitiesSchema = closed('AgentCapabilities', {
   extendedAgentCard: Type.Optional(Type.Boolean()),
 });
 
+/** A skill of the agent (Spec §4.4.5). */
 export const AgentSkillSchema = closed('AgentSkill', {
   id: NonEmpty,
   name: NonEmpty,
@@ -36,12 +51,14 @@ export const AgentSkillSchema = closed('AgentSkill', {
   securityRequirements: Type.Optional(Type.Array(SecurityRequirementSchema)),
 });
 
+/** A signature over the card (Spec §4.4.7). */
 export const AgentCardSignatureSchema = closed('AgentCardSignature', {
   protected: NonEmpty,
   signature: NonEmpty,
   header: Type.Optional(FreeObject),
 });
 
+/** The description of an agent (Spec §4.4.1). */
 export const AgentCardSchema = closed('AgentCard', {
   name: NonEmpty,
   description: Type.String(),
@@ -58,18 +75,3 @@ export const AgentCardSchema = closed('AgentCard', {
   signatures: Type.Optional(Type.Array(AgentCardSignatureSchema)),
   iconUrl: Type.Optional(Type.String()),
 });
-
-/** One address of an agent, with its binding and version (Spec §4.4.6). */
-export type AgentInterface = Shape<typeof AgentInterfaceSchema>;
-/** The publisher of the agent (Spec §4.4.2). */
-export type AgentProvider = Shape<typeof AgentProviderSchema>;
-/** An extension that the agent offers (Spec §4.4.4). */
-export type AgentExtension = Shape<typeof AgentExtensionSchema>;
-/** Optional capabilities of the agent (Spec §4.4.3). */
-export type AgentCapabilities = Shape<typeof AgentCapabilitiesSchema>;
-/** A skill of the agent (Spec §4.4.5). */
-export type AgentSkill = Shape<typeof AgentSkillSchema>;
-/** A signature over the card (Spec §4.4.7). */
-export type AgentCardSignature = Shape<typeof AgentCardSignatureSchema>;
-/** The description of an agent (Spec §4.4.1). */
-export type AgentCard = Shape<typeof AgentCardSchema>;

@@ -1,7 +1,10 @@
 import Type from 'typebox';
 import { PartSchema } from './part.js';
-import { closed, FreeObject, NonEmpty, type Shape } from './schema.js';
+import { closed, FreeObject, NonEmpty } from './schema.js';
 
+export type { Artifact } from './protocol-types.generated.js';
+
+/** An output of a task. `artifactId` is unique within the task (Spec §4.1.7). */
 export const ArtifactSchema = closed('Artifact', {
   artifactId: NonEmpty,
   name: Type.Optional(Type.String()),
@@ -10,6 +13,3 @@ export const ArtifactSchema = closed('Artifact', {
   metadata: Type.Optional(FreeObject),
   extensions: Type.Optional(Type.Array(Type.String())),
 });
-
-/** An output of a task. `artifactId` is unique within the task (Spec §4.1.7). */
-export type Artifact = Shape<typeof ArtifactSchema>;

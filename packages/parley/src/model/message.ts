@@ -1,10 +1,12 @@
 import Type from 'typebox';
 import { PartSchema } from './part.js';
 import { ROLES } from './role.js';
-import { closed, FreeObject, NonEmpty, type Shape, specified } from './schema.js';
+import { closed, FreeObject, NonEmpty, specified } from './schema.js';
 
+export type { Message } from './protocol-types.generated.js';
 export type { Role } from './role.js';
 
+/** One message of the conversation between a client and an agent (Spec §4.1.4). */
 export const MessageSchema = closed('Message', {
   messageId: NonEmpty,
   contextId: Type.Optional(NonEmpty),
@@ -15,6 +17,3 @@ export const MessageSchema = closed('Message', {
   extensions: Type.Optional(Type.Array(Type.String())),
   referenceTaskIds: Type.Optional(Type.Array(Type.String())),
 });
-
-/** One message of the conversation between a client and an agent (Spec §4.1.4). */
-export type Message = Shape<typeof MessageSchema>;

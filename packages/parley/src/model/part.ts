@@ -1,5 +1,7 @@
 import Type from 'typebox';
-import { Bytes, closed, FreeObject, FreeValue, type Shape } from './schema.js';
+import { Bytes, closed, FreeObject, FreeValue } from './schema.js';
+
+export type { DataPart, Part, RawPart, TextPart, UrlPart } from './protocol-types.generated.js';
 
 const about = {
   metadata: Type.Optional(FreeObject),
@@ -7,21 +9,14 @@ const about = {
   mediaType: Type.Optional(Type.String()),
 };
 
+/** A piece of text; `""` is a valid text. */
 export const TextPartSchema = closed('TextPart', { text: Type.String(), ...about });
+/** File content, as base64. */
 export const RawPartSchema = closed('RawPart', { raw: Bytes, ...about });
+/** A reference to file content. */
 export const UrlPartSchema = closed('UrlPart', { url: Type.String(), ...about });
+/** Any JSON value, `null` included. */
 export const DataPartSchema = closed('DataPart', { data: FreeValue, ...about });
 
-/** Exactly one content member. Its name tells the kind (Spec §4.1.6). */
+/** One piece of content of a message or an artifact: exactly one of `text`, `raw`, `url` and `data` (Spec §4.1.6). */
 export const PartSchema = Type.Union([TextPartSchema, RawPartSchema, UrlPartSchema, DataPartSchema], { $id: 'Part' });
-
-/** A piece of text; `""` is a valid text. */
-export type TextPart = Shape<typeof TextPartSchema>;
-/** File content, as base64. */
-export type RawPart = Shape<typeof RawPartSchema>;
-/** A reference to file content. */
-export type UrlPart = Shape<typeof UrlPartSchema>;
-/** Any JSON value, `null` included. */
-export type DataPart = Shape<typeof DataPartSchema>;
-/** One piece of content of a message or an artifact. `'text' in part` and so on tell the four kinds apart. */
-export type Part = TextPart | RawPart | UrlPart | DataPart;

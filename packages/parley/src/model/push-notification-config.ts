@@ -1,6 +1,17 @@
 import Type from 'typebox';
-import { closed, NonEmpty, type Shape } from './schema.js';
+import { closed, NonEmpty } from './schema.js';
 
+export type {
+  AuthenticationInfo,
+  CreateTaskPushNotificationConfigRequest,
+  DeleteTaskPushNotificationConfigRequest,
+  GetTaskPushNotificationConfigRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
+  TaskPushNotificationConfig,
+} from './protocol-types.generated.js';
+
+/** The authentication that a webhook asks for (Spec §4.3.2). */
 export const AuthenticationInfoSchema = closed('AuthenticationInfo', {
   scheme: NonEmpty,
   credentials: Type.Optional(Type.String()),
@@ -15,19 +26,23 @@ const webhook = {
   authentication: Type.Optional(AuthenticationInfoSchema),
 };
 
+/** A webhook of one task (Spec §4.3.1). */
 export const TaskPushNotificationConfigSchema = closed('TaskPushNotificationConfig', webhook);
 
+/** A webhook together with its task (Spec §3.1.7). */
 export const CreateTaskPushNotificationConfigRequestSchema = closed('CreateTaskPushNotificationConfigRequest', {
   ...webhook,
   taskId: NonEmpty,
 });
 
+/** Spec §3.1.8. */
 export const GetTaskPushNotificationConfigRequestSchema = closed('GetTaskPushNotificationConfigRequest', {
   tenant: Type.Optional(NonEmpty),
   taskId: NonEmpty,
   id: NonEmpty,
 });
 
+/** Spec §3.1.9. */
 export const ListTaskPushNotificationConfigsRequestSchema = closed('ListTaskPushNotificationConfigsRequest', {
   tenant: Type.Optional(NonEmpty),
   taskId: NonEmpty,
@@ -35,28 +50,15 @@ export const ListTaskPushNotificationConfigsRequestSchema = closed('ListTaskPush
   pageToken: Type.Optional(NonEmpty),
 });
 
+/** Spec §3.1.9. */
 export const ListTaskPushNotificationConfigsResponseSchema = closed('ListTaskPushNotificationConfigsResponse', {
   configs: Type.Array(TaskPushNotificationConfigSchema),
   nextPageToken: Type.String(),
 });
 
+/** Spec §3.1.10. */
 export const DeleteTaskPushNotificationConfigRequestSchema = closed('DeleteTaskPushNotificationConfigRequest', {
   tenant: Type.Optional(NonEmpty),
   taskId: NonEmpty,
   id: NonEmpty,
 });
-
-/** The authentication that a webhook asks for (Spec §4.3.2). */
-export type AuthenticationInfo = Shape<typeof AuthenticationInfoSchema>;
-/** A webhook of one task (Spec §4.3.1). */
-export type TaskPushNotificationConfig = Shape<typeof TaskPushNotificationConfigSchema>;
-/** A webhook together with its task (Spec §3.1.7). */
-export type CreateTaskPushNotificationConfigRequest = Shape<typeof CreateTaskPushNotificationConfigRequestSchema>;
-/** Spec §3.1.8. */
-export type GetTaskPushNotificationConfigRequest = Shape<typeof GetTaskPushNotificationConfigRequestSchema>;
-/** Spec §3.1.9. */
-export type ListTaskPushNotificationConfigsRequest = Shape<typeof ListTaskPushNotificationConfigsRequestSchema>;
-/** Spec §3.1.9. */
-export type ListTaskPushNotificationConfigsResponse = Shape<typeof ListTaskPushNotificationConfigsResponseSchema>;
-/** Spec §3.1.10. */
-export type DeleteTaskPushNotificationConfigRequest = Shape<typeof DeleteTaskPushNotificationConfigRequestSchema>;

@@ -1,19 +1,6 @@
-import Type, { type Static, type TProperties, type TSchema } from 'typebox';
-import type { JsonObject, JsonValue } from './json.js';
+import Type, { type TProperties, type TSchema } from 'typebox';
 
-/**
- * The plain readonly type of a schema. The schemas of this room are the single source of type, validator and JSON
- * Schema. Code at run time imports only the type; the build compiles the rest.
- */
-export type Shape<S extends TSchema> = Immutable<Static<S>>;
-
-type Immutable<T> = T extends string | number | boolean | null | undefined
-  ? T
-  : T extends readonly (infer Item)[]
-    ? readonly Immutable<Item>[]
-    : string extends keyof T
-      ? T
-      : { readonly [K in keyof T]: Immutable<T[K]> };
+// The schemas of this room are the single source of types, validators and JSON Schema. The build writes all three.
 
 /** An object of the protocol in its closed form: a name, and exactly these members. */
 export function closed<P extends TProperties>(name: string, properties: P) {
@@ -21,15 +8,15 @@ export function closed<P extends TProperties>(name: string, properties: P) {
 }
 
 /** A map with names of the peer and values of one schema. */
-export function mapOf<S extends TSchema>(values: S) {
-  return Type.Unsafe<{ readonly [name: string]: Shape<S> }>({ type: 'object', additionalProperties: values });
+export function mapOf(values: TSchema) {
+  return Type.Unsafe({ type: 'object', additionalProperties: values });
 }
 
 /** Spec §5.5 `Struct`: an object with free members, which are never renamed or removed. */
-export const FreeObject = Type.Unsafe<JsonObject>({ type: 'object' });
+export const FreeObject = Type.Unsafe({ type: 'object' });
 
 /** Spec §5.5 `Value`: any JSON value, `null` included. */
-export const FreeValue = Type.Unsafe<JsonValue>({});
+export const FreeValue = Type.Unsafe({});
 
 /** Bytes as standard base64 with padding (Spec §5.5). */
 export const Bytes = Type.String({ format: 'base64' });
@@ -52,6 +39,6 @@ export const NonEmpty = Type.String({ minLength: 1 });
  * A protobuf enum whose zero, the unspecified value, must not be sent. If such a member is optional, zero on the wire
  * means absent.
  */
-export function specified<const Names extends readonly [string, ...string[]]>(names: Names) {
-  return Type.Unsafe<Names[number]>({ type: 'string', enum: names, not: { const: names[0] } });
+export function specified(names: readonly [string, ...string[]]) {
+  return Type.Unsafe({ type: 'string', enum: names, not: { const: names[0] } });
 }

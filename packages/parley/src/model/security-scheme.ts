@@ -1,5 +1,7 @@
 import Type from 'typebox';
-import { closed, mapOf, NonEmpty, type Shape } from './schema.js';
+import { closed, mapOf, NonEmpty } from './schema.js';
+
+export type { OAuthFlows, SecurityRequirement, SecurityScheme } from './protocol-types.generated.js';
 
 const scopes = mapOf(Type.String());
 const described = { description: Type.Optional(Type.String()) };
@@ -43,7 +45,7 @@ const DeviceCodeFlowSchema = closed('DeviceCodeOAuthFlow', {
   scopes,
 });
 
-/** One flow per scheme (Spec §4.5.7). */
+/** The OAuth 2 flow of a scheme (Spec §4.5.7). */
 export const OAuthFlowsSchema = Type.Union(
   [
     closed('AuthorizationCodeFlow', { authorizationCode: AuthorizationCodeFlowSchema }),
@@ -66,7 +68,7 @@ const OpenIdConnectSecuritySchemeSchema = closed('OpenIdConnectSecurityScheme', 
 });
 const MutualTlsSecuritySchemeSchema = closed('MutualTlsSecurityScheme', { ...described });
 
-/** The single member names the kind (Spec §4.5.1). */
+/** A way to authenticate (Spec §4.5.1). */
 export const SecuritySchemeSchema = Type.Union(
   [
     closed('ApiKeyScheme', { apiKeySecurityScheme: ApiKeySecuritySchemeSchema }),
@@ -80,13 +82,7 @@ export const SecuritySchemeSchema = Type.Union(
 
 const StringListSchema = closed('StringList', { list: Type.Optional(Type.Array(Type.String())) });
 
+/** Schemes that apply together. A list of requirements is a choice (Spec §4.5). */
 export const SecurityRequirementSchema = closed('SecurityRequirement', {
   schemes: Type.Optional(mapOf(StringListSchema)),
 });
-
-/** A way to authenticate (Spec §4.5.1). */
-export type SecurityScheme = Shape<typeof SecuritySchemeSchema>;
-/** Schemes that apply together. A list of requirements is a choice (Spec §4.5). */
-export type SecurityRequirement = Shape<typeof SecurityRequirementSchema>;
-/** The OAuth 2 flow of a scheme (Spec §4.5.7). */
-export type OAuthFlows = Shape<typeof OAuthFlowsSchema>;

@@ -1,8 +1,11 @@
 import Type from 'typebox';
 import { MessageSchema } from './message.js';
 import { TaskPushNotificationConfigSchema } from './push-notification-config.js';
-import { closed, FreeObject, int32, NonEmpty, type Shape } from './schema.js';
+import { closed, FreeObject, int32, NonEmpty } from './schema.js';
 
+export type { SendMessageConfiguration, SendMessageRequest } from './protocol-types.generated.js';
+
+/** The form of the answer that the caller asks for (Spec §3.2.2). */
 export const SendMessageConfigurationSchema = closed('SendMessageConfiguration', {
   acceptedOutputModes: Type.Optional(Type.Array(Type.String())),
   taskPushNotificationConfig: Type.Optional(TaskPushNotificationConfigSchema),
@@ -10,14 +13,10 @@ export const SendMessageConfigurationSchema = closed('SendMessageConfiguration',
   returnImmediately: Type.Optional(Type.Boolean()),
 });
 
+/** A message to an agent, for SendMessage and SendStreamingMessage (Spec §3.2.1). */
 export const SendMessageRequestSchema = closed('SendMessageRequest', {
   tenant: Type.Optional(NonEmpty),
   message: MessageSchema,
   configuration: Type.Optional(SendMessageConfigurationSchema),
   metadata: Type.Optional(FreeObject),
 });
-
-/** The form of the answer that the caller asks for (Spec §3.2.2). */
-export type SendMessageConfiguration = Shape<typeof SendMessageConfigurationSchema>;
-/** A message to an agent, for SendMessage and SendStreamingMessage (Spec §3.2.1). */
-export type SendMessageRequest = Shape<typeof SendMessageRequestSchema>;

@@ -1,9 +1,18 @@
 import Type from 'typebox';
 import { ArtifactSchema } from './artifact.js';
 import { MessageSchema } from './message.js';
-import { closed, FreeObject, NonEmpty, type Shape } from './schema.js';
+import type { SendMessageResponse, StreamResponse } from './protocol-types.generated.js';
+import { closed, FreeObject, NonEmpty } from './schema.js';
 import { TaskSchema, TaskStatusSchema } from './task.js';
 
+export type {
+  SendMessageResponse,
+  StreamResponse,
+  TaskArtifactUpdateEvent,
+  TaskStatusUpdateEvent,
+} from './protocol-types.generated.js';
+
+/** A change of the status of a task (Spec §4.2.1). */
 export const TaskStatusUpdateEventSchema = closed('TaskStatusUpdateEvent', {
   taskId: NonEmpty,
   contextId: NonEmpty,
@@ -11,6 +20,7 @@ export const TaskStatusUpdateEventSchema = closed('TaskStatusUpdateEvent', {
   metadata: Type.Optional(FreeObject),
 });
 
+/** A new artifact, or a chunk of one (Spec §4.2.2). */
 export const TaskArtifactUpdateEventSchema = closed('TaskArtifactUpdateEvent', {
   taskId: NonEmpty,
   contextId: NonEmpty,
@@ -25,23 +35,18 @@ const MessagePayloadSchema = closed('MessagePayload', { message: MessageSchema }
 const StatusUpdatePayloadSchema = closed('StatusUpdatePayload', { statusUpdate: TaskStatusUpdateEventSchema });
 const ArtifactUpdatePayloadSchema = closed('ArtifactUpdatePayload', { artifactUpdate: TaskArtifactUpdateEventSchema });
 
-/** Exactly one member. Its name tells the kind (Spec §3.2.3). */
+/** One event of a stream or a push notification: exactly one of its members (Spec §3.2.3). */
 export const StreamResponseSchema = Type.Union(
   [TaskPayloadSchema, MessagePayloadSchema, StatusUpdatePayloadSchema, ArtifactUpdatePayloadSchema],
   { $id: 'StreamResponse' },
 );
 
+/** The answer to SendMessage: a task or a direct message (Spec §3.1.1). */
 export const SendMessageResponseSchema = Type.Union([TaskPayloadSchema, MessagePayloadSchema], {
   $id: 'SendMessageResponse',
 });
 
-/** A change of the status of a task (Spec §4.2.1). */
-export type TaskStatusUpdateEvent = Shape<typeof TaskStatusUpdateEventSchema>;
-/** A new artifact, or a chunk of one (Spec §4.2.2). */
-export type TaskArtifactUpdateEvent = Shape<typeof TaskArtifactUpdateEventSchema>;
-/** One event of a stream or a push notification (Spec §3.2.3). */
-export type StreamResponse = Shape<typeof StreamResponseSchema>;
 /** An event of the log of a task: every stream event except a direct message, which has no task. */
 export type TaskEvent = Exclude<StreamResponse, { readonly message: unknown }>;
-/** The answer to SendMessage: a task or a direct message (Spec §3.1.1). */
-export type SendMessageResponse = Shape<typeof SendMessageResponseSchema>;
+/** The answer to a message, with the text of its task or message (`textOf`). */
+export type AskResult = SendMessageResponse & { readonly text: string };

@@ -3,19 +3,20 @@ import type { Schema } from './document.js';
 
 /** A scheme of a card (Spec §4.5.1) as a document has it. */
 export function describedScheme(scheme: SecurityScheme): Schema {
-  if ('apiKeySecurityScheme' in scheme) {
+  if (scheme.apiKeySecurityScheme !== undefined) {
     const { location, name, ...about } = scheme.apiKeySecurityScheme;
     return { type: 'apiKey', in: location, name, ...about };
   }
-  if ('httpAuthSecurityScheme' in scheme) {
+  if (scheme.httpAuthSecurityScheme !== undefined) {
     const { scheme: name, ...about } = scheme.httpAuthSecurityScheme;
     return { type: 'http', scheme: name.toLowerCase(), ...about };
   }
-  if ('oauth2SecurityScheme' in scheme) {
+  if (scheme.oauth2SecurityScheme !== undefined) {
     const { flows, oauth2MetadataUrl: _, ...about } = scheme.oauth2SecurityScheme;
     return { type: 'oauth2', flows: describedFlows(flows), ...about };
   }
-  if ('openIdConnectSecurityScheme' in scheme) return { type: 'openIdConnect', ...scheme.openIdConnectSecurityScheme };
+  if (scheme.openIdConnectSecurityScheme !== undefined)
+    return { type: 'openIdConnect', ...scheme.openIdConnectSecurityScheme };
   return { type: 'mutualTLS', ...scheme.mtlsSecurityScheme };
 }
 
@@ -28,7 +29,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 function describedFlows(flows: OAuthFlows): Schema {
-  const known = Object.entries(flows as Readonly<Record<string, Schema>>).filter(([name, flow]) =>
+  const known = Object.entries(flows as unknown as Readonly<Record<string, Schema>>).filter(([name, flow]) =>
     NEEDED[name]?.every((url) => url in flow),
   );
   return Object.fromEntries(

@@ -35,7 +35,7 @@ export function requireContentTypes(request: SendMessageRequest, { input, output
 function typeOf(part: Part): string | undefined {
   const { mediaType } = part;
   if (mediaType !== undefined && mediaType !== '') return mediaType;
-  return 'text' in part ? 'text/plain' : 'data' in part ? 'application/json' : undefined;
+  return part.text !== undefined ? 'text/plain' : part.data !== undefined ? 'application/json' : undefined;
 }
 
 /** True if two types or ranges such as `image/*` have a type in common; parameters do not count. */

@@ -110,7 +110,7 @@ async function* tasksAfter(
   const [first] = records;
   if (first === undefined) return;
   // A queue that keeps up asks for the last record only: no log is read for it.
-  const isOne = records.length === 1 && !('task' in first.event);
+  const isOne = records.length === 1 && first.event.task === undefined;
   const now = isOne ? await storage.task(key.scope, key.id) : undefined;
   const builder = now?.seq === first.seq ? undefined : await taskBefore(first, claim, storage);
   const told = (task: Task) => (change === undefined ? task : change.task(task));
@@ -134,7 +134,7 @@ async function taskBefore(
   { key }: DeliveryClaim,
   storage: TaskReads,
 ): Promise<TaskBuilder | undefined> {
-  if ('task' in first.event) return new TaskBuilder(first.event.task);
+  if (first.event.task !== undefined) return new TaskBuilder(first.event.task);
   let builder: TaskBuilder | undefined;
   let last = 0;
   while (last < first.seq - 1) {
@@ -142,7 +142,7 @@ async function taskBefore(
     if (records[0]?.seq !== last + 1) return undefined;
     for (const record of records) {
       if (record.seq >= first.seq) break;
-      if ('task' in record.event) builder ??= new TaskBuilder(record.event.task);
+      if (record.event.task !== undefined) builder ??= new TaskBuilder(record.event.task);
       builder?.apply(record);
       last = record.seq;
     }

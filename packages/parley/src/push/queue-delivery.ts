@@ -61,8 +61,8 @@ function givenUp({ records, attempts }: DeliveryClaim, policy: DeliveryPolicy): 
 
 /** True for the record that ends its task. */
 function isFinal({ event }: LogRecord): boolean {
-  if ('statusUpdate' in event) return isTerminal(event.statusUpdate.status.state);
-  return 'task' in event && isTerminal(event.task.status.state);
+  if (event.statusUpdate !== undefined) return isTerminal(event.statusUpdate.status.state);
+  return event.task !== undefined && isTerminal(event.task.status.state);
 }
 
 /**

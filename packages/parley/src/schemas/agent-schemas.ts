@@ -121,7 +121,7 @@ function checkedParts(
   const value = (parts as readonly Part[]).map((part, index) => {
     if (!isObject(part)) return part;
     const at = fieldAt(field, ['parts', String(index)]);
-    if ('data' in part && !isExempt(part))
+    if (part.data !== undefined && !isExempt(part))
       violations.push(...dataViolations(part.data, { data, answers: schemas.answers, field: `${at}.data` }));
     const metadata = checkedMetadata(part.metadata, 'part', { schemas, field: at });
     violations.push(...metadata.violations);

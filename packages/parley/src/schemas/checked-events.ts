@@ -35,7 +35,7 @@ const STALE = 'The question of this answer no longer waits. Start a new task.';
  * of the request, by another message. Then its parts are input like any other.
  */
 async function isFitting({ message, history }: RequestContext, options: SchemaCheckOptions): Promise<boolean> {
-  if (!message.parts.some((part) => 'data' in part) || !history.some(isMarkedQuestion)) return true;
+  if (!message.parts.some((part) => part.data !== undefined) || !history.some(isMarkedQuestion)) return true;
   const question = history.at(-1);
   const answers =
     question !== undefined && isMarkedQuestion(question) ? answeringParts(message.parts, question.parts) : undefined;

@@ -1,7 +1,7 @@
 import type { AgentCard } from '../model/agent-card.js';
 import type { JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
-import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
+import type { AskResult, StreamResponse } from '../model/stream-response.js';
 import type { IN_PROCESS } from '../runtime/in-process.js';
 import type { EventQueue } from './event-queue.js';
 
@@ -51,7 +51,7 @@ export interface AgentCallOptions {
  * Iterated, it gives the events of the callee as they arrive. After the loop, await it for the answer. Leaving the loop
  * ends the call, but not the task of the callee.
  */
-export interface AgentCall extends PromiseLike<SendMessageResponse>, AsyncIterable<StreamResponse> {
+export interface AgentCall extends PromiseLike<AskResult>, AsyncIterable<StreamResponse> {
   /** The task of the callee, once the callee has named it. */
   readonly taskId: string | undefined;
 }

@@ -16,11 +16,11 @@ type Play = (events: EventQueue, clock: ManualClock, signal: AbortSignal) => Pro
 
 /** The updates of a stream: `+` for one that appends, `!` for the last one. */
 function updatesOf(items: readonly StreamItem[]): string[] {
-  return items.flatMap(({ event }) => ('artifactUpdate' in event ? [short(event.artifactUpdate)] : []));
+  return items.flatMap(({ event }) => (event.artifactUpdate !== undefined ? [short(event.artifactUpdate)] : []));
 }
 
 function short({ artifact, append, lastChunk }: TaskArtifactUpdateEvent): string {
-  const content = artifact.parts.map((part) => ('text' in part ? part.text : '#')).join('|');
+  const content = artifact.parts.map((part) => (part.text !== undefined ? part.text : '#')).join('|');
   return `${artifact.artifactId}${append === true ? '+' : ''}${lastChunk === true ? '!' : ''} ${content}`;
 }
 
@@ -45,8 +45,8 @@ async function run(play: Play | AgentExecutor, form?: ArtifactEnd) {
 /** The task as a client folds it from a stream. */
 function folded(items: readonly StreamItem[]): Task {
   const [first, ...rest] = items;
-  if (first === undefined || !('task' in first.event)) throw new Error('The stream does not begin with the task');
-  const events = rest.flatMap(({ event }) => ('message' in event ? [] : [event]));
+  if (first === undefined || first.event.task === undefined) throw new Error('The stream does not begin with the task');
+  const events = rest.flatMap(({ event }) => (event.message !== undefined ? [] : [event]));
   return TaskBuilder.fold(
     first.event.task,
     events.map((event, at) => LogRecord.of(at + 2, 1, event)),
@@ -330,9 +330,10 @@ describe('for any agent', () => {
           if (task.status.state === 'TASK_STATE_FAILED') return;
           for (const { artifactId, parts } of artifacts ?? []) {
             const own = plain.items.filter(
-              ({ event }) => 'artifactUpdate' in event && event.artifactUpdate.artifact.artifactId === artifactId,
+              ({ event }) =>
+                event.artifactUpdate !== undefined && event.artifactUpdate.artifact.artifactId === artifactId,
             );
-            if (parts.some((part) => 'text' in part)) {
+            if (parts.some((part) => part.text !== undefined)) {
               expect(own.at(-1)?.event).toHaveProperty('artifactUpdate.lastChunk', true);
             }
           }

@@ -71,7 +71,7 @@ afterEach(async () => {
 
 async function asked(handler: DefaultRequestHandler) {
   const sent = await handler.sendMessage({ message: message({ messageId: ids.random() }) }, ada);
-  if (!('task' in sent)) throw new Error('There is a task');
+  if (sent.task === undefined) throw new Error('There is a task');
   const { id, status } = sent.task;
   expect(status.state).toBe('TASK_STATE_AUTH_REQUIRED');
   const [, part] = status.message?.parts ?? [];

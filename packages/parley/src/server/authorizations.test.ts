@@ -48,7 +48,7 @@ function linkOf(parts: readonly unknown[] | undefined): URL {
 
 async function asked(handler: ReturnType<typeof running>) {
   const sent = await handler.sendMessage({ message: message({ messageId: ids.random() }) }, ada);
-  if (!('task' in sent)) throw new Error('There is a task');
+  if (sent.task === undefined) throw new Error('There is a task');
   const { task } = sent;
   expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
   return { task, state: linkOf(task.status.message?.parts).searchParams.get('state') ?? '' };
@@ -66,7 +66,7 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
     const stream = new Seen(handler.sendStreamingMessage({ message: message() }, ada));
     await vi.waitFor(() => expect(stream.shown.at(-1)).toBe('AUTH_REQUIRED'), 15_000);
     const event = stream.items.at(-1)?.event;
-    const parts = event && 'statusUpdate' in event ? event.statusUpdate.status.message?.parts : [];
+    const parts = event && event.statusUpdate !== undefined ? event.statusUpdate.status.message?.parts : [];
     expect(textOf(parts)).toContain('Please allow me');
     const link = linkOf(parts);
     expect(link.searchParams.get('redirect_uri')).toBe('https://agents.example/a2a/authorizations');
@@ -134,12 +134,12 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
     const handler = running(execute);
     const { task, state } = await asked(handler);
     const again = await handler.sendMessage({ message: message({ messageId: 'm2', taskId: task.id }) }, ada);
-    if (!('task' in again)) throw new Error('There is a task');
+    if (again.task === undefined) throw new Error('There is a task');
     expect(again.task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
     expect(await handler.authorize(state, granted)).toBeUndefined();
     const parts = [{ text: 'no, thanks' }];
     const last = await handler.sendMessage({ message: message({ messageId: 'm3', taskId: task.id, parts }) }, ada);
-    expect('task' in last && last.task.status.state).toBe('TASK_STATE_REJECTED');
+    expect(last.task?.status.state).toBe('TASK_STATE_REJECTED');
     expect(seen).toEqual([]);
     expect(handler.load).toEqual({ runningTurns: 0, watchedTasks: 0 });
     await handler.close();

@@ -140,8 +140,8 @@ describe('a conversation', () => {
     granted.resolve();
     await clock.settle();
     const texts = stream.items.flatMap(({ event }) => {
-      if ('task' in event) return event.task.artifacts?.map(({ parts }) => textOf(parts)) ?? [];
-      return 'artifactUpdate' in event ? [textOf(event.artifactUpdate.artifact.parts)] : [];
+      if (event.task !== undefined) return event.task.artifacts?.map(({ parts }) => textOf(parts)) ?? [];
+      return event.artifactUpdate !== undefined ? [textOf(event.artifactUpdate.artifact.parts)] : [];
     });
     expect(texts).toEqual(['a', 'b']);
   });

@@ -115,7 +115,7 @@ export function entryOfMessage(taskId: string, message: Message): ConversationEn
 }
 
 function textOf(parts: readonly Part[]): string {
-  return parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
+  return parts.flatMap((part) => (part.text !== undefined ? [part.text] : [])).join('\n');
 }
 
 function bound(name: string, value: number, most = Number.MAX_SAFE_INTEGER): number {

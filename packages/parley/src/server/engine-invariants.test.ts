@@ -15,7 +15,7 @@ async function checkTask(world: World, id: string): Promise<Map<number, string>>
   expect(stored.seq).toBe(records.length);
 
   const first = records[0]?.event;
-  if (!first || !('task' in first)) throw new Error('the first event is the task');
+  if (!first || first.task === undefined) throw new Error('the first event is the task');
   expect(first.task.status.state).toBe('TASK_STATE_SUBMITTED');
 
   const builder = new TaskBuilder(first.task);
@@ -25,16 +25,20 @@ async function checkTask(world: World, id: string): Promise<Map<number, string>>
     if (index > 0) builder.apply(record);
     const { event } = record;
     const about =
-      'task' in event
+      event.task !== undefined
         ? [event.task.id, event.task.contextId]
-        : 'statusUpdate' in event
+        : event.statusUpdate !== undefined
           ? [event.statusUpdate.taskId, event.statusUpdate.contextId]
           : [event.artifactUpdate.taskId, event.artifactUpdate.contextId];
     expect(about).toEqual([id, first.task.contextId]);
     const state = announcedState(record.event);
     if (state && isTerminal(state)) expect(index).toBe(records.length - 1);
     const status =
-      'task' in event ? event.task.status : 'statusUpdate' in event ? event.statusUpdate.status : undefined;
+      event.task !== undefined
+        ? event.task.status
+        : event.statusUpdate !== undefined
+          ? event.statusUpdate.status
+          : undefined;
     if (status) {
       expect((status.timestamp ?? '') >= time).toBe(true);
       time = status.timestamp ?? '';
@@ -64,13 +68,13 @@ function checkReader(reader: Reader, logs: Map<string, Map<number, string>>): vo
   let last: number | undefined;
   for (const [index, { seq, event }] of reader.items.entries()) {
     if (seq === undefined) {
-      expect('message' in event).toBe(true);
+      expect(event.message !== undefined).toBe(true);
       expect(reader.items).toHaveLength(1);
       return;
     }
     const id = taskIdOf(event);
     const log = logs.get(id);
-    if ('task' in event) {
+    if (event.task !== undefined) {
       // A snapshot, at the start or after a reset: it never goes back.
       if (last !== undefined) expect(seq).toBeGreaterThanOrEqual(last);
     } else {
@@ -90,7 +94,7 @@ function checkEnd(reader: Reader, logs: Map<string, Map<number, string>>): void 
   const last = [...(logs.get(id ?? '') ?? [])].at(-1);
   if (!last) return;
   const event = JSON.parse(last[1]) as StreamItem['event'];
-  const state = 'statusUpdate' in event ? event.statusUpdate.status.state : 'TASK_STATE_UNSPECIFIED';
+  const state = event.statusUpdate !== undefined ? event.statusUpdate.status.state : 'TASK_STATE_UNSPECIFIED';
   if (isTerminal(state) || (reader.of === 'message' && state === 'TASK_STATE_INPUT_REQUIRED')) {
     expect(reader.ended, `a stream of ${id} hangs`).toBe(true);
   } else if (reader.of === 'task') {
@@ -100,9 +104,9 @@ function checkEnd(reader: Reader, logs: Map<string, Map<number, string>>): void 
 }
 
 function taskIdOf(event: StreamItem['event']): string {
-  if ('task' in event) return event.task.id;
-  if ('statusUpdate' in event) return event.statusUpdate.taskId;
-  return 'artifactUpdate' in event ? event.artifactUpdate.taskId : '';
+  if (event.task !== undefined) return event.task.id;
+  if (event.statusUpdate !== undefined) return event.statusUpdate.taskId;
+  return event.artifactUpdate !== undefined ? event.artifactUpdate.taskId : '';
 }
 
 const runs = Number(process.env.TEST_LONG ? 20_000 : 1_500);

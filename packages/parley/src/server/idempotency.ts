@@ -58,16 +58,17 @@ function withoutEmpty(message: Message): Message {
 
 /** The members that a message or a part may have, and that may be empty. */
 const EMPTY_ABLE = ['metadata', 'extensions', 'referenceTaskIds', 'filename', 'mediaType'] as const;
+type EmptyAble = { readonly [name in (typeof EMPTY_ABLE)[number]]?: unknown };
 
 function filled<Value extends Message | Part>(value: Value): Value {
-  let kept: Record<string, unknown> = value;
+  let kept: Record<string, unknown> | undefined;
   for (const name of EMPTY_ABLE) {
-    const member = kept[name];
+    const member = (value as EmptyAble)[name];
     if (member !== '' && (!isContainer(member) || Object.keys(member).length > 0)) continue;
-    if (kept === value) kept = { ...value };
+    kept ??= { ...value };
     delete kept[name];
   }
-  return kept as Value;
+  return (kept as Value | undefined) ?? value;
 }
 
 function isContainer(value: unknown): value is object {

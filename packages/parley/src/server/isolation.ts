@@ -42,7 +42,7 @@ function copyOf(response: Response): Response {
 }
 
 function handedEvent(event: StreamResponse): StreamResponse {
-  return 'task' in event ? { task: new HandedTask(event.task) } : cloneJson(event);
+  return event.task !== undefined ? { task: new HandedTask(event.task) } : cloneJson(event);
 }
 
 /** One event. Its copy is made at the first read. */

@@ -16,7 +16,7 @@ export async function readableFiles(
   parts: readonly Part[],
   maxBytes = FILE_BYTES,
 ): Promise<(part: Part) => Part> {
-  const urls = parts.filter((part) => 'url' in part);
+  const urls = parts.filter((part) => part.url !== undefined);
   const files = urls.length === 0 || maxBytes === 0 ? undefined : filesOf(context);
   if (files === undefined) return (part) => part;
   const read = await files.inline(urls, maxBytes);

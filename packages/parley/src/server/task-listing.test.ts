@@ -6,7 +6,7 @@ it('a list after a time compares its parts below a millisecond too (Spec §3.1.4
   const handler = createAgentHandler({ agent: { execute: (_, events) => events.complete('done') } });
   const client = await connect(handler);
   const answer = await client.sendMessage('hello');
-  const time = ('task' in answer && answer.task.status.timestamp) || '';
+  const time = answer.task?.status.timestamp || '';
   const found = async (statusTimestampAfter: string) => (await client.listTasks({ statusTimestampAfter })).tasks.length;
   expect(await found(time)).toBe(1);
   expect(await found(time.replace('Z', '000000Z'))).toBe(1);

@@ -83,7 +83,7 @@ describe('a caller with as many turns as allowed', () => {
     send(ADA);
     await clock.settle();
     const [first] = seen.items;
-    const taskId = first !== undefined && 'task' in first.event ? first.event.task.id : '';
+    const taskId = first !== undefined && first.event.task !== undefined ? first.event.task.id : '';
     const repeated = send(ADA, { messageId: 'first' });
     const waiting = send(ADA, { taskId });
     const another = send(ADA);
@@ -98,7 +98,7 @@ describe('a caller with as many turns as allowed', () => {
     const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call({ caller: '|address|192.0.2.1' })));
     await clock.settle();
     const [first] = seen.items;
-    const taskId = first !== undefined && 'task' in first.event ? first.event.task.id : '';
+    const taskId = first !== undefined && first.event.task !== undefined ? first.event.task.id : '';
     send({ caller: '|address|192.0.2.1' }, { taskId });
     await clock.settle();
     expect(turnPlaces).toMatchObject({ total: 1, keys: 1 });

@@ -144,7 +144,7 @@ describe('a turn', () => {
     expect(shown).not.toContain('after');
     const seenParts = [{ text: 'before', metadata: { k: 'before' } }];
     const [first] = seen.items;
-    const id = first && 'task' in first.event ? first.event.task.id : '';
+    const id = first && first.event.task !== undefined ? first.event.task.id : '';
     const { artifacts } = await handler.getTask({ id }, call());
     expect(artifacts).toEqual([
       { artifactId: 'parts', parts: seenParts },

@@ -112,17 +112,19 @@ export class AnswerVerifier {
     seen: SeenTask | undefined,
     expected: ExpectedAnswer,
   ): Promise<SeenTask | undefined> {
-    if ('message' in event) {
+    if (event.message !== undefined) {
       await this.message(event.message, expected);
       return seen;
     }
-    if ('task' in event) return this.task(event.task, { ...expected, taskId: seen?.taskId ?? expected.taskId });
+    if (event.task !== undefined)
+      return this.task(event.task, { ...expected, taskId: seen?.taskId ?? expected.taskId });
     if (seen === undefined)
       throw new UntrustedContentError('stream', 'begins without its task. Subscribe without lastEventId');
     const { artifacts } = seen;
-    const { taskId, contextId, metadata } = 'artifactUpdate' in event ? event.artifactUpdate : event.statusUpdate;
+    const { taskId, contextId, metadata } =
+      event.artifactUpdate !== undefined ? event.artifactUpdate : event.statusUpdate;
     if (taskId !== seen.taskId) throw new UntrustedContentError('stream', 'has an event of another task');
-    if ('artifactUpdate' in event) {
+    if (event.artifactUpdate !== undefined) {
       const { artifact, append } = event.artifactUpdate;
       const next = await artifacts.apply({ artifact, ...(append !== undefined && { append }) });
       await this.#artifact(artifact.metadata, next, { ids: { taskId, contextId }, field: 'artifactUpdate.artifact' });

@@ -83,7 +83,7 @@ export async function artifactsDigest(artifacts: readonly (readonly [string, Par
 /** A part in the form of 1.0, without empty members. */
 export function canonicalPart(part: Part): JsonObject {
   const { metadata, filename: _, mediaType: __, ...content } = part;
-  return { ...content, ...about({ metadata, ...labelsOf(part) }) };
+  return { ...(content as unknown as JsonObject), ...about({ metadata, ...labelsOf(part) }) };
 }
 
 /** The members that are present. An empty text, list or object counts as absent: protobuf cannot tell these apart. */

@@ -52,9 +52,9 @@ export function restoredArtifact(artifact: Artifact): Artifact {
 
 /** An answer as its agent meant it. The messages of users stay as they are: readers do not verify them. */
 export function restoredAnswer(event: StreamResponse): StreamResponse {
-  if ('message' in event) return { message: restoredMessage(event.message) };
-  if ('task' in event) return { task: restoredTask(event.task) };
-  if ('artifactUpdate' in event) {
+  if (event.message !== undefined) return { message: restoredMessage(event.message) };
+  if (event.task !== undefined) return { task: restoredTask(event.task) };
+  if (event.artifactUpdate !== undefined) {
     const { artifactUpdate } = event;
     return { artifactUpdate: { ...artifactUpdate, artifact: restoredArtifact(artifactUpdate.artifact) } };
   }
@@ -87,7 +87,7 @@ function withParts<Content extends { readonly parts: readonly Part[] }>(
 }
 
 function losesLabels(part: Part): boolean {
-  return 'text' in part || 'data' in part;
+  return part.text !== undefined || part.data !== undefined;
 }
 
 function withoutCarried(part: Part): Part {

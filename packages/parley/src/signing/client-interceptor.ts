@@ -49,7 +49,7 @@ async function* events(
   let seen: SeenTask | undefined;
   for await (const event of next(signed) as AsyncIterable<StreamResponse>) {
     // The task in a stream may show the end of an earlier turn, which is older than the message.
-    const own = 'task' in event ? { ...expected, since: undefined } : expected;
+    const own = event.task !== undefined ? { ...expected, since: undefined } : expected;
     seen = await trusted(async () => calls.answers?.event(event, seen, own));
     yield await trusted(() => shown(calls, event));
   }
@@ -77,7 +77,7 @@ async function verifiedAnswer(calls: SignedCalls, answer: Answer, expected: Expe
   const { answers } = calls;
   const shownTask = async (task: Task) => {
     const event = await shown(calls, { task });
-    return 'task' in event ? event.task : task;
+    return event.task !== undefined ? event.task : task;
   };
   if ('tasks' in answer) {
     const tasks: Task[] = [];

@@ -10,9 +10,9 @@ import { UntrustedContentError } from './untrusted-content-error.js';
  * @throws UntrustedContentError naming the first plain part.
  */
 export function checkEncrypted(event: StreamResponse): void {
-  if ('message' in event) return checkParts(event.message.parts, 'message');
-  if ('artifactUpdate' in event) return checkParts(event.artifactUpdate.artifact.parts, 'artifact');
-  if ('statusUpdate' in event) return checkStatus(event.statusUpdate.status);
+  if (event.message !== undefined) return checkParts(event.message.parts, 'message');
+  if (event.artifactUpdate !== undefined) return checkParts(event.artifactUpdate.artifact.parts, 'artifact');
+  if (event.statusUpdate !== undefined) return checkStatus(event.statusUpdate.status);
   const { artifacts = [], history = [], status } = event.task;
   for (const [at, { parts }] of artifacts.entries()) checkParts(parts, `task.artifacts[${at}]`);
   for (const [at, { role, parts }] of history.entries())

@@ -129,7 +129,7 @@ function partOf(bytes: Uint8Array): Part {
 }
 
 function readJwe(part: Part): PartJwe {
-  const data = 'data' in part && isObject(part.data) ? part.data : {};
+  const data = part.data !== undefined && isObject(part.data) ? part.data : {};
   const { jwe } = data;
   if (!isObject(jwe) || part.metadata?.[ENCRYPTION_EXTENSION] !== true)
     throw new EncryptedPartFault('must have data with a member jwe, and true in its metadata');

@@ -81,5 +81,5 @@ async function openedEntry(entry: ConversationEntry, opener: PartOpener): Promis
 }
 
 function textOf({ parts }: Pick<Message, 'parts'>): string {
-  return parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
+  return parts.flatMap((part) => (part.text !== undefined ? [part.text] : [])).join('\n');
 }

@@ -149,9 +149,9 @@ export class PartOpener {
 
   /** An event with plain parts. Parts for other keys stay as they are. */
   async event(event: StreamResponse): Promise<StreamResponse> {
-    if ('task' in event) return { task: await this.task(event.task) };
-    if ('message' in event) return { message: await this.message(event.message) };
-    if ('artifactUpdate' in event) {
+    if (event.task !== undefined) return { task: await this.task(event.task) };
+    if (event.message !== undefined) return { message: await this.message(event.message) };
+    if (event.artifactUpdate !== undefined) {
       const { taskId, artifact: given } = event.artifactUpdate;
       const artifact = await this.artifact(given, { taskId, isChunk: true });
       return { artifactUpdate: { ...event.artifactUpdate, artifact } };

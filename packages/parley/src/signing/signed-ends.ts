@@ -66,11 +66,11 @@ export class EndSigner {
     stored: (id: string) => Promise<Task | undefined>,
     re?: string,
   ): Promise<StreamResponse> {
-    if ('task' in event) {
+    if (event.task !== undefined) {
       const task = await this.task(event.task, { re });
       return task === event.task ? event : { task };
     }
-    if (!('statusUpdate' in event)) return event;
+    if (event.statusUpdate === undefined) return event;
     const { taskId, contextId, status, metadata } = event.statusUpdate;
     if (!isUnsignedEnd(status) || isSigned(event.statusUpdate)) return event;
     const task = await stored(taskId);
@@ -121,7 +121,8 @@ class SignedAnswers {
       for (const task of answer.tasks) tasks.push(await ends.task(task, { hasArtifacts }));
       return { ...answer, tasks };
     }
-    if ('task' in answer) return { ...answer, task: await ends.task(answer.task, { re: sentId(request) }) };
+    if ('task' in answer && answer.task !== undefined)
+      return { task: await ends.task(answer.task, { re: sentId(request) }) };
     return 'status' in answer ? ends.task(answer, { re: sentId(request) }) : answer;
   }
 

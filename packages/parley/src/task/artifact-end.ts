@@ -48,8 +48,8 @@ class WholeEnds implements ItemSource {
 
   #shown(item: StreamItem): StreamItem {
     const { event } = item;
-    if ('task' in event) this.#artifacts.begin(event.task.artifacts);
-    if (!('artifactUpdate' in event)) return item;
+    if (event.task !== undefined) this.#artifacts.begin(event.task.artifacts);
+    if (event.artifactUpdate === undefined) return item;
     const whole = this.#artifacts.take(event.artifactUpdate);
     if (whole === undefined) return item;
     const { seq, last, reset } = item;

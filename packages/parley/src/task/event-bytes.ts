@@ -13,11 +13,11 @@ const PLAIN_BYTES = 6;
 
 /** Approximate size of an event as JSON, without creating the JSON. For buffers and snapshots. */
 export function eventBytes(event: TaskEvent): number {
-  if ('artifactUpdate' in event) {
+  if (event.artifactUpdate !== undefined) {
     const { artifact, metadata } = event.artifactUpdate;
     return FRAME + artifactBytes(artifact) + metadataBytes(metadata);
   }
-  if ('statusUpdate' in event) {
+  if (event.statusUpdate !== undefined) {
     const { status, metadata } = event.statusUpdate;
     return FRAME + messageBytes(status.message) + metadataBytes(metadata);
   }
@@ -47,9 +47,9 @@ function partsBytes(parts: readonly Part[]): number {
   let bytes = 0;
   for (const part of parts) {
     bytes += 16;
-    if ('text' in part) bytes += part.text.length;
-    else if ('raw' in part) bytes += part.raw.length;
-    else if ('url' in part) bytes += part.url.length;
+    if (part.text !== undefined) bytes += part.text.length;
+    else if (part.raw !== undefined) bytes += part.raw.length;
+    else if (part.url !== undefined) bytes += part.url.length;
     else bytes += jsonBytes(part.data);
     bytes += metadataBytes(part.metadata);
   }

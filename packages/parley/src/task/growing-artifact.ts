@@ -61,7 +61,12 @@ export class GrowingArtifact {
 
 /** True for a text without metadata, media type or name. */
 export function isPlainText(part: Part): part is Part & { readonly text: string } {
-  return 'text' in part && part.metadata === undefined && part.mediaType === undefined && part.filename === undefined;
+  return (
+    part.text !== undefined &&
+    part.metadata === undefined &&
+    part.mediaType === undefined &&
+    part.filename === undefined
+  );
 }
 
 function describes(chunk: Artifact): boolean {

@@ -84,7 +84,7 @@ export class LogRecord implements StreamItem {
   get text(): string {
     if (this.#text !== undefined) return this.#text;
     const { event } = this;
-    this.#text = 'task' in event ? `{"task":${ShapedTask.textOf(event.task)}}` : JSON.stringify(event);
+    this.#text = event.task !== undefined ? `{"task":${ShapedTask.textOf(event.task)}}` : JSON.stringify(event);
     return this.#text;
   }
 }

@@ -51,7 +51,7 @@ export class TaskBuilder {
     let builder = snapshot && new TaskBuilder(snapshot);
     for (const record of records) {
       if (builder !== undefined) builder.apply(record);
-      else if ('task' in record.event) builder = new TaskBuilder(record.event.task);
+      else if (record.event.task !== undefined) builder = new TaskBuilder(record.event.task);
       else break;
     }
     if (builder === undefined) throw new Error(`The log of task ${id} has no beginning`);
@@ -67,8 +67,8 @@ export class TaskBuilder {
   apply(record: LogRecord): void {
     this.#view = undefined;
     const event = record.event;
-    if ('artifactUpdate' in event) this.#applyArtifact(event.artifactUpdate);
-    else if ('statusUpdate' in event) this.#applyStatus(event.statusUpdate.status);
+    if (event.artifactUpdate !== undefined) this.#applyArtifact(event.artifactUpdate);
+    else if (event.statusUpdate !== undefined) this.#applyStatus(event.statusUpdate.status);
     else this.#replace(event.task);
     if (record.history !== undefined) for (const message of record.history) this.#remember(message);
     if (record.metadata !== undefined) this.#metadata = merged(this.#metadata, record.metadata);

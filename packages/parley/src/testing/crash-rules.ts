@@ -78,7 +78,7 @@ export function crashFailure(expected: string, actual: string, error?: unknown):
 
 /** The state of a task, with the text of its status. */
 export function stateText({ status }: Task): string {
-  const text = (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  const text = (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
   return text === '' ? status.state : `${status.state} with "${text}"`;
 }
 

@@ -28,7 +28,7 @@ export function assertTaskCreationAndWorkingStatus(events: AssertedEvents): void
   const found = finder('assertTaskCreationAndWorkingStatus', events);
   const list = listOf(events);
   const [first] = list;
-  if (first === undefined || !('task' in first))
+  if (first === undefined || first.task === undefined)
     throw found({ eventIndex: 0, expected: 'a task', actual: shown(first) });
   const { state } = first.task.status;
   if (state === 'TASK_STATE_WORKING') return;
@@ -118,8 +118,8 @@ export function assertValidArtifactUpdates(events: AssertedEvents): void {
   const known = new Set<string>();
   const complete = new Set<string>();
   for (const [eventIndex, event] of listOf(events).entries()) {
-    if ('task' in event) for (const { artifactId } of event.task.artifacts ?? []) known.add(artifactId);
-    if (!('artifactUpdate' in event)) continue;
+    if (event.task !== undefined) for (const { artifactId } of event.task.artifacts ?? []) known.add(artifactId);
+    if (event.artifactUpdate === undefined) continue;
     const update: TaskArtifactUpdateEvent = event.artifactUpdate;
     const [violation] = violationsOf('TaskArtifactUpdateEvent', update);
     if (violation !== undefined) {
@@ -175,7 +175,7 @@ export function assertAllProtocolInvariants(events: AssertedEvents, options: Inv
     if (violation !== undefined) throw found({ eventIndex, expected: 'a valid event', actual: violation });
   }
   assertUniqueFinalEventIsLast(list);
-  const at = list.findIndex((event) => 'message' in event);
+  const at = list.findIndex((event) => event.message !== undefined);
   if (at > 0) {
     throw found({ eventIndex: at, expected: 'a direct message to be the only event', actual: `${at} events before` });
   }
@@ -207,7 +207,7 @@ function checkTools(
 /** The changes of calls of tools. The task at the start tells the calls of earlier turns, in their last state. */
 function toolEventsIn(list: readonly StreamResponse[]): readonly ToolEvent[] {
   return list.flatMap((event, eventIndex) => {
-    if (!('task' in event)) return toolEventsOf(event);
+    if (event.task === undefined) return toolEventsOf(event);
     if (eventIndex > 0) return [];
     return toolEventsOf(event).flatMap((told) => {
       const { id, tool, state } = told.call;
@@ -243,7 +243,7 @@ function listOf(events: AssertedEvents): readonly StreamResponse[] {
 }
 
 function historyOf(event: StreamResponse): readonly Message[] {
-  return 'task' in event ? (event.task.history ?? []) : [];
+  return event.task !== undefined ? (event.task.history ?? []) : [];
 }
 
 /** The first fault of an event that is not valid. */
@@ -255,7 +255,7 @@ function faultOf(event: StreamResponse): string | undefined {
 }
 
 function withReason({ status }: Pick<Task, 'status'>): string {
-  const text = (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  const text = (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
   const end = isTerminal(status.state) ? '' : ' (not terminal)';
   return text === '' ? `${status.state}${end}` : `${status.state}${end} with "${text}"`;
 }

@@ -73,7 +73,7 @@ export class StreamCollector {
   /** The text of all artifact updates, joined. */
   get text(): string {
     const parts = this.artifactUpdates.flatMap(({ artifact }) => artifact.parts);
-    return parts.map((part) => ('text' in part ? part.text : '')).join('');
+    return parts.map((part) => (part.text !== undefined ? part.text : '')).join('');
   }
 
   /** The events of one type so far. */

@@ -10,14 +10,14 @@ export type StreamEventOf<Type extends StreamEventType> = Extract<StreamResponse
 
 /** The status that an event shows. */
 export function statusOf(event: StreamResponse): TaskStatus | undefined {
-  if ('task' in event) return event.task.status;
-  return 'statusUpdate' in event ? event.statusUpdate.status : undefined;
+  if (event.task !== undefined) return event.task.status;
+  return event.statusUpdate !== undefined ? event.statusUpdate.status : undefined;
 }
 
 /** True if no event may follow: a direct message, or a terminal state. */
 export function isFinal(event: StreamResponse): boolean {
   const status = statusOf(event);
-  return 'message' in event || (status !== undefined && isTerminal(status.state));
+  return event.message !== undefined || (status !== undefined && isTerminal(status.state));
 }
 
 /** True if the task waits for its caller, which ends a turn. */
@@ -36,9 +36,9 @@ function namedBy(event: StreamResponse): {
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
 } {
-  if ('task' in event) return { taskId: event.task.id, contextId: event.task.contextId };
-  if ('message' in event) return event.message;
-  return 'statusUpdate' in event ? event.statusUpdate : event.artifactUpdate;
+  if (event.task !== undefined) return { taskId: event.task.id, contextId: event.task.contextId };
+  if (event.message !== undefined) return event.message;
+  return event.statusUpdate !== undefined ? event.statusUpdate : event.artifactUpdate;
 }
 
 /** A short text for an event, for errors. */

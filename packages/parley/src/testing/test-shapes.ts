@@ -15,7 +15,7 @@ export interface TestIdOptions {
 }
 
 /** The content of a file part: base64, bytes or a url. */
-export type TestFile = Partial<Omit<RawPart, 'raw'>> &
+export type TestFile = Pick<RawPart, 'metadata' | 'filename' | 'mediaType'> &
   ({ readonly raw?: string } | { readonly bytes: Uint8Array } | { readonly url: string });
 
 /** A part with a text. */

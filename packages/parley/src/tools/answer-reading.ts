@@ -49,7 +49,7 @@ export function isReasonedNo(text: string): boolean {
 /** The texts of a message, joined by a newline. */
 export function textOf(parts: readonly Part[]): string {
   return parts
-    .map((part) => ('text' in part ? part.text : ''))
+    .map((part) => (part.text !== undefined ? part.text : ''))
     .join('\n')
     .trim();
 }
@@ -59,8 +59,8 @@ export function textOf(parts: readonly Part[]): string {
  * JSON, else the plain value of the only field. A word that the field lists is its value, and no refusal.
  */
 export function readAnswer(parts: readonly Part[], rules: AnswerRules): AnswerReading {
-  const data = parts.find((part) => 'data' in part);
-  return data === undefined || !('data' in data)
+  const data = parts.find((part) => part.data !== undefined);
+  return data === undefined || data.data === undefined
     ? readText(textOf(parts), rules)
     : firstFit(rules, formsOf(rules.schema, data.data));
 }

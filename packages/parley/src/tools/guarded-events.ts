@@ -86,7 +86,7 @@ function withQuestion<Content extends StatusContent | undefined>(
   const [first, ...more] = question.parts;
   if (first === undefined) return content;
   // Readers that join texts put nothing between them.
-  const asked = before.length > 0 && 'text' in first ? { ...first, text: `\n\n${first.text}` } : first;
+  const asked = before.length > 0 && first.text !== undefined ? { ...first, text: `\n\n${first.text}` } : first;
   return {
     ...own,
     parts: [...before, asked, ...more],

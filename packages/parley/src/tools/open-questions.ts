@@ -32,7 +32,7 @@ export function openQuestions(parts: readonly Part[]): readonly OpenQuestion[] {
 /** The interrupts that a message asks about. */
 export function interruptsIn(parts: readonly Part[]): readonly AskedInterrupt[] {
   return parts.flatMap((part) => {
-    if (!('data' in part) || !isObject(part.data) || typeof part.data.interruptId !== 'string') return [];
+    if (part.data === undefined || !isObject(part.data) || typeof part.data.interruptId !== 'string') return [];
     const { interruptId, value = null, responseSchema: schema } = part.data as JsonObject & { interruptId: string };
     const responseSchema = isObject(schema) && Object.keys(schema).length > 0 ? (schema as JsonObject) : undefined;
     return [{ interruptId, value, ...(responseSchema && { responseSchema }) }];
@@ -45,7 +45,9 @@ export function interruptsIn(parts: readonly Part[]): readonly AskedInterrupt[] 
  */
 export function answeringParts(parts: readonly Part[], question: readonly Part[]): ReadonlySet<Part> {
   const questions = openQuestions(question);
-  return new Set(parts.filter((part) => 'data' in part && questions.some((one) => isAnswer(part, one, questions))));
+  return new Set(
+    parts.filter((part) => part.data !== undefined && questions.some((one) => isAnswer(part, one, questions))),
+  );
 }
 
 function isAnswer(part: Part & { readonly data: JsonValue }, one: OpenQuestion, all: readonly OpenQuestion[]): boolean {

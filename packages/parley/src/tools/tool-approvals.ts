@@ -73,7 +73,7 @@ export function toolApprovals(task: Pick<Task, 'status'>): readonly ToolApproval
 /** The calls that a question asks about. */
 export function approvalsIn(parts: readonly Part[]): readonly ToolApproval[] {
   return parts.flatMap((part) => {
-    if (!('data' in part) || !isObject(part.data) || !Array.isArray(part.data.toolApprovals)) return [];
+    if (part.data === undefined || !isObject(part.data) || !Array.isArray(part.data.toolApprovals)) return [];
     return part.data.toolApprovals.filter(isApproval);
   });
 }
@@ -112,7 +112,7 @@ export function decisionsIn(parts: readonly Part[], waiting: readonly string[]):
   }
   if (found.size > 0) return found;
   const text = parts
-    .map((part) => ('text' in part ? part.text : '?'))
+    .map((part) => (part.text !== undefined ? part.text : '?'))
     .join('\n')
     .trim();
   const isReasoned = !isNo(text) && isReasonedNo(text);
@@ -128,11 +128,11 @@ export function decisionsIn(parts: readonly Part[], waiting: readonly string[]):
  * waits.
  */
 export function namesDecisions(parts: readonly Part[]): boolean {
-  return parts.some((part) => 'data' in part && isObject(part.data) && 'toolApproval' in part.data);
+  return parts.some((part) => part.data !== undefined && isObject(part.data) && 'toolApproval' in part.data);
 }
 
 function decisionOf(part: Part): ToolDecision | undefined {
-  if (!('data' in part) || !isObject(part.data) || !isObject(part.data.toolApproval)) return undefined;
+  if (part.data === undefined || !isObject(part.data) || !isObject(part.data.toolApproval)) return undefined;
   const { callId, decision, reason } = part.data.toolApproval;
   if (typeof callId !== 'string' || (decision !== 'approve' && decision !== 'refuse')) return undefined;
   return { callId, decision, ...(typeof reason === 'string' && { reason: reason.slice(0, MOST_REASON) }) };

@@ -66,7 +66,7 @@ export function toolQuestions(task: Pick<Task, 'status'>): readonly WaitingQuest
 /** The questions of tools that a message asks. */
 export function questionsIn(parts: readonly Part[]): readonly WaitingQuestion[] {
   return parts.flatMap((part) => {
-    if (!('data' in part) || !isObject(part.data) || !Array.isArray(part.data.toolQuestions)) return [];
+    if (part.data === undefined || !isObject(part.data) || !Array.isArray(part.data.toolQuestions)) return [];
     return part.data.toolQuestions.filter(isQuestion);
   });
 }
@@ -114,7 +114,7 @@ export function answersIn(
 function plainAnswer(parts: readonly Part[], question: ToolQuestion): ReadAnswer {
   if (parts.some(isNamed)) return { fault: 'toolAnswer needs callId, action and content' };
   const { schema } = question;
-  const isText = parts.every((part) => 'text' in part);
+  const isText = parts.every((part) => part.text !== undefined);
   if (schema === undefined || ((fieldsOf(schema) ?? []).length === 0 && isText)) {
     const text = isText ? textOf(parts) : '';
     if (isNo(text)) return { answer: { action: 'decline' } };
@@ -141,11 +141,11 @@ function checkedAnswer({ schema }: ToolQuestion, action: ToolAnswer['action'], c
 
 /** True for a part that means to answer by the id of a call. */
 function isNamed(part: Part): boolean {
-  return 'data' in part && isObject(part.data) && ('toolAnswer' in part.data || 'toolApproval' in part.data);
+  return part.data !== undefined && isObject(part.data) && ('toolAnswer' in part.data || 'toolApproval' in part.data);
 }
 
 function namedAnswer(part: Part) {
-  if (!('data' in part) || !isObject(part.data) || !isObject(part.data.toolAnswer)) return undefined;
+  if (part.data === undefined || !isObject(part.data) || !isObject(part.data.toolAnswer)) return undefined;
   const { callId, action = 'accept', content = {} } = part.data.toolAnswer;
   if (typeof callId !== 'string' || !isObject(content)) return undefined;
   if (action !== 'accept' && action !== 'decline' && action !== 'cancel') return undefined;

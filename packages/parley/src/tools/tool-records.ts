@@ -182,12 +182,12 @@ export function toolCalls(task: Pick<Task, 'artifacts'> & Partial<Pick<Task, 'st
  */
 export function toolEventsOf(event: StreamResponse): readonly ToolEvent[] {
   if (Object(event) !== event) refuseArgument('toolEventsOf', 'an event of a stream', event);
-  if ('task' in event) {
+  if (event.task !== undefined) {
     const { id, contextId } = event.task;
     const address = { taskId: id, ...(contextId !== undefined && { contextId }) };
     return toolCalls(event.task).map((call) => ({ ...address, call }));
   }
-  if (!('artifactUpdate' in event)) return [];
+  if (event.artifactUpdate === undefined) return [];
   const { taskId, contextId, artifact } = event.artifactUpdate;
   if (artifact.artifactId !== TOOLS_ARTIFACT.artifactId) return [];
   return artifact.parts.flatMap((part) => {
@@ -208,7 +208,7 @@ export function toldCall(call: CallChange): ToolCall {
 }
 
 function changeIn(part: Part): CallChange | undefined {
-  if (!('data' in part) || !isObject(part.data) || !isObject(part.data.toolCall)) return undefined;
+  if (part.data === undefined || !isObject(part.data) || !isObject(part.data.toolCall)) return undefined;
   const { id, tool, state, input, output, failure, expiresAt, run, messageIds, asked } = part.data.toolCall;
   if (typeof id !== 'string' || typeof tool !== 'string' || !isState(state)) return undefined;
   return {

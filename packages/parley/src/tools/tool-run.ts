@@ -98,7 +98,7 @@ export class ToolRun {
 
   /** The texts of the message that began the run, joined by a newline. */
   get text(): string {
-    return this.message.parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
+    return this.message.parts.flatMap((part) => (part.text !== undefined ? [part.text] : [])).join('\n');
   }
 
   /** The calls of this run so far, also those of earlier turns and attempts. */

@@ -179,7 +179,7 @@ function TurnView({ agent, conversation, turn, send, earlier }: TurnShape) {
 function progressOf(view: TaskView | undefined): string {
   if (view === undefined) return 'Sending';
   const [part] = view.message?.parts ?? [];
-  return part !== undefined && 'text' in part ? shownName(part.text, 200) : 'Streaming';
+  return part !== undefined && part.text !== undefined ? shownName(part.text, 200) : 'Streaming';
 }
 
 function factsOf(events: number, breaks: number): string {

@@ -29,14 +29,14 @@ export function Parts({ parts }: { readonly parts: readonly Part[] }) {
 }
 
 function PartView({ part }: { readonly part: Part }) {
-  if ('text' in part) {
+  if (part.text !== undefined) {
     if (part.text.length > MOST_TEXT) return <LongText part={part} />;
     const isPlain = part.mediaType !== undefined && !/^text\/(?:plain|markdown)\b/.test(part.mediaType);
     return isPlain ? <pre class="text">{shownText(part.text)}</pre> : <Markdown text={part.text} />;
   }
   if (isQuestionData(part)) return null;
-  if ('data' in part) return <FoldedData value={part.data} />;
-  return 'raw' in part ? (
+  if (part.data !== undefined) return <FoldedData value={part.data} />;
+  return part.raw !== undefined ? (
     <FileView part={part} />
   ) : (
     <LinkedFile url={part.url} name={part.filename} type={part.mediaType} />

@@ -158,7 +158,7 @@ function Rows({ agent, list, search, isFiltered, pickContext }: RowsShape) {
 function Row({ agent, task, pickContext }: { readonly task: Task } & Pick<RowsShape, 'agent' | 'pickContext'>) {
   const { id, contextId, status, history } = task;
   const part = history?.[0]?.parts[0] ?? status.message?.parts[0];
-  const text = part !== undefined && 'text' in part ? part.text : '';
+  const text = part !== undefined && part.text !== undefined ? part.text : '';
   return (
     <tr>
       <td>

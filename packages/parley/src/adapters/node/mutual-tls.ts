@@ -65,7 +65,7 @@ export function mutualTls(options: MutualTlsOptions): MutualTls {
       {
         title: `a certificate for ${origins.join(', ')}`,
         schemeName,
-        fits: (scheme) => scheme !== undefined && 'mtlsSecurityScheme' in scheme,
+        fits: (scheme) => scheme !== undefined && scheme.mtlsSecurityScheme !== undefined,
         prove: async ({ url }) => {
           if (shown.has(new URL(url).origin)) return {};
           throw new CredentialsError(

@@ -14,7 +14,7 @@ export const finalMessageInHistory: ServerInterceptor = (call, next) => {
   const historyLength = historyLengthOf(call);
   const told = outcome.then((response) => {
     if (response === undefined) return response;
-    if ('task' in response) return { task: shown(response.task, historyLength) };
+    if ('task' in response && response.task !== undefined) return { task: shown(response.task, historyLength) };
     return 'status' in response ? shown(response, historyLength) : response;
   });
   return told as ReturnType<ServerInterceptor>;

@@ -19,7 +19,7 @@ export interface FileBytesOptions {
 export function bytesOfFiles({ store, scope, named, mostBytes, logger }: FileBytesOptions): MapPart {
   let left = mostBytes;
   return async (part) => {
-    const name = 'url' in part ? named(part.url) : undefined;
+    const name = part.url !== undefined ? named(part.url) : undefined;
     if (name === undefined || name.tenant !== scope.tenant) return part;
     try {
       const file = await store.head(scope, name.id);

@@ -29,15 +29,15 @@ export async function mappedTask(task: Task, map: MapPart): Promise<Task> {
 
 /** The same for an event or an answer with its form. */
 export async function mappedEvent(event: StreamResponse, map: MapPart): Promise<StreamResponse> {
-  if ('task' in event) {
+  if (event.task !== undefined) {
     const task = await mappedTask(event.task, map);
     return task === event.task ? event : { task };
   }
-  if ('message' in event) {
+  if (event.message !== undefined) {
     const message = await mappedMessage(event.message, map);
     return message === event.message ? event : { message };
   }
-  if ('artifactUpdate' in event) {
+  if (event.artifactUpdate !== undefined) {
     const { artifact } = event.artifactUpdate;
     const mapped = await mappedMessage(artifact, map);
     return mapped === artifact ? event : { artifactUpdate: { ...event.artifactUpdate, artifact: mapped } };

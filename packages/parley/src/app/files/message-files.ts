@@ -42,7 +42,7 @@ export interface MessageWithFiles {
 
 /** True for a raw part that becomes a file. */
 export function isLargePart(part: Part, inlineBytes: number): boolean {
-  return 'raw' in part && bytesInBase64(part.raw) > inlineBytes;
+  return part.raw !== undefined && bytesInBase64(part.raw) > inlineBytes;
 }
 
 /**
@@ -78,7 +78,7 @@ export class MessageFiles {
     let at = 0;
     return mappedMessage(message, async (part) => {
       at += 1;
-      if (!('raw' in part) || !isLargePart(part, inlineBytes)) return part;
+      if (part.raw === undefined || !isLargePart(part, inlineBytes)) return part;
       const place = JSON.stringify([scope.agent, scope.tenant, scope.owner, message.messageId, at, part.raw]);
       const id = (await sha256Hex(place)).slice(0, 32);
       const url = urlOf(scope, id);

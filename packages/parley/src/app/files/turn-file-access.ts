@@ -37,11 +37,11 @@ export class TurnFileAccess implements TurnFiles {
 
   async open(part: Part): Promise<ReadFile> {
     const { filename, mediaType } = part;
-    if ('raw' in part) {
+    if (part.raw !== undefined) {
       const bytes = fromBase64(part.raw);
       return readable({ filename, mediaType, size: bytes.length }, once(bytes));
     }
-    if (!('url' in part)) throw noFile('must be a part with raw or url');
+    if (part.url === undefined) throw noFile('must be a part with raw or url');
     const { keeper, scope, named, signal, patience } = this.#options;
     const name = named(part.url);
     if (name === undefined) throw noFile('is no file of this server. Other urls are not fetched');

@@ -34,9 +34,10 @@ export function apiKey(key: Secret, options: ApiKeyOptions = {}): SchemeCredenti
     {
       title: 'an API key',
       schemeName,
-      fits: (scheme) => (scheme === undefined ? place !== undefined : 'apiKeySecurityScheme' in scheme),
+      fits: (scheme) => (scheme === undefined ? place !== undefined : scheme.apiKeySecurityScheme !== undefined),
       prove: async ({ scheme, signal }) => {
-        const wanted = scheme !== undefined && 'apiKeySecurityScheme' in scheme ? scheme.apiKeySecurityScheme : place;
+        const wanted =
+          scheme !== undefined && scheme.apiKeySecurityScheme !== undefined ? scheme.apiKeySecurityScheme : place;
         if (wanted === undefined) return {};
         const current = await source.current(signal);
         const proof = placed(current, wanted);

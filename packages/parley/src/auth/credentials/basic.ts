@@ -30,7 +30,7 @@ export function basic(options: BasicOptions): SchemeCredentials {
       schemeName,
       fits: (scheme) =>
         scheme === undefined ||
-        ('httpAuthSecurityScheme' in scheme && /^basic$/i.test(scheme.httpAuthSecurityScheme.scheme)),
+        (scheme.httpAuthSecurityScheme !== undefined && /^basic$/i.test(scheme.httpAuthSecurityScheme.scheme)),
       prove: async () => ({ headers }),
     },
   ]);

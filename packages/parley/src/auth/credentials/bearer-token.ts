@@ -19,9 +19,13 @@ export function bearerToken(token: Secret, options: { readonly scheme?: string }
       title: 'a bearer token',
       schemeName,
       fits: (scheme) => {
-        if (scheme === undefined || 'oauth2SecurityScheme' in scheme || 'openIdConnectSecurityScheme' in scheme)
+        if (
+          scheme === undefined ||
+          scheme.oauth2SecurityScheme !== undefined ||
+          scheme.openIdConnectSecurityScheme !== undefined
+        )
           return true;
-        return 'httpAuthSecurityScheme' in scheme && /^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme);
+        return scheme.httpAuthSecurityScheme !== undefined && /^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme);
       },
       prove: async ({ signal }) => ({ headers: bearerHeader(await source.current(signal)) }),
       renew: ({ signal }, { proof }) => source.renew(tokenOf(proof.headers), signal),

@@ -159,18 +159,19 @@ function serverAt(issuer: string, urls: SchemeUrls): OAuth.AuthorizationServer {
 }
 
 function urlsOf(scheme: SecurityScheme): SchemeUrls {
-  if ('openIdConnectSecurityScheme' in scheme) return { metadata: scheme.openIdConnectSecurityScheme.openIdConnectUrl };
-  if (!('oauth2SecurityScheme' in scheme)) return {};
+  if (scheme.openIdConnectSecurityScheme !== undefined)
+    return { metadata: scheme.openIdConnectSecurityScheme.openIdConnectUrl };
+  if (scheme.oauth2SecurityScheme === undefined) return {};
   const { flows, oauth2MetadataUrl: metadata } = scheme.oauth2SecurityScheme;
-  if ('authorizationCode' in flows) {
+  if (flows.authorizationCode !== undefined) {
     const { tokenUrl: token, authorizationUrl: authorization } = flows.authorizationCode;
     return { token, authorization, metadata };
   }
-  if ('deviceCode' in flows) {
+  if (flows.deviceCode !== undefined) {
     const { tokenUrl: token, deviceAuthorizationUrl: deviceAuthorization } = flows.deviceCode;
     return { token, deviceAuthorization, metadata };
   }
-  return { metadata, ...('clientCredentials' in flows && { token: flows.clientCredentials.tokenUrl }) };
+  return { metadata, ...(flows.clientCredentials !== undefined && { token: flows.clientCredentials.tokenUrl }) };
 }
 
 function originOf(url: string): string | undefined {

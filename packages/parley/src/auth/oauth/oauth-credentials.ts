@@ -56,9 +56,9 @@ export class OAuthCredentials implements CredentialKind {
 
   fits(scheme: SecurityScheme | undefined): boolean {
     if (scheme === undefined) return true;
-    if ('httpAuthSecurityScheme' in scheme) return /^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme);
-    if (!('oauth2SecurityScheme' in scheme))
-      return 'openIdConnectSecurityScheme' in scheme && this.#server.isMeantBy(scheme);
+    if (scheme.httpAuthSecurityScheme !== undefined) return /^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme);
+    if (scheme.oauth2SecurityScheme === undefined)
+      return scheme.openIdConnectSecurityScheme !== undefined && this.#server.isMeantBy(scheme);
     // A scheme that the caller has named is also served by another flow.
     const isOwnFlow = this.#grant.flow in scheme.oauth2SecurityScheme.flows || this.schemeName !== undefined;
     return isOwnFlow && this.#server.isMeantBy(scheme);

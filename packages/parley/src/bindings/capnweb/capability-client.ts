@@ -99,7 +99,7 @@ export class CapnwebAgent implements Disposable {
     decoded.catch(started.reject);
     started.promise.catch(() => {});
     const id = decoded.then((value) => {
-      if ('task' in value) return value.task.id;
+      if (value.task !== undefined) return value.task.id;
       throw invalidAnswer('The agent answered with a message, so that there is no task');
     });
     id.catch(() => {});

@@ -209,6 +209,6 @@ function release({ subscription, release }: StartedWatch): void {
 }
 
 function isLast(event: StreamResponse): boolean {
-  if ('statusUpdate' in event) return isTerminal(event.statusUpdate.status.state);
-  return 'message' in event || ('task' in event && isTerminal(event.task.status.state));
+  if (event.statusUpdate !== undefined) return isTerminal(event.statusUpdate.status.state);
+  return event.message !== undefined || (event.task !== undefined && isTerminal(event.task.status.state));
 }

@@ -125,7 +125,7 @@ export class FeedSource {
   #wireOf(item: StreamItem): unknown {
     const { textOf, isModel } = this.#options;
     const { event } = item;
-    if (isModel && ('artifactUpdate' in event || 'statusUpdate' in event)) {
+    if (isModel && (event.artifactUpdate !== undefined || event.statusUpdate !== undefined)) {
       this.lastLength = eventBytes(event);
       return toWire(event);
     }
@@ -137,8 +137,8 @@ export class FeedSource {
 
 /** True for an event with which a feed ends. */
 function isLast(event: StreamResponse, followsTurn: boolean): boolean {
-  if ('message' in event) return true;
-  if ('artifactUpdate' in event) return false;
-  const { state } = 'task' in event ? event.task.status : event.statusUpdate.status;
+  if (event.message !== undefined) return true;
+  if (event.artifactUpdate !== undefined) return false;
+  const { state } = event.task !== undefined ? event.task.status : event.statusUpdate.status;
   return isTerminal(state) || (followsTurn && isInterrupted(state));
 }

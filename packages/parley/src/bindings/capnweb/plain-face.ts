@@ -175,16 +175,17 @@ export function helloFor(given: unknown, { securitySchemes = {} }: AgentCard): H
 }
 
 const isBearer = (scheme: SecurityScheme) =>
-  'httpAuthSecurityScheme' in scheme && scheme.httpAuthSecurityScheme.scheme.toLowerCase() === 'bearer';
-const isLogin = (scheme: SecurityScheme) => 'oauth2SecurityScheme' in scheme || 'openIdConnectSecurityScheme' in scheme;
+  scheme.httpAuthSecurityScheme !== undefined && scheme.httpAuthSecurityScheme.scheme.toLowerCase() === 'bearer';
+const isLogin = (scheme: SecurityScheme) =>
+  scheme.oauth2SecurityScheme !== undefined || scheme.openIdConnectSecurityScheme !== undefined;
 
 /** The schemes that take a credential of each type. */
 const KINDS_OF_SCHEMES: ReadonlyMap<string, (scheme: SecurityScheme) => boolean> = new Map([
   ['bearer', (scheme) => isBearer(scheme) || isLogin(scheme)],
-  ['apikey', (scheme) => 'apiKeySecurityScheme' in scheme],
+  ['apikey', (scheme) => scheme.apiKeySecurityScheme !== undefined],
   ['oauth2', (scheme) => isLogin(scheme) || isBearer(scheme)],
-  ['mtls', (scheme) => 'mtlsSecurityScheme' in scheme],
-  ['custom', (scheme) => 'httpAuthSecurityScheme' in scheme && !isBearer(scheme)],
+  ['mtls', (scheme) => scheme.mtlsSecurityScheme !== undefined],
+  ['custom', (scheme) => scheme.httpAuthSecurityScheme !== undefined && !isBearer(scheme)],
 ] satisfies [string, (scheme: SecurityScheme) => boolean][]);
 
 /** The text of a credential; `undefined` for the certificate of the connection. */

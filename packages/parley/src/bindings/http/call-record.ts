@@ -38,7 +38,7 @@ export function recordAnswer(
   record: CallRecord,
   response: OperationTypes[OperationName]['response'] | StreamItem['event'],
 ): void {
-  if (response === undefined || !('task' in response)) return;
+  if (response === undefined || !('task' in response) || response.task === undefined) return;
   record.taskId ??= response.task.id;
   record.contextId ??= response.task.contextId;
 }

@@ -29,7 +29,7 @@ function limitDepths(request: OperationTypes[OperationName]['request'], levels: 
   if (!('message' in request)) return;
   limitDepth('message.metadata', request.message.metadata, levels);
   for (const [at, part] of request.message.parts.entries()) {
-    if ('data' in part) limitDepth(`message.parts[${at}].data`, part.data, levels);
+    if (part.data !== undefined) limitDepth(`message.parts[${at}].data`, part.data, levels);
     limitDepth(`message.parts[${at}].metadata`, part.metadata, levels);
   }
 }

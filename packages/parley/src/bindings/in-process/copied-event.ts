@@ -4,7 +4,7 @@ import type { StreamResponse, TaskArtifactUpdateEvent } from '../../model/stream
 
 /** A copy of a valid event. The caller may change it: it shares no object with the event. */
 export function copiedEvent(event: StreamResponse): StreamResponse {
-  if ('artifactUpdate' in event && isTextOnly(event.artifactUpdate))
+  if (event.artifactUpdate !== undefined && isTextOnly(event.artifactUpdate))
     return { artifactUpdate: textUpdate(event.artifactUpdate) };
   return cloneJson(event);
 }
@@ -12,7 +12,7 @@ export function copiedEvent(event: StreamResponse): StreamResponse {
 /** True if the update holds no objects but its artifact and the parts of that, as most chunks do. */
 function isTextOnly({ artifact, metadata }: TaskArtifactUpdateEvent): boolean {
   if (metadata !== undefined || artifact.metadata !== undefined || artifact.extensions !== undefined) return false;
-  for (const part of artifact.parts) if (!('text' in part) || part.metadata !== undefined) return false;
+  for (const part of artifact.parts) if (part.text === undefined || part.metadata !== undefined) return false;
   return true;
 }
 

@@ -8,11 +8,11 @@ const WRAPPED = 'data_part_compat';
 
 /** Writes a part. 0.3 has no place for the file name and media type of a text or data part: they are lost. */
 export function writePart(dialect: Dialect, part: Part): object {
-  if ('text' in part) {
+  if (part.text !== undefined) {
     const { text, metadata } = part;
     return dialect.kinds ? { kind: 'text', text, metadata } : { text, metadata };
   }
-  return 'data' in part ? writeData(dialect, part) : writeFile(dialect, part);
+  return part.data !== undefined ? writeData(dialect, part) : writeFile(dialect, part);
 }
 
 function writeData({ kinds }: Dialect, part: DataPart): object {
@@ -25,10 +25,10 @@ function writeData({ kinds }: Dialect, part: DataPart): object {
 function writeFile({ kinds }: Dialect, part: RawPart | UrlPart): object {
   const { filename: name, mediaType: mimeType, metadata } = part;
   if (kinds) {
-    const content = 'raw' in part ? { bytes: part.raw } : { uri: part.url };
+    const content = part.raw !== undefined ? { bytes: part.raw } : { uri: part.url };
     return { kind: 'file', file: { ...content, mimeType, name }, metadata };
   }
-  const content = 'raw' in part ? { fileWithBytes: part.raw } : { fileWithUri: part.url };
+  const content = part.raw !== undefined ? { fileWithBytes: part.raw } : { fileWithUri: part.url };
   return { file: { ...content, mimeType, name }, metadata };
 }
 

@@ -43,12 +43,12 @@ function isList(operation: OperationName): boolean {
  * are the artifacts known to be complete. A message stays one.
  */
 function callbackEvents(event: StreamResponse): object[] {
-  if ('statusUpdate' in event) return [statusEvent(event.statusUpdate)];
-  if ('artifactUpdate' in event) {
+  if (event.statusUpdate !== undefined) return [statusEvent(event.statusUpdate)];
+  if (event.artifactUpdate !== undefined) {
     const { taskId, contextId, artifact, append, lastChunk } = event.artifactUpdate;
     return [{ type: 'artifact', taskId, contextId, artifact: writeArtifact(KINDS, artifact), append, lastChunk }];
   }
-  if ('message' in event) return [writeMessage(KINDS, event.message)];
+  if (event.message !== undefined) return [writeMessage(KINDS, event.message)];
   const { id: taskId, contextId, status, artifacts = [] } = event.task;
   const state = statusEvent({ taskId, contextId, status });
   const isOver = isTerminal(status.state);

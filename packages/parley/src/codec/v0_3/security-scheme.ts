@@ -6,21 +6,22 @@ import type { Members } from './members-reader.js';
  * Writes a scheme with its kind in `type`. Device flows and the flag for PKCE are lost; undefined if nothing is left.
  */
 export function writeSecurityScheme(scheme: SecurityScheme): object | undefined {
-  if ('apiKeySecurityScheme' in scheme) {
+  if (scheme.apiKeySecurityScheme !== undefined) {
     const { location, ...rest } = scheme.apiKeySecurityScheme;
     return { type: 'apiKey', in: location, ...rest };
   }
-  if ('httpAuthSecurityScheme' in scheme) return { type: 'http', ...scheme.httpAuthSecurityScheme };
-  if ('openIdConnectSecurityScheme' in scheme) return { type: 'openIdConnect', ...scheme.openIdConnectSecurityScheme };
-  if ('mtlsSecurityScheme' in scheme) return { type: 'mutualTLS', ...scheme.mtlsSecurityScheme };
+  if (scheme.httpAuthSecurityScheme !== undefined) return { type: 'http', ...scheme.httpAuthSecurityScheme };
+  if (scheme.openIdConnectSecurityScheme !== undefined)
+    return { type: 'openIdConnect', ...scheme.openIdConnectSecurityScheme };
+  if (scheme.mtlsSecurityScheme !== undefined) return { type: 'mutualTLS', ...scheme.mtlsSecurityScheme };
   const { flows, ...rest } = scheme.oauth2SecurityScheme;
   const written = writeFlows(flows);
   return written && { type: 'oauth2', ...rest, flows: written };
 }
 
 function writeFlows(flows: OAuthFlows): object | undefined {
-  if ('deviceCode' in flows) return undefined;
-  if (!('authorizationCode' in flows)) return flows;
+  if (flows.deviceCode !== undefined) return undefined;
+  if (flows.authorizationCode === undefined) return flows;
   const { pkceRequired: _, ...flow } = flows.authorizationCode;
   return { authorizationCode: flow };
 }

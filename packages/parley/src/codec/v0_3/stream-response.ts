@@ -8,15 +8,15 @@ import { artifactReader, taskReader, taskStatusReader, writeArtifact, writeTask,
 
 /** Writes an event or a direct answer: bare with its kind, or as the only member of an object. */
 export function writeStreamResponse(dialect: Dialect, { event, last = false }: StreamItem): object {
-  if ('artifactUpdate' in event) {
+  if (event.artifactUpdate !== undefined) {
     const update = writeArtifactUpdate(dialect, event.artifactUpdate);
     return dialect.kinds ? update : { artifactUpdate: update };
   }
-  if ('statusUpdate' in event) {
+  if (event.statusUpdate !== undefined) {
     const update = writeStatusUpdate(dialect, event.statusUpdate, last);
     return dialect.kinds ? update : { statusUpdate: update };
   }
-  if ('task' in event) {
+  if (event.task !== undefined) {
     const task = writeTask(dialect, event.task);
     return dialect.kinds ? task : { task };
   }

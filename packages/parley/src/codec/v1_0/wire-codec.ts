@@ -38,7 +38,7 @@ type ResponseType = NonNullable<(typeof OPERATIONS)[UnaryOperationName]['respons
 /** The responses as JSON. Tasks keep the text that the storage has. */
 const ENCODERS: { readonly [Type in ResponseType]: (response: ModelTypes[Type]) => string } = {
   SendMessageResponse: (answer) =>
-    'task' in answer ? `{"task":${HandedTask.textOf(answer.task)}}` : JSON.stringify(answer),
+    answer.task !== undefined ? `{"task":${HandedTask.textOf(answer.task)}}` : JSON.stringify(answer),
   Task: HandedTask.textOf,
   ListTasksResponse: (list) => {
     const { nextPageToken, pageSize, totalSize } = list;

@@ -28,9 +28,9 @@ export async function readNotification(text: string): Promise<ReadNotification> 
 
 /** The id of the task that an event is about. */
 export function taskIdOf(event: StreamResponse): string | undefined {
-  if ('task' in event) return event.task.id;
-  if ('message' in event) return event.message.taskId;
-  return 'statusUpdate' in event ? event.statusUpdate.taskId : event.artifactUpdate.taskId;
+  if (event.task !== undefined) return event.task.id;
+  if (event.message !== undefined) return event.message.taskId;
+  return event.statusUpdate !== undefined ? event.statusUpdate.taskId : event.artifactUpdate.taskId;
 }
 
 function parsed(text: string): unknown {

@@ -61,13 +61,13 @@ function invalidEvent(fault: string): InvalidAgentResponseError {
 
 /** The state an event announces; `undefined` for an artifact. */
 export function announcedState(event: TaskEvent): TaskState | undefined {
-  if ('statusUpdate' in event) return event.statusUpdate.status.state;
-  return 'task' in event ? event.task.status.state : undefined;
+  if (event.statusUpdate !== undefined) return event.statusUpdate.status.state;
+  return event.task !== undefined ? event.task.status.state : undefined;
 }
 
 /** The input of the turn that an event of its agent is. */
 export function inputOf(event: StreamResponse): AgentEventInput {
-  if ('message' in event) return 'message';
+  if (event.message !== undefined) return 'message';
   const state = announcedState(event);
   return state === undefined ? 'chunk' : INPUTS[state];
 }
@@ -86,15 +86,16 @@ export function statusEvent(
 
 /** The fault of an event that belongs to another task, or that an agent may not publish. */
 function foreign(event: StreamResponse, address: TaskAddress): string | undefined {
-  if ('message' in event) {
+  if (event.message !== undefined) {
     const { taskId = address.taskId, contextId } = event.message;
     return notByAgent(event.message) ?? otherTask(address, taskId, contextId);
   }
-  if ('task' in event) {
+  if (event.task !== undefined) {
     const { id, contextId, status, artifacts } = event.task;
     return otherTask(address, id, contextId) ?? wrongState(status.state) ?? repeatedArtifact(artifacts);
   }
-  if ('artifactUpdate' in event) return otherTask(address, event.artifactUpdate.taskId, event.artifactUpdate.contextId);
+  if (event.artifactUpdate !== undefined)
+    return otherTask(address, event.artifactUpdate.taskId, event.artifactUpdate.contextId);
   const { taskId, contextId, status } = event.statusUpdate;
   const problem = otherTask(address, taskId, contextId) ?? wrongState(status.state);
   return problem ?? (status.message && notByAgent(status.message));

@@ -49,7 +49,7 @@ export class EarlierReplies {
       if (one !== undefined && !kept.has(one.asks)) kept.set(one.asks, one);
     };
     const questions = (await records()).flatMap(({ event }) => {
-      const { state, message } = 'statusUpdate' in event ? event.statusUpdate.status : {};
+      const { state, message } = event.statusUpdate !== undefined ? event.statusUpdate.status : {};
       return state === 'TASK_STATE_AUTH_REQUIRED' && message !== undefined ? [message.messageId] : [];
     });
     for (const questionId of new Set(questions.toReversed().slice(0, MOST_QUESTIONS))) keep(await answer(questionId));

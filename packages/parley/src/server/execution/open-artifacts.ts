@@ -90,7 +90,7 @@ export class OpenArtifacts {
 
   /** Records everything that comes before a status or a whole task. */
   before(event: Exclude<TaskEvent, ArtifactEvent>): void {
-    if ('task' in event) {
+    if (event.task !== undefined) {
       this.release('status');
       this.#growing.clear();
       return this.#open.clear();
@@ -196,7 +196,7 @@ function countsParts({ extensions = [] }: Artifact): boolean {
 }
 
 function hasText({ parts }: Artifact): boolean {
-  return parts.some((part) => 'text' in part);
+  return parts.some((part) => part.text !== undefined);
 }
 
 function marked({ artifactUpdate }: ArtifactEvent): ArtifactEvent {

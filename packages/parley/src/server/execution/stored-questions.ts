@@ -156,7 +156,7 @@ function recordOf(hash: string, data: JsonObject): Message {
 function recorded<Data>(known: Remembered | undefined): Data | undefined {
   if (known === undefined || !('reply' in known.outcome)) return undefined;
   const [part] = known.outcome.reply.parts;
-  return part !== undefined && 'data' in part && isObject(part.data) ? (part.data as Data) : undefined;
+  return part !== undefined && part.data !== undefined && isObject(part.data) ? (part.data as Data) : undefined;
 }
 
 /** The key of the answer to a question. */
@@ -172,7 +172,7 @@ function yieldKey({ id }: TaskKey, turn: number): string {
 function sealedIn({ outcome }: Remembered): string | undefined {
   if (!('reply' in outcome)) return undefined;
   const [part] = outcome.reply.parts;
-  return part !== undefined && 'text' in part ? part.text : '';
+  return part !== undefined && part.text !== undefined ? part.text : '';
 }
 
 /** A reply opens only for its own task. */

@@ -105,7 +105,8 @@ export class TaskStreams {
     const endsAfter = (record: LogRecord) => {
       if (record.seq <= seq) return false;
       seq = record.seq;
-      if (record.turn === SNAPSHOT_TURN && 'task' in record.event) builder = new TaskBuilder(record.event.task);
+      if (record.turn === SNAPSHOT_TURN && record.event.task !== undefined)
+        builder = new TaskBuilder(record.event.task);
       else builder.apply(record);
       const answers = end.answersAfter(record);
       isOver = answers === true;
@@ -199,7 +200,7 @@ class ResumedStream implements ItemSource {
       const { value } = this.#next;
       // The log may begin with a snapshot. The turn that waits for authorization may go on, with chunks that would be
       // there twice.
-      const isStatus = value instanceof LogRecord && 'statusUpdate' in value.event;
+      const isStatus = value instanceof LogRecord && value.event.statusUpdate !== undefined;
       return isStatus ? { done: false, value: this.#first(value) } : waiting;
     }
     const next = this.#next;
@@ -268,7 +269,7 @@ class TurnEnd {
 
   /** Count of messages from callers after the message of the turn; -1 if the task does not have that message yet. */
   #sentSince({ event }: LogRecord): number {
-    const history = 'task' in event ? (event.task.history ?? []) : [];
+    const history = event.task !== undefined ? (event.task.history ?? []) : [];
     const sent = history.filter(({ role }) => role === 'ROLE_USER').map(({ messageId }) => messageId);
     const own = sent.indexOf(this.#message.messageId);
     return own < 0 ? -1 : sent.length - 1 - own;

@@ -76,7 +76,7 @@ export class TurnContext implements RequestContext {
   get text(): string {
     let text: string | undefined;
     for (const part of (this.#message ?? this.#turn.message).parts) {
-      if ('text' in part) text = text === undefined ? part.text : `${text}\n${part.text}`;
+      if (part.text !== undefined) text = text === undefined ? part.text : `${text}\n${part.text}`;
     }
     return text ?? '';
   }

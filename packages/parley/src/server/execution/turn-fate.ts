@@ -38,7 +38,7 @@ export function turnFate(
 export function authorizationEnd({ state, message }: TaskStatus): number | undefined {
   if (state !== 'TASK_STATE_AUTH_REQUIRED') return undefined;
   for (const part of message?.parts ?? []) {
-    if (!('data' in part) || !isObject(part.data) || !isObject(part.data.authorization)) continue;
+    if (part.data === undefined || !isObject(part.data) || !isObject(part.data.authorization)) continue;
     const end = Date.parse(String(part.data.authorization.expiresAt));
     if (!Number.isNaN(end)) return end;
   }

@@ -104,7 +104,7 @@ export class TurnLog implements ArtifactLog {
     this.#bytes += bytes;
     if (this.#builder === undefined) {
       this.#early.push({ event, bytes });
-    } else if ('artifactUpdate' in event) {
+    } else if (event.artifactUpdate !== undefined) {
       this.#artifacts ??= new OpenArtifacts(this, this.#context.artifactEnd);
       return this.#artifacts.take(event, bytes);
     } else {
@@ -162,7 +162,7 @@ export class TurnLog implements ArtifactLog {
     const extras = this.#isEntering || state === 'TASK_STATE_CANCELED' ? this.#extras(state) : undefined;
     this.#isEntering = false;
     this.#seq += 1;
-    const timed = 'artifactUpdate' in event ? event : this.#timed(event);
+    const timed = event.artifactUpdate !== undefined ? event : this.#timed(event);
     const record = LogRecord.of(this.#seq, this.#held?.turn ?? 0, timed, extras, bytes);
     this.#builder?.apply(record);
     this.#bytesSinceSnapshot += bytes;
@@ -187,7 +187,7 @@ export class TurnLog implements ArtifactLog {
   #timed(event: Exclude<TaskEvent, ArtifactEvent>): TaskEvent {
     this.#lastTimestamp = Math.max(this.#context.clock.now(), this.#lastTimestamp);
     const timestamp = timestampAt(this.#lastTimestamp);
-    if ('task' in event) return { task: { ...event.task, status: { ...event.task.status, timestamp } } };
+    if (event.task !== undefined) return { task: { ...event.task, status: { ...event.task.status, timestamp } } };
     const update = event.statusUpdate;
     return { statusUpdate: { ...update, status: { ...update.status, timestamp } } };
   }
@@ -206,8 +206,8 @@ export class TurnLog implements ArtifactLog {
 
 /** The size of a task after an event; undefined if only a walk through the task tells. */
 function sizeAfter(event: TaskEvent, bytes: number, before: number): number | undefined {
-  if ('statusUpdate' in event) return before;
-  return 'artifactUpdate' in event && event.artifactUpdate.append ? before + bytes - CHUNK_FRAME : undefined;
+  if (event.statusUpdate !== undefined) return before;
+  return event.artifactUpdate?.append ? before + bytes - CHUNK_FRAME : undefined;
 }
 
 /** The turn of a claim as the storage knows it. */

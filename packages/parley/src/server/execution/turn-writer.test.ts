@@ -85,9 +85,9 @@ function stage({ isOpen = true }: { readonly isOpen?: boolean } = {}) {
 }
 
 function textOf({ event }: LogRecord): string {
-  if ('artifactUpdate' in event) return event.artifactUpdate.artifact.artifactId;
-  const [part] = 'statusUpdate' in event ? (event.statusUpdate.status.message?.parts ?? []) : [];
-  return part && 'text' in part ? part.text.slice(0, 1) : '';
+  if (event.artifactUpdate !== undefined) return event.artifactUpdate.artifact.artifactId;
+  const [part] = event.statusUpdate !== undefined ? (event.statusUpdate.status.message?.parts ?? []) : [];
+  return part && part.text !== undefined ? part.text.slice(0, 1) : '';
 }
 
 /** Resolves to true if a promise has settled. */

@@ -188,11 +188,11 @@ export class Turn implements EventSink, WrittenTurn {
     } catch (error) {
       return this.refuse(error);
     }
-    if (!('message' in event)) this.#writer ??= new TurnWriter(this.#context, this);
+    if (event.message === undefined) this.#writer ??= new TurnWriter(this.#context, this);
     const log = this.#writer?.log;
     // A direct message needs no log.
     if (log === undefined) return this.advance(inputOf(event), { event }) ?? SETTLED;
-    const bytes = 'message' in event ? messageBytes(event.message) : eventBytes(event);
+    const bytes = event.message !== undefined ? messageBytes(event.message) : eventBytes(event);
     const excess = log.excess(bytes);
     if (excess === undefined) return this.advance(inputOf(event), { event, bytes }) ?? SETTLED;
     return this.advance(excess) ?? Promise.reject(new TurnOverError());
@@ -240,7 +240,7 @@ export class Turn implements EventSink, WrittenTurn {
   #perform(effect: TurnEffect, given: Given): Promise<void> | undefined {
     switch (effect.do) {
       case 'append event':
-        if (given.event && 'message' in given.event) return this.#appendMessage(given.event.message);
+        if (given.event && given.event.message !== undefined) return this.#appendMessage(given.event.message);
         return given.event && this.#writer?.append(given.event, given.bytes);
       case 'append status':
         return void this.#appendStatus(effect.state, effect.text);
@@ -423,7 +423,7 @@ export class Turn implements EventSink, WrittenTurn {
     const opening = this.#draft?.opening;
     switch (content) {
       case 'reply': {
-        if (event === undefined || !('message' in event)) return;
+        if (event === undefined || event.message === undefined) return;
         const { taskId: _none, ...message } = event.message;
         return opening?.resolve({ kind: 'reply', message });
       }

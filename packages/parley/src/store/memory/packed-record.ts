@@ -14,7 +14,7 @@ const FEW = 4;
 
 /** An event as the JSON of a finished task's log keeps it. A number is a reference to the task. */
 type PackedEvent =
-  | { task: PackedSnapshot }
+  | { task: PackedSnapshot; artifactUpdate?: undefined }
   | Extract<TaskEvent, { statusUpdate: unknown }>
   | { artifactUpdate: Omit<TaskArtifactUpdateEvent, 'artifact'> & { artifact: PackedArtifact | number } };
 
@@ -90,7 +90,7 @@ export class RecordPacker {
     let run: ChunkRun | undefined;
     for (const record of records) {
       const { event } = record;
-      const update = 'artifactUpdate' in event ? event.artifactUpdate : undefined;
+      const update = event.artifactUpdate !== undefined ? event.artifactUpdate : undefined;
       const place = update === undefined ? -1 : this.#placeOf(update.artifact);
       const range = update && this.#rangeOf(place, update);
       const flags = update && range && this.#chunkFlags(record, update);
@@ -108,12 +108,12 @@ export class RecordPacker {
   /** The short form of a record that has an event with the usual members, and nothing else. */
   #short({ turn, event, history, metadata }: LogRecord, place: number): PackedRecord | undefined {
     if (history !== undefined || metadata !== undefined) return undefined;
-    if ('artifactUpdate' in event) {
+    if (event.artifactUpdate !== undefined) {
       const flags = this.#flags(event.artifactUpdate);
       const isWhole = this.#artifacts[place] === event.artifactUpdate.artifact;
       return isWhole && flags !== undefined ? [KIND.artifact, turn, place, flags] : undefined;
     }
-    if ('statusUpdate' in event) {
+    if (event.statusUpdate !== undefined) {
       const { statusUpdate } = event;
       const { status } = statusUpdate;
       if (!this.#hasItsIds(statusUpdate) || memberCount(statusUpdate) !== 3) return undefined;
@@ -132,13 +132,13 @@ export class RecordPacker {
   }
 
   #event(event: TaskEvent, place: number, range: PartsRange | undefined): PackedEvent {
-    if ('artifactUpdate' in event) {
+    if (event.artifactUpdate !== undefined) {
       const { artifact } = event.artifactUpdate;
       const isWhole = this.#artifacts[place] === artifact;
       const packed = range === undefined ? artifact : { ...artifact, parts: [range.from, range.to] as const };
       return { artifactUpdate: { ...event.artifactUpdate, artifact: isWhole ? place : packed } };
     }
-    return 'task' in event ? { task: this.#snapshot(event.task) } : event;
+    return event.task !== undefined ? { task: this.#snapshot(event.task) } : event;
   }
 
   #snapshot(task: Task): PackedSnapshot {
@@ -303,7 +303,7 @@ function timedStatus(state: number, timestamp: string): TaskStatus {
 
 /** Puts the values in place of the references, so that the members keep their order. */
 function eventOf(event: PackedEvent, task: Task): TaskEvent {
-  if ('artifactUpdate' in event) {
+  if (event.artifactUpdate !== undefined) {
     const update = event.artifactUpdate;
     const { artifact } = update;
     if (typeof artifact === 'number') update.artifact = artifactAt(artifact, task);
@@ -311,7 +311,7 @@ function eventOf(event: PackedEvent, task: Task): TaskEvent {
       const place = task.artifacts?.findIndex(({ artifactId }) => artifactId === artifact.artifactId) ?? -1;
       artifact.parts = new PartsCursor(artifactAt(place, task).parts).slice(...artifact.parts);
     }
-  } else if ('task' in event) {
+  } else if (event.task !== undefined) {
     const shown = event.task;
     if (typeof shown.history === 'number') shown.history = (task.history ?? []).slice(0, shown.history);
   }

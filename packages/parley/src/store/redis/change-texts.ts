@@ -188,5 +188,5 @@ function hasOnlyChunks({ head, snapshot, records }: Append): boolean {
 }
 
 function isChunk({ event, history, metadata }: LogRecord): boolean {
-  return 'artifactUpdate' in event && history === undefined && metadata === undefined;
+  return event.artifactUpdate !== undefined && history === undefined && metadata === undefined;
 }
