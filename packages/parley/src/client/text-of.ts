@@ -1,5 +1,4 @@
 import type { Artifact } from '../model/artifact.js';
-import { isObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part, TextPart } from '../model/part.js';
 import type { AskResult, SendMessageResponse } from '../model/stream-response.js';
@@ -13,7 +12,8 @@ import { refuseArgument } from '../options/check-options.js';
  * @throws OptionsError for anything else, such as the answer around a task.
  */
 export function textOf(content: Task | Artifact | Message): string {
-  if (!isObject(content) || !('status' in content || Array.isArray(content.parts)))
+  const { status: given, parts: said } = Object(content) as { readonly status?: unknown; readonly parts?: unknown };
+  if (given === undefined && !Array.isArray(said))
     refuseArgument('textOf', 'a task, an artifact or a message, such as answer.task', content);
   if ('status' in content) {
     const { artifacts = [], status } = content;
