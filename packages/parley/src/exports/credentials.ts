@@ -12,6 +12,7 @@ import { checkOptions, refuseArgument } from '../options/check-options.js';
 import { closed, func, type OptionSchemas, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { silentLogger } from '../telemetry/logger.js';
+import { redactor as redactorOf } from '../telemetry/redaction.js';
 import { callerClock } from './runtime.js';
 import { fetchTrusting } from './trusting-fetch.js';
 
@@ -40,7 +41,7 @@ export type {
 } from '../auth/oauth/oauth-options.js';
 export type { TokenStore, Tokens } from '../auth/oauth/tokens.js';
 export { CredentialsError, type CredentialsFault } from '../errors/credentials-error.js';
-export { isSecretName, redactor } from '../telemetry/redaction.js';
+export { isSecretName } from '../telemetry/redaction.js';
 export { shownUrl, urlSecrets } from '../telemetry/shown-url.js';
 
 /** The ports of a client. Its requests reach private addresses only at origins that the caller has named. */
@@ -125,4 +126,15 @@ export function credentialedFetch(provider: CredentialProvider, options: Credent
     logger: silentLogger,
   });
   return guardedFetch(guard, send);
+}
+
+/**
+ * Makes a function that blanks out credentials in requests, headers, bodies, events and errors. It finds members of
+ * JSON and parameters by their names, credentials of HTTP by their scheme, and `secrets` anywhere, also if they are
+ * encoded. `names` are further secret names in lower case. Texts may be cut at any place.
+ * @throws OptionsError for anything but a list of secrets.
+ */
+export function redactor(secrets: readonly string[] = [], names?: ReadonlySet<string>): (text: string) => string {
+  if (!Array.isArray(secrets)) refuseArgument('redactor', 'a list of secrets', secrets);
+  return redactorOf(secrets, names);
 }

@@ -79,6 +79,7 @@ export function migrateSqlite(path: string): { readonly from: number; readonly t
  * @throws StorageError naming the file when it is not there, not ours, or in use.
  */
 export function vacuumSqlite(path: string): { readonly bytesBefore: number; readonly bytesAfter: number } {
+  if (typeof path !== 'string') refuseArgument('vacuumSqlite', 'the path of a database file', path);
   const bytesBefore = sizeOf(path);
   withFile(path, (db) => db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE);'));
   return { bytesBefore, bytesAfter: sizeOf(path) };
