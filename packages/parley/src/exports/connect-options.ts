@@ -72,6 +72,7 @@ export function checkConnectOptions(options: ConnectOptions & InProcessPath): vo
 
 /** @throws OptionsError for options of `fetchAgentCard` that are unknown or wrong. */
 export function checkFetchCardOptions(options: FetchCardOptions): void {
-  const schema = closed({ ...search, onDocument: Type.Optional(func) });
+  // Callers share one object of options with `connect`.
+  const schema = closed({ ...connect, onDocument: Type.Optional(func) });
   checkOptions({ subject: 'fetchAgentCard', schema, options });
 }
