@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FILES_EXTENSION } from 'parley-a2a/file-client';
+import { FILES_EXTENSION } from 'parley-a2a/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FileServer } from '../file-client/file-server.js';
 import { EmptyFolder, type ParleyResult, parley, RunningParley } from './parley.js';

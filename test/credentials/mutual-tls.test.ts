@@ -3,11 +3,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connect, memoryCardCache } from '../../packages/parley/src/exports/client.js';
 import { bearerToken, combinedCredentials } from '../../packages/parley/src/exports/credentials.js';
-import {
-  type MutualTlsOptions,
-  mutualTls,
-  type TlsIdentity,
-} from '../../packages/parley/src/exports/node-credentials.js';
+import { type MutualTlsOptions, mutualTls, type TlsIdentity } from '../../packages/parley/src/exports/node.js';
 import { type Authority, makeAuthority } from './certificates.js';
 import { startTlsAgent, type TlsAgent } from './tls-agent.js';
 

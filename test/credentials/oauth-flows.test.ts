@@ -9,7 +9,7 @@ import {
   type SchemeCredentials,
 } from '../../packages/parley/src/exports/credentials.js';
 import type { SecurityScheme } from '../../packages/parley/src/exports/index.js';
-import { loopbackRedirect } from '../../packages/parley/src/exports/node-credentials.js';
+import { loopbackRedirect } from '../../packages/parley/src/exports/node.js';
 import {
   type AuthorizationServer,
   CLIENT_SECRET,

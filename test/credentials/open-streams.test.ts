@@ -9,8 +9,7 @@ import {
 import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../packages/parley/src/exports/capnweb.js';
 import { connect, memoryCardCache } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
-import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
-import { mutualTls } from '../../packages/parley/src/exports/node-credentials.js';
+import { type A2AServerOptions, createA2AServer, mutualTls } from '../../packages/parley/src/exports/node.js';
 import { type AuthorizationServer, CLIENT_SECRET, startAuthorizationServer } from './authorization-server.js';
 import { makeAuthority } from './certificates.js';
 

@@ -1,6 +1,5 @@
 import type { AgentCard } from 'parley-a2a';
-import { type Client, type ConnectOptions, connect } from 'parley-a2a/client';
-import { FILES_EXTENSION } from 'parley-a2a/file-client';
+import { type Client, type ConnectOptions, connect, FILES_EXTENSION } from 'parley-a2a/client';
 
 /** A client of an agent whose files are on a server. */
 export function clientAt(url: string, options: ConnectOptions = {}): Promise<Client> {

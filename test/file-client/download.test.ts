@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { arrayBuffer } from 'node:stream/consumers';
+import { downloadFile } from 'parley-a2a/client';
 import { bearerToken } from 'parley-a2a/credentials';
-import { downloadFile } from 'parley-a2a/file-client';
 import { describe, expect, it } from 'vitest';
 import { clientAt } from './clients.js';
 import { FileServer } from './file-server.js';

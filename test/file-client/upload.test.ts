@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { connect } from 'parley-a2a/client';
-import { uploadFile } from 'parley-a2a/file-client';
+import { connect, uploadFile } from 'parley-a2a/client';
 import { expect, it } from 'vitest';
 import { cardAt, clientAt } from './clients.js';
 import { FileServer } from './file-server.js';

@@ -8,8 +8,7 @@ import * as auth from 'parley-a2a/auth';
 import { capnwebBinding } from 'parley-a2a/capnweb';
 import * as credentials from 'parley-a2a/credentials';
 import * as files from 'parley-a2a/files';
-import { createA2AHost, createA2AServer, credentialAuthenticator } from 'parley-a2a/node';
-import * as nodeCredentials from 'parley-a2a/node-credentials';
+import { createA2AHost, createA2AServer, credentialAuthenticator, loopbackRedirect, mutualTls } from 'parley-a2a/node';
 import * as pushReceiver from 'parley-a2a/push-receiver';
 import { createAgentHandler } from 'parley-a2a/server';
 import * as signing from 'parley-a2a/signing';
@@ -252,16 +251,6 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
       args: [provider, { card: createAgentHandler({ agent }).agentCard, trustedOrigins: [], fetch }],
     },
   },
-  'node-credentials': {
-    mutualTls: {
-      make: nodeCredentials.mutualTls,
-      args: [{ origins: ['https://agent.example'], identity, scheme: 's' }],
-    },
-    loopbackRedirect: {
-      make: async (options) => (await nodeCredentials.loopbackRedirect(options)).close(),
-      args: [{ open: () => {}, port: 0, path: '/callback' }],
-    },
-  },
   'push-receiver': {
     PushReceiver: {
       make: (options) => new pushReceiver.PushReceiver(options),
@@ -378,7 +367,6 @@ const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   credentials: 'CredentialsError SchemeCredentials combinedCredentials isSecretName redactor shownUrl urlSecrets'.split(
     ' ',
   ),
-  'node-credentials': [],
   'push-receiver': ['OptionsError'],
   signing: ['ENCRYPTION_EXTENSION', 'SIGNING_EXTENSION', 'UntrustedContentError', 'verifiedSigners'],
   files: ['FILES_EXTENSION', 'UploadOffsetError', 'countedBytes', 'isFileId'],
@@ -404,6 +392,14 @@ const OTHERS: Readonly<Record<string, Row>> = {
     make: createA2AServer,
     args: [{ ...agentOptions, ...hostOptions, tls, http: { stallMs: 1 }, allowAnonymous: true }],
   },
+  mutualTls: {
+    make: mutualTls,
+    args: [{ origins: ['https://agent.example'], identity, scheme: 's' }],
+  },
+  loopbackRedirect: {
+    make: async (options) => (await loopbackRedirect(options)).close(),
+    args: [{ open: () => {}, port: 0, path: '/callback' }],
+  },
   createA2AHost: { make: createA2AHost, args: [{ agents: { '/a': agentOptions }, ...hostOptions }] },
   createAgentHandler: { make: createAgentHandler, args: [{ ...agentOptions, ...hostOptions }] },
   grpcBinding: { make: grpcBinding, args: [{ port: 0, tls, maxStreams: 1, maxConnections: 1 }] },
@@ -417,7 +413,6 @@ const OTHERS: Readonly<Record<string, Row>> = {
 const MODULES = {
   auth,
   credentials,
-  'node-credentials': nodeCredentials,
   'push-receiver': pushReceiver,
   signing,
   files,

@@ -8,7 +8,7 @@ import { build } from 'rolldown';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const TAKEN =
-  /^(?:parley-a2a(?:\/(?:binding-kit|capnweb|client|file-client|kit|schema|tools))?|parley-a2a-(?:conformance|grpc|mcp))$/;
+  /^(?:parley-a2a(?:\/(?:binding-kit|capnweb|client|kit|tools|validation))?|parley-a2a-(?:conformance|grpc|mcp))$/;
 const LIBRARY = /^parley-a2a(?:\/(.+))?$/;
 const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 /** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */

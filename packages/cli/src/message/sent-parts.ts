@@ -1,7 +1,7 @@
 import { openAsBlob, readFileSync } from 'node:fs';
 import { A2AError, type Part } from 'parley-a2a';
 import type { Client } from 'parley-a2a/client';
-import { fileEndpoint, uploadFile } from 'parley-a2a/file-client';
+import { fileEndpoint, uploadFile } from 'parley-a2a/client';
 import type { Invocation } from '../command-line/invocation.js';
 import { TransferProgress } from '../output/transfer-progress.js';
 import { BegunUpload } from './begun-upload.js';

@@ -3,7 +3,7 @@ import { createReadStream, lstatSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { guardedFetch } from 'parley-a2a';
 import type { Client } from 'parley-a2a/client';
-import { type DownloadOptions, downloadFile, type FileDownload, isOwnUrl } from 'parley-a2a/file-client';
+import { type DownloadOptions, downloadFile, type FileDownload, isOwnUrl } from 'parley-a2a/client';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { TransferProgress } from '../output/transfer-progress.js';

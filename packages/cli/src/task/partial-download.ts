@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { PartialFile } from 'parley-a2a/file-client';
+import type { PartialFile } from 'parley-a2a/client';
 import { isThere, replaceBy } from './saved-files.js';
 
 /** The longest notes that are read, in bytes. */

@@ -62,6 +62,7 @@ export { UnauthenticatedError } from '../errors/standard-errors.js';
 export type { AgentCard, AgentInterface } from '../model/agent-card.js';
 export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 export type { Logger } from '../telemetry/logger.js';
+export * from './file-transfers.js';
 
 /** Options of a client. All have defaults. */
 export interface ConnectOptions extends InterfaceWishes, CallDefaults {

@@ -6,18 +6,15 @@ import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
 import * as fastify from './fastify.js';
-import * as fileClient from './file-client.js';
 import * as files from './files.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
 import * as node from './node.js';
-import * as nodeCredentials from './node-credentials.js';
 import * as pino from './pino.js';
 import * as postgres from './postgres.js';
 import * as pushReceiver from './push-receiver.js';
 import * as redis from './redis.js';
 import * as redisCache from './redis-cache.js';
-import * as schema from './schema.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
 import * as signing from './signing.js';
@@ -27,6 +24,7 @@ import * as storageEngine from './storage-engine.js';
 import * as testing from './testing.js';
 import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
+import * as validation from './validation.js';
 import * as web from './web.js';
 
 /** All names that applications can import. A removed name breaks applications. */
@@ -57,15 +55,20 @@ const NAMES = {
     'AgentCardError',
     'Client',
     'ConnectionError',
+    'FILES_EXTENSION',
     'IDEMPOTENT_SEND_EXTENSION',
     'STREAM_RESUME_EXTENSION',
     'TaskStream',
     'UnauthenticatedError',
     'connect',
+    'downloadFile',
     'fetchAgentCard',
+    'fileEndpoint',
+    'isOwnUrl',
     'joinedParts',
     'memoryCardCache',
     'textOf',
+    'uploadFile',
   ],
   auth: [
     'ANONYMOUS',
@@ -104,7 +107,6 @@ const NAMES = {
   ],
   express: ['toExpress'],
   fastify: ['toFastify'],
-  'file-client': ['FILES_EXTENSION', 'downloadFile', 'fileEndpoint', 'isOwnUrl', 'uploadFile'],
   hono: ['toHono'],
   index: [
     'A2AError',
@@ -160,6 +162,8 @@ const NAMES = {
     'credentialAuthenticator',
     'exportOwner',
     'isLocalHost',
+    'loopbackRedirect',
+    'mutualTls',
     'openAuditFile',
     'parseRate',
     'readCardKeys',
@@ -171,7 +175,6 @@ const NAMES = {
   'push-receiver': ['OptionsError', 'PushReceiver'],
   redis: ['RedisStorage', 'openRedisStorage', 'redisStatus'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
-  schema: ['violationsOf'],
   schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
   signing: [
     'ENCRYPTION_EXTENSION',
@@ -182,7 +185,6 @@ const NAMES = {
     'verifiedSigners',
     'verifySigned',
   ],
-  'node-credentials': ['loopbackRedirect', 'mutualTls'],
   server: [
     'A2AError',
     'AuthorizationError',
@@ -292,6 +294,7 @@ const NAMES = {
     'wait',
     'waitFor',
   ],
+  validation: ['violationsOf'],
 };
 
 it.each([
@@ -302,19 +305,16 @@ it.each([
   ['client', client],
   ['express', express],
   ['fastify', fastify],
-  ['file-client', fileClient],
   ['files', files],
   ['hono', hono],
   ['index', index],
   ['node', node],
-  ['node-credentials', nodeCredentials],
   ['pino', pino],
   ['auth', auth],
   ['postgres', postgres],
   ['push-receiver', pushReceiver],
   ['redis', redis],
   ['redis-cache', redisCache],
-  ['schema', schema],
   ['schemas', schemas],
   ['signing', signing],
   ['server', server],
@@ -324,6 +324,7 @@ it.each([
   ['tools', tools],
   ['testing', testing],
   ['v0_3', v0_3],
+  ['validation', validation],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);
 });

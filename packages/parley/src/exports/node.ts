@@ -41,6 +41,12 @@ import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
 export type { FileAuditLog, FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
+export {
+  type LoopbackRedirect,
+  type LoopbackRedirectOptions,
+  loopbackRedirect,
+} from '../adapters/node/loopback-redirect.js';
+export { type MutualTls, type MutualTlsOptions, mutualTls, type TlsIdentity } from '../adapters/node/mutual-tls.js';
 export type { ExportOwnerOptions } from '../adapters/node/owner-export.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
 export type { CredentialConfig } from '../app/credential-config.js';
