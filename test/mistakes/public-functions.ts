@@ -6,17 +6,14 @@ import * as client from 'parley-a2a/client';
 import * as credentials from 'parley-a2a/credentials';
 import * as express from 'parley-a2a/express';
 import * as fastify from 'parley-a2a/fastify';
-import * as fileClient from 'parley-a2a/file-client';
 import * as files from 'parley-a2a/files';
 import * as hono from 'parley-a2a/hono';
 import * as node from 'parley-a2a/node';
-import * as nodeCredentials from 'parley-a2a/node-credentials';
 import * as pino from 'parley-a2a/pino';
 import * as postgres from 'parley-a2a/postgres';
 import * as pushReceiver from 'parley-a2a/push-receiver';
 import * as redis from 'parley-a2a/redis';
 import * as redisCache from 'parley-a2a/redis-cache';
-import * as schema from 'parley-a2a/schema';
 import * as schemas from 'parley-a2a/schemas';
 import * as server from 'parley-a2a/server';
 import * as signing from 'parley-a2a/signing';
@@ -24,6 +21,7 @@ import * as sqlite from 'parley-a2a/sqlite';
 import * as storage from 'parley-a2a/storage';
 import * as testing from 'parley-a2a/testing';
 import * as tools from 'parley-a2a/tools';
+import * as validation from 'parley-a2a/validation';
 import * as aiSdk from 'parley-a2a-ai-sdk';
 import * as grpc from 'parley-a2a-grpc';
 import * as langgraph from 'parley-a2a-langgraph';
@@ -32,8 +30,8 @@ import * as openaiAgents from 'parley-a2a-openai-agents';
 import * as s3 from 'parley-a2a-s3';
 
 const MODULES: readonly object[] = [
-  ...[root, agentCalls, auth, capnweb, client, credentials, express, fastify, fileClient, files, hono, node],
-  ...[nodeCredentials, pino, postgres, pushReceiver, redis, redisCache, schema, schemas, server, signing, sqlite],
+  ...[root, agentCalls, auth, capnweb, client, credentials, express, fastify, files, hono, node],
+  ...[pino, postgres, pushReceiver, redis, redisCache, schemas, server, signing, sqlite, validation],
   ...[storage, testing, tools, aiSdk, grpc, langgraph, mcp, openaiAgents, s3],
 ];
 
