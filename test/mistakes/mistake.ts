@@ -4,7 +4,7 @@ import { runAgent, type TestedAgent } from 'parley-a2a/testing';
 
 /** The servers that the programs call. */
 export interface World {
-  /** An agent that anybody may call, and a client of it. */
+  /** An agent without authentication, and a client of it. */
   readonly url: string;
   readonly client: Client;
   /** An agent that asks for an API key. */

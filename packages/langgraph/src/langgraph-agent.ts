@@ -78,7 +78,8 @@ const schemas: OptionSchemas<LangGraphAgentOptions> = {
  * Makes an agent of a graph. Each context of a caller has its own thread. The text of the models becomes an artifact
  * that grows. An interrupt makes the task INPUT_REQUIRED, and the answer of the caller resumes the graph. A cancel and
  * the deadline abort the graph. Errors of the graph fail the task without details for the caller.
- * @throws OptionsError for unknown or wrong options, and if `resumable` is missing for a checkpointer that is derived from `MemorySaver`.
+ * @throws OptionsError for unknown or wrong options, and if `resumable` is missing for a checkpointer that is derived
+ * from `MemorySaver`.
  */
 export function langGraphAgent(options: LangGraphAgentOptions): AgentExecutor {
   checkOptions({ subject: 'langGraphAgent', schema: closed(schemas), options });

@@ -102,7 +102,7 @@ const NAMES = [
  * @throws OptionsError naming every wrong variable and every unknown `PARLEY_` variable, with what would be right.
  */
 export function readServerConfig(env: Environment, known: readonly string[] = []): ServerConfig {
-  if (Object(env) !== env) refuseArgument('readServerConfig', 'the variables, such as process.env', env);
+  if (Object(env) !== env) refuseArgument('readServerConfig', 'the variables of the environment', env);
   const settings = [...NAMES, ...known];
   const problems = unknownNames(env, 'PARLEY_', settings);
   const read = <T>(name: (typeof NAMES)[number], parse: (text: string) => T | undefined, right: string) => {

@@ -107,7 +107,7 @@ export async function startProcess({
   };
 }
 
-/** The options of an agent in any form. What is none is refused with them. */
+/** The options of an agent in any form. The check of the options refuses all other values. */
 function sourceOf(agent: TestedAgent): AgentOptions {
   if (Object(agent) !== agent) return { agent: agent as PlainAgent };
   if ('agent' in agent || 'handler' in agent) return agent;
