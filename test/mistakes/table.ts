@@ -463,7 +463,7 @@ const TESTS: readonly Mistake[] = [
   {
     name: 'the error of an agent under test',
     program: async () => {
-      const { error } = await runAgent(() => wrong(null).name, 'hello');
+      const { error } = await runAgent(() => (wrong(null) as { name: string }).name, 'hello');
       throw error;
     },
     prints: "TypeError: Cannot read properties of null (reading 'name')",

@@ -1,7 +1,7 @@
 import { OptionsError } from '../errors/options-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { SecurityRequirement } from '../model/security-scheme.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { Authentication, Authenticator, Credentials } from './authenticator.js';
 import type { User } from './user.js';
 

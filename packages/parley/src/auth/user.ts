@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 
 /** The user of a call, as an authenticator found it. */
 export interface User {

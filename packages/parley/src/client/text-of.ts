@@ -3,7 +3,7 @@ import type { Message } from '../model/message.js';
 import type { Part, TextPart } from '../model/part.js';
 import type { AskResult, SendMessageResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 
 /**
  * Returns the text of a task, an artifact or a message; `''` if there is none. Adjacent text parts of an artifact are

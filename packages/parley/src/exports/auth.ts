@@ -24,9 +24,10 @@ import {
   ClientCertificates as ClientCertificatesScheme,
   clientCertificatesSchema,
 } from '../auth/schemes/client-certificates.js';
-import { checkOptions, refuseArgument } from '../options/check-options.js';
+import { checkOptions } from '../options/check-options.js';
 import { closed } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { systemClock } from './runtime.js';
 
 export { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../auth/authenticator.js';

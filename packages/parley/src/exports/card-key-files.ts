@@ -1,9 +1,10 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { CardJwk, CardSigningOptions } from '../agent-card/signatures/card-signing-options.js';
 import { OptionsError } from '../errors/options-error.js';
-import { checkOptions, refuseArgument } from '../options/check-options.js';
+import { checkOptions } from '../options/check-options.js';
 import { closed, text } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 
 const { readFile } = process.getBuiltinModule('node:fs/promises');
 

@@ -8,9 +8,10 @@ import type { OAuthClientOptions, OAuthEndpoints } from '../auth/oauth/oauth-opt
 import { CredentialGuard, originOf } from '../client/credential-guard.js';
 import { credentialedFetch as guardedFetch, type PlainFetch } from '../client/credentialed-fetch.js';
 import type { AgentCard } from '../model/agent-card.js';
-import { checkOptions, refuseArgument } from '../options/check-options.js';
+import { checkOptions } from '../options/check-options.js';
 import { closed, func, type OptionSchemas, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { silentLogger } from '../telemetry/logger.js';
 import { redactor as redactorOf } from '../telemetry/redaction.js';
 import { callerClock } from './runtime.js';

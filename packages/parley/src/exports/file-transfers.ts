@@ -2,7 +2,7 @@ import type { FileAgent } from '../client/files/file-agent.js';
 import type { UploadedFile } from '../client/files/file-answers.js';
 import { type DownloadOptions, downloadFile as download, type FileDownload } from '../client/files/file-download.js';
 import { type UploadOptions, type UploadSource, uploadFile as upload } from '../client/files/file-upload.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { callerClock } from './runtime.js';
 
 export {

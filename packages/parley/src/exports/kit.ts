@@ -20,7 +20,7 @@ export { jsonFault } from '../model/json-fault.js';
 export { isInterrupted, isTerminal, TASK_STATES } from '../model/task-state.js';
 export { type EventFrame, FrameParser } from '../net/frame-parser.js';
 export { BY_VERB } from '../operations/operations.js';
-export { checkOptions, refuseArgument } from '../options/check-options.js';
+export { checkOptions } from '../options/check-options.js';
 export {
   anyOf,
   closed,
@@ -35,6 +35,7 @@ export {
   withMethod,
 } from '../options/option-schemas.js';
 export * as Type from '../options/option-types.js';
+export { refuseArgument } from '../options/refuse-argument.js';
 export { toBase64 } from '../runtime/base64-bytes.js';
 export { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 export { ignoreRejection } from '../runtime/settled.js';

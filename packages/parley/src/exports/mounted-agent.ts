@@ -1,4 +1,4 @@
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { AgentHandler } from './server.js';
 
 /** @throws OptionsError for an argument that is no agent of `createAgentHandler`, such as a server or a function. */

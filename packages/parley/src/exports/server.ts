@@ -11,7 +11,7 @@ import type { Exchange } from '../bindings/http/exchange.js';
 import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';

@@ -4,7 +4,7 @@ import type { Message } from '../model/message.js';
 import type { Part, RawPart, TextPart, UrlPart } from '../model/part.js';
 import type { AuthenticationInfo } from '../model/push-notification-config.js';
 import type { Task } from '../model/task.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import {
   artifactOf,
   authCredentials,

@@ -21,14 +21,6 @@ export function checkOptions<Options>({ subject, schema, options }: OptionsCheck
   return options;
 }
 
-/**
- * Refuses the argument of a function.
- * @throws OptionsError always, with what the function takes instead.
- */
-export function refuseArgument(subject: string, takes: string, given: unknown): never {
-  throw new OptionsError(subject, [`takes ${takes}, not ${kindOf(given)}`]);
-}
-
 /** One problem for each member of an entry that its list does not know, by the name of its owner. */
 export function unknownMembers(entry: object, known: readonly string[], owner: string): string[] {
   const names = Object.keys(entry).filter((name) => !known.includes(name));

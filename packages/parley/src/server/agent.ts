@@ -1,7 +1,7 @@
 import { isObject } from '../model/json.js';
 import { kindOf } from '../model/kind-of.js';
 import type { Part } from '../model/part.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { SETTLED } from '../runtime/settled.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { type EventQueue, MORE_FOLLOWS } from './event-queue.js';

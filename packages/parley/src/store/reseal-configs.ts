@@ -1,5 +1,5 @@
 import { SecretError } from '../errors/secret-error.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import type { DeliveryKey, PlacedPushConfig } from './push-storage.js';
 import { changedSecrets } from './sealed-configs.js';

@@ -3,7 +3,7 @@ import type { StreamResponse, TaskArtifactUpdateEvent } from '../model/stream-re
 import type { Task } from '../model/task.js';
 import { isTerminal, type TaskState } from '../model/task-state.js';
 import { violationsOf } from '../model/violations.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { ToolEvent } from '../tools/tool.js';
 import { toolEventsOf } from '../tools/tool-records.js';
 import { agentErrorIn, withCause } from './agent-errors.js';

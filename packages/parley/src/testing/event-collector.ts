@@ -1,6 +1,6 @@
 import type { StreamResponse, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../model/stream-response.js';
 import type { TaskState } from '../model/task-state.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { Clock } from '../runtime/clock.js';
 import { isFinal, isWaiting, type StreamEventOf, type StreamEventType, shown, statusOf } from './event-view.js';
 import { DEFAULT_WAIT_MS, WaitTimeoutError } from './waits.js';

@@ -1,4 +1,4 @@
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { ToolCall, ToolCallState, ToolEvent } from '../tools/tool.js';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 

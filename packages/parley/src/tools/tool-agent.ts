@@ -1,4 +1,4 @@
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { EventQueue } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';

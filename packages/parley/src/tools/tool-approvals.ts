@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { Task } from '../model/task.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { controlPart } from '../server/own-part.js';
 import { isNo, isReasonedNo, isYes } from './answer-reading.js';
 import { TOOLS_EXTENSION } from './tool-records.js';

@@ -6,7 +6,7 @@ import type { Part } from '../model/part.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import { isTerminal } from '../model/task-state.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { controlPart, OwnPart } from '../server/own-part.js';
 import {
   type AskedQuestion,

@@ -1,7 +1,7 @@
 import { OptionsError } from '../errors/options-error.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { JsonValue } from '../model/json.js';
-import { refuseArgument } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { Clock } from '../runtime/clock.js';
 import { type Tool, type ToolCall, type ToolContext, ToolError, type ToolListener } from './tool.js';
 import { checkedInput, DEFAULT_TOOL_LIMITS, jsonInput, runTool, type ToolLimits } from './tool-execution.js';

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { OptionsError } from '../../errors/options-error.js';
-import { refuseArgument } from '../../options/check-options.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 
 /**
  * A JSON file with a list of credentials, as a source for an authenticator. The file is parsed again only if it has

@@ -1,4 +1,4 @@
-import { refuseArgument } from '../../options/check-options.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 import { anyOf, closed, type OptionSchemas, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { Rate, RateLimiter } from './rate-limiter.js';

@@ -1,6 +1,6 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
 import type { SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
-import { refuseArgument } from '../../options/check-options.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 import type {
   CredentialProvider,
   CredentialRefusal,

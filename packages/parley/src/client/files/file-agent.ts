@@ -1,7 +1,7 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../../model/agent-card.js';
 import { FILES_EXTENSION, TUS_VERSION } from '../../operations/files-extension.js';
-import { refuseArgument } from '../../options/check-options.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 import type { Clock } from '../../runtime/clock.js';
 import { originOf } from '../credential-guard.js';
 import type { PlainFetch } from '../credentialed-fetch.js';

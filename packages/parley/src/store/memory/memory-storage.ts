@@ -1,4 +1,4 @@
-import { refuseArgument } from '../../options/check-options.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LocalStorage } from '../engine/local-storage.js';
 import type { LocalTables } from '../engine/local-tables.js';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 import type { TaskState } from '../../model/task-state.js';
-import { refuseArgument } from '../../options/check-options.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 import { stateOfNumber } from '../state-numbers.js';
 import { cannotOpen, lockFile, openForReading, openForWriting } from './open-file.js';
 import { SCHEMA_VERSION } from './schema.js';
