@@ -16,15 +16,24 @@ COPY package.json package-lock.json ./
 COPY packages/parley/package.json packages/parley/
 COPY packages/console/package.json packages/console/
 COPY packages/grpc/package.json packages/grpc/
+COPY packages/capnweb/package.json packages/capnweb/
+COPY packages/postgres/package.json packages/postgres/
+COPY packages/redis/package.json packages/redis/
+COPY packages/pino/package.json packages/pino/
+COPY packages/testing/package.json packages/testing/
 COPY examples/agents/package.json examples/agents/
 # Without the frameworks that the library can be put into: they are optional peers.
-RUN npm ci --omit=dev --legacy-peer-deps --workspace=packages/parley --workspace=packages/grpc --workspace=examples/agents --no-audit --no-fund
+RUN npm ci --omit=dev --legacy-peer-deps --workspace=packages/parley --workspace=packages/grpc --workspace=packages/capnweb --workspace=packages/pino --workspace=packages/postgres --workspace=packages/redis --workspace=examples/agents --no-audit --no-fund
 
 FROM ${BASE_IMAGE}
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=build /app/packages/parley/bundle packages/parley/bundle
 COPY --from=build /app/packages/grpc/dist packages/grpc/dist
+COPY --from=build /app/packages/capnweb/dist packages/capnweb/dist
+COPY --from=build /app/packages/pino/dist packages/pino/dist
+COPY --from=build /app/packages/postgres/dist packages/postgres/dist
+COPY --from=build /app/packages/redis/dist packages/redis/dist
 COPY --from=build /app/packages/console/bundle packages/console/bundle
 COPY --from=build /app/packages/console/dist/server packages/console/dist/server
 COPY --from=build /app/examples/agents/dist examples/agents/dist

@@ -14,6 +14,9 @@ const PROJECTS = withNeeds(workspaces().map(({ folder }) => folder)).filter((fol
   existsSync(join(root, folder, 'tsconfig.json')),
 );
 
+/** Projects that are built at once: a compiler keeps one core busy. */
+const AT_ONCE = 2;
+
 /** Files outside of the project that a bundle holds. */
 const BUNDLED = { 'packages/cli': ['docs/errors.json'] };
 
@@ -27,27 +30,56 @@ export async function build(wanted = PROJECTS) {
     await step('Compiling schemas', () => runOwn(['packages/parley/scripts/compile-schemas.mjs'], { quiet: true }));
     writeRecord({ ...record, schemas });
   }
+  const states = new Map();
   // A project is outdated if a project below it is.
   let below = schemas;
-  const built = [];
   for (const project of PROJECTS) {
-    const state = fingerprint(
+    below = fingerprint(
       [
         ...[`${project}/src`, `${project}/scripts`, `${project}/tsconfig.json`, `${project}/package.json`],
         ...(BUNDLED[project] ?? []),
       ],
       below,
     );
-    below = state;
-    if (!projects.includes(project)) continue;
-    if (readRecord()[project] === state && isBuilt(project)) continue;
+    states.set(project, below);
+  }
+  const present = readRecord();
+  const outdated = PROJECTS.filter(
+    (project) => projects.includes(project) && !(present[project] === states.get(project) && isBuilt(project)),
+  );
+  await eachAfterItsNeeds(outdated, async (project) => {
     // A bundle that fails may have replaced a part of the last one.
     writeRecord({ ...readRecord(), [project]: undefined });
     await step(`Building ${project}`, () => compile(project));
-    writeRecord({ ...readRecord(), [project]: state });
-    built.push(project);
+    writeRecord({ ...readRecord(), [project]: states.get(project) });
+  });
+  return outdated;
+}
+
+/**
+ * Builds some projects at once, each after those that it needs. After a failure no further one begins, and the error is
+ * thrown when none runs.
+ */
+async function eachAfterItsNeeds(projects, start) {
+  const waiting = new Set(projects);
+  const running = new Map();
+  const failures = [];
+  const isReady = (project) =>
+    withNeeds([project]).every((other) => other === project || !(waiting.has(other) || running.has(other)));
+  for (;;) {
+    const next = failures.length === 0 && running.size < AT_ONCE ? [...waiting].find(isReady) : undefined;
+    if (next !== undefined) {
+      waiting.delete(next);
+      const build = start(next).catch((error) => failures.push(error));
+      running.set(
+        next,
+        build.finally(() => running.delete(next)),
+      );
+    } else if (running.size > 0) {
+      await Promise.race(running.values());
+    } else break;
   }
-  return built;
+  if (failures.length > 0) throw failures[0];
 }
 
 async function compile(project) {

@@ -15,6 +15,16 @@ const NEWEST = 15;
  * Python 3 that the packages run on.
  */
 export async function pythonWith(requirements, leftOut, { least = LEAST } = {}) {
+  const { python, fault } = await environmentOf(requirements, least);
+  if (fault === undefined) return python;
+  const said = `${leftOut} left out: ${fault}`;
+  if (process.env.CI) throw new Error(said);
+  process.stdout.write(`${said}\n`);
+  return undefined;
+}
+
+/** The interpreter of an environment, which is made if it is missing, and what kept it from being made. */
+export async function environmentOf(requirements, least = LEAST) {
   const wanted = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const folder = join(root, '.cache', `python-${wanted}`);
   const python = join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
@@ -28,11 +38,7 @@ export async function pythonWith(requirements, leftOut, { least = LEAST } = {}) 
     else rmSync(folder, { recursive: true, force: true });
     return found;
   });
-  if (fault === undefined) return python;
-  const said = `${leftOut} left out: ${fault}`;
-  if (process.env.CI) throw new Error(said);
-  process.stdout.write(`${said}\n`);
-  return undefined;
+  return { python, fault };
 }
 
 /**

@@ -102,7 +102,7 @@ export function otherSuites() {
 }
 
 /** Suites that take minutes, the longest first. They begin before the others, so that none of them ends last. */
-const LONG_SUITES = ['package', 'oldest-node', 's3', 'frameworks', 'hosts', 'console', 'openapi'].map(runnerOf);
+const LONG_SUITES = ['console', 'package', 'oldest-node', 'hosts', 's3', 'openapi', 'frameworks'].map(runnerOf);
 
 function runnerOf(suite) {
   return `test/${suite}/run.mjs`;

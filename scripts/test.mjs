@@ -1,10 +1,12 @@
 // `npm test`: runs all checks, on a clean clone too. It lists the ten slowest test files, the seconds of all suites and
 // the tests that failed. The last line is `N passed, N failed`. With `--long`, tests with a long form run it: they read
 // TEST_LONG.
+import { join } from 'node:path';
 import { build } from './build.mjs';
 import { check } from './check.mjs';
 import { ensureInstalled } from './installation.mjs';
-import { main } from './processes.mjs';
+import { main, root } from './processes.mjs';
+import { environmentOf } from './python-environment.mjs';
 import {
   countLine,
   orderOf,
@@ -24,6 +26,17 @@ import {
 const PLACES = 3;
 /** Test files that vitest runs at once: `maxWorkers` in vitest.config.ts. */
 const VITEST_WORKERS = 2;
+
+/** Python packages that take long to arrive, in the order in which suites need them. */
+const PYTHON_PACKAGES = [
+  's3',
+  'frameworks/python/google-adk',
+  'frameworks/python/strands',
+  'frameworks/python/fasta2a',
+  'openapi',
+  'interop/python',
+  'interop/python-0.3',
+].map((folder) => join(root, 'test', folder, 'requirements.txt'));
 
 await main(async () => {
   const env = process.argv.includes('--long') ? { TEST_LONG: '1' } : {};
@@ -46,7 +59,9 @@ await main(async () => {
   const { beside, alone } = orderOf(otherSuites());
   const suiteJobs = beside.map(({ script, isDatabase }) => ({ isDatabase, run: () => runSuite(script) }));
   const checkJob = { run: async () => results.push(await told('checks', check())) };
-  await runJobs([{ workers: VITEST_WORKERS, run: runTests }, checkJob, ...suiteJobs], PLACES);
+  // It waits for the network, and the first suites use none of it.
+  const packagesJob = { workers: 0, run: installPython };
+  await runJobs([packagesJob, { workers: VITEST_WORKERS, run: runTests }, checkJob, ...suiteJobs], PLACES);
   for (const script of alone) await runSuite(script);
   const counts = sum(results);
   process.stdout.write(`${slowestLines(slowest, suites)}\n`);
@@ -56,6 +71,11 @@ await main(async () => {
   process.stdout.write(`${countLine(counts)}\n`);
   return counts.failed === 0 ? 0 : 1;
 });
+
+/** A suite that lacks its packages says so itself. */
+async function installPython() {
+  for (const requirements of PYTHON_PACKAGES) await environmentOf(requirements);
+}
 
 async function told(name, counting) {
   const began = performance.now();

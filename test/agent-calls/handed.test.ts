@@ -3,7 +3,6 @@ import { createServer, request as open } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { textOf } from 'parley-a2a';
 import { AGENT_CALLS_EXTENSION, type AgentTarget } from 'parley-a2a/agent-calls';
-import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from 'parley-a2a/capnweb';
 import {
   type Interceptor,
   MemoryStorage,
@@ -11,6 +10,7 @@ import {
   type StreamItem,
   systemClock,
 } from 'parley-a2a/server';
+import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from 'parley-a2a-capnweb';
 import { grpcBinding, grpcTransport } from 'parley-a2a-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Agents, executor, taskOf } from './world.js';

@@ -66,7 +66,7 @@ export const WORDS: readonly WordRule[] = [
   {
     name: 'SQL',
     words: /\b(?:SELECT|INSERT (?:OR \w+ )?INTO|DELETE FROM|CREATE (?:TABLE|INDEX|UNIQUE)|UPDATE \w+ SET|PRAGMA)\b/,
-    rooms: ['store/sqlite/', 'store/postgres/'],
+    rooms: ['store/sqlite/'],
   },
   {
     name: 'types of a host',
@@ -97,6 +97,8 @@ const STREAMS = /\bprocess\.(?:stdout|stderr)\b|\bconsole\.|from 'node:console'/
 export const SINKS: Readonly<Record<string, readonly WordRule[]>> = {
   'packages/conformance': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
   'packages/durable-object': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
+  'packages/redis': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
+  'packages/postgres': [{ name: 'a stream of the process', words: STREAMS, rooms: [] }],
   'packages/cli': [
     {
       name: 'a stream of the process',

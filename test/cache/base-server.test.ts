@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createA2AHost } from '../../packages/parley/src/exports/node.js';
-import { openRedisCache } from '../../packages/parley/src/exports/redis-cache.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openRedisCache } from '../../packages/redis/src/index.js';
 import { ExampleServer } from '../interop/example-server.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 import { endingsWhile } from './call-endings.js';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { newWebSocketRpcSession } from 'capnweb';
 import { A2AError, type ErrorCode } from 'parley-a2a';
-import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a/capnweb';
+import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a-capnweb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
-import { DEFAULT_SESSION_LIMITS } from '../../packages/parley/src/bindings/capnweb/session-limits.js';
+import { DEFAULT_SESSION_LIMITS } from '../../packages/capnweb/src/binding/session-limits.js';
 import { OPERATION_NAMES } from '../../packages/parley/src/operations/operations.js';
 import { HELLO, message, type RemoteEntrance, refusal, servedAgent } from './session-world.js';
 

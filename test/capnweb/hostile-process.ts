@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { CapnwebBindingOptions } from 'parley-a2a/capnweb';
+import type { CapnwebBindingOptions } from 'parley-a2a-capnweb';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 

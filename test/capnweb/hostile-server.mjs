@@ -1,5 +1,5 @@
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import { createA2AServer } from 'parley-a2a/node';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 
 // Tells its parent where it listens, and its memory whenever it is asked.
 const server = createA2AServer({

@@ -1,6 +1,6 @@
 import { RpcTarget } from 'capnweb';
 import { ApiKeys, anyOf, BearerTokens } from 'parley-a2a/auth';
-import { LoggingCallback } from 'parley-a2a/capnweb';
+import { LoggingCallback } from 'parley-a2a-capnweb';
 import { describe, expect, it, vi } from 'vitest';
 import { refusal, servedAgent } from './session-world.js';
 

@@ -1,7 +1,7 @@
 import { newWebSocketRpcSession } from 'capnweb';
 import type { AgentCard, Task } from 'parley-a2a';
-import { type CapnwebBindingOptions, capnwebBinding } from 'parley-a2a/capnweb';
 import { type A2AServerOptions, createA2AServer } from 'parley-a2a/node';
+import { type CapnwebBindingOptions, capnwebBinding } from 'parley-a2a-capnweb';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { newWebSocketRpcSession, RpcTarget } from 'capnweb';
 import { type AgentCard, connect, type StreamResponse } from 'parley-a2a';
-import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a/capnweb';
+import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a-capnweb';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 

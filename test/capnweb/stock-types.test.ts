@@ -1,5 +1,5 @@
 import { newWebSocketRpcSession, type RpcStub } from 'capnweb';
-import type { A2AService } from 'parley-a2a/capnweb';
+import type { A2AService } from 'parley-a2a-capnweb';
 import { expect, expectTypeOf, it } from 'vitest';
 
 it("our interfaces work as types of the stock client's stubs", () => {

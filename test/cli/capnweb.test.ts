@@ -1,5 +1,5 @@
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import { createA2AServer } from 'parley-a2a/node';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parley } from './parley.js';
 

@@ -102,6 +102,7 @@ describe('the tool and its Node.js', () => {
       'parley-a2a': `file:${at('packed/parley-a2a-0.1.0.tgz')}`,
       'parley-a2a-cli': `file:${at('packed/parley-a2a-cli-0.1.0.tgz')}`,
       'parley-a2a-console': `file:${at('packed/parley-a2a-console-0.1.0.tgz')}`,
+      'parley-a2a-testing': `file:${at('packed/parley-a2a-testing-0.1.0.tgz')}`,
     });
     expect(stdout).toMatch(/^Next: (?:npm --prefix \S+ run pack && )?cd \S+ && npm install && npm start$/m);
   });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING, capnwebTransport } from '../../packages/capnweb/src/index.js';
 import type { ClientTransport, TransportCall } from '../../packages/parley/src/client/client-transport.js';
-import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING, capnwebTransport } from '../../packages/parley/src/exports/capnweb.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { TurnBudget } from '../../packages/parley/src/runtime/turn-budget.js';
 import { CapnwebPeer } from '../support/capnweb-peer.js';

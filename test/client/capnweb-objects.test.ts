@@ -1,7 +1,7 @@
 import type { AgentExecutor } from 'parley-a2a';
-import { capnwebBinding, connectCapnweb } from 'parley-a2a/capnweb';
 import { A2AError } from 'parley-a2a/client';
 import { type A2AServerOptions, createA2AServer } from 'parley-a2a/node';
+import { capnwebBinding, connectCapnweb } from 'parley-a2a-capnweb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ResettingProxy } from '../support/resetting-proxy.js';
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { wsClients } from '../../packages/parley/src/adapters/node/ws-client-socket.js';
-import type { SchemesByName } from '../../packages/parley/src/auth/in-band-credential.js';
-import { CAPNWEB_BINDING } from '../../packages/parley/src/bindings/capnweb/binding-uris.js';
-import { CapnwebClientTransport } from '../../packages/parley/src/bindings/capnweb/capnweb-client-transport.js';
-import type { ClientSocket } from '../../packages/parley/src/bindings/capnweb/client-socket.js';
+import { CAPNWEB_BINDING } from '../../packages/capnweb/src/binding/binding-uris.js';
+import { CapnwebClientTransport } from '../../packages/capnweb/src/binding/capnweb-client-transport.js';
+import type { ClientSocket } from '../../packages/capnweb/src/binding/client-socket.js';
+import type { SchemesByName } from '../../packages/capnweb/src/binding/in-band-credential.js';
+import { wsClients } from '../../packages/capnweb/src/sockets/ws-client-socket.js';
 import { openedWebSocket } from '../../packages/parley/src/bindings/http/web-socket-port.js';
 import type { TransportCall } from '../../packages/parley/src/client/client-transport.js';
 import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';

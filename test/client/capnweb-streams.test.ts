@@ -1,10 +1,10 @@
 import type { AgentExecutor } from 'parley-a2a';
-import { CAPNWEB_BINDING, type CapnwebTransportOptions, capnwebBinding, capnwebTransport } from 'parley-a2a/capnweb';
 import { type AgentCard, type ConnectOptions, connect } from 'parley-a2a/client';
 import { bearerToken } from 'parley-a2a/credentials';
 import { type A2AServerOptions, createA2AServer } from 'parley-a2a/node';
 import { type Authenticator, systemClock } from 'parley-a2a/server';
 import { MemoryStorage } from 'parley-a2a/storage';
+import { CAPNWEB_BINDING, type CapnwebTransportOptions, capnwebBinding, capnwebTransport } from 'parley-a2a-capnweb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Client } from '../../packages/parley/src/client/client.js';
 import { ResettingProxy } from '../support/resetting-proxy.js';

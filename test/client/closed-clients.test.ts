@@ -1,6 +1,6 @@
 import { type A2AServer, type AgentExecutor, ConnectionError, connect, createA2AServer } from 'parley-a2a';
-import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport, connectCapnweb } from 'parley-a2a/capnweb';
 import type { ConnectOptions } from 'parley-a2a/client';
+import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport, connectCapnweb } from 'parley-a2a-capnweb';
 import { grpcBinding, grpcTransport } from 'parley-a2a-grpc';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CapnwebPeer } from '../support/capnweb-peer.js';

@@ -1,6 +1,6 @@
 import { connect } from 'parley-a2a';
-import { capnwebBinding, capnwebTransport } from 'parley-a2a/capnweb';
 import { createA2AHost } from 'parley-a2a/node';
+import { capnwebBinding, capnwebTransport } from 'parley-a2a-capnweb';
 import { grpcBinding, grpcTransport } from 'parley-a2a-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ClientBinding } from '../../packages/parley/src/client/client-transport.js';

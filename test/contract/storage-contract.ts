@@ -39,6 +39,8 @@ const PARTS = {
   places: [scopesContract, claimingContract, listsContract, keepingContract, deliveriesContract, commitsContract],
   /** It encrypts the configurations of webhooks. */
   secrets: [pushConfigurationsContract, deliveriesContract],
+  /** It loses its thread: only tests with many calls meet that. */
+  thread: [scopesContract, equalIdsContract, logsContract, deliveriesContract, commitsContract],
 } as const;
 
 /**

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { EqualTimers } from '../../packages/parley/src/runtime/equal-timers.js';
-import { withBoundedReads } from '../../packages/parley/src/server/execution/bounded-reads.js';
+import { steadyStorage } from '../../packages/parley/src/server/execution/steady-storage.js';
 import { interceptedStorage, type StorageCall } from '../../packages/parley/src/store/intercepted-storage.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { sealedStorage } from '../../packages/parley/src/store/sealed-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { mortalStorage } from '../../packages/parley/src/testing/mortal-storage.js';
+import { mortalStorage } from '../../packages/testing/src/mortal-storage.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { EVERY_CALL } from './storage/every-call.js';
 
@@ -60,7 +60,7 @@ describe('a wrapped storage', () => {
   it('that others share has bounded reads, those of idempotency keys too', async () => {
     const clock = new ManualClock();
     const hung = interceptedStorage(new MemoryStorage({ clock }), () => new Promise(() => {}), { shared: true });
-    const storage = withBoundedReads(hung, new EqualTimers(clock, 1_000));
+    const storage = steadyStorage(hung, new EqualTimers(clock, 1_000));
     const ended: string[] = [];
     for (const name of CALLS) {
       EVERY_CALL[name](storage).catch(({ code }: { readonly code: string }) => ended.push(`${name} ${code}`));

@@ -6,6 +6,7 @@ import { type CopiedCounts, copyStorage, type TaskStorage } from '../../packages
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { type BoundAgent, MountedAgent, stateOf } from '../hosts/mounted-agent.js';
 import { type Body, collect, type Frame, saying } from '../interop/wire.js';
+import { BACKENDS } from '../support/backends.js';
 
 /** A database that is one end of a copy. */
 export interface CopyEnd {
@@ -122,7 +123,7 @@ export function testCopy(world: CopyWorld): void {
       ids = { asked, held, done };
     }
 
-    const copied = await copyStorage({ from: source.url, to: target.url });
+    const copied = await copyStorage({ from: source.url, to: target.url, backends: BACKENDS });
     expect(copied).toMatchObject({ tasks: 3, turns: 2, pushConfigs: 1, present: 0 });
 
     hook.answers = true;
@@ -156,9 +157,9 @@ export function testCopy(world: CopyWorld): void {
       await using served = await serving(end);
       await served.agent.send(saying('done'));
     }
-    await expect(copyStorage({ from: source.url, to: target.url })).rejects.toThrow(/has 1 tasks already/);
-    const both = { from: source.url, to: target.url, resume: true };
-    const again = async (): Promise<CopiedCounts> => copyStorage(both);
+    const both = { from: source.url, to: target.url, backends: BACKENDS };
+    await expect(copyStorage(both)).rejects.toThrow(/has 1 tasks already/);
+    const again = async (): Promise<CopiedCounts> => copyStorage({ ...both, resume: true });
     expect(await again()).toMatchObject({ tasks: 1, present: 0 });
     expect(await again()).toMatchObject({ tasks: 1, present: 1 });
     await using served = await serving(target);
@@ -174,7 +175,7 @@ export function testCopy(world: CopyWorld): void {
     }
     const told: string[] = [];
     const onProgress = (tasks: number, all: number) => void told.push(`${tasks}/${all}`);
-    await copyStorage({ from: source.url, to: target.url, onProgress });
+    await copyStorage({ from: source.url, to: target.url, backends: BACKENDS, onProgress });
     expect(told).toEqual(['5/5']);
   });
 }

@@ -1,9 +1,9 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type MutualTlsOptions, mutualTls, type TlsIdentity } from '../../packages/mutual-tls/src/index.js';
 import { connect, memoryCardCache } from '../../packages/parley/src/exports/client.js';
 import { bearerToken, combinedCredentials } from '../../packages/parley/src/exports/credentials.js';
-import { type MutualTlsOptions, mutualTls, type TlsIdentity } from '../../packages/parley/src/exports/node.js';
 import { type Authority, makeAuthority } from './certificates.js';
 import { startTlsAgent, type TlsAgent } from './tls-agent.js';
 

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../packages/capnweb/src/index.js';
 import { grpcBinding, grpcTransport } from '../../packages/grpc/src/index.js';
+import { mutualTls } from '../../packages/mutual-tls/src/index.js';
 import {
   type Authenticator,
   ClientCertificates,
   OAuth2,
   OpenIdConnect,
 } from '../../packages/parley/src/exports/auth.js';
-import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../packages/parley/src/exports/capnweb.js';
 import { connect, memoryCardCache } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
-import { type A2AServerOptions, createA2AServer, mutualTls } from '../../packages/parley/src/exports/node.js';
+import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { type AuthorizationServer, CLIENT_SECRET, startAuthorizationServer } from './authorization-server.js';
 import { makeAuthority } from './certificates.js';
 

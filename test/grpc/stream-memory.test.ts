@@ -8,6 +8,8 @@ import { ANSWER, FLAG, headerBlock, RawConnection, word } from './raw-connection
 import { callHeaders, frame, sendMessageBytes } from './raw-http2.js';
 
 const MB = 1_000_000;
+/** Over one connection. With the fewer ones, a leak of 250 bytes in each call shows. */
+const CALLS = process.env.TEST_LONG === undefined ? 20_000 : 100_000;
 const CANCEL = 8;
 const SEND = { headers: { ':path': '/lf.a2a.v1.A2AService/SendMessage' } };
 const SUBSCRIBE = { headers: { ':path': '/lf.a2a.v1.A2AService/SubscribeToTask' } };
@@ -69,7 +71,7 @@ async function expectBack(served: Served, before: Memory, bound: number): Promis
 }
 
 describe('the memory of calls that are over', { timeout: 300_000 }, () => {
-  it('comes back while 100,000 calls pass over one connection', async () => {
+  it(`comes back while ${CALLS} calls pass over one connection`, async () => {
     const served = await servedApart();
     const read = bytesOf('GetTask', { id: await taskOf(served, 'hi') });
     const connection = greedy(served.port);
@@ -91,8 +93,8 @@ describe('the memory of calls that are over', { timeout: 300_000 }, () => {
     };
     await pass(5_000);
     const before = await served.memory();
-    await pass(100_000);
-    expect(connection.ended).toBe(105_000);
+    await pass(CALLS);
+    expect(connection.ended).toBe(5_000 + CALLS);
     // The connection is still open: it is the streams that are over.
     const after = await served.memory();
     expect(after.used - before.used).toBeLessThan(5 * MB);

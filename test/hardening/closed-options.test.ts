@@ -5,16 +5,17 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { guardedFetch } from 'parley-a2a';
 import { agentCalls } from 'parley-a2a/agent-calls';
 import * as auth from 'parley-a2a/auth';
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import * as credentials from 'parley-a2a/credentials';
 import * as files from 'parley-a2a/files';
-import { createA2AHost, createA2AServer, credentialAuthenticator, loopbackRedirect, mutualTls } from 'parley-a2a/node';
+import { createA2AHost, createA2AServer, credentialAuthenticator, loopbackRedirect } from 'parley-a2a/node';
 import * as pushReceiver from 'parley-a2a/push-receiver';
 import { createAgentHandler } from 'parley-a2a/server';
-import * as signing from 'parley-a2a/signing';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
 import * as mcp from 'parley-a2a-mcp';
+import { mutualTls } from 'parley-a2a-mutual-tls';
 import * as s3 from 'parley-a2a-s3';
+import * as signing from 'parley-a2a-signing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { OptionsError } from '../../packages/parley/src/errors/options-error.js';
 import { silentLogger as logger } from '../../packages/parley/src/telemetry/logger.js';
@@ -392,16 +393,13 @@ const OTHERS: Readonly<Record<string, Row>> = {
     make: createA2AServer,
     args: [{ ...agentOptions, ...hostOptions, tls, http: { stallMs: 1 }, allowAnonymous: true }],
   },
-  mutualTls: {
-    make: mutualTls,
-    args: [{ origins: ['https://agent.example'], identity, scheme: 's' }],
-  },
   loopbackRedirect: {
     make: async (options) => (await loopbackRedirect(options)).close(),
     args: [{ open: () => {}, port: 0, path: '/callback' }],
   },
   createA2AHost: { make: createA2AHost, args: [{ agents: { '/a': agentOptions }, ...hostOptions }] },
   createAgentHandler: { make: createAgentHandler, args: [{ ...agentOptions, ...hostOptions }] },
+  mutualTls: { make: mutualTls, args: [{ origins: ['https://agent.example'], identity, scheme: 's' }] },
   grpcBinding: { make: grpcBinding, args: [{ port: 0, tls, maxStreams: 1, maxConnections: 1 }] },
   capnwebBinding: { make: capnwebBinding, args: [{ limits: { connections: 1 }, batch: true }] },
   agentCalls: {
@@ -414,10 +412,9 @@ const MODULES = {
   auth,
   credentials,
   'push-receiver': pushReceiver,
-  signing,
   files,
 };
-const ALL = { ...MODULES, s3, mcp };
+const ALL = { ...MODULES, s3, mcp, signing };
 describe.each(Object.entries(ALL))('every export of parley-a2a/%s', (subpath, exported) => {
   it('has its row, so that a misspelt option is refused', () => {
     const named = [...Object.keys(ROWS[subpath] ?? {}), ...(WITHOUT_OPTIONS[subpath] ?? [])];

@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import repository from '../../vitest.config.js';
 
 /** The suite of the hosts needs packages of its own, which `run.mjs` installs; so it is not among the others. */
 const config = defineConfig({
+  // Packages beside the core take its sources, as the tests do: two copies would not know each other's errors.
+  resolve: repository.resolve ?? {},
   test: {
     include: ['test/hosts/*.test.ts'],
     setupFiles: [new URL('../support/watch-outputs.ts', import.meta.url).pathname],

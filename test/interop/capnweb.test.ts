@@ -1,6 +1,6 @@
 import { newHttpBatchRpcSession, newWebSocketRpcSession, type RpcStub } from 'capnweb';
 import type { AgentCard } from 'parley-a2a';
-import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a/capnweb';
+import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a-capnweb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { CapnwebPlainPeer, type PlainService } from './capnweb-plain-peer.js';
 import { ExampleServer } from './example-server.js';

@@ -1,4 +1,4 @@
-import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a/capnweb';
+import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a-capnweb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExampleServer } from './example-server.js';
 import { type Answer, type Body, reasonOf, saying, Wire } from './wire.js';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { capnwebBinding } from '../../packages/capnweb/src/index.js';
 import { NodeExchangeRequest } from '../../packages/parley/src/adapters/node/node-exchange-request.js';
-import { capnwebBinding } from '../../packages/parley/src/exports/capnweb.js';
 import { type A2AServerOptions, type AuditRecord, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { RawConnection } from '../support/raw-connection.js';
 

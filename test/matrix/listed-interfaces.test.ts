@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { grpcBinding, grpcTransport, type Listed } from '../../packages/grpc/src/index.js';
-import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import {
   CAPNWEB_BATCH_BINDING,
   CAPNWEB_BINDING,
   capnwebBinding,
   capnwebTransport,
-} from '../../packages/parley/src/exports/capnweb.js';
+} from '../../packages/capnweb/src/index.js';
+import { grpcBinding, grpcTransport, type Listed } from '../../packages/grpc/src/index.js';
+import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { type Client, type ConnectOptions, connect, textOf } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';

@@ -1,7 +1,7 @@
 import { newWebSocketRpcSession, RpcTarget } from 'capnweb';
 import { afterEach, describe, expect, it } from 'vitest';
+import { capnwebBinding } from '../../packages/capnweb/src/index.js';
 import { grpcBinding } from '../../packages/grpc/src/index.js';
-import { capnwebBinding } from '../../packages/parley/src/exports/capnweb.js';
 import { fileTransfer, memoryFileStore } from '../../packages/parley/src/exports/files.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { answerOf, callHeaders, frame, rawCall, rawSession, sendMessageBytes } from '../grpc/raw-http2.js';

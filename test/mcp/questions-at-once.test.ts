@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { AgentExecutor, Task } from 'parley-a2a';
 import { MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
-import { crashAndResume } from 'parley-a2a/testing';
 import {
   answerApprovals,
   answerQuestion,
@@ -12,6 +11,7 @@ import {
   toolQuestions,
 } from 'parley-a2a/tools';
 import { type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a-mcp';
+import { crashAndResume } from 'parley-a2a-testing';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { SqliteFiles } from '../contract/sqlite-files.js';
 import { HttpTools } from './http-tools.js';

@@ -1,6 +1,6 @@
 import { createA2AServer, textOf } from 'parley-a2a';
 import { type AgentCallsOptions, type AgentTarget, agentCalls } from 'parley-a2a/agent-calls';
-import { messageSigning, SIGNING_EXTENSION, signedCalls, verifiedSigners } from 'parley-a2a/signing';
+import { messageSigning, SIGNING_EXTENSION, signedCalls, verifiedSigners } from 'parley-a2a-signing';
 import { describe, expect, it } from 'vitest';
 import { executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';
 

@@ -1,5 +1,5 @@
 import type { Artifact, Message, StreamResponse, Task } from 'parley-a2a';
-import { SIGNING_EXTENSION, verifySigned } from 'parley-a2a/signing';
+import { SIGNING_EXTENSION, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changingEvents } from './wire.js';
 import { AUDIENCE, executor, keyPair, SignedWorld, taskOf } from './world.js';

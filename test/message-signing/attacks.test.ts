@@ -4,7 +4,7 @@ import type { Message, StreamResponse, Task } from 'parley-a2a';
 import { BearerTokens } from 'parley-a2a/auth';
 import type { ClientCallContext, Interceptor } from 'parley-a2a/client';
 import { bearerToken } from 'parley-a2a/credentials';
-import { ENCRYPTION_EXTENSION, verifiedSigners } from 'parley-a2a/signing';
+import { ENCRYPTION_EXTENSION, verifiedSigners } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changing, changingEvents, headerOf, signedAgain, withSignatures } from './wire.js';
 import { executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';

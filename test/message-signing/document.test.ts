@@ -24,7 +24,7 @@ it('the hashes of the example are those of its parts', () => {
 
 it('the library signs the text of the example', async () => {
   const { artifactsDigest, chainOf, messageText } = await import(
-    '../../packages/parley/src/signing/canonical-content.js'
+    '../../packages/signing/src/content/canonical-content.js'
   );
   const message = { ...JSON.parse(text), metadata: {}, referenceTaskIds: [], contextId: 'added' };
   message.parts[1].mediaType = '';

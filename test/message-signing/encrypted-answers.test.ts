@@ -1,8 +1,8 @@
 import type { StreamResponse } from 'parley-a2a';
 import { BearerTokens } from 'parley-a2a/auth';
 import { bearerToken } from 'parley-a2a/credentials';
-import { type MessageSigningOptions, signedCalls } from 'parley-a2a/signing';
 import { answerApprovals, defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
+import { type MessageSigningOptions, signedCalls } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changing } from './wire.js';
 import { AUDIENCE, executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';

@@ -1,6 +1,6 @@
 import type { Message, Part } from 'parley-a2a';
-import { ENCRYPTION_EXTENSION, verifySigned } from 'parley-a2a/signing';
 import { MemoryStorage } from 'parley-a2a/storage';
+import { ENCRYPTION_EXTENSION, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { changing, headerOf, signedAgain } from './wire.js';

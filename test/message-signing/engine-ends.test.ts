@@ -1,8 +1,8 @@
 import type { Client, StreamResponse, Task } from 'parley-a2a';
 import { connect } from 'parley-a2a';
-import { capnwebBinding } from 'parley-a2a/capnweb';
-import { SIGNING_EXTENSION, verifySigned } from 'parley-a2a/signing';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
+import { SIGNING_EXTENSION, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changingEvents } from './wire.js';
 import { WIRES } from './wires.js';

@@ -1,8 +1,8 @@
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import type { ConnectOptions } from 'parley-a2a/client';
-import { verifiedSigners } from 'parley-a2a/signing';
 import { MemoryStorage } from 'parley-a2a/storage';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
+import { verifiedSigners } from 'parley-a2a-signing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { WIRES } from './wires.js';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { A2AError } from 'parley-a2a';
 import { BearerTokens } from 'parley-a2a/auth';
 import { bearerToken } from 'parley-a2a/credentials';
-import { messageSigning, SIGNING_EXTENSION, signedCalls, verifiedSigners, verifySigned } from 'parley-a2a/signing';
+import { messageSigning, SIGNING_EXTENSION, signedCalls, verifiedSigners, verifySigned } from 'parley-a2a-signing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AUDIENCE, executor, keyPair, SignedWorld, taskOf } from './world.js';
 

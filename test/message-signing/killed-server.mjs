@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { agentCalls } from 'parley-a2a/agent-calls';
 import { createA2AServer } from 'parley-a2a/node';
-import { messageSigning, signedCalls, verifiedSigners } from 'parley-a2a/signing';
 import { openStorage } from 'parley-a2a/storage';
 import { grpcTransport } from 'parley-a2a-grpc';
+import { messageSigning, signedCalls, verifiedSigners } from 'parley-a2a-signing';
 
 const [, , database, file, port = '0', stuck] = process.argv;
 /** `called`: the agent that answers "call", and the options of its signed calls. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StreamResponse, Task } from 'parley-a2a';
 import { textOf } from 'parley-a2a/client';
-import { ENCRYPTION_EXTENSION, verifySigned } from 'parley-a2a/signing';
+import { ENCRYPTION_EXTENSION, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { SignedServer, sealedSetup } from './signed-server.js';
 import { AUDIENCE, SignedWorld, taskOf } from './world.js';

@@ -1,4 +1,4 @@
-import { SIGNING_EXTENSION, verifiedSigners, verifySigned } from 'parley-a2a/signing';
+import { SIGNING_EXTENSION, verifiedSigners, verifySigned } from 'parley-a2a-signing';
 import { expect, it } from 'vitest';
 import { AUDIENCE, executor, SignedWorld, taskOf } from './world.js';
 

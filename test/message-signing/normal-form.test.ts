@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Message, Part } from 'parley-a2a';
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import { MemoryStorage } from 'parley-a2a/storage';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';

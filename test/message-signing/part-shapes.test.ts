@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { Client, Part } from 'parley-a2a';
-import { capnwebBinding } from 'parley-a2a/capnweb';
-import { SIGNING_EXTENSION, verifySigned } from 'parley-a2a/signing';
 import { MemoryStorage } from 'parley-a2a/storage';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
+import { SIGNING_EXTENSION, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { changing } from './wire.js';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Artifact, StreamResponse } from 'parley-a2a';
 import type { ConnectOptions } from 'parley-a2a/client';
 import { PushReceiver } from 'parley-a2a/push-receiver';
-import { type SignedContent, verifySigned } from 'parley-a2a/signing';
+import { type SignedContent, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AUDIENCE, executor, SignedWorld } from './world.js';
 

@@ -1,5 +1,5 @@
 import type { Message } from 'parley-a2a';
-import { SIGNING_EXTENSION } from 'parley-a2a/signing';
+import { SIGNING_EXTENSION } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changing, headerOf, signaturesOf, signedAgain, withSignatures } from './wire.js';
 import { AUDIENCE, executor, keyPair, SignedWorld, taskOf } from './world.js';

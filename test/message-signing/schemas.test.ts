@@ -1,9 +1,9 @@
 import type { Part, Task } from 'parley-a2a';
 import type { OutgoingMessage } from 'parley-a2a/client';
 import { agentSchemas } from 'parley-a2a/schemas';
-import { ENCRYPTION_EXTENSION, verifySigned } from 'parley-a2a/signing';
 import { MemoryStorage } from 'parley-a2a/storage';
 import { answerApprovals, answerQuestion, defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
+import { ENCRYPTION_EXTENSION, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { AUDIENCE, executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';

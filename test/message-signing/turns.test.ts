@@ -1,7 +1,5 @@
 import type { Task } from 'parley-a2a';
-import { messageSigning, SIGNING_EXTENSION, verifiedSigners } from 'parley-a2a/signing';
 import { MemoryStorage } from 'parley-a2a/storage';
-import { crashAndResume } from 'parley-a2a/testing';
 import {
   answerApprovals,
   defineTool,
@@ -12,6 +10,8 @@ import {
   toolCalls,
   toolEventsOf,
 } from 'parley-a2a/tools';
+import { messageSigning, SIGNING_EXTENSION, verifiedSigners } from 'parley-a2a-signing';
+import { crashAndResume } from 'parley-a2a-testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { changingEvents } from './wire.js';

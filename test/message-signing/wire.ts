@@ -1,7 +1,7 @@
 import { FlattenedSign, importJWK, type JWK } from 'jose';
 import type { Message, StreamResponse } from 'parley-a2a';
 import type { ClientCallContext, Interceptor } from 'parley-a2a/client';
-import { type PrivateJwk, SIGNING_EXTENSION } from 'parley-a2a/signing';
+import { type PrivateJwk, SIGNING_EXTENSION } from 'parley-a2a-signing';
 
 /** Signatures of a message or an artifact. */
 export interface Signatures {

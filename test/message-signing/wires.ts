@@ -1,5 +1,5 @@
-import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a/capnweb';
 import type { ConnectOptions } from 'parley-a2a/client';
+import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a-capnweb';
 import { grpcTransport } from 'parley-a2a-grpc';
 
 /** Every binding in every version, with the options of its client. */

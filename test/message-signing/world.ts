@@ -17,7 +17,7 @@ import {
   type PublicJwk,
   type SignedCallsOptions,
   signedCalls,
-} from 'parley-a2a/signing';
+} from 'parley-a2a-signing';
 import { CapturingLogger } from '../support/engine.js';
 
 export const AUDIENCE = 'https://agents.example.com/orders';

@@ -55,7 +55,7 @@ describe('an old Node.js is named in one sentence', () => {
     'of a handler':
       "import('parley-a2a/server').then(({ createAgentHandler }) => createAgentHandler({ agent: () => '' }))",
     'of a client': "import('parley-a2a/client').then(({ connect }) => connect('localhost:4'))",
-    'of a test': "import('parley-a2a/testing').then(({ runAgent }) => runAgent(() => '', 'hello'))",
+    'of a test': "import('parley-a2a-testing').then(({ runAgent }) => runAgent(() => '', 'hello'))",
   };
 
   it.each(Object.entries(programs))('%s', (_, program) => {

@@ -1,6 +1,6 @@
 import { textLogger } from 'parley-a2a';
 import type { Client } from 'parley-a2a/client';
-import { runAgent, type TestedAgent } from 'parley-a2a/testing';
+import { runAgent, type TestedAgent } from 'parley-a2a-testing';
 
 /** The servers that the programs call. */
 export interface World {

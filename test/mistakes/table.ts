@@ -16,8 +16,8 @@ import { apiKey } from 'parley-a2a/credentials';
 import { toExpress } from 'parley-a2a/express';
 import { toHono } from 'parley-a2a/hono';
 import { openSqliteStorage } from 'parley-a2a/sqlite';
-import { assertTaskFinalState, runAgent, testAgent } from 'parley-a2a/testing';
 import { defineTool, jsonSchema } from 'parley-a2a/tools';
+import { assertTaskFinalState, runAgent, testAgent } from 'parley-a2a-testing';
 import { logOf, type Mistake } from './mistake.js';
 
 const echo = (prompt: string): string => prompt;

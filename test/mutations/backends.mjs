@@ -20,9 +20,9 @@ const testsIn = (suite, names) => [
 export const BACKENDS = {
   memory: { args: ['test/contract/memory.test.ts'] },
   sqlite: { args: ['test/contract/sqlite.test.ts'] },
-  redis: { args: testsIn('redis', ['contract', 'claim-rules', 'same-answers']), program: redis },
+  redis: { args: testsIn('redis', ['contract', 'claim-rules', 'row-rules', 'same-answers']), program: redis },
   postgres: {
-    args: testsIn('postgres', ['contract', 'claim-rules', 'delivery-rules', 'same-answers']),
+    args: testsIn('postgres', ['contract', 'claim-rules', 'delivery-rules', 'row-rules', 'same-answers']),
     program: postgres,
   },
 };

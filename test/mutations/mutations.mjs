@@ -34,7 +34,7 @@ export const MUTATIONS = [
   ['list-query', "time: 'status', operator: '>='", "time: 'status', operator: '>'"],
   ['list-query', "operator: '<' }", "operator: '>' }"],
   ['retention', 'Math.min(taskRetentionMs, eventLogMs)', 'taskRetentionMs'],
-  ['retention', '(endedAt < logsBefore && !isPending)', 'endedAt < logsBefore'],
+  ['decide-retention', '(endedAt < logsBefore && !isPending)', 'endedAt < logsBefore'],
   ['decide-delivery', 'isKnown || count < limit', 'true'],
   ['decide-delivery', 'head.parked === undefined && head.dueAt === undefined', 'head.dueAt === undefined'],
   ['decide-delivery', '(holder === undefined || holder.leaseEnd <= now)', 'true'],

@@ -9,7 +9,10 @@ import { countLine } from '../../scripts/suites.mjs';
 import { BACKENDS } from './backends.mjs';
 import { MUTATIONS } from './mutations.mjs';
 
-const COPIED = ['packages/parley/src', 'packages/parley/package.json', 'scripts', 'test'];
+const COPIED = [
+  ...['packages/parley/src', 'packages/parley/package.json', 'packages/postgres/src', 'packages/redis/src'],
+  ...['scripts', 'test'],
+];
 const SETTINGS = ['package.json', 'tsconfig.json', 'tsconfig.base.json', 'vitest.config.ts'];
 const LIMIT_MS = 180_000;
 

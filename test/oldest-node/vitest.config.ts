@@ -1,5 +1,8 @@
 import { suiteConfig } from '../support/suite-config.js';
 
+/** Slow tests that reach no other part of Node.js than the rest: in the long form only. */
+const SLOW = ['test/contract/{owner-data,isolation}.test.ts', 'test/crash/asking.test.ts'];
+
 /**
  * The tests that depend most on Node.js: the stores, the engine, odd requests, a killed server. Tests of adapters, of
  * storages around another one and of pure rules are left to the newest version.
@@ -16,6 +19,7 @@ const config = suiteConfig(
     exclude: [
       'test/contract/{sealed,conversation-cost,sqlite-mortal-thread}.test.ts',
       'packages/parley/src/server/engine-invariants.test.ts',
+      ...(process.env.TEST_LONG === undefined ? SLOW : []),
     ],
   },
 );

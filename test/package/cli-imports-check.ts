@@ -33,10 +33,19 @@ function modulesIn(file: string): readonly string[] {
 }
 
 /** The texts of templates import these, and the projects made from them install them. */
-const OF_TEMPLATES = ['ai', 'ai/test', '@langchain/langgraph', 'express', 'parley-a2a-ai-sdk', 'parley-a2a-langgraph'];
+const OF_TEMPLATES = [
+  'ai',
+  'ai/test',
+  '@langchain/langgraph',
+  'express',
+  'parley-a2a-ai-sdk',
+  'parley-a2a-langgraph',
+  'parley-a2a-testing',
+];
 
 /** Packages that the tool does not bring. The commands that need them name the command that installs them. */
-const OPTIONAL = /Cannot find package '(?:@modelcontextprotocol\/sdk|@grpc\/grpc-js|@bufbuild\/protobuf)'/;
+const OPTIONAL =
+  /Cannot find package '(?:@modelcontextprotocol\/sdk|@grpc\/grpc-js|@bufbuild\/protobuf|pg|kysely|ioredis)'/;
 
 const servers: Server[] = [];
 async function serve(answer: (url: string, path: string) => object): Promise<string> {
@@ -74,13 +83,26 @@ describe('the packed command line', () => {
     expect([code, missing]).toEqual([0, []]);
   });
 
+  it.each(['class PostgresStorage', 'class RedisStorage'])(
+    'has %s, whose errors are those of the library that serves',
+    (declaration) => {
+      const files = readdirSync(bundle).filter((file) => file.endsWith('.js'));
+      const [file, ...others] = files.filter((one) => readFileSync(join(bundle, one), 'utf8').includes(declaration));
+      expect(others).toEqual([]);
+      expect(modulesIn(String(file))).toContain('parley-a2a/storage-engine');
+      expect(readFileSync(join(bundle, String(file)), 'utf8')).not.toMatch(/class StorageError\b/);
+    },
+  );
+
   it.each([
     ['MCP', ['mcp', '--agent', 'http://127.0.0.1:9'], '@modelcontextprotocol/sdk'],
     ['gRPC', ['serve', 'agent.mjs', '--grpc', '0'], '@grpc/grpc-js @bufbuild/protobuf'],
-  ])('names the packages of %s, which it does not bring', async (protocol, args, packages) => {
+    ['PostgreSQL', ['serve', 'agent.mjs', '--database', 'postgres://127.0.0.1:9/parley'], 'pg kysely'],
+    ['Redis', ['db', 'status', '--database', 'redis://127.0.0.1:9'], 'ioredis'],
+  ])('names the packages of %s, which it does not bring', async (what, args, packages) => {
     writeFileSync(join(place, 'agent.mjs'), 'export default (prompt) => prompt;\n');
     const { code, output } = await run(join(place, 'node_modules/parley-a2a-cli/bin/parley.js'), ...args);
-    expect(output).toContain(`${protocol} needs packages that are not installed`);
+    expect(output).toContain(`${what} needs packages that are not installed`);
     expect(output).toContain(`npm install --global ${packages}`);
     expect(code).toBe(2);
   });

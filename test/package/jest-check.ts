@@ -8,7 +8,7 @@ import { inProject, suite, tarballOf } from './packed.js';
 const JEST = 'jest@30';
 const TESTS = `
 import { expect, test } from '@jest/globals';
-import { assertAllProtocolInvariants, assertTaskFinalState, crashAndResume, runAgent, TestClock, testAgent } from 'parley-a2a/testing';
+import { assertAllProtocolInvariants, assertTaskFinalState, crashAndResume, runAgent, TestClock, testAgent } from 'parley-a2a-testing';
 
 test('runs an agent', async () => {
   const run = await runAgent((prompt) => prompt.toUpperCase(), 'hello');
@@ -44,7 +44,14 @@ it('the testing kit works under Jest', { timeout: 400_000 }, async ({ skip }) =>
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
   writeFileSync(join(project, 'agent.test.mjs'), TESTS);
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', '--fetch-retries=1'];
-  const args = ['install', tarballOf('parley-a2a'), JEST, ...flags, '--fetch-timeout=20000'];
+  const args = [
+    'install',
+    tarballOf('parley-a2a'),
+    tarballOf('parley-a2a-testing'),
+    JEST,
+    ...flags,
+    '--fetch-timeout=20000',
+  ];
   const problem = await promisify(execFile)('npm', args, { cwd: project, timeout: 180_000 }).then(
     () => undefined,
     () => `npm could not install ${JEST}`,

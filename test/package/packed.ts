@@ -75,7 +75,7 @@ const isPeer = (module: string) => peers.some((peer) => module === peer || modul
 export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modules, ...typeModules].some(isPeer));
 
 /** Their types name Node.js, or they load drivers of databases when they are used. */
-const FOR_NODE = ['postgres', 'redis', 'redis-cache', 'push-receiver'].map((name) => `parley-a2a/${name}`);
+const FOR_NODE = ['binding-kit', 'push-receiver'].map((name) => `parley-a2a/${name}`);
 
 /** The public paths without a host, a driver, a kit or a logging library. They must load without Node.js. */
 export const hostless = subpaths.filter(

@@ -113,6 +113,7 @@ describe('in a bundle', () => {
     const { text } = await bundled(exchanged, { format: 'esm', minify: true });
     const gzipped = gzipSync(text).length;
     process.stdout.write(`bundle of a minimal agent: ${text.length} bytes minified, ${gzipped} gzipped\n`);
-    expect(gzipped).toBeLessThan(144_000);
+    // 8 kB of it are the parts of jose that sign. A bundle in several files loads them on demand.
+    expect(gzipped).toBeLessThan(152_000);
   });
 });

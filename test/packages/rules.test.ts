@@ -55,7 +55,7 @@ describe.each(librariesBeside())('parley-a2a-%s', (folder) => {
 });
 
 it('has libraries to look at', () => {
-  expect(librariesBeside()).toEqual(expect.arrayContaining(['ai-sdk', 'durable-object', 'mcp', 's3']));
+  expect(librariesBeside()).toEqual(expect.arrayContaining(['ai-sdk', 'capnweb', 'durable-object', 'mcp', 's3']));
 });
 
 it.each(['parley-a2a-mcp', 'parley-a2a/exports/kit', '../../parley/src/tools/tool.js', 'zod'])(
@@ -67,3 +67,29 @@ it.each(['parley-a2a-mcp', 'parley-a2a/exports/kit', '../../parley/src/tools/too
     expect(foreignImports(tree, ['ai'])).toMatchObject([{ problem: expect.stringContaining(specifier) }]);
   },
 );
+
+/** Files of the core whose code, apart from comments, names a binding that has a package of its own. */
+function filesThatName(binding: RegExp, tree: SourceTree): readonly string[] {
+  const code = (text: string) => text.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+  return tree.shipped.filter(({ text }) => binding.test(code(text))).map(({ path }) => path);
+}
+
+describe('a binding is its package and few files of the core', () => {
+  const tree = SourceTree.read(`${PACKAGES}/parley/src`);
+
+  it.each([
+    ["Cap'n Web", /capnweb/i, 3],
+    ['gRPC', /grpc/i, 5],
+  ])('%s', (_, binding, most) => {
+    const files = filesThatName(binding, tree);
+    expect(files.length, files.join('\n')).toBeLessThanOrEqual(most);
+  });
+
+  it('notices a file, and no comment', () => {
+    const planted = SourceTree.of({
+      'a.ts': "import { capnwebBinding } from './b.js';",
+      'b.ts': '/**\n * As capnweb.\n */\n// capnweb\nexport const b = 1;',
+    });
+    expect(filesThatName(/capnweb/i, planted)).toEqual(['a.ts']);
+  });
+});

@@ -2,10 +2,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { copyStorage } from '../../packages/parley/src/exports/storage.js';
-import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
 import { SqliteFiles } from '../contract/sqlite-files.js';
 import { testCopy } from '../copy/live-log.js';
+import { BACKENDS } from '../support/backends.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
 const files = new SqliteFiles();
@@ -46,9 +47,13 @@ describe('a copy from PostgreSQL', () => {
     const storage = await source.open();
     await storage.heartbeat({ node: 'a server', agents: ['/'], runningTurns: 0 });
     const other = await sqlite();
-    await expect(copyStorage({ from: source.url, to: other.url })).rejects.toThrow(/A server has used .* stop it/);
+    await expect(copyStorage({ from: source.url, to: other.url, backends: BACKENDS })).rejects.toThrow(
+      /A server has used .* stop it/,
+    );
     await (await other.open()).close();
-    await expect(copyStorage({ from: other.url, to: source.url })).rejects.toThrow(/A server has used .* stop it/);
+    await expect(copyStorage({ from: other.url, to: source.url, backends: BACKENDS })).rejects.toThrow(
+      /A server has used .* stop it/,
+    );
     await storage.close();
   });
 
@@ -71,8 +76,11 @@ describe('a copy from PostgreSQL', () => {
     );
     const before = await storage.tasks({ scope, orderBy: 'created', limit: 10, artifacts: true, history: true });
     await storage.close();
-    await copyStorage({ from: first.url, to: between.url });
-    expect(await copyStorage({ from: between.url, to: last.url })).toMatchObject({ tasks: 2, keys: 1 });
+    await copyStorage({ from: first.url, to: between.url, backends: BACKENDS });
+    expect(await copyStorage({ from: between.url, to: last.url, backends: BACKENDS })).toMatchObject({
+      tasks: 2,
+      keys: 1,
+    });
     const back = await last.open();
     const after = await back.tasks({ scope, orderBy: 'created', limit: 10, artifacts: true, history: true });
     expect(after.tasks).toEqual(before.tasks);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPostgresStorage } from '../../packages/parley/src/exports/postgres.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openPostgresStorage } from '../../packages/postgres/src/index.js';
 import { parley, parleyJson } from '../cli/parley.js';
 import { ALICE, acceptance, LEASE, said } from '../contract/storage/task-play.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';

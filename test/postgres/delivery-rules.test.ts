@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import type { DeliveryOutcome } from '../../packages/parley/src/store/push-storage.js';
 import {
   claimedDelivery,
+  dueDelivery,
   isDeliveryClaimable,
   settledDelivery,
 } from '../../packages/parley/src/store/rules/decide-delivery.js';
 import type { DeliveryHead } from '../../packages/parley/src/store/rules/delivery-head.js';
+import type { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
 import { ALICE, LEASE, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
@@ -19,6 +20,7 @@ let storage: PostgresStorage;
 let admin: pg.Client;
 const clock = new StorageClock();
 const LAST = 4;
+let play: TaskPlay;
 beforeAll(async () => {
   server = await PostgresServer.start('fsync=off');
   const url = await server.newDatabase();
@@ -26,7 +28,7 @@ beforeAll(async () => {
   admin = new pg.Client({ connectionString: url });
   await admin.connect();
   const pushConfig = { id: 'hook', url: 'https://example.com/hook' };
-  const play = await TaskPlay.begin({ storage, clock }, 't', { pushConfig });
+  play = await TaskPlay.begin({ storage, clock }, 't', { pushConfig });
   await play.write([play.chunk('a'), play.chunk('b'), play.chunk('c')]);
 });
 afterAll(async () => {
@@ -108,6 +110,20 @@ it('a claim takes the queues that the rule allows, and writes what it says', asy
       expect(claims).toHaveLength(isFree ? 1 : 0);
       expect(await stored()).toEqual(isFree ? claimedDelivery(head, LEASE, now) : head);
       if (isFree) expect(claims[0]?.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4].slice(head.position));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+it('the statement of an append makes queues due as the rule says', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyHead, fc.boolean(), async (head, isPlain) => {
+      await put(head);
+      const draft = play.draft([play.chunk('d')], isPlain ? {} : { checkpoint: { at: 1 } });
+      expect(await storage.append(draft)).toMatchObject({ kind: 'appended' });
+      expect(await stored()).toEqual(dueDelivery(head, now) ?? head);
+      await admin.query('DELETE FROM parley.task_record WHERE seq > $1', [LAST]);
+      await admin.query('UPDATE parley.task SET seq = $1', [LAST]);
     }),
     { numRuns: 100 },
   );

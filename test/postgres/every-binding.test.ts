@@ -1,6 +1,6 @@
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
-import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
 import { everyBinding } from '../matrix/every-binding/every-binding.js';
 import { onServer } from '../matrix/every-binding/stores.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPostgresStorage } from '../../packages/parley/src/exports/postgres.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openPostgresStorage } from '../../packages/postgres/src/index.js';
 import { acceptingContract } from '../contract/storage/accepting.js';
 import { claimingContract } from '../contract/storage/claiming.js';
 import { deliveriesContract } from '../contract/storage/deliveries.js';

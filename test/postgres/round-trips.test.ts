@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
-import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
+import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
 import { ALICE, acceptance, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock, type Tested } from '../contract/storage/tested-storage.js';
 import { CapturingLogger } from '../support/engine.js';

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPostgresStorage } from '../../packages/parley/src/exports/postgres.js';
-import { SCHEMA_CHANGES } from '../../packages/parley/src/store/postgres/schema.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openPostgresStorage } from '../../packages/postgres/src/index.js';
+import { SCHEMA_CHANGES } from '../../packages/postgres/src/schema.js';
 import { checkKeptTasks, writeKeptTasks } from '../contract/storage/kept-tasks.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';

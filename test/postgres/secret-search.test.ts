@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
-import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
 import { secretSearchContract } from '../contract/secret-search-contract.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { rowsOf } from './all-rows.js';

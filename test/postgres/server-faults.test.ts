@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPostgresStorage } from '../../packages/parley/src/exports/postgres.js';
 import { openStorage } from '../../packages/parley/src/exports/storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openPostgresStorage } from '../../packages/postgres/src/index.js';
 import { ALICE } from '../contract/storage/task-play.js';
+import { BACKENDS } from '../support/backends.js';
 import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { said, statesOf, TwoServers } from './two-servers.js';
@@ -128,11 +129,11 @@ describe('a failover', () => {
 describe('at the start', () => {
   it('a server that forgets commits is refused, unless the url relaxes the promise', async () => {
     await using own = await PostgresServer.start('fsync=off');
-    await expect(openStorage(own.url, { logger: silentLogger })).rejects.toThrow(
+    await expect(openStorage(own.url, { logger: silentLogger, backends: BACKENDS })).rejects.toThrow(
       /fsync is off, so that tasks do not survive a loss of power: set it on, or add \?durability=process/,
     );
     const logger = new CapturingLogger();
-    const storage = await openStorage(`${own.url}?durability=process`, { logger });
+    const storage = await openStorage(`${own.url}?durability=process`, { logger, backends: BACKENDS });
     expect(storage.durability).toBe('process');
     expect(logger.lines[0]?.message).toBe(
       'tasks survive the end of the process, but not a crash of the database server',
@@ -143,19 +144,19 @@ describe('at the start', () => {
   it('commits wait for the disk also where the database says otherwise', async () => {
     const url = await server.newDatabase();
     await admin(server.url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
-    const storage = await openStorage(url, { logger: silentLogger });
+    const storage = await openStorage(url, { logger: silentLogger, backends: BACKENDS });
     expect(storage.durability).toBe('power-loss');
     await storage.close();
     // A pooler takes no setting.
-    await expect(openStorage(`${url}?pooled=transaction`, { logger: silentLogger })).rejects.toThrow(
-      /synchronous_commit is off for this user/,
-    );
+    await expect(
+      openStorage(`${url}?pooled=transaction`, { logger: silentLogger, backends: BACKENDS }),
+    ).rejects.toThrow(/synchronous_commit is off for this user/);
   });
 
   it('a server that is away is an error with a plain reason', async () => {
     const away = 'postgres://me:s3cret@127.0.0.1:1/a2a';
     const expected = { name: 'StorageError', message: 'PostgreSQL at 127.0.0.1:1/a2a: no server listens there' };
-    await expect(openStorage(away, { logger: silentLogger })).rejects.toMatchObject(expected);
+    await expect(openStorage(away, { logger: silentLogger, backends: BACKENDS })).rejects.toMatchObject(expected);
   });
 });
 
@@ -179,8 +180,8 @@ describe('TLS', () => {
   });
 
   it('that the server does not offer is named', async () => {
-    await expect(openStorage(`${server.url}?sslmode=require`, { logger: silentLogger })).rejects.toThrow(
-      /it offers no TLS: remove sslmode/,
-    );
+    await expect(
+      openStorage(`${server.url}?sslmode=require`, { logger: silentLogger, backends: BACKENDS }),
+    ).rejects.toThrow(/it offers no TLS: remove sslmode/);
   });
 });

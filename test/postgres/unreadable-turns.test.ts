@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPostgresStorage } from '../../packages/parley/src/exports/postgres.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { openPostgresStorage } from '../../packages/postgres/src/index.js';
 import { acceptance, claimsOf, LEASE, said } from '../contract/storage/task-play.js';
 import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';

@@ -10,6 +10,17 @@ afterAll(() => server[Symbol.asyncDispose]());
 const storages = new RedisStorages(server.url);
 const clock = new StorageClock();
 
+/** A clock that notes pauses, and ends each at once. */
+class PauseClock extends StorageClock {
+  readonly pauses: number[] = [];
+
+  override after(ms: number, task: () => void): () => void {
+    this.pauses.push(ms);
+    setImmediate(task);
+    return () => {};
+  }
+}
+
 let storage: TaskStorage;
 /** Another process. The turn writes before each of its scripts. */
 let elsewhere: TaskStorage;
@@ -49,4 +60,20 @@ describe('beside a turn that writes all the time', () => {
     const { queues } = await storage.push.queues({ limit: 10 });
     expect(queues).toMatchObject([{ position: play.seq, last: play.seq }]);
   });
+});
+
+it('beside calls that move its task again and again, a call pauses more and more, and comes to its end', async () => {
+  const pausing = new PauseClock();
+  let moves = 8;
+  const before = async () => {
+    if (moves === 0) return;
+    moves -= 1;
+    await storage.accept(acceptance(said(`message ${moves}`), 't1'));
+  };
+  const moved = await storages.open(pausing, { prefix: storages.prefix, before });
+  expect(await moved.requestCancel(ALICE, 't1', {})).toMatchObject({ kind: 'requested' });
+  await moved.close();
+  expect(moves).toBe(0);
+  expect(pausing.pauses.length).toBeGreaterThan(2);
+  expect(pausing.pauses).toEqual(pausing.pauses.toSorted((one, other) => one - other));
 });

@@ -2,11 +2,16 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, expect, it } from 'vitest';
 import { queueOfConfig } from '../../packages/parley/src/store/engine/delivery-queues.js';
-import { RedisKeys } from '../../packages/parley/src/store/redis/redis-keys.js';
-import { headOf, headTextOf } from '../../packages/parley/src/store/redis/task-texts.js';
-import { dueDelivery, isDeliveryClaimable } from '../../packages/parley/src/store/rules/decide-delivery.js';
-import { isClaimable } from '../../packages/parley/src/store/rules/decide-lease.js';
+import {
+  claimedDelivery,
+  dueDelivery,
+  isDeliveryClaimable,
+} from '../../packages/parley/src/store/rules/decide-delivery.js';
+import { claimedBy, isClaimable } from '../../packages/parley/src/store/rules/decide-lease.js';
+import { olderHalf } from '../../packages/parley/src/store/rules/decide-retention.js';
 import type { DeliveryHead } from '../../packages/parley/src/store/rules/delivery-head.js';
+import { RedisKeys } from '../../packages/redis/src/storage/redis-keys.js';
+import { headOf, headTextOf } from '../../packages/redis/src/storage/task-texts.js';
 import { ALICE, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { RedisServer } from '../support/servers/redis-server.js';
@@ -40,7 +45,7 @@ it('the script claims a turn exactly if the rule says that its node may', async 
   const { storage, now, place } = await openWithTask();
   const known = headOf([await redis.hget(place.key, 'h'), null, null]);
   if (known === undefined) throw new Error('The task is not there');
-  let claimed = 0;
+  let count = 0;
   let refused = 0;
   const heads = fc.record({
     queue: fc.subarray([1, 2, 3]),
@@ -59,16 +64,23 @@ it('the script claims a turn exactly if the rule says that its node may', async 
       const head = { ...known, queue, epoch, turns: 3, holder };
       const fields = turns.flatMap((turn) => [`m${turn}`, '{}', `c${turn}`, '{}', `n${turn}`, `0 0 ${turn}`]);
       await redis.hset(place.key, 'h', headTextOf(head), 'n', node, ...fields);
-      const request = { node: claimant, leaseMs: 10, agents: [ALICE.agent], limit: 1, task: TASK };
+      const taken = { node: claimant, leaseMs: 10 };
+      const request = { ...taken, agents: [ALICE.agent], limit: 1, task: TASK };
       const found = await storage.claim({ ...request, ...(holds !== undefined && { holds }) });
       const isExpected = isClaimable(head, { node: claimant, holds }, { task: TASK, now });
-      if (isExpected) claimed += 1;
+      if (isExpected) count += 1;
       else refused += 1;
       expect(found.claims.map((claim) => claim.turn)).toEqual(isExpected ? [first?.turn] : []);
+      const [numbers = null, holding = null] = await redis.hmget(place.key, 'h', 'n');
+      const { version, ...after } = headOf([numbers, holding, null]) ?? head;
+      const { text, version: before, ...same } = head;
+      const claimed = isExpected && first !== undefined ? claimedBy(head, first.turn, { lease: taken, now }) : {};
+      expect(after).toEqual({ ...same, ...claimed, text: expect.any(String) });
+      expect(version).toBe(before + (isExpected ? 1 : 0));
     }),
     { numRuns: 300 },
   );
-  expect(Math.min(claimed, refused)).toBeGreaterThan(30);
+  expect(Math.min(count, refused)).toBeGreaterThan(30);
   await storage.close();
 });
 
@@ -80,20 +92,23 @@ it('the script claims a queue of deliveries exactly if the rule says so', async 
   let refused = 0;
   await fc.assert(
     fc.asyncProperty(times, times, async (due, lease) => {
-      const dueAt = due === undefined ? undefined : now + due;
       const leaseEnd = lease === undefined ? undefined : now + lease;
-      const text = `0 ${dueAt ?? -1} 0 -1 7 ${leaseEnd ?? -1} 1 0 ${JSON.stringify(['one', null])}`;
-      await redis.hset(`${place.base}deliv:${place.name}`, '"hook"', text);
+      const head: DeliveryHead = {
+        ...{ position: 0, attempts: 2, lastStatus: 500, parked: undefined, epoch: 7 },
+        dueAt: due === undefined ? undefined : now + due,
+        holder: leaseEnd === undefined ? undefined : { node: 'one', leaseEnd },
+      };
+      await redis.hset(`${place.base}deliv:${place.name}`, '"hook"', queueText(head, '1'));
       // The set of due queues has each queue, so that only its head decides.
       await redis.zadd(`${place.base}due:${place.agent}`, 0, `${place.name.slice(0, -1)},"hook"]`);
       const demand = { node: 'two', leaseMs: 10, agents: [ALICE.agent], limit: 1, maxBytes: 1_000 };
       const { claims } = await storage.push.claim(demand);
-      const holder = leaseEnd === undefined ? undefined : { node: 'one', leaseEnd };
-      const log = { position: 0, attempts: 0, lastStatus: undefined, parked: undefined, epoch: 7 };
-      const isExpected = isDeliveryClaimable({ ...log, dueAt, holder }, now);
+      const isExpected = isDeliveryClaimable(head, now);
       if (isExpected) claimed += 1;
       else refused += 1;
       expect(claims.map(({ epoch }) => epoch)).toEqual(isExpected ? [8] : []);
+      const after = isExpected ? claimedDelivery(head, demand, now) : head;
+      expect(await redis.hget(`${place.base}deliv:${place.name}`, '"hook"')).toBe(queueText(after, '1'));
     }),
     { numRuns: 100 },
   );
@@ -149,5 +164,42 @@ it('the script that commits puts configurations, and makes queues due, as the ru
     }),
     { numRuns: 200 },
   );
+  await storage.close();
+});
+
+it('the script that commits cuts a long log as the rule says', async () => {
+  const clock = new StorageClock();
+  const maxBytes = 400;
+  const storage = await storages.open(clock, { eventLogBytes: maxBytes });
+  let runs = 0;
+  let cut = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat({ max: 200 }), { minLength: 1, maxLength: 12 }), async (lengths) => {
+      runs += 1;
+      const play = await TaskPlay.begin({ storage, clock }, `t${runs}`);
+      const { key, base, name } = new RedisKeys(storages.prefix).ofTask(play.key);
+      const log = `${base}log:${name}`;
+      const read = async () => {
+        const records = await redis.lrange(log, 0, -1);
+        const head = headOf([await redis.hget(key, 'h'), null, null]);
+        if (head === undefined) throw new Error('The task is not there');
+        return { records, bytes: head.bytes, last: head.seq };
+      };
+      await play.write(lengths.map((length) => play.chunk('x'.repeat(length))));
+      const { records: before } = await read();
+      const whole = { withSnapshot: true };
+      await play.write([play.chunk('last')], whole);
+      const { records, bytes, last } = await read();
+      const all = [...before, ...records.slice(-1)];
+      const sizes = all.map((text, at) => ({ seq: last - all.length + 1 + at, bytes: text.length }));
+      const sum = sizes.reduce((total, size) => total + size.bytes, 0);
+      const { floor, bytes: freed } = sum > maxBytes ? olderHalf(sizes, { last, bytes: sum }) : { floor: 0, bytes: 0 };
+      expect(records).toEqual(all.filter((_, at) => (sizes[at]?.seq ?? 0) >= floor));
+      expect(bytes).toBe(sum - freed);
+      if (floor > 0) cut += 1;
+    }),
+    { numRuns: 60 },
+  );
+  expect(cut).toBeGreaterThan(10);
   await storage.close();
 });

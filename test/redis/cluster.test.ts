@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
 import { partitionOf } from '../../packages/parley/src/store/partition.js';
 import type { Scope, TaskKey } from '../../packages/parley/src/store/task-key.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openRedisStorage } from '../../packages/redis/src/index.js';
 import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
 import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
 import type { OpenStorage } from '../contract/storage/tested-storage.js';

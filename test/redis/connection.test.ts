@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { RedisConnection } from '../../packages/parley/src/store/redis/redis-connection.js';
-import { type RedisOptions, redisSettings } from '../../packages/parley/src/store/redis/redis-options.js';
-import { redisScript } from '../../packages/parley/src/store/redis/redis-script.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { RedisConnection } from '../../packages/redis/src/storage/redis-connection.js';
+import { type RedisOptions, redisSettings } from '../../packages/redis/src/storage/redis-options.js';
+import { redisScript } from '../../packages/redis/src/storage/redis-script.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 
 const SECRET = 'pl4nted-s3cret-redis-password';

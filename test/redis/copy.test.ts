@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { copyStorage } from '../../packages/parley/src/exports/storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openRedisStorage } from '../../packages/redis/src/index.js';
 import { SqliteFiles } from '../contract/sqlite-files.js';
 import { testCopy } from '../copy/live-log.js';
+import { BACKENDS } from '../support/backends.js';
 import { RedisCluster } from '../support/servers/redis-cluster.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 
@@ -55,8 +56,12 @@ describe('a copy to Redis', () => {
     await (await source.open()).close();
     const storage = await target.open();
     await storage.heartbeat({ node: 'a server', agents: ['/'], runningTurns: 0 });
-    await expect(copyStorage({ from: source.url, to: target.url })).rejects.toThrow(/A server has used .* stop it/);
-    await expect(copyStorage({ from: target.url, to: source.url })).rejects.toThrow('redis: cannot be the source');
+    await expect(copyStorage({ from: source.url, to: target.url, backends: BACKENDS })).rejects.toThrow(
+      /A server has used .* stop it/,
+    );
+    await expect(copyStorage({ from: target.url, to: source.url, backends: BACKENDS })).rejects.toThrow(
+      'redis: cannot be the source',
+    );
     await storage.close();
   });
 });

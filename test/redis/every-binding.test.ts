@@ -1,6 +1,6 @@
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { RedisStorage } from '../../packages/redis/src/storage/redis-storage.js';
 import { everyBinding } from '../matrix/every-binding/every-binding.js';
 import { onServer } from '../matrix/every-binding/stores.js';
 import { RedisServer } from '../support/servers/redis-server.js';

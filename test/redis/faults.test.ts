@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openRedisStorage } from '../../packages/redis/src/index.js';
 import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 

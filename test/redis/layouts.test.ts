@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
-import { REDIS_SCHEMA } from '../../packages/parley/src/store/redis/redis-schema.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openRedisStorage } from '../../packages/redis/src/index.js';
+import { REDIS_SCHEMA } from '../../packages/redis/src/storage/redis-schema.js';
 import { checkKeptTasks, writeKeptTasks } from '../contract/storage/kept-tasks.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { RedisServer } from '../support/servers/redis-server.js';

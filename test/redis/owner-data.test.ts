@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { RedisStorage } from '../../packages/redis/src/storage/redis-storage.js';
 import { ownerDataContract } from '../contract/owner-data-contract.js';
 import { RedisCluster } from '../support/servers/redis-cluster.js';
 import { RedisServer } from '../support/servers/redis-server.js';

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { RedisStorage } from '../../packages/redis/src/storage/redis-storage.js';
 import { ownerTimes } from '../matrix/owner-times.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 

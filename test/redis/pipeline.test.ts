@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { RedisStorage } from '../../packages/redis/src/storage/redis-storage.js';
 import { ALICE } from '../contract/storage/task-play.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 

@@ -1,12 +1,12 @@
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import type { Clock } from '../../packages/parley/src/runtime/clock.js';
-import { RedisConnection } from '../../packages/parley/src/store/redis/redis-connection.js';
-import { redisSettings } from '../../packages/parley/src/store/redis/redis-options.js';
-import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
-import { RedisWakeups } from '../../packages/parley/src/store/redis/redis-wakeups.js';
-import { ScriptPipeline } from '../../packages/parley/src/store/redis/script-pipeline.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { RedisConnection } from '../../packages/redis/src/storage/redis-connection.js';
+import { redisSettings } from '../../packages/redis/src/storage/redis-options.js';
+import { RedisStorage } from '../../packages/redis/src/storage/redis-storage.js';
+import { RedisWakeups } from '../../packages/redis/src/storage/redis-wakeups.js';
+import { ScriptPipeline } from '../../packages/redis/src/storage/script-pipeline.js';
 
 /** Lua for the time of the test. Each call carries it in the name of its second key. */
 const TEST_TIME = `return tonumber(string.match(KEYS[2], '%d+$'))`;

@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { RedisStorage } from '../../packages/redis/src/storage/redis-storage.js';
 import { resealContract } from '../contract/reseal-contract.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { RedisTransfer } from '../../packages/parley/src/store/redis/redis-transfer.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openRedisStorage } from '../../packages/redis/src/index.js';
+import { RedisTransfer } from '../../packages/redis/src/storage/redis-transfer.js';
 import { parley, parleyJson } from '../cli/parley.js';
 import { ALICE } from '../contract/storage/task-play.js';
 import { RedisServer } from '../support/servers/redis-server.js';

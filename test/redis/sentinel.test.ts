@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openRedisStorage } from '../../packages/redis/src/index.js';
 import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
 import { RedisSentinels } from '../support/servers/redis-sentinels.js';
 import { RedisServer } from '../support/servers/redis-server.js';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
-import { RedisKeys } from '../../packages/parley/src/store/redis/redis-keys.js';
+import { RedisKeys } from '../../packages/redis/src/storage/redis-keys.js';
 import { ALICE } from '../contract/storage/task-play.js';
 import { unreadableContract } from '../contract/storage/unreadable.js';
 import { RedisServer } from '../support/servers/redis-server.js';

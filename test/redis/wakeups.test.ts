@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { RedisConnection } from '../../packages/parley/src/store/redis/redis-connection.js';
-import { redisSettings } from '../../packages/parley/src/store/redis/redis-options.js';
-import { RedisWakeups } from '../../packages/parley/src/store/redis/redis-wakeups.js';
 import type { TaskKey } from '../../packages/parley/src/store/task-key.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { RedisConnection } from '../../packages/redis/src/storage/redis-connection.js';
+import { redisSettings } from '../../packages/redis/src/storage/redis-options.js';
+import { RedisWakeups } from '../../packages/redis/src/storage/redis-wakeups.js';
 import { DatabaseProxy } from '../chaos/harness/database-proxy.js';
 import { RedisCluster } from '../support/servers/redis-cluster.js';
 import { RedisServer } from '../support/servers/redis-server.js';

@@ -1,10 +1,10 @@
 import { afterAll, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
-import { RedisConnection } from '../../packages/parley/src/store/redis/redis-connection.js';
-import { redisSettings } from '../../packages/parley/src/store/redis/redis-options.js';
-import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
-import { RedisWakeups } from '../../packages/parley/src/store/redis/redis-wakeups.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { RedisConnection } from '../../packages/redis/src/storage/redis-connection.js';
+import { redisSettings } from '../../packages/redis/src/storage/redis-options.js';
+import { RedisStorage } from '../../packages/redis/src/storage/redis-storage.js';
+import { RedisWakeups } from '../../packages/redis/src/storage/redis-wakeups.js';
 import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { openPostgresStorage } from '../../packages/parley/src/exports/postgres.js';
-import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { openPostgresStorage } from '../../packages/postgres/src/index.js';
+import { openRedisStorage } from '../../packages/redis/src/index.js';
 import { testCopy } from '../copy/live-log.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { RedisServer } from '../support/servers/redis-server.js';

@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { systemClock as clock } from '../../packages/parley/src/exports/runtime.js';
-import { PostgresConnections } from '../../packages/parley/src/store/postgres/connections.js';
-import { postgresPlan } from '../../packages/parley/src/store/postgres/postgres-options.js';
 import { silentLogger as logger } from '../../packages/parley/src/telemetry/logger.js';
+import { PostgresConnections } from '../../packages/postgres/src/connections.js';
+import { postgresPlan } from '../../packages/postgres/src/postgres-options.js';
 
 /** A message of the PostgreSQL protocol. */
 function frame(type: string, body: string): Buffer {

@@ -2,11 +2,12 @@
 // `journal` is the file that gets a line for each run of a tool. With `isStuck` most of the tools never end.
 // Its first line of output is its address.
 import { appendFileSync } from 'node:fs';
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
+import { BACKENDS } from '../support/backends.ts';
 
 const { journal, isStuck = false, leaseMs = 3_000 } = JSON.parse(process.argv[3] ?? '{}');
 
@@ -48,7 +49,7 @@ const agent = toolAgent(tools, async (run, { context, events }) => {
 
 const server = createA2AServer({
   agent,
-  storage: await openStorage(process.argv[2]),
+  storage: await openStorage(process.argv[2], { backends: BACKENDS }),
   limits: { leaseMs, heartbeatMs: leaseMs / 3, fenceMarginMs: 500, lookMs: 1_000 },
   bindings: [capnwebBinding(), grpcBinding({ port: 0, listed: 'public' })],
   logRequests: false,

@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createA2AHost } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
+import { BACKENDS } from '../support/backends.ts';
 
 const options = JSON.parse(process.argv[3] ?? '{}');
 const { agents = ['/'], clockOffMs = 0, rateLimit, graceMs = 300, leaseMs = 3_000 } = options;
@@ -72,7 +73,7 @@ const known = {
   '/other': { name: 'Other', agent: { execute } },
   '/either': { name: 'Either', agent: { replies: 'either', execute: reply } },
 };
-const storage = await openStorage(process.argv[2]);
+const storage = await openStorage(process.argv[2], { backends: BACKENDS });
 const host = createA2AHost({
   agents: Object.fromEntries(agents.map((path) => [path, { ...known[path], limits, idempotency }])),
   storage,

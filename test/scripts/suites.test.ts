@@ -95,7 +95,7 @@ it('npm test runs each suite once: those with databases first, then long ones, t
   const databases = beside.filter(({ isDatabase }) => isDatabase);
   expect(beside.slice(0, databases.length)).toEqual(databases);
   expect(databases).toContainEqual({ script: 'test/postgres/run.mjs', isDatabase: true });
-  expect(beside[databases.length]).toEqual({ script: 'test/package/run.mjs', isDatabase: false });
+  expect(beside[databases.length]).toEqual({ script: 'test/console/run.mjs', isDatabase: false });
 });
 
 it('jobs run beside each other as far as there are places, and one database at a time', async () => {
@@ -120,14 +120,16 @@ it('jobs run beside each other as far as there are places, and one database at a
     job('redis', { isDatabase }),
     job('a'),
     job('b'),
+    job('idle', { workers: 0 }),
   ];
   const done = runJobs(jobs, 3);
-  expect(log.splice(0)).toEqual(['vitest', 'pg']);
+  expect(log.splice(0)).toEqual(['vitest', 'pg', 'idle']);
   expect(await end('vitest')).toEqual(['a', 'b']);
   expect(await end('a')).toEqual([]);
   expect(await end('pg')).toEqual(['redis']);
   expect(await end('b')).toEqual([]);
   await end('redis');
+  await end('idle');
   await done;
 });
 

@@ -1,8 +1,8 @@
+import { CAPNWEB_BINDING, capnwebTransport } from '../../packages/capnweb/src/index.js';
 import { grpcTransport } from '../../packages/grpc/src/index.js';
 import type { Client } from '../../packages/parley/src/client/client.js';
 import { CLIENT_VERSIONS } from '../../packages/parley/src/codec/client-codecs.js';
 import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
-import { CAPNWEB_BINDING, capnwebTransport } from '../../packages/parley/src/exports/capnweb.js';
 import { type ConnectOptions, connect } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import type { A2AServer } from '../../packages/parley/src/exports/node.js';

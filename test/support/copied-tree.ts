@@ -21,6 +21,8 @@ const BUILT = [
   '.cache/build.json',
   'packages/parley/bundle',
   'packages/parley/dist',
+  'packages/console/bundle',
+  'packages/console/dist',
   'packages/grpc/dist',
   'examples/agents/dist',
 ];

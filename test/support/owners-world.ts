@@ -1,3 +1,4 @@
+import { capnwebBinding } from '../../packages/capnweb/src/index.js';
 import { grpcBinding } from '../../packages/grpc/src/index.js';
 import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
 import { HttpJsonTransport } from '../../packages/parley/src/bindings/http-json/http-json-transport.js';
@@ -5,7 +6,6 @@ import { JsonRpcTransport } from '../../packages/parley/src/bindings/jsonrpc/jso
 import type { ClientTransport, TransportCall } from '../../packages/parley/src/client/client-transport.js';
 import type { ClientCodec } from '../../packages/parley/src/codec/client-codec.js';
 import { CLIENT_VERSIONS } from '../../packages/parley/src/codec/client-codecs.js';
-import { capnwebBinding } from '../../packages/parley/src/exports/capnweb.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import {

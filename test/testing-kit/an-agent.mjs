@@ -8,7 +8,7 @@ import {
   runAgent,
   TestClock,
   testAgent,
-} from 'parley-a2a/testing';
+} from 'parley-a2a-testing';
 
 const shouts = (prompt) => prompt.toUpperCase();
 

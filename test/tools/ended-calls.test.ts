@@ -1,6 +1,5 @@
 import { type AgentExecutor, connect, createA2AServer, type Message, type Task } from 'parley-a2a';
 import { MemoryStorage, systemClock } from 'parley-a2a/server';
-import { assertToolLifecycle } from 'parley-a2a/testing';
 import {
   answerApprovals,
   answerQuestion,
@@ -16,6 +15,7 @@ import {
   toolEventsOf,
   toolQuestions,
 } from 'parley-a2a/tools';
+import { assertToolLifecycle } from 'parley-a2a-testing';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SqliteFiles } from '../contract/sqlite-files.js';
 

@@ -4,7 +4,7 @@ import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema, runTools, ToolRegistry } from 'parley-a2a/tools';
 
-const ROUNDS = 31;
+const ROUNDS = process.env.TEST_LONG === undefined ? 21 : 31;
 /** The first rounds compile the code. */
 const WARM = 5;
 

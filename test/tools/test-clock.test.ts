@@ -1,6 +1,6 @@
 import type { SendMessageResponse, Task } from 'parley-a2a';
-import { TestClock, testAgent } from 'parley-a2a/testing';
 import { answerApprovals, defineTool, jsonSchema, ToolRegistry, toolAgent, toolCalls } from 'parley-a2a/tools';
+import { TestClock, testAgent } from 'parley-a2a-testing';
 import { expect, it, onTestFinished } from 'vitest';
 
 const input = jsonSchema<Record<string, never>>({ type: 'object' });

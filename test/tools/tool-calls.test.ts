@@ -1,6 +1,5 @@
 import { Agent } from '@openai/agents';
 import { type AgentExecutor, type AgentExtension, connect, createA2AServer, type Message, type Task } from 'parley-a2a';
-import { capnwebBinding, connectCapnweb } from 'parley-a2a/capnweb';
 import { MemoryStorage, systemClock } from 'parley-a2a/server';
 import {
   answerApprovals,
@@ -21,6 +20,7 @@ import {
   toolEventsOf,
 } from 'parley-a2a/tools';
 import { streamTextAgent } from 'parley-a2a-ai-sdk';
+import { capnwebBinding, connectCapnweb } from 'parley-a2a-capnweb';
 import { openAIAgent } from 'parley-a2a-openai-agents';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';

@@ -14,7 +14,10 @@ import { mutated } from './mutated.js';
 
 const TYPES = Object.keys(TYPE_TABLE) as ModelTypeName[];
 
-const RUNS = { numRuns: 150 };
+/** Other values are drawn in each run of the tests. */
+const RUNS = { numRuns: process.env.TEST_LONG === undefined ? 50 : 500 };
+/** Most changes hit a member that nothing reads. */
+const CHANGED_RUNS = { numRuns: process.env.TEST_LONG === undefined ? 130 : 1_300 };
 
 /** Answers drawn once and then repeated, so that a failure can be replayed. */
 const arbitraryChoice = fc.array(fc.boolean(), { minLength: 16, maxLength: 64 }).map((answers) => {
@@ -49,7 +52,7 @@ describe.each(TYPES)('v1.0 wire: any %s', (type) => {
       expect(violationsOf(type, value).length === 0).toBe(verdict);
     };
     fc.assert(fc.property(arbitraryJson, judge), RUNS);
-    fc.assert(fc.property(mutated(arbitraryOf(type)), judge), { numRuns: 400 });
+    fc.assert(fc.property(mutated(arbitraryOf(type)), judge), CHANGED_RUNS);
   });
 
   test('is read as something the JSON Schema allows, or refused with the fields named', () => {
@@ -64,7 +67,7 @@ describe.each(TYPES)('v1.0 wire: any %s', (type) => {
       }
     };
     fc.assert(fc.property(arbitraryJson, read), RUNS);
-    fc.assert(fc.property(mutated(arbitraryOf(type)), read), { numRuns: 400 });
+    fc.assert(fc.property(mutated(arbitraryOf(type)), read), CHANGED_RUNS);
   });
 });
 

@@ -1,5 +1,7 @@
 import { silentLogger } from 'parley-a2a';
 import { openStorage } from 'parley-a2a/storage';
+import { postgresBackend } from 'parley-a2a-postgres';
+import { redisBackend } from 'parley-a2a-redis';
 import { storedTask, storedTaskId } from '../stored-tasks.js';
 import { type CostReader, costEach, type DatabaseFigures } from './database-cost.js';
 import { type Rate, taskRate } from './measure-rates.js';
@@ -55,7 +57,7 @@ export async function taskCosts(
   replicas: Replicas,
   { cost, databaseUrl, most }: { readonly cost: CostReader; readonly databaseUrl: string; readonly most: number },
 ): Promise<readonly TaskCost[]> {
-  const storage = await openStorage(databaseUrl, { logger: silentLogger });
+  const storage = await openStorage(databaseUrl, { logger: silentLogger, backends: [postgresBackend, redisBackend] });
   try {
     const costs: TaskCost[] = [];
     let stored = 0;

@@ -4,6 +4,8 @@ import { silentLogger } from 'parley-a2a';
 import { createA2AServer } from 'parley-a2a/node';
 import type { AgentExecutor } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
+import { postgresBackend } from 'parley-a2a-postgres';
+import { redisBackend } from 'parley-a2a-redis';
 import { ready, tellFigures, told } from '../subjects/subject-host.js';
 import { betweenEvents, nextTurn } from '../workloads.js';
 import { CHUNK, LIMITS, stamped } from './replica-agent.js';
@@ -41,7 +43,10 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-const storage = await openStorage(process.env.DATABASE_URL ?? 'memory:', { logger: silentLogger });
+const storage = await openStorage(process.env.DATABASE_URL ?? 'memory:', {
+  logger: silentLogger,
+  backends: [postgresBackend, redisBackend],
+});
 const server = createA2AServer({
   agent: executor,
   storage,

@@ -1,6 +1,6 @@
 // Our server with everything around its calls switched on, or off: the argument says which.
 import { createA2AHost } from 'parley-a2a/node';
-import { pinoLogger } from 'parley-a2a/pino';
+import { pinoLogger } from 'parley-a2a-pino';
 import { ready } from './subject-host.js';
 
 const parrot = {

@@ -1,6 +1,7 @@
 // Our subject with all bindings. Its port is that of HTTP, or that of gRPC if the argument says so.
-import { capnwebBinding } from 'parley-a2a/capnweb';
+
 import { createA2AServer } from 'parley-a2a/node';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
 import { AGENTS } from '../subjects/parley-agents.js';
 import { ready } from '../subjects/subject-host.js';

@@ -1,7 +1,7 @@
 import { newWebSocketRpcSession } from 'capnweb';
-import { capnwebTransport } from 'parley-a2a/capnweb';
 import { type Client, connect } from 'parley-a2a/client';
 import { createA2AServer } from 'parley-a2a/node';
+import { capnwebTransport } from 'parley-a2a-capnweb';
 import { grpcTransport } from 'parley-a2a-grpc';
 import WebSocket from 'ws';
 import { AGENTS } from '../subjects/parley-agents.js';

@@ -1,4 +1,4 @@
-import { assertAllProtocolInvariants, runAgent } from 'parley-a2a/testing';
+import { assertAllProtocolInvariants, runAgent } from 'parley-a2a-testing';
 import { expect, it } from 'vitest';
 import { helloAgent } from './hello-agent.js';
 

@@ -1,11 +1,12 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, shownText, textLogger } from 'parley-a2a';
 import { tokenAuthenticator } from 'parley-a2a/auth';
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile, readCardKeys } from 'parley-a2a/node';
-import { pinoLogger } from 'parley-a2a/pino';
-import type { AnswerCache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
+import { pinoLogger } from 'parley-a2a-pino';
+import { postgresBackend } from 'parley-a2a-postgres';
+import { openRedisCache, redisBackend } from 'parley-a2a-redis';
 import { systemClock } from './agent-clock.js';
 import { complianceAgent } from './compliance-agent.js';
 import { echoAgent } from './echo-agent.js';
@@ -36,10 +37,10 @@ async function serve(): Promise<void> {
   const config = readExampleConfig(process.env);
   const logger = loggerFor(config.logLevel);
   for (const warning of config.warnings) logger.warn(warning);
-  const storage = await openStorage(config.databaseUrl, { logger });
+  const storage = await openStorage(config.databaseUrl, { logger, backends: [postgresBackend, redisBackend] });
   const tools = { clock: systemClock, streamingTimeoutMs: config.streamingTimeoutMs };
   const compliance = complianceAgent(tools);
-  const cache = config.redisUrl === undefined ? undefined : await openCache(config.redisUrl, logger);
+  const cache = config.redisUrl === undefined ? undefined : await openRedisCache({ url: config.redisUrl, logger });
   const { auditFile } = config;
   const audit = auditFile === undefined ? undefined : await openAuditFile({ path: auditFile, reopenAtSighup: true });
   const isTestBed = isLocalHost(config.host);
@@ -127,12 +128,6 @@ async function serve(): Promise<void> {
   const at = URL.parse(databaseUrl);
   const shown = at?.host ? `${at.protocol}//${at.host}${at.pathname}` : databaseUrl;
   logger.info(`listening on ${url}`, { address, port, storage: shown, durability: storage.durability });
-}
-
-/** Loads the driver only if it is used. */
-async function openCache(url: string, logger: Logger): Promise<AnswerCache> {
-  const { openRedisCache } = await import('parley-a2a/redis-cache');
-  return openRedisCache({ url, logger });
 }
 
 /** Text for a terminal, JSON for log collectors. */

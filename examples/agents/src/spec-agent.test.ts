@@ -1,5 +1,5 @@
 import type { Task } from 'parley-a2a';
-import { assertAllProtocolInvariants, runAgent, TestClock } from 'parley-a2a/testing';
+import { assertAllProtocolInvariants, runAgent, TestClock } from 'parley-a2a-testing';
 import { describe, expect, it } from 'vitest';
 import { type Published, runTurn, ScriptedClock } from '../test/recorded-turn.js';
 import { CARD_DEFAULTS } from './card-defaults.js';

@@ -1,6 +1,6 @@
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { bookShop } from './book-shop.js';
 
 const { PORT = '8080' } = process.env;

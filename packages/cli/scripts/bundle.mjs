@@ -1,6 +1,6 @@
 // Bundles the tool into few files, because a command that runs for 0.1 s must not spend it on finding modules. The
-// bundle includes the conformance tester, the client of the library and its static imports. Servers and storages stay
-// in the library.
+// bundle includes the conformance tester, the client of the library and its static imports, and packages beside it.
+// Servers and the engine of storages stay in the library.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { build } from 'rolldown';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const TAKEN =
-  /^(?:parley-a2a(?:\/(?:binding-kit|capnweb|client|kit|tools|validation))?|parley-a2a-(?:conformance|grpc|mcp))$/;
+  /^(?:parley-a2a(?:\/(?:binding-kit|client|kit|tools|validation))?|parley-a2a-(?:capnweb|conformance|grpc|mcp|mutual-tls|postgres|redis))$/;
 const LIBRARY = /^parley-a2a(?:\/(.+))?$/;
 const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 /** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */

@@ -29,7 +29,7 @@ const { metafile } = await build({
   // The single files of the library: a part that is loaded on demand then takes its own code along.
   alias: { 'parley-a2a': fileURLToPath(new URL('../../parley/dist/exports', import.meta.url)) },
   // Packages that the client loads only for options that the console does not use.
-  external: ['jose', 'undici'],
+  external: ['jose'],
   logLevel: 'warning',
 });
 

@@ -38,16 +38,25 @@ export class OwnerTables implements LocalOwners {
     return keys.length < limit || last === undefined ? { keys } : { keys, next: last.key };
   }
 
-  erase(scope: Scope, limit: number): ReturnType<LocalOwners['erase']> {
-    const { sql, rows, keys, retention } = this.#to;
+  eraseTasks(scope: Scope, limit: number): readonly string[] {
+    const { sql, rows, retention } = this.#to;
     const pk = rows.scope(scope);
-    if (pk === undefined) return { ids: [], keys: 0, isGone: true };
+    if (pk === undefined) return [];
     const found = sql.all<{ pk: number; id: string }>('SELECT pk, id FROM task WHERE scope = ? LIMIT ?', pk, limit);
     for (const task of found) retention.remove(task.pk);
-    const dropped = keys.dropOf(pk, limit - found.length);
-    const isGone = found.length + dropped === 0;
-    if (isGone) sql.run('DELETE FROM scope WHERE pk = ?', pk);
-    return { ids: found.map(({ id }) => id), keys: dropped, isGone };
+    return found.map(({ id }) => id);
+  }
+
+  eraseKeys(scope: Scope, limit: number): number {
+    const { rows, keys } = this.#to;
+    const pk = rows.scope(scope);
+    return pk === undefined ? 0 : keys.dropOf(pk, limit);
+  }
+
+  eraseName(scope: Scope): void {
+    const { sql, rows } = this.#to;
+    const pk = rows.scope(scope);
+    if (pk !== undefined) sql.run('DELETE FROM scope WHERE pk = ?', pk);
   }
 
   scrub(): void {

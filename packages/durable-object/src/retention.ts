@@ -1,4 +1,4 @@
-import { type FinishedTasks, olderHalf, type SweepTimes } from 'parley-a2a/storage-engine';
+import { type FinishedLog, type FinishedTasks, trimLog } from 'parley-a2a/storage-engine';
 import type { ObjectSql } from './object-context.js';
 import type { TaskLog } from './task-log.js';
 import type { TaskRow } from './task-rows.js';
@@ -6,16 +6,23 @@ import type { TaskRow } from './task-rows.js';
 /** So much of the log of a task is kept while it goes on. Older records are in its snapshot only. */
 const LOG_BYTES = 16_777_216;
 
-interface FinishedLog {
+interface LogRow {
   readonly pk: number;
   readonly seq: number;
   readonly floor: number;
 }
 
+/** `pending`: 1 if a delivery of the task is pending. */
+interface OldLog extends LogRow {
+  readonly ended: number;
+  readonly pending: 0 | 1;
+}
+
 const IS_FINISHED_LOG = 'ended IS NOT NULL AND floor <= seq';
-const OLD_LOGS = `SELECT pk, seq, floor FROM task INDEXED BY task_log WHERE ${IS_FINISHED_LOG} AND ended < ?
-  AND (ended < ? OR NOT EXISTS (SELECT 1 FROM push_queue q WHERE q.task = task.pk AND q.due IS NOT NULL))
-  ORDER BY ended LIMIT ?`;
+const OLD_LOGS = `SELECT pk, seq, floor, ended,
+    EXISTS (SELECT 1 FROM push_queue q WHERE q.task = task.pk AND q.due IS NOT NULL) AS pending
+  FROM task INDEXED BY task_log WHERE ${IS_FINISHED_LOG} AND ended < ? AND (ended, pk) > (?, ?)
+  ORDER BY ended, pk LIMIT 200`;
 const OLDEST_LOG = `SELECT pk, seq, floor FROM task INDEXED BY task_log WHERE ${IS_FINISHED_LOG} AND pk <> ?
   ORDER BY ended LIMIT 1`;
 
@@ -43,7 +50,7 @@ export class Retention implements FinishedTasks {
     // The tables have the task already.
     this.#bytes = this.#bytes === undefined ? this.#countBytes() : this.#bytes + bytes;
     while (this.#bytes > this.#eventLogBytes) {
-      const oldest = this.#sql.get<FinishedLog>(OLDEST_LOG, pk);
+      const oldest = this.#sql.get<LogRow>(OLDEST_LOG, pk);
       if (oldest === undefined) return;
       this.#bytes -= this.#log.drop(oldest.pk, oldest.seq + 1);
     }
@@ -51,13 +58,17 @@ export class Retention implements FinishedTasks {
 
   /** Drops the older half of the log of a task that goes on and on. It has a snapshot of its last record. */
   trim(head: TaskRow): void {
-    if (head.bytes <= LOG_BYTES) return;
+    const { pk, seq: last, bytes } = head;
     const sizes = 'SELECT seq, bytes FROM record WHERE task = ? ORDER BY seq';
-    const records = this.#sql.all<{ seq: number; bytes: number }>(sizes, head.pk);
-    const { floor } = olderHalf(records, { last: head.seq, bytes: head.bytes });
-    if (floor === 0) return;
-    head.bytes -= this.#log.drop(head.pk, floor);
-    head.floor = floor;
+    const log = {
+      ...{ last, bytes },
+      records: () => this.#sql.all<{ seq: number; bytes: number }>(sizes, pk),
+      cut: (floor: number) => {
+        head.bytes -= this.#log.drop(pk, floor);
+        head.floor = floor;
+      },
+    };
+    trimLog(log, LOG_BYTES);
   }
 
   /** Removes a task with all that hangs on it. */
@@ -83,17 +94,23 @@ export class Retention implements FinishedTasks {
     return old.length;
   }
 
-  sweepLogs({ logsBefore, finishedBefore }: SweepTimes, limit: number): number {
-    let dropped = 0;
-    const old = this.#sql.all<FinishedLog>(OLD_LOGS, logsBefore, finishedBefore, Math.max(0, limit));
-    for (const { pk, seq, floor } of old) {
-      const count = Math.min(seq - floor + 1, limit - dropped);
-      if (count <= 0) break;
-      const freed = this.#log.drop(pk, floor + count);
-      if (this.#bytes !== undefined) this.#bytes -= freed;
-      dropped += count;
+  *logs(endedBefore: number): Generator<FinishedLog, void> {
+    for (let [ended, pk] = [Number.MIN_SAFE_INTEGER, 0]; ; ) {
+      const batch = this.#sql.all<OldLog>(OLD_LOGS, endedBefore, ended, pk);
+      for (const log of batch) {
+        yield { endedAt: log.ended, isPending: log.pending === 1, drop: (limit) => this.#drop(log, limit) };
+      }
+      const last = batch.at(-1);
+      if (last === undefined) return;
+      ({ ended, pk } = last);
     }
-    return dropped;
+  }
+
+  #drop({ pk, seq, floor }: LogRow, limit: number): number {
+    const count = Math.min(seq - floor + 1, limit);
+    const freed = this.#log.drop(pk, floor + count);
+    if (this.#bytes !== undefined) this.#bytes -= freed;
+    return count;
   }
 
   #countBytes(): number {

@@ -1,15 +1,20 @@
 import {
-  boundsOf,
+  allOf,
+  boundParts,
+  countSql,
+  type ListSource,
   type LocalPage,
   PageBudget,
   pageOf,
+  pageSql,
   type ReadRow,
+  type SqlPart,
   shownTask,
   type Task,
   type TaskQuery,
   type TaskStatus,
 } from 'parley-a2a/storage-engine';
-import type { ObjectSql, SqlValue } from './object-context.js';
+import type { ObjectSql } from './object-context.js';
 import { IS_INTERRUPTED } from './schema.js';
 import type { TaskLog } from './task-log.js';
 import type { TaskRow, TaskRows } from './task-rows.js';
@@ -20,19 +25,6 @@ interface Listed {
   readonly id: string;
 }
 
-/** A condition with its values. */
-interface Filter {
-  readonly sql: string;
-  readonly values: readonly SqlValue[];
-}
-
-/** The part of an index that a query reads: a range for each state, or one for all. */
-interface Source {
-  readonly index: string;
-  readonly ranges: readonly Filter[];
-}
-
-const COLUMNS = { status: 'status_time', created: 'created' } as const;
 const ABANDONED = `SELECT t.pk FROM task t INDEXED BY task_interrupted JOIN scope s ON s.pk = t.scope
   WHERE t.${IS_INTERRUPTED} AND t.status_time < ? AND t.first_place IS NULL
   AND s.agent IN (SELECT value FROM json_each(?)) ORDER BY t.status_time, t.pk LIMIT ?`;
@@ -52,13 +44,9 @@ export class TaskLists {
   page(query: TaskQuery, readRow: ReadRow): LocalPage<TaskRow> {
     const scope = this.#rows.scope(query.scope);
     if (scope === undefined) return { found: [], total: 0 };
-    const source = sourceOf(query, scope);
-    const filters = boundsOf(query).map(({ time, operator, value }) => ({
-      sql: `${COLUMNS[time]} ${operator} ?`,
-      values: [value],
-    }));
-    const total = this.#total(source, filters);
-    const listed = query.limit > 0 ? this.#listed(query, source, filters) : [];
+    const source = { ...sourceOf(query, scope), rest: boundParts(query) };
+    const total = this.#total(source);
+    const listed = query.limit > 0 ? this.#listed(query, source) : [];
     const budget = new PageBudget(query.maxBytes);
     const page = pageOf(listed, {
       limit: query.limit,
@@ -80,28 +68,15 @@ export class TaskLists {
     return [...this.#rows.each(found.map(({ pk }) => pk))];
   }
 
-  /** The tasks that a page may show, and the one behind them. Reads the index alone. */
-  #listed(query: TaskQuery, { index, ranges }: Source, filters: readonly Filter[]): readonly Listed[] {
-    const { cursor, offset = 0, limit } = query;
-    const column = COLUMNS[query.orderBy];
-    const order = 'ORDER BY time DESC, id DESC';
-    const behind = cursor && { sql: `(${column}, id) < (?, ?)`, values: [cursor.time, cursor.id] };
-    const parts = ranges.map((range) => {
-      const { sql, values } = allOf([range, ...filters, ...(behind ? [behind] : [])]);
-      const select = `SELECT pk, ${column} AS time, id FROM task INDEXED BY ${index} WHERE ${sql} ${order} LIMIT ?`;
-      return { sql: `SELECT * FROM (${select})`, values: [...values, offset + limit + 1] };
-    });
-    const all = `${parts.map(({ sql }) => sql).join(' UNION ALL ')} ${order} LIMIT ? OFFSET ?`;
-    return this.#sql.all<Listed>(all, ...parts.flatMap(({ values }) => values), limit + 1, offset);
+  #listed(query: TaskQuery, source: ListSource): readonly Listed[] {
+    const { sql, values } = pageSql(source, query);
+    return this.#sql.all<Listed>(sql, ...values);
   }
 
-  #total({ index, ranges }: Source, filters: readonly Filter[]): number {
+  #total(source: ListSource): number {
     let total = 0;
-    for (const range of ranges) {
-      const { sql, values } = allOf([range, ...filters]);
-      const count = `SELECT count(*) AS total FROM task INDEXED BY ${index} WHERE ${sql}`;
-      total += this.#sql.get<{ total: number }>(count, ...values)?.total ?? 0;
-    }
+    for (const { sql, values } of countSql(source))
+      total += this.#sql.get<{ total: number }>(sql, ...values)?.total ?? 0;
     return total;
   }
 
@@ -120,12 +95,12 @@ export class TaskLists {
   }
 }
 
-function sourceOf(query: TaskQuery, scope: number): Source {
+function sourceOf(query: TaskQuery, scope: number): Omit<ListSource, 'rest'> {
   const { contextId, states = [], orderBy } = query;
   const distinct = [...new Set(states)];
-  const inStates: readonly Filter[] =
+  const inStates: readonly SqlPart[] =
     distinct.length === 0 ? [] : [{ sql: `state IN (${distinct.map(() => '?').join(', ')})`, values: distinct }];
-  const one = (index: string, filter: Filter): Source => ({ index, ranges: [allOf([filter, ...inStates])] });
+  const one = (index: string, part: SqlPart) => ({ index, ranges: [allOf([part, ...inStates])] });
   if (contextId !== undefined) {
     return one('task_context', { sql: 'scope = ? AND context_id = ?', values: [scope, contextId] });
   }
@@ -136,8 +111,4 @@ function sourceOf(query: TaskQuery, scope: number): Source {
     index: 'task_state',
     ranges: distinct.map((state) => ({ sql: 'scope = ? AND state = ?', values: [scope, state] })),
   };
-}
-
-function allOf(filters: readonly Filter[]): Filter {
-  return { sql: filters.map(({ sql }) => sql).join(' AND '), values: filters.flatMap(({ values }) => values) };
 }

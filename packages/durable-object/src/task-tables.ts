@@ -84,7 +84,7 @@ export class TaskTables implements LocalTasks<TaskRow> {
     const texts = [sql.textValue(status), sql.textValue(metadata)] as const;
     const values = [rows.scopeOf(scope), task.id, contextId ?? null, status.state, statusTime(status), now] as const;
     const { pk = 0 } = sql.get<{ pk: number }>(INSERT_TASK, ...values, ended, ...texts) ?? {};
-    const bytes = log.insert(pk, [LogRecord.of(1, 0, { task })]);
+    const bytes = log.insert(pk, [new LogRecord(1, 0, { task })]);
     sql.run('UPDATE task SET log_bytes = ? WHERE pk = ?', bytes, pk);
     if (ended !== null) log.putSnapshot(pk, 1, task);
     const head = rows.get(pk) as TaskRow;

@@ -20,8 +20,7 @@ const WORKER_SOURCE = `../store/sqlite/${WORKER}.js`;
  * Code of rooms that load where there is no Node.js. The modules of a room that at least so many subpaths need become
  * one file. Bundlers of users can leave out the rooms that they do not need.
  */
-const PORTABLE =
-  /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|telemetry\/\w+\/|store\/(?:sqlite|postgres|redis)|exports)/;
+const PORTABLE = /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|store\/sqlite|exports)/;
 const SHARED_BY = 6;
 const roomOf = (path) => /dist\/([\w-]+)\//.exec(path)?.[1] ?? 'shared';
 

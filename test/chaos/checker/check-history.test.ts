@@ -119,7 +119,7 @@ const PLANTS: readonly Plant[] = [
     name: 'a time that goes back',
     change: withLog((records) => {
       const { event } = statusRecord(1_000, 'TASK_STATE_WORKING', '[0.0.1 0] begun');
-      return logOf(records.with(1, LogRecord.of(2, 1, event)));
+      return logOf(records.with(1, new LogRecord(2, 1, event)));
     }),
     broken: ['time goes back', 'shown event was changed', 'push is not the log'],
   },

@@ -27,12 +27,12 @@ export function statusRecord(seq: number, state: TaskState, text?: string, turn 
       ? undefined
       : { messageId: `a${seq}`, role: 'ROLE_AGENT', taskId: TASK, contextId: CONTEXT, parts: [{ text }] };
   const status = { state, timestamp: time(seq), ...(message !== undefined && { message }) };
-  return LogRecord.of(seq, turn, { statusUpdate: { taskId: TASK, contextId: CONTEXT, status } });
+  return new LogRecord(seq, turn, { statusUpdate: { taskId: TASK, contextId: CONTEXT, status } });
 }
 
 /** A chunk of the artifact of a run. */
 export function chunkRecord(seq: number, run: string, count: number, turn = 1): LogRecord {
-  return LogRecord.of(seq, turn, {
+  return new LogRecord(seq, turn, {
     artifactUpdate: {
       taskId: TASK,
       contextId: CONTEXT,
@@ -45,7 +45,7 @@ export function chunkRecord(seq: number, run: string, count: number, turn = 1): 
 /** The first record of a task. */
 export function firstRecord(): LogRecord {
   const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: time(1) };
-  return LogRecord.of(1, 1, { task: { id: TASK, contextId: CONTEXT, status, history: [userMessage('m1')] } });
+  return new LogRecord(1, 1, { task: { id: TASK, contextId: CONTEXT, status, history: [userMessage('m1')] } });
 }
 
 /** A log of these records, with the task that follows from them. */
@@ -137,7 +137,7 @@ export function saidAgain(text: (texts: string) => string): (history: History) =
     if (last === undefined || artifact === undefined || part === undefined || part.text === undefined) return {};
     const whole = { ...artifact, parts: [{ text: text(part.text) }] };
     const artifactUpdate = { taskId: TASK, contextId: CONTEXT, artifact: whole, append: false, lastChunk: true };
-    records.push(LogRecord.of(10, 1, { artifactUpdate }), LogRecord.of(11, 1, last.event));
+    records.push(new LogRecord(10, 1, { artifactUpdate }), new LogRecord(11, 1, last.event));
     return { logs: [logOf(records)], calls: [], arrivals: [], queues: [] };
   };
 }

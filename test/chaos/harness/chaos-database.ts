@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { redisScripts } from '../../../packages/parley/src/store/redis/redis-scripts.js';
+import { redisScripts } from '../../../packages/redis/src/storage/redis-scripts.js';
 import { SmallDisk } from '../../storage-faults/small-disk.js';
 import type { Random } from '../../support/random.js';
 import { PgbouncerServer } from '../../support/servers/pgbouncer-server.js';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DeliveryQueue } from '../../../packages/parley/src/store/push-storage.js';
 import type { StoredTask, TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
+import { BACKENDS } from '../../support/backends.js';
 import type { AgentRun, ReplicaLife, StoredLog } from '../checker/history.js';
 
 const PAGE = 200;
@@ -14,9 +15,9 @@ const BUILT = new URL('../../../packages/parley/dist/exports/storage.js', import
 /** Opens a storage with the built library. */
 export async function openStorage(url: string): Promise<TaskStorage> {
   const { openStorage: open } = (await import(/* @vite-ignore */ BUILT)) as {
-    openStorage: (url: string) => Promise<TaskStorage>;
+    openStorage: (url: string, options: object) => Promise<TaskStorage>;
   };
-  return open(url);
+  return open(url, { backends: BACKENDS });
 }
 
 /** Every task of the agents of the load, with its log. */

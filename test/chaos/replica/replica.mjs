@@ -2,6 +2,7 @@
 // Arguments: name of the process, port, path of the journal.
 import { createA2AHost } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
+import { BACKENDS } from '../../support/backends.ts';
 import { agentsOf } from './agents.mjs';
 import { Journal } from './journal.mjs';
 
@@ -30,7 +31,7 @@ const agents = Object.fromEntries(
     },
   ]),
 );
-const storage = await openStorage(process.env.DATABASE_URL);
+const storage = await openStorage(process.env.DATABASE_URL, { backends: BACKENDS });
 const host = createA2AHost({
   agents,
   storage,

@@ -181,7 +181,7 @@ export function appendingContract(open: OpenStorage): void {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       const draft = play.draft(['TASK_STATE_WORKING', play.chunk('x', false)]);
-      const gap = [LogRecord.of(2, 1, play.status('TASK_STATE_WORKING')), LogRecord.of(4, 1, play.chunk('x', false))];
+      const gap = [new LogRecord(2, 1, play.status('TASK_STATE_WORKING')), new LogRecord(4, 1, play.chunk('x', false))];
       await expect(storage.append({ ...draft, records: gap })).rejects.toMatchObject({ name: 'StorageError' });
       const { snapshot: _, ...end } = play.draft(['TASK_STATE_COMPLETED']);
       await expect(storage.append(end)).rejects.toMatchObject({ name: 'StorageError' });

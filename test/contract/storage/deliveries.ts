@@ -4,7 +4,8 @@ import type {
   DeliveryClaimRequest,
   DeliveryPage,
 } from '../../../packages/parley/src/store/push-storage.js';
-import { isLogSwept, sweepTimes } from '../../../packages/parley/src/store/rules/retention.js';
+import { isLogSwept } from '../../../packages/parley/src/store/rules/decide-retention.js';
+import { sweepTimes } from '../../../packages/parley/src/store/rules/retention.js';
 import { ALICE, acceptance, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 

@@ -10,7 +10,7 @@ const CONFIG = { id: 'hook', taskId: 't1', url: 'https://example.com/hook' };
 const IDEMPOTENCY = { key: 'k', digest: 'd', ttlMs: 1_000 };
 const STATUS = { state: 'TASK_STATE_WORKING' } as const;
 const TASK = { id: 't1', contextId: 'c', status: STATUS };
-const RECORD = LogRecord.of(1, 1, { statusUpdate: { taskId: 't1', contextId: 'c', status: STATUS } });
+const RECORD = new LogRecord(1, 1, { statusUpdate: { taskId: 't1', contextId: 'c', status: STATUS } });
 const QUERY = { scope: ALICE, orderBy: 'status', limit: 1, artifacts: false, history: false } as const;
 const APPEND = { key: KEY, authority: 1, after: 0, records: [RECORD], head: { status: STATUS, metadata: undefined } };
 

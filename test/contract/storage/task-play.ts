@@ -170,8 +170,10 @@ export class TaskPlay {
   }
 
   #record(step: Step, seq: number): LogRecord {
-    if (typeof step === 'string') return LogRecord.of(seq, this.turn, this.status(step));
-    return 'event' in step ? LogRecord.of(seq, this.turn, step.event, step.extras) : LogRecord.of(seq, this.turn, step);
+    if (typeof step === 'string') return new LogRecord(seq, this.turn, this.status(step));
+    return 'event' in step
+      ? new LogRecord(seq, this.turn, step.event, step.extras)
+      : new LogRecord(seq, this.turn, step);
   }
 
   status(state: TaskState, more: { readonly message?: Message; readonly metadata?: JsonObject } = {}): TaskEvent {

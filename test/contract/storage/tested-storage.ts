@@ -17,7 +17,7 @@ export class StorageClock implements Clock {
     return this.#time;
   }
 
-  after(): () => void {
+  after(_ms: number, _task: () => void): () => void {
     throw new Error('A storage sets no timers');
   }
 

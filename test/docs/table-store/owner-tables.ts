@@ -25,13 +25,20 @@ export class OwnerTables implements LocalOwners {
     return all.length > limit ? { keys, next: keys.at(-1)?.key ?? '' } : { keys };
   }
 
-  erase(scope: Scope, limit: number): ReturnType<LocalOwners['erase']> {
+  eraseTasks(scope: Scope, limit: number): readonly string[] {
     const tasks = this.#tables.tasks.filter(({ key }) => isIn(scope, key.scope)).slice(0, limit);
     for (const row of tasks) this.#lists.remove(row);
-    const all = this.#tables.keys.filter((row) => isIn(scope, row.scope));
-    const keys = all.slice(0, limit - tasks.length);
+    return tasks.map(({ key }) => key.id);
+  }
+
+  eraseKeys(scope: Scope, limit: number): number {
+    const keys = this.#tables.keys.filter((row) => isIn(scope, row.scope)).slice(0, limit);
     for (const { name } of keys) this.#tables.keys.delete(name);
-    return { ids: tasks.map(({ key }) => key.id), keys: keys.length, isGone: tasks.length + keys.length === 0 };
+    return keys.length;
+  }
+
+  eraseName(): void {
+    // This store has no table of scopes.
   }
 
   scrub(): void {

@@ -1,15 +1,14 @@
 import {
   boundsOf,
+  type FinishedLog,
   type FinishedTasks,
   isInterrupted,
-  isLogSwept,
   isWithin,
   type LocalLoad,
   type LocalPage,
   PageBudget,
   pageOf,
   type ReadRow,
-  type SweepTimes,
   shownTask,
   type TaskQuery,
 } from 'parley-a2a/storage-engine';
@@ -77,15 +76,13 @@ export class TaskLists implements FinishedTasks {
     }
   }
 
-  sweepLogs(times: SweepTimes, limit: number): number {
-    let records = 0;
-    for (const row of this.#endedBefore(times.logsBefore)) {
+  logs(endedBefore: number): readonly FinishedLog[] {
+    return this.#endedBefore(endedBefore).flatMap((row) => {
       const head = this.#tables.head(row.name);
-      const log = { endedAt: row.endedAt ?? 0, isPending: this.#isPending(row) };
-      if (head === undefined || !isLogSwept(log, times)) continue;
-      records += this.#log.drop(head, Math.min(head.seq + 1, head.floor + limit - records));
-    }
-    return records;
+      if (head === undefined) return [];
+      const drop = (limit: number) => this.#log.drop(head, Math.min(head.seq + 1, head.floor + limit));
+      return { endedAt: row.endedAt ?? 0, isPending: this.#isPending(row), drop };
+    });
   }
 
   sweepTasks(before: number, limit: number): number {

@@ -71,7 +71,7 @@ export class TaskTables implements LocalTasks<TaskHead> {
       snapshot: hasEnded ? { seq: 1, task: JSON.stringify(task) } : undefined,
     });
     const head = this.find({ scope, id }) as TaskHead;
-    head.bytes = this.#log.insert(head, [LogRecord.of(1, 0, { task })]);
+    head.bytes = this.#log.insert(head, [new LogRecord(1, 0, { task })]);
     this.#tables.putHead(head);
     if (hasEnded) this.#lists.ended(head);
     return head;

@@ -1,6 +1,6 @@
-import { capnwebTransport } from 'parley-a2a/capnweb';
 import { connect } from 'parley-a2a/client';
 import { bearerToken } from 'parley-a2a/credentials';
+import { capnwebTransport } from 'parley-a2a-capnweb';
 
 /**
  * The calls of a client over Cap'n Web on every runtime, with options as JSON. It authenticates in band, streams

@@ -1,6 +1,6 @@
 import { newWebSocketRpcSession } from 'capnweb';
-import { connectCapnweb } from 'parley-a2a/capnweb';
 import { bearerToken } from 'parley-a2a/credentials';
+import { connectCapnweb } from 'parley-a2a-capnweb';
 
 const FILE_BYTES = 3_000_000;
 

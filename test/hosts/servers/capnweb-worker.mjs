@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { BearerTokens } from 'parley-a2a/auth';
-import { capnwebBinding } from 'parley-a2a/capnweb';
 import { createAgentHandler } from 'parley-a2a/server';
+import { capnwebBinding } from 'parley-a2a-capnweb';
 import { countingAgent } from './counting-agent.ts';
 
 /** All sessions meet in one object. */

@@ -1,7 +1,7 @@
+import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../../packages/capnweb/src/index.js';
 import { grpcBinding, grpcTransport } from '../../../packages/grpc/src/index.js';
 import type { HostExtension } from '../../../packages/parley/src/app/host-extension.js';
 import type { Client } from '../../../packages/parley/src/client/client.js';
-import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from '../../../packages/parley/src/exports/capnweb.js';
 import { type ConnectOptions, connect } from '../../../packages/parley/src/exports/client.js';
 import type { A2AHost } from '../../../packages/parley/src/exports/node.js';
 import type { OperationName } from '../../../packages/parley/src/operations/operations.js';

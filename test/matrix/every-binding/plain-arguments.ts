@@ -1,5 +1,5 @@
 import { newWebSocketRpcSession } from 'capnweb';
-import { rejectedError } from '../../../packages/parley/src/bindings/capnweb/client-errors.js';
+import { rejectedError } from '../../../packages/capnweb/src/binding/client-errors.js';
 import type {
   ClientBinding,
   ClientTransport,

@@ -5,7 +5,7 @@ import { connect, type OutgoingMessage } from 'parley-a2a/client';
 import { fileTransfer, memoryFileStore } from 'parley-a2a/files';
 import type { A2AServerOptions } from 'parley-a2a/node';
 import { agentSchemas } from 'parley-a2a/schemas';
-import { messageSigning, signedCalls, verifiedSigners } from 'parley-a2a/signing';
+import { messageSigning, signedCalls, verifiedSigners } from 'parley-a2a-signing';
 import { expect } from 'vitest';
 import { keyPair } from '../../message-signing/world.js';
 import type { AdapterRow, Work } from './adapters.js';

@@ -14,6 +14,8 @@ const run = promisify(execFile);
 /** Debian keeps the programs of each version of PostgreSQL in a folder of its own. */
 const VERSIONS = '/usr/lib/postgresql';
 const USER = 'postgres';
+/** In its folder, with which it goes: a killed server leaves segments of POSIX in `/dev/shm`. */
+const SHARED_MEMORY = 'dynamic_shared_memory_type=mmap';
 
 function dataIn(folder: string): string {
   return join(folder, 'data');
@@ -84,8 +86,8 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Starts it on its port once it has been killed, with what it had stored. */
   async startAgain(): Promise<void> {
-    const settings = [`port=${this.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${this.#folder}`];
-    const flags = [...settings, ...this.#settings].flatMap((setting) => ['-c', setting]);
+    const place = [`port=${this.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${this.#folder}`];
+    const flags = [...place, SHARED_MEMORY, ...this.#settings].flatMap((setting) => ['-c', setting]);
     const [program, args] = asServerUser('postgres', ['-D', this.#data, ...flags]);
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     const end = () => this.#signal('SIGKILL');

@@ -1,5 +1,5 @@
 import type { ConnectionEvent, ConnectOptions, Fetch } from 'parley-a2a/client';
-import type { MutualTls } from 'parley-a2a/node';
+import type { MutualTls } from 'parley-a2a-mutual-tls';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import type { MutualTls } from 'parley-a2a/node';
+import type { MutualTls } from 'parley-a2a-mutual-tls';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
 import type { AgentTarget } from './agent-target.js';
@@ -20,7 +20,7 @@ export async function clientCertificate(settings: Settings, target: AgentTarget)
   const origins = [...new Set(urls.flatMap((url) => URL.parse(url)?.origin ?? []))].filter((origin) =>
     origin.startsWith('https://'),
   );
-  const { mutualTls } = await import('parley-a2a/node');
+  const { mutualTls } = await import('parley-a2a-mutual-tls');
   return mutualTls({ origins, identity: { cert: pem('client-cert', cert), key: pem('client-key', key) } });
 }
 

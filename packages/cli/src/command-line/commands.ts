@@ -1,3 +1,4 @@
+import { SHARED_EXAMPLE } from '../database/backends.js';
 import { TEMPLATE_NAMES } from '../init/template-names.js';
 import { AGENT_COMMANDS } from './agent-commands.js';
 import type { Command } from './command.js';
@@ -152,7 +153,7 @@ export const COMMANDS: readonly Command[] = [
     path: 'cluster status',
     summary: 'Show the replicas on a database, their work, and what needs an operator',
     flags: ['database'],
-    example: 'parley cluster status --database postgres://parley@localhost/parley',
+    example: `parley cluster status --database ${SHARED_EXAMPLE}`,
     notes: 'The exit code is 1 if something needs an operator.',
   },
   {
@@ -184,7 +185,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Copy all tasks of a database into an empty one, while no server uses either',
     args: '<from> <to>',
     flags: ['resume'],
-    example: 'parley db copy sqlite:./data/parley.db postgres://parley@localhost/parley',
+    example: `parley db copy sqlite:./data/parley.db ${SHARED_EXAMPLE}`,
   },
   {
     path: 'db export',

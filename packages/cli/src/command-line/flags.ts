@@ -1,3 +1,5 @@
+import { SHARED_EXAMPLE } from '../database/backends.js';
+
 /** A flag. It has the same meaning and type on every command that takes it. */
 export interface Flag {
   readonly type: 'string' | 'boolean';
@@ -238,9 +240,9 @@ export const FLAGS = {
   listed: text('cards', 'with --grpc or --capnweb: cards that list it: public, extended (that one only), never'),
   database: text(
     'url',
-    'storage of tasks: sqlite:./data/parley.db, postgres://host/database (default: DATABASE_URL, or memory:)',
+    `storage of tasks: sqlite:./data/parley.db, ${SHARED_EXAMPLE} (default: DATABASE_URL, or memory:)`,
   ),
-  workers: text('n', 'number of processes behind one port; max: one per core; needs PostgreSQL or Redis'),
+  workers: text('n', 'number of processes behind one port; max: one per core; needs a database that processes share'),
   'metrics-port': text('port', 'with --workers: port of the metrics of the first worker; the others follow'),
   drain: text('duration', 'time in which a stopping server still answers, and /readyz fails', { builtIn: '0s' }),
   quiet: onOff('log errors only'),

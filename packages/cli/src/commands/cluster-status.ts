@@ -1,6 +1,7 @@
 import { openStorage } from 'parley-a2a/storage';
 import { readClusterStatus } from '../cluster/cluster-status.js';
 import type { Invocation } from '../command-line/invocation.js';
+import { backendsOf } from '../database/backends.js';
 import { databaseOf } from '../database/open-database.js';
 import { usageError } from '../failure/cli-error.js';
 
@@ -9,7 +10,7 @@ export async function run({ settings, output }: Invocation): Promise<number> {
   const url = databaseOf(settings);
   if (/^(?:memory|sqlite):/.test(url))
     throw usageError('cluster status needs a database of several processes', 'parley db status shows a SQLite file');
-  const storage = await openStorage(url);
+  const storage = await openStorage(url, { backends: await backendsOf(url) });
   try {
     const status = await readClusterStatus(storage);
     if (output.json) output.document(status);

@@ -1,4 +1,5 @@
 import type { Invocation } from '../command-line/invocation.js';
+import { backendsOf } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
 
 /** Tasks between two lines of progress, if stderr is no terminal. */
@@ -13,6 +14,7 @@ export async function run({ args: [from, to], settings, output }: Invocation): P
   const copied = await copyStorage({
     from,
     to,
+    backends: await backendsOf(from, to),
     resume: settings.isOn('resume'),
     onProgress: (tasks, all) => {
       if (output.watched) output.progress(`${tasks} of ${all} tasks`);

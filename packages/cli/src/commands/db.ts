@@ -1,6 +1,10 @@
+import type { DatabaseStatus, MigrationResult, StorageBackend } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
-import { databaseOf, isPostgres, isShared, openDatabase, pathOf } from '../database/open-database.js';
+import { backendsOf } from '../database/backends.js';
+import { databaseOf, openDatabase, pathOf } from '../database/open-database.js';
 import { usageError } from '../failure/cli-error.js';
+import type { Output } from '../output/output.js';
+import type { Settings } from '../settings/settings.js';
 
 const BATCH = 500;
 /** Tables that the status names: the largest ones. */
@@ -10,8 +14,8 @@ const TABLES_SHOWN = 5;
 export async function status(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;
   const url = databaseOf(settings);
-  if (isPostgres(url)) return postgresDatabaseStatus(url, invocation);
-  if (isShared(url)) return redisDatabaseStatus(url, invocation);
+  const [backend] = await backendsOf(url);
+  if (backend !== undefined) return showShared(await backend.status(url), backend, output);
   const { sqliteStatus } = await import('parley-a2a/sqlite');
   const found = sqliteStatus(await pathOf(settings));
   if (output.json) {
@@ -29,42 +33,28 @@ export async function status(invocation: Invocation): Promise<number> {
   return 0;
 }
 
-async function postgresDatabaseStatus(url: string, { output }: Invocation): Promise<number> {
-  const { postgresStatus } = await import('parley-a2a/postgres');
-  const found = await postgresStatus({ url });
+/** Shows a database of several processes, as far as its backend counts. */
+function showShared(found: DatabaseStatus, { migrate: migrates }: StorageBackend, output: Output): number {
   if (output.json) {
     output.document(found);
     return 0;
   }
+  const { tables = [], turns, pushConfigs, endedLeases, oldestLeaseMs } = found;
   output.field('Database', found.database);
-  output.field('Schema', found.schema === 0 ? 'none: a server makes it, or parley db migrate' : versioned(found));
+  const none = `none: a server makes it${migrates === undefined ? '' : ', or parley db migrate'}`;
+  output.field('Schema', found.schema === 0 ? none : versioned(found));
   output.field('Size', sized(found.bytes));
-  for (const { name, bytes, rows } of found.tables.slice(0, TABLES_SHOWN))
+  for (const { name, bytes, rows } of tables.slice(0, TABLES_SHOWN))
     output.field(`Table ${name}`, `${sized(bytes)}, about ${rows} rows`);
   showStates(found.tasks, output);
-  output.field('Turns', String(found.turns));
-  output.field('Webhooks', String(found.pushConfigs));
-  const oldest =
-    found.oldestLeaseMs === undefined ? '' : `, the oldest for ${Math.round(found.oldestLeaseMs / 1000)} s`;
-  output.field('Ended leases', `${found.endedLeases}${oldest}`);
+  if (turns !== undefined) output.field('Turns', String(turns));
+  if (pushConfigs !== undefined) output.field('Webhooks', String(pushConfigs));
+  const oldest = oldestLeaseMs === undefined ? '' : `, the oldest for ${Math.round(oldestLeaseMs / 1000)} s`;
+  if (endedLeases !== undefined) output.field('Ended leases', `${endedLeases}${oldest}`);
   return 0;
 }
 
-async function redisDatabaseStatus(url: string, { output }: Invocation): Promise<number> {
-  const { redisStatus } = await import('parley-a2a/redis');
-  const found = await redisStatus({ url });
-  if (output.json) {
-    output.document(found);
-    return 0;
-  }
-  output.field('Database', found.database);
-  output.field('Schema', found.schema === 0 ? 'none: a server makes it' : versioned(found));
-  output.field('Size', `${sized(found.bytes)} of memory`);
-  showStates(found.tasks, output);
-  return 0;
-}
-
-function showStates(tasks: Readonly<Record<string, number>>, output: Invocation['output']): void {
+function showStates(tasks: Readonly<Record<string, number>>, output: Output): void {
   for (const [state, count] of Object.entries(tasks)) output.field(state.replace('TASK_STATE_', ''), String(count));
 }
 
@@ -75,38 +65,36 @@ function versioned({ schema, newestSchema }: { readonly schema: number; readonly
 
 /** Migrates a database to the newest schema. */
 export async function migrate({ settings, output }: Invocation): Promise<number> {
-  const planned = settings.isOn('dry-run');
-  const url = databaseOf(settings);
-  const place = isPostgres(url) ? {} : { path: await pathOf(settings) };
-  const { from, to } = isPostgres(url)
-    ? await migratedPostgres(url, planned)
-    : await migratedFile(await pathOf(settings), planned);
+  const isDryRun = settings.isOn('dry-run');
+  const migrated = (await migratedShared(databaseOf(settings), isDryRun)) ?? (await migratedFile(settings, isDryRun));
+  const { from, to } = migrated;
   if (from > to) throw usageError(`a newer version wrote it (schema ${from}, this version knows ${to})`, NEWER_HINT);
-  if (output.json) output.document({ ...place, from, to, changed: !planned && from !== to });
+  if (output.json) output.document({ ...migrated, changed: !isDryRun && from !== to });
   else if (from === to) output.field('Schema', `${to}, the newest: nothing to do`);
-  else output.field('Schema', `${from} → ${to}${planned ? ' (not done: --dry-run)' : ''}`);
+  else output.field('Schema', `${from} → ${to}${isDryRun ? ' (not done: --dry-run)' : ''}`);
   return 0;
 }
 
 const NEWER_HINT = 'run that version or a newer one';
 
-interface Migrated {
-  readonly from: number;
-  readonly to: number;
+/** Undefined for a url of a file, and of a database that only servers migrate. */
+async function migratedShared(url: string, isDryRun: boolean): Promise<MigrationResult | undefined> {
+  const [backend] = await backendsOf(url);
+  if (backend?.migrate === undefined) return undefined;
+  if (!isDryRun) return backend.migrate(url);
+  const { schema: from, newestSchema: to } = await backend.status(url);
+  return { from, to };
 }
 
-async function migratedFile(path: string, planned: boolean): Promise<Migrated> {
+async function migratedFile(
+  settings: Settings,
+  isDryRun: boolean,
+): Promise<MigrationResult & { readonly path: string }> {
   const { migrateSqlite, sqliteStatus } = await import('parley-a2a/sqlite');
-  if (!planned) return migrateSqlite(path);
+  const path = await pathOf(settings);
+  if (!isDryRun) return { path, ...migrateSqlite(path) };
   const { schema: from, newestSchema: to } = sqliteStatus(path);
-  return { from, to };
-}
-
-async function migratedPostgres(url: string, planned: boolean): Promise<Migrated> {
-  const { migratePostgres, postgresStatus } = await import('parley-a2a/postgres');
-  if (!planned) return migratePostgres({ url });
-  const { schema: from, newestSchema: to } = await postgresStatus({ url });
-  return { from, to };
+  return { path, from, to };
 }
 
 /** Returns unused disk space of a database to the system. */

@@ -1,6 +1,7 @@
 import type { TaskStorage } from 'parley-a2a/storage';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
+import { backendsOf, isShared } from './backends.js';
 
 const DEFAULT_DATABASE = 'sqlite:./data/parley.db';
 
@@ -22,17 +23,7 @@ export async function openDatabase(settings: Settings): Promise<TaskStorage> {
     // SQLite would create a missing file.
     sqliteStatus(await pathOf(settings));
   }
-  return openStorage(url);
-}
-
-/** True for the url of a PostgreSQL database. */
-export function isPostgres(url: string): boolean {
-  return /^postgres(?:ql)?:/.test(url);
-}
-
-/** True for the url of a database of several processes. */
-export function isShared(url: string): boolean {
-  return isPostgres(url) || /^rediss?:/.test(url);
+  return openStorage(url, { backends: await backendsOf(url) });
 }
 
 /**

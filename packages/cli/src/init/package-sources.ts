@@ -4,7 +4,7 @@ import { PACKAGE_ROOT } from '../package-root.js';
 import { IS_PUBLISHED, VERSION } from '../version.js';
 
 /** Packages that a new project depends on. */
-const PACKAGES = ['parley-a2a', 'parley-a2a-cli'];
+const PACKAGES = ['parley-a2a', 'parley-a2a-cli', 'parley-a2a-testing'];
 
 /** The package that those need themselves. Before the first release, npm does not have it. */
 const NEEDED = 'parley-a2a-console';

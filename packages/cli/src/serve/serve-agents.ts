@@ -2,6 +2,7 @@ import { type Logger, textLogger } from 'parley-a2a';
 import { type A2AHostOptions, createA2AHost, isLocalHost, parseRate } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
+import { backendsOf } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
 import { needPackagesOf } from '../failure/needed-packages.js';
 import type { Settings } from '../settings/settings.js';
@@ -14,7 +15,7 @@ import { type OperatorFiles, operatorFiles } from './operator-files.js';
 export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
   const logger = loggerFor(settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info');
   const databaseUrl = settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';
-  const storage = await openStorage(databaseUrl, { logger });
+  const storage = await openStorage(databaseUrl, { logger, backends: await backendsOf(databaseUrl) });
   const name = settings.text('name');
   const description = settings.text('description');
   const publicUrl = settings.text('public-url');
@@ -120,7 +121,7 @@ async function bindingsOf(settings: Settings): Promise<Bindings> {
     bindings.push(grpcBinding({ port: port === 'shared' ? port : portOf(port, 'grpc'), ...listing }));
   }
   if (settings.isOn('capnweb')) {
-    const { capnwebBinding } = await import('parley-a2a/capnweb');
+    const { capnwebBinding } = await import('parley-a2a-capnweb');
     bindings.push(capnwebBinding(listing));
   }
   return bindings;

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Invocation } from '../command-line/invocation.js';
-import { isShared } from '../database/open-database.js';
+import { isShared, SHARED_EXAMPLE } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
 import { tellListening, untilStopped } from './listening.js';
 import { WorkerPool } from './worker-pool.js';
@@ -19,7 +19,7 @@ export async function serveWorkers({ settings, output }: Invocation): Promise<nu
     const kind = /^[a-z]+:/.exec(database)?.[0] ?? 'this database';
     throw usageError(
       `--workers needs a database for several processes, and ${kind} belongs to one`,
-      'name one with --database postgres://… or redis://…',
+      `name one with --database, such as ${SHARED_EXAMPLE}`,
     );
   }
   const pool = new WorkerPool({

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.js';
-import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
+import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../operations/signing-extensions.js';
 
 /** Signatures and keys belong to one message or artifact alone. One that passes its parts on has others. */
 const OF_ONE: readonly string[] = [SIGNING_EXTENSION, ENCRYPTION_EXTENSION];

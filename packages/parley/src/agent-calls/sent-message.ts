@@ -6,10 +6,10 @@ import type { SendMessageRequest } from '../model/send-message-request.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 import { isStreaming } from '../operations/operations.js';
+import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../operations/signing-extensions.js';
 import { fromBase64Url } from '../runtime/base64-bytes.js';
 import type { Clock } from '../runtime/clock.js';
 import type { TurnCourse } from '../server/turn-ports.js';
-import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../signing/extension-uris.js';
 import { ownMetadata } from './own-metadata.js';
 
 /** The ports of a message that goes out. */

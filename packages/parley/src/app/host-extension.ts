@@ -1,5 +1,6 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
+import type { WebSocketUpgrade } from '../bindings/http/socket-port.js';
 import type { FileStore } from '../files/file-store.js';
 import type { AgentExtension } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
@@ -42,8 +43,11 @@ export interface HostExtension {
   aroundAgent?(agent: AgentPlace): AroundAgent | undefined;
   /** The files of users, for exports and erasures. Absent: it keeps none. */
   readonly fileStore?: FileStore;
-  /** True if an endpoint takes over connections as WebSockets. */
-  readonly takesWebSockets?: boolean;
+  /**
+   * Answers the handshake of a WebSocket on a server of node:http, for its endpoints that take over connections.
+   * Resolves to whether the WebSocket is open. If not, the server answers. Absent: such a server opens no WebSockets.
+   */
+  readonly acceptWebSocket?: (upgrade: WebSocketUpgrade) => Promise<boolean>;
   /** True if an endpoint reads bodies as they arrive, and bounds their time itself. */
   readonly takesLongBodies?: boolean;
   /** Takes the HTTP/2 connections of a server of node:http: each as its socket. Absent: they are refused. */

@@ -90,18 +90,13 @@ export class HostRoutes {
 
   readonly exchange: Exchange = (request) => {
     const { method } = request;
-    const path = this.#pathOf(request);
+    // The front page may answer a request to the root.
+    const { path } = request.path === '/' && this.#front?.takes(request) === true ? this.#front : request;
     const endpoint = this.#endpoints.get(path) ?? (this.#items.length === 0 ? undefined : this.#itemAt(path));
     if (endpoint !== undefined) return endpoint(request);
     const route = path === '/' && method !== 'POST' ? undefined : this.#route(path);
     return (route?.exchange ?? this.#origin)(request);
   };
-
-  /** The path that answers a request: for `/`, that of the front page if it takes the request. */
-  #pathOf(request: ExchangeRequest): string {
-    const { path } = request;
-    return path === '/' && this.#front?.takes(request) === true ? this.#front.path : path;
-  }
 
   #itemAt(path: string): Exchange | undefined {
     return this.#items.find(({ folder, items }) => path.startsWith(folder) && items.test(path.slice(folder.length)))

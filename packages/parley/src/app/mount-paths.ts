@@ -5,8 +5,8 @@ export interface MountPaths {
   readonly oldCard: string;
   readonly jsonRpc: string;
   readonly httpJson: string;
-  /** The session of Cap'n Web, if the host serves it. */
-  readonly capnweb: string;
+  /** Bindings of extensions have their paths below this one. */
+  readonly own: string;
   /** The files of the agent, if the host takes files. */
   readonly files: string;
   /** The callback for authorizations. */
@@ -22,7 +22,7 @@ export function mountPaths(path: string): MountPaths {
     oldCard: `${below}/.well-known/agent.json`,
     jsonRpc: path === '/' ? `${own}/jsonrpc` : own,
     httpJson: path === '/' ? `${own}/rest` : own,
-    capnweb: `${own}/capnweb`,
+    own,
     files: `${own}/files`,
     authorizations: `${own}/authorizations`,
   };

@@ -5,7 +5,6 @@ import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { isOption } from '../options/check-options.js';
 import { refuseArgument } from '../options/refuse-argument.js';
-import { parseRedisUrl } from '../redis/redis-url.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
 import { isSecretName } from '../telemetry/redaction.js';
 import { shownUrl } from '../telemetry/shown-url.js';
@@ -262,7 +261,8 @@ function secondsOf(text: string): number | undefined {
 }
 
 function redisOf(text: string): string | undefined {
-  return parseRedisUrl(text) === undefined ? undefined : text;
+  // The cache reads the rest of the url, and names what is wrong with it.
+  return /^rediss?:\/\/[^/?#]/.test(text) ? text : undefined;
 }
 
 function ttlOf(text: string): number | undefined {

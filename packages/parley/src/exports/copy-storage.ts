@@ -1,9 +1,8 @@
 import { OptionsError } from '../errors/options-error.js';
 import { type CopiedCounts, copyTasks } from '../store/copy-tasks.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
-import type { TaskTransfer, TransferTarget } from '../store/task-transfer.js';
-import { systemClock, systemIds } from './runtime.js';
-import { stderrLogger } from './stderr-logger.js';
+import { backendOf, type StorageBackend } from '../store/storage-backend.js';
+import type { TaskTransfer, TransferSource, TransferTarget } from '../store/task-transfer.js';
 
 /** Options of a copy between two databases. */
 export interface CopyStorageOptions {
@@ -11,6 +10,8 @@ export interface CopyStorageOptions {
   readonly from: string;
   /** The database url of the target. It must be empty, or new. */
   readonly to: string;
+  /** Backends of the urls, such as `postgresBackend` of `parley-a2a-postgres`. SQLite needs none. */
+  readonly backends?: readonly StorageBackend[];
   /** Goes on with a copy that was interrupted: tasks that are there already stay as they are. */
   readonly resume?: boolean;
   /** Hears the number of tasks that were copied, and of all tasks. */
@@ -24,11 +25,11 @@ export interface CopyStorageOptions {
  * target is not empty, or if the copy is not whole.
  */
 export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCounts> {
-  const { from, to, ...others } = options;
+  const { from, to, backends = [], ...others } = options;
   if (from === to) throw new OptionsError('Copy', ['needs two different databases']);
-  const source = await openTransfer(from, 'source');
+  const source = await openSource(from, backends);
   try {
-    const target = await openTarget(to);
+    const target = await openTarget(to, backends);
     try {
       return await copyTasks({ from: source, to: target, ...others });
     } finally {
@@ -39,21 +40,22 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
   }
 }
 
-async function openTarget(url: string): Promise<TransferTarget> {
-  if (!/^rediss?:/.test(url)) return openTransfer(url, 'target');
-  const { RedisTransfer } = await import('../store/redis/redis-transfer.js');
-  return RedisTransfer.open({ url, clock: systemClock, ids: systemIds, logger: stderrLogger });
+async function openSource(url: string, backends: readonly StorageBackend[]): Promise<TransferSource> {
+  const backend = backendOf(url, backends);
+  if (backend === undefined) return openFile(url, 'source');
+  if (backend.openSource === undefined) {
+    throw new OptionsError('Copy', [`${backend.schemes[0]}: cannot be the source`]);
+  }
+  return backend.openSource(url);
 }
 
-async function openTransfer(url: string, role: 'source' | 'target'): Promise<TaskTransfer> {
-  if (/^postgres(?:ql)?:/.test(url)) {
-    const { PostgresTransfer } = await import('../store/postgres/postgres-transfer.js');
-    return PostgresTransfer.open({ url, clock: systemClock, logger: stderrLogger }, role);
-  }
+async function openTarget(url: string, backends: readonly StorageBackend[]): Promise<TransferTarget> {
+  return backendOf(url, backends)?.openTarget(url) ?? openFile(url, 'target');
+}
+
+async function openFile(url: string, role: 'source' | 'target'): Promise<TaskTransfer> {
   const database = parseDatabaseUrl(url);
-  if (database.backend === 'sqlite') {
-    const { SqliteTransfer } = await import('../store/sqlite/sqlite-transfer.js');
-    return SqliteTransfer.open(database.path, role);
-  }
-  throw new OptionsError('Copy', [`${database.backend}: cannot be the ${role}`]);
+  if (database.backend === 'memory') throw new OptionsError('Copy', [`memory: cannot be the ${role}`]);
+  const { SqliteTransfer } = await import('../store/sqlite/sqlite-transfer.js');
+  return SqliteTransfer.open(database.path, role);
 }

@@ -1,7 +1,7 @@
 import type { FileAgent } from '../client/files/file-agent.js';
 import type { UploadedFile } from '../client/files/file-answers.js';
-import { type DownloadOptions, downloadFile as download, type FileDownload } from '../client/files/file-download.js';
-import { type UploadOptions, type UploadSource, uploadFile as upload } from '../client/files/file-upload.js';
+import type { DownloadOptions, FileDownload } from '../client/files/file-download.js';
+import type { UploadOptions, UploadSource } from '../client/files/file-upload.js';
 import { refuseArgument } from '../options/refuse-argument.js';
 import { callerClock } from './runtime.js';
 
@@ -30,6 +30,8 @@ export async function uploadFile(
   options: UploadOptions = {},
 ): Promise<UploadedFile> {
   checkAgent('uploadFile', agent);
+  // Loaded by the calls that need it: most clients send no files beside their messages.
+  const { uploadFile: upload } = await import('../client/files/file-upload.js');
   return upload(agent, source, options, { clock: callerClock, random: Math.random });
 }
 
@@ -45,6 +47,7 @@ export async function downloadFile(
   options: DownloadOptions = {},
 ): Promise<FileDownload> {
   checkAgent('downloadFile', agent);
+  const { downloadFile: download } = await import('../client/files/file-download.js');
   return download(agent, file, options, { clock: callerClock, random: Math.random });
 }
 

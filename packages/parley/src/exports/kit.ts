@@ -1,9 +1,21 @@
 // For the packages beside this one, which name its exact version: these names may change in every version.
+export { type SignerKeys, signerKeys } from '../agent-card/signatures/private-keys.js';
+export type { AgentPlace, AroundAgent } from '../app/host-extension.js';
+export { SchemeCredentials } from '../auth/credentials/scheme-credentials.js';
+export { KeySet, type TokenKeys } from '../auth/tokens/key-set.js';
+export { RemoteKeys } from '../auth/tokens/remote-keys.js';
+export { TokenDocuments, urlFault } from '../auth/tokens/token-documents.js';
+export { type KeyTimes, keySetSchema, keyTimesSchema } from '../auth/tokens/token-options.js';
+export { globMatcher } from '../cache/glob.js';
 export { pendingOptions } from '../client/pending-options.js';
 export { isWaitOver } from '../client/task-waiting.js';
 export { joinedParts, textOf } from '../client/text-of.js';
+export { decodeType } from '../codec/v1_0/decode-type.js';
 export { A2AError } from '../errors/a2a-error.js';
+export { CacheError } from '../errors/cache-error.js';
+export { beginAtCaller } from '../errors/callers-stack.js';
 export { ConnectionError } from '../errors/connection-error.js';
+export { CredentialsError } from '../errors/credentials-error.js';
 export { OptionsError } from '../errors/options-error.js';
 export { refusedAddressIn } from '../errors/refused-address-error.js';
 export { StorageError } from '../errors/storage-error.js';
@@ -15,11 +27,15 @@ export type { ErasedFiles, OwnedFile, OwnerFiles } from '../files/owner-files.js
 export { OwnerQuotas, type Reservation } from '../files/owner-quotas.js';
 export { UploadOffsetError } from '../files/upload-store.js';
 export { isBase64 } from '../model/base64.js';
+export { canonicalJson } from '../model/canonical-json.js';
 export { isObject } from '../model/json.js';
 export { jsonFault } from '../model/json-fault.js';
 export { isInterrupted, isTerminal, TASK_STATES } from '../model/task-state.js';
+export { isPart } from '../model/validation.js';
+export type { DocumentFetch } from '../net/bounded-fetch.js';
 export { type EventFrame, FrameParser } from '../net/frame-parser.js';
 export { BY_VERB } from '../operations/operations.js';
+export { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../operations/signing-extensions.js';
 export { checkOptions } from '../options/check-options.js';
 export {
   anyOf,
@@ -28,6 +44,7 @@ export {
   flag,
   func,
   mapOf,
+  nonEmpty,
   type OptionSchemas,
   positive,
   text,
@@ -41,12 +58,21 @@ export { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 export { ignoreRejection } from '../runtime/settled.js';
 export { sha256Hex } from '../runtime/sha256.js';
 export { SecretBox } from '../secrets/secret-box.js';
-export { MORE_FOLLOWS } from '../server/event-queue.js';
+export { DEFAULT_ENGINE_LIMITS } from '../server/engine-limits.js';
+export { MORE_FOLLOWS, type RawEvent } from '../server/event-queue.js';
+export { cloneJson } from '../server/execution/clone-json.js';
+export { type HandlerMethod, mappedHandler } from '../server/mapped-handler.js';
 export { modelParts } from '../server/model-stream.js';
+export { openedLater } from '../server/opened-later.js';
 export { controlPart } from '../server/own-part.js';
+export { changeQuestions, type QuestionChange } from '../server/question-change.js';
 export { readableConversation, readableFiles } from '../server/readable-files.js';
+export { type StoredMessageReader, tellReadable, tellReader } from '../server/readable-message.js';
 export { silentLogger } from '../telemetry/logger.js';
+export { withoutSecretFields, withoutSecrets } from '../telemetry/redaction.js';
 export { shownText } from '../telemetry/shown-text.js';
+export { steadyLogger } from '../telemetry/steady-logger.js';
+export { LOG_LEVELS } from '../telemetry/text-logger.js';
 export { type AnswerReading, choicesOf, fieldsOf, fieldValue, readAnswer, readText } from '../tools/answer-reading.js';
 export { askedIn, decidedCalls, isExpired, refusalOf, waitingCalls } from '../tools/approval-decisions.js';
 export { guardTurn } from '../tools/guarded-events.js';
@@ -68,4 +94,6 @@ export {
 } from '../tools/tool-records.js';
 export { ToolRegistry } from '../tools/tool-registry.js';
 export { untrustedSchema } from '../tools/untrusted-schema.js';
-export { callerIds, systemClock, systemIds } from './runtime.js';
+export { guardedFetch } from './guarded-fetch.js';
+export { callerClock, callerIds, systemClock, systemIds } from './runtime.js';
+export { stderrLogger } from './stderr-logger.js';

@@ -46,7 +46,6 @@ export {
   type LoopbackRedirectOptions,
   loopbackRedirect,
 } from '../adapters/node/loopback-redirect.js';
-export { type MutualTls, type MutualTlsOptions, mutualTls, type TlsIdentity } from '../adapters/node/mutual-tls.js';
 export type { ExportOwnerOptions } from '../adapters/node/owner-export.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
 export type { CredentialConfig } from '../app/credential-config.js';

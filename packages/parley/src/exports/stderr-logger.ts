@@ -1,4 +1,3 @@
-import { stderr } from 'node:process';
 import { checkOptions } from '../options/check-options.js';
 import { closed, func } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
@@ -29,7 +28,8 @@ export function textLogger(options: TextLoggerOptions = {}): Logger {
 }
 
 function toStderr(line: string): void {
-  stderr.write(line);
+  // Loads no module, because storages of hosts without Node.js share files with this one.
+  process.getBuiltinModule('node:process').stderr.write(line);
 }
 
 /** The default logger: warnings and errors to standard error. */

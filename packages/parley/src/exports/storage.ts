@@ -3,6 +3,7 @@ import type { CopiedCounts } from '../store/copy-tasks.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { ScopedTasks } from '../store/scoped-tasks.js';
+import { backendOf, type StorageBackend } from '../store/storage-backend.js';
 import type { Scope } from '../store/task-key.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -58,6 +59,7 @@ export {
   type TaskFilter,
   type TaskList,
 } from '../store/scoped-tasks.js';
+export type { DatabaseStatus, MigrationResult, StorageBackend } from '../store/storage-backend.js';
 export type { Scope, TaskKey } from '../store/task-key.js';
 export type {
   Acceptance,
@@ -87,25 +89,30 @@ export type { ErasedCounts, EraseOwnerOptions } from '../user-data/erase-owner.j
 export type { OwnerCounts, OwnerDataOptions } from '../user-data/owner-data.js';
 export type { CopyStorageOptions } from './copy-storage.js';
 
+/** Options of `openStorage`. */
+export interface OpenStorageOptions {
+  /** Hears of faults. Default: warnings and errors to standard error. */
+  readonly logger?: Logger;
+  /** Backends of further urls, such as `postgresBackend` of `parley-a2a-postgres`. */
+  readonly backends?: readonly StorageBackend[];
+}
+
 /**
  * Opens the storage that a database url names: `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`,
- * `sqlite:path?durability=process`, `postgres://host/database` or `redis://host:6379`.
+ * `sqlite:path?durability=process`, or a url of one of the backends.
  * @throws OptionsError for any other url, StorageError if the storage cannot be used.
  */
-export async function openStorage(url: string, options: { readonly logger?: Logger } = {}): Promise<TaskStorage> {
+export async function openStorage(
+  url: string,
+  { backends = [], ...options }: OpenStorageOptions = {},
+): Promise<TaskStorage> {
   if (typeof url !== 'string') refuseArgument('openStorage', 'a url, such as sqlite:./data/parley.db', url);
+  const backend = backendOf(url, backends);
+  if (backend !== undefined) return backend.open(url, options);
   const database = parseDatabaseUrl(url);
   if (database.backend === 'memory') {
     const { backend: _, ...limits } = database;
     return new MemoryStorage({ clock: systemClock, ...limits });
-  }
-  if (database.backend === 'postgres') {
-    const { openPostgresStorage } = await import('./postgres.js');
-    return openPostgresStorage({ ...options, url: database.url });
-  }
-  if (database.backend === 'redis') {
-    const { openRedisStorage } = await import('./redis.js');
-    return openRedisStorage({ ...options, url: database.url });
   }
   const { openSqliteStorage } = await import('./sqlite.js');
   return openSqliteStorage({ ...options, path: database.path, durability: database.durability });

@@ -18,6 +18,7 @@ export {
   type MessageSendParams,
   OLD_TASK_STATES as TASK_STATES,
   type Part,
+  type PlainCredential,
   type PushNotificationConfig,
   type PushNotificationConfigParams,
   type StatusEvent,

@@ -49,7 +49,7 @@ function folded(items: readonly StreamItem[]): Task {
   const events = rest.flatMap(({ event }) => (event.message !== undefined ? [] : [event]));
   return TaskBuilder.fold(
     first.event.task,
-    events.map((event, at) => LogRecord.of(at + 2, 1, event)),
+    events.map((event, at) => new LogRecord(at + 2, 1, event)),
   );
 }
 

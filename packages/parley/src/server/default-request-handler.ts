@@ -43,7 +43,6 @@ import type { AgentExecutor } from './agent-executor.js';
 import type { AuthorizationReply, SecretSealer } from './authorization.js';
 import { BaseRequestHandler } from './base-request-handler.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from './engine-limits.js';
-import { withBoundedConfigurations, withBoundedReads } from './execution/bounded-reads.js';
 import { Cancellation } from './execution/cancellation.js';
 import { DeferredStream } from './execution/deferred-stream.js';
 import type { EngineContext } from './execution/engine-context.js';
@@ -51,6 +50,7 @@ import { EngineNode } from './execution/engine-node.js';
 import { MessageIntake } from './execution/message-intake.js';
 import { HELD_CHUNK_LOOK_MS } from './execution/open-artifacts.js';
 import { RunningTurns } from './execution/running-turns.js';
+import { steadyStorage, withBoundedConfigurations } from './execution/steady-storage.js';
 import { TaskFeeds } from './execution/task-feeds.js';
 import { TaskStreams } from './execution/task-streams.js';
 import { TurnWaiter } from './execution/turn-waiter.js';
@@ -130,7 +130,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     this.#context = {
       agent,
       executor,
-      storage: withBoundedReads(storage, patience),
+      storage: steadyStorage(storage, patience),
       feeds,
       clock,
       deadlines,

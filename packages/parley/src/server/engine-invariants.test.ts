@@ -109,7 +109,7 @@ function taskIdOf(event: StreamItem['event']): string {
   return event.artifactUpdate !== undefined ? event.artifactUpdate.taskId : '';
 }
 
-const runs = Number(process.env.TEST_LONG ? 20_000 : 1_500);
+const runs = Number(process.env.TEST_LONG ? 20_000 : 500);
 
 describe('the invariants of the engine', () => {
   it.each(['task', 'either'] as const)(

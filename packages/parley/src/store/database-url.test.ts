@@ -13,11 +13,6 @@ describe('a database url', () => {
     ['sqlite:C:\\data\\a.db', { backend: 'sqlite', path: 'C:\\data\\a.db', durability: 'power-loss' }],
     ['sqlite:a.db?durability=process', { backend: 'sqlite', path: 'a.db', durability: 'process' }],
     ['sqlite:a.db?durability=power-loss', { backend: 'sqlite', path: 'a.db', durability: 'power-loss' }],
-    [
-      'postgres://u:p@host/db?pooled=transaction',
-      { backend: 'postgres', url: 'postgres://u:p@host/db?pooled=transaction' },
-    ],
-    ['postgresql://host/db', { backend: 'postgres', url: 'postgresql://host/db' }],
   ])('%s is read', (url, read) => {
     expect(parseDatabaseUrl(url)).toEqual(read);
   });
@@ -45,5 +40,16 @@ describe('a database url', () => {
 
   it.each(['secret', 'sec/ret', 'sec@ret', 'sec?ret', 'sec#ret'])('is named without its password %s', (password) => {
     expect(() => parseDatabaseUrl(`mysql://root:${password}@host/db`)).toThrow('"mysql://***@host/db"');
+  });
+
+  it.each([
+    ['postgres://u:secret@host/db', 'postgres'],
+    ['postgresql://host/db', 'postgres'],
+    ['redis://:secret@host', 'redis'],
+    ['rediss://host', 'redis'],
+  ])('%s names the package that it needs', (url, name) => {
+    const remedy = `needs a package: npm install parley-a2a-${name}, and name its ${name}Backend in backends`;
+    expect(() => parseDatabaseUrl(url)).toThrow(remedy);
+    expect(() => parseDatabaseUrl(url)).not.toThrow('secret');
   });
 });

@@ -1,19 +1,21 @@
 import { OptionsError } from '../errors/options-error.js';
 import { shownUrl } from '../telemetry/shown-url.js';
 
-/** The storage that a database url names. */
+/** The storage that a database url names, if it needs no backend. */
 export type DatabaseUrl =
   | { readonly backend: 'memory'; readonly maxTasks?: number; readonly maxBytes?: number }
-  | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' }
-  | { readonly backend: 'postgres'; readonly url: string }
-  | { readonly backend: 'redis'; readonly url: string };
+  | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' };
 
 const MEMORY = /^memory:(?:\?(.+))?$/;
 const SQLITE = /^sqlite:(?!\/\/[^/]|:memory:)([^?]+)(?:\?durability=(process|power-loss))?$/;
+/** Packages that have a backend, by the beginning of its urls. */
+const PACKAGES: readonly (readonly [urls: RegExp, name: string])[] = [
+  [/^postgres(?:ql)?:\/\//, 'postgres'],
+  [/^rediss?:\/\//, 'redis'],
+];
 
 /**
- * Reads `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`, `sqlite:path?durability=process`, or a url of
- * PostgreSQL or Redis.
+ * Reads `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path` or `sqlite:path?durability=process`.
  * @throws OptionsError naming a url that is none of these, without the password it may have.
  */
 export function parseDatabaseUrl(url: string): DatabaseUrl {
@@ -24,11 +26,13 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
   if (path !== undefined) {
     return { backend: 'sqlite', path, durability: durability === 'process' ? 'process' : 'power-loss' };
   }
-  // The storage reads the rest of the url, and names what is wrong with it.
-  if (/^postgres(?:ql)?:\/\//.test(url)) return { backend: 'postgres', url };
-  if (/^rediss?:\/\//.test(url)) return { backend: 'redis', url };
+  const [, name] = PACKAGES.find(([urls]) => urls.test(url)) ?? [];
+  if (name !== undefined) {
+    const remedy = `npm install parley-a2a-${name}, and name its ${name}Backend in backends`;
+    throw new OptionsError('Database url', [`"${shownUrl(url)}" needs a package: ${remedy}`]);
+  }
   throw new OptionsError('Database url', [
-    `"${shownUrl(url)}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process, postgres://localhost/parley or redis://localhost:6379`,
+    `"${shownUrl(url)}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process, or a url of one of the backends`,
   ]);
 }
 

@@ -33,9 +33,9 @@ export interface OwnerStorage {
   /** The idempotency keys of a scope, those that have expired included. */
   keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): Promise<OwnedKeyPage>;
   /**
-   * Erases a part of a scope: tasks, then idempotency keys, at most `limit` of both. Tasks go with all that hangs on
-   * them, also unreadable ones and those with a running turn. The step that finds neither erases counters and the name
-   * of the scope.
+   * Erases a part of a scope: at most `limit` tasks, or so many idempotency keys if there is no task. Tasks go with all
+   * that hangs on them, also unreadable ones and those with a running turn. The step that finds neither erases counters
+   * and the name of the scope.
    */
   erase(scope: Scope, limit: number): Promise<ErasedRows>;
   /** Overwrites what deleted rows have left in the files of the storage, as far as the storage has files. */

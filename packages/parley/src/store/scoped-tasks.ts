@@ -188,7 +188,7 @@ export class ScopedTasks {
       key: { scope: this.#scope, id: task.id },
       authority: 'idle',
       after: seq,
-      records: [LogRecord.of(seq + 1, 0, { task: next })],
+      records: [new LogRecord(seq + 1, 0, { task: next })],
       head: { status: next.status, metadata: next.metadata },
       snapshot: next,
     });

@@ -38,35 +38,24 @@ export class LogRecord implements StreamItem {
   #text: string | undefined;
   #bytes: number | undefined;
 
-  private constructor(seq: number, turn: number, extras: LogRecordExtras) {
+  /** An event in the form of JSON is parsed at its first read. `bytes`: its size, if the caller knows that. */
+  constructor(seq: number, turn: number, event: TaskEvent | string, extras = NO_EXTRAS, bytes?: number) {
     this.seq = seq;
     this.turn = turn;
     this.history = extras.history;
     this.metadata = extras.metadata;
-  }
-
-  /** `bytes`: the size of the event, if the caller knows it. */
-  static of(seq: number, turn: number, event: TaskEvent, extras = NO_EXTRAS, bytes?: number): LogRecord {
-    const record = new LogRecord(seq, turn, extras);
-    record.#event = event;
-    record.#bytes = bytes;
-    return record;
+    if (typeof event === 'string') this.#text = event;
+    else this.#event = event;
+    this.#bytes = bytes;
   }
 
   /** A record from a store. */
   static parse({ seq, turn, event, history, metadata }: RecordTexts): LogRecord {
-    if (history === null && metadata === null) return LogRecord.fromText(seq, turn, event);
-    return LogRecord.fromText(seq, turn, event, {
+    if (history === null && metadata === null) return new LogRecord(seq, turn, event);
+    return new LogRecord(seq, turn, event, {
       ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
       ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
     });
-  }
-
-  /** A record from the JSON of its event, which is parsed at the first read. */
-  static fromText(seq: number, turn: number, text: string, extras = NO_EXTRAS): LogRecord {
-    const record = new LogRecord(seq, turn, extras);
-    record.#text = text;
-    return record;
   }
 
   get event(): TaskEvent {

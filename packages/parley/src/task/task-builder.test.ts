@@ -29,7 +29,7 @@ function artifact(event: Artifact, append?: boolean): TaskEvent {
 function logOf(...entries: readonly Entry[]): LogRecord[] {
   return entries.map((entry, index) => {
     const [event, extras] = isPair(entry) ? entry : [entry, {}];
-    return LogRecord.of(index + 2, 1, event, extras);
+    return new LogRecord(index + 2, 1, event, extras);
   });
 }
 
@@ -306,8 +306,9 @@ describe('for any log', () => {
   it('a log read back from its text folds to the same', () => {
     fc.assert(
       fc.property(anyTask, anyLog, (start, log) => {
-        const copies = log.map(({ seq, turn, text, history, metadata }) =>
-          LogRecord.fromText(seq, turn, text, { ...(history && { history }), ...(metadata && { metadata }) }),
+        const copies = log.map(
+          ({ seq, turn, text, history, metadata }) =>
+            new LogRecord(seq, turn, text, { ...(history && { history }), ...(metadata && { metadata }) }),
         );
         expect(TaskBuilder.fold(start, copies)).toEqual(TaskBuilder.fold(start, log));
       }),

@@ -193,7 +193,7 @@ async function endByForce(storage: TaskStorage, key: TaskKey): Promise<void> {
       key,
       authority: 'force',
       after: seq,
-      records: [LogRecord.of(seq + 1, 0, { task: ended })],
+      records: [new LogRecord(seq + 1, 0, { task: ended })],
       head: { status, metadata },
       snapshot: ended,
     });

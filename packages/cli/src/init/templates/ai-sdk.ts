@@ -44,7 +44,7 @@ export const model: LanguageModel = AI_GATEWAY_API_KEY === undefined ? practice 
 
 const TEST = `import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertAllProtocolInvariants, runAgent } from 'parley-a2a/testing';
+import { assertAllProtocolInvariants, runAgent } from 'parley-a2a-testing';
 
 delete process.env.AI_GATEWAY_API_KEY;
 const { agent } = await import('./agent.ts');

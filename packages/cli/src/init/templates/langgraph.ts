@@ -33,7 +33,7 @@ export const agent: AgentOptions = {
 
 const TEST = `import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertAllProtocolInvariants, runAgent, testAgent } from 'parley-a2a/testing';
+import { assertAllProtocolInvariants, runAgent, testAgent } from 'parley-a2a-testing';
 import { agent } from './agent.ts';
 
 test('pays a small refund', async () => {

@@ -20,7 +20,7 @@ export const agent: AgentOptions = {
 /** The test of that agent. */
 export const SHOUTER_TEST = `import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertAllProtocolInvariants, runAgent } from 'parley-a2a/testing';
+import { assertAllProtocolInvariants, runAgent } from 'parley-a2a-testing';
 import { agent } from './agent.ts';
 
 test('shouts', async () => {

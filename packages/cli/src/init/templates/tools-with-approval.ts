@@ -35,7 +35,7 @@ export const agent: AgentOptions = {
 
 const TEST = `import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertAllProtocolInvariants, assertTaskFinalState, assertToolLifecycle, testAgent } from 'parley-a2a/testing';
+import { assertAllProtocolInvariants, assertTaskFinalState, assertToolLifecycle, testAgent } from 'parley-a2a-testing';
 import { answerApprovals, toolApprovals, toolEventsOf } from 'parley-a2a/tools';
 import { agent } from './agent.ts';
 

@@ -61,6 +61,7 @@ export class AgentServer {
     const tls = options.tls && serverTls({ tls: options.tls, clock, logger });
     const { exchange, limitReached, refused } = this.#host;
     const takeHttp2 = options.extensions.find((extension) => extension.takeHttp2)?.takeHttp2;
+    const acceptWebSocket = options.extensions.find((extension) => extension.acceptWebSocket)?.acceptWebSocket;
     const takesLongBodies = options.extensions.some((extension) => extension.takesLongBodies);
     this.#http = new HttpServer({
       ...options.times,
@@ -71,6 +72,7 @@ export class AgentServer {
       logger,
       tls,
       takeHttp2,
+      acceptWebSocket,
       takesLongBodies,
     });
   }
@@ -130,7 +132,7 @@ export class AgentServer {
   async #open({ host, port }: BoundAddress): Promise<void> {
     this.#figures?.start();
     const { tls, allowAnonymous } = this.#options;
-    if (this.#options.extensions.some(({ takesWebSockets }) => takesWebSockets)) await this.#http.takeWebSockets();
+    await this.#http.takeWebSockets();
     await this.#http.sharePort();
     // Programs in JavaScript may give the text of an environment variable.
     await this.#host.listen({ host, port: Number(port), tls, allowAnonymous });

@@ -22,7 +22,7 @@ import {
 import { Responder, type RespondingCall } from './responder.js';
 import type { ResponseStream } from './response-stream.js';
 import type { ServerTls } from './server-tls.js';
-import type { UpgradedSockets } from './upgraded-sockets.js';
+import type { UpgradedSockets, UpgradedSocketsOptions } from './upgraded-sockets.js';
 
 /** The options of an HTTP server. */
 export interface HttpServerOptions extends HttpServerTimes {
@@ -35,6 +35,8 @@ export interface HttpServerOptions extends HttpServerTimes {
   readonly tls?: ServerTls | undefined;
   /** Takes connections of HTTP/2. Absent: the server answers them with an error. */
   readonly takeHttp2?: ((socket: Socket) => void) | undefined;
+  /** Answers the handshakes of WebSockets. Absent: the server ignores requests for them. */
+  readonly acceptWebSocket?: UpgradedSocketsOptions['acceptWebSocket'] | undefined;
   /** Called for each request and connection that a limit of connections refuses or ends. */
   readonly limitReached?: (reached: ReachedLimit) => void;
   /** Called with the status of each answer that the server gives in the place of the exchange. */
@@ -147,11 +149,12 @@ export class HttpServer {
     });
   }
 
-  /** Takes WebSockets from now on. Only servers with a binding over WebSockets load their code. */
+  /** Takes WebSockets, if that is an option. Only servers with a binding over WebSockets load their code. */
   async takeWebSockets(): Promise<void> {
-    if (this.#sockets !== undefined) return;
+    const { acceptWebSocket } = this.#options;
+    if (acceptWebSocket === undefined || this.#sockets !== undefined) return;
     const { isWebSocket, UpgradedSockets, withoutUpgrade } = await import('./upgraded-sockets.js');
-    const sockets = new UpgradedSockets(this.#options);
+    const sockets = new UpgradedSockets({ ...this.#options, acceptWebSocket });
     this.#sockets = sockets;
     const connection = this.#options.tls === undefined ? 'connection' : 'secureConnection';
     this.#server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {

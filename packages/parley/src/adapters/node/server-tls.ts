@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../../app/options/tls-options.js';
 import type { ClientCertificate } from '../../auth/client-certificate.js';
@@ -66,7 +65,7 @@ function contextOf({ passphrase, minVersion = 'TLSv1.2', ...tls }: TlsOptions): 
 
 function readText(name: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return process.getBuiltinModule('node:fs').readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as { readonly code?: unknown };
     throw new OptionsError('tls', [`${name}: the file ${path} cannot be read (${String(code)})`]);
@@ -90,7 +89,7 @@ function stampOf(tls: TlsOptions): string {
   return FILES.flatMap((name) => {
     const path = tls[name];
     if (path === undefined || path.includes(PEM)) return [];
-    const { mtimeMs, size, ino } = statSync(path);
+    const { mtimeMs, size, ino } = process.getBuiltinModule('node:fs').statSync(path);
     return [`${name} ${mtimeMs} ${size} ${ino}`];
   }).join();
 }

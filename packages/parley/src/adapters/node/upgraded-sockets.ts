@@ -1,40 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { WebSocketServer } from 'ws';
 import { errorAnswer } from '../../app/json-answer.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
-import type { SocketPort } from '../../bindings/http/socket-port.js';
-import { missingPackage } from '../../errors/missing-package.js';
+import type { SocketPort, WebSocketUpgrade } from '../../bindings/http/socket-port.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LinkedList } from '../../runtime/linked-list.js';
-import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { sendRaw } from './answer.js';
 import { NodeExchangeRequest } from './node-exchange-request.js';
 import { refusalOf } from './refused-request.js';
-import { CLOSE_MS, WsSocketPort } from './ws-socket-port.js';
 
 /** The exchange for upgrade requests, and its ports. */
 export interface UpgradedSocketsOptions {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Answers a handshake. Resolves to whether the WebSocket is open. */
+  readonly acceptWebSocket: (upgrade: WebSocketUpgrade) => Promise<boolean>;
   /** Called with the status of each answer in the place of the exchange. */
   readonly refused?: ((status: number) => void) | undefined;
 }
 
-/** The longest message of any WebSocket, in bytes. Its endpoint may set a lower limit. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** The types of the package do not know `closeTimeout`. */
-const ACCEPTOR = {
-  noServer: true,
-  clientTracking: false,
-  // A small compressed message could become a large one.
-  perMessageDeflate: false,
-  maxPayload: MAX_MESSAGE_BYTES,
-  autoPong: false,
-  closeTimeout: CLOSE_MS,
-} as const;
 const FAILED = errorAnswer({ status: 500, message: 'The connection could not be upgraded' });
 const NOT_UPGRADED = errorAnswer({ status: 400, message: 'This is no valid WebSocket request' });
 
@@ -76,12 +62,6 @@ function withoutToken(connection: string): string {
 export class UpgradedSockets {
   readonly #options: UpgradedSocketsOptions;
   readonly #ports = new LinkedList<SocketPort>();
-  /** Only upgrade requests load its code. */
-  readonly #acceptor = new LoadedOnDemand<WebSocketServer>(async () => {
-    const { WebSocketServer } = await import('ws').catch(missingPackage('WebSockets need', 'ws'));
-    const acceptor = new WebSocketServer(ACCEPTOR);
-    return acceptor.on('wsClientError', (_error, socket) => this.#refuse(socket as Socket, NOT_UPGRADED));
-  });
 
   constructor(options: UpgradedSocketsOptions) {
     this.#options = options;
@@ -119,16 +99,16 @@ export class UpgradedSockets {
   }
 
   async #answer(answer: ExchangeResponse, { incoming, socket, head }: Upgrade): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { acceptWebSocket, clock, logger } = this.#options;
     const { upgrade } = answer;
     if (upgrade === undefined) return sendRaw({ socket, answer, clock });
-    const acceptor = await this.#acceptor.get();
-    acceptor.handleUpgrade(incoming, socket, head, (webSocket) => {
-      const port = new WsSocketPort({ webSocket, socket, clock, logger });
+    const opened = (port: SocketPort): void => {
       const place = this.#ports.add(port);
       socket.once('close', () => this.#ports.remove(place));
       upgrade(port);
-    });
+    };
+    const isOpen = await acceptWebSocket({ incoming, socket, head, opened, clock, logger });
+    if (!isOpen) this.#refuse(socket, NOT_UPGRADED);
   }
 }
 

@@ -1,4 +1,3 @@
-import { missingPackage } from '../../errors/missing-package.js';
 import type { AgentCardSignature } from '../../model/agent-card.js';
 import type { CardSigningOptions } from './card-signing-options.js';
 import { type SignerKeys, type SigningLibrary, signerKeys } from './private-keys.js';
@@ -48,11 +47,10 @@ export class CardSigner {
 
 /** A bundle has only these parts of the package. */
 async function signingLibrary(): Promise<SigningLibrary> {
-  const missing = missingPackage('Signatures of agent cards need', 'jose');
   const [signing, keys, thumbprints] = await Promise.all([
-    import('jose/jws/flattened/sign').catch(missing),
-    import('jose/key/import').catch(missing),
-    import('jose/jwk/thumbprint').catch(missing),
+    import('jose/jws/flattened/sign'),
+    import('jose/key/import'),
+    import('jose/jwk/thumbprint'),
   ]);
   return { ...signing, ...keys, ...thumbprints };
 }

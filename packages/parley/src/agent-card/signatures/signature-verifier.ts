@@ -1,5 +1,4 @@
 import type * as Jose from 'jose';
-import { missingPackage } from '../../errors/missing-package.js';
 import { isObject } from '../../model/json.js';
 import { KeySets, type KeySetsOptions } from './key-sets.js';
 import type { SignatureTrust, SignatureVerdict } from './signature-trust.js';
@@ -46,7 +45,7 @@ export class SignatureVerifier {
    * @throws OptionsError if the trust names no signer.
    */
   static async trusting(trust: SignatureTrust, runtime: VerifierRuntime): Promise<SignatureVerifier> {
-    const library = await import('jose').catch(missingPackage('Signatures of agent cards need', 'jose'));
+    const library = await import('jose');
     const sets = new KeySets({ library, ...runtime });
     return new SignatureVerifier(library, new TrustedKeys(trust, { library, sets }));
   }

@@ -1,6 +1,6 @@
-import { refuseArgument } from '../../options/refuse-argument.js';
 import { anyOf, closed, type OptionSchemas, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 import type { Rate, RateLimiter } from './rate-limiter.js';
 
 /**

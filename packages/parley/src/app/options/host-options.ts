@@ -119,7 +119,7 @@ export interface HostOptions {
   readonly calls?: HostExtension;
   /** Schemas of data and metadata, made by `agentSchemas()` of `parley-a2a/schemas`. Default: none. */
   readonly schemas?: HostExtension | readonly HostExtension[];
-  /** Signed and encrypted messages, made by `messageSigning()` of `parley-a2a/signing`. Default: none. */
+  /** Signed and encrypted messages, made by `messageSigning()` of `parley-a2a-signing`. Default: none. */
   readonly signing?: HostExtension | readonly HostExtension[];
 }
 

@@ -75,7 +75,7 @@ export class AuthorizationServer {
    * @throws if the server cannot be reached or its document names another issuer, or the reason of the signal.
    */
   async discoveredEndpoints(signal: AbortSignal): Promise<OAuthEndpoints | undefined> {
-    const library = await loaded();
+    const library = await import('oauth4webapi');
     const server = await this.#discover({ library, request: this.#requestOptions(library, signal) });
     const { token_endpoint: token, device_authorization_endpoint: deviceAuthorization } = server ?? {};
     return token === undefined
@@ -84,7 +84,7 @@ export class AuthorizationServer {
   }
 
   async #session(scheme: SecurityScheme | undefined, signal: AbortSignal): Promise<OAuthSession> {
-    const library = await loaded();
+    const library = await import('oauth4webapi');
     const request = this.#requestOptions(library, signal);
     const server = await this.#server(scheme, { library, request });
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
@@ -138,14 +138,6 @@ export class AuthorizationServer {
       if (response.status !== 404) return await library.processDiscoveryResponse(issuer, response);
     }
     return undefined;
-  }
-}
-
-async function loaded(): Promise<typeof OAuth> {
-  try {
-    return await import('oauth4webapi');
-  } catch {
-    throw new CredentialsError('missing', 'OAuth 2 and OpenID Connect need a package: npm install oauth4webapi');
   }
 }
 

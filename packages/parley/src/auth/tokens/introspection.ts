@@ -1,5 +1,4 @@
 import type * as OAuth from 'oauth4webapi';
-import { missingPackage } from '../../errors/missing-package.js';
 import { boundedFetch } from '../../net/bounded-fetch.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import { clientAuthentication } from '../oauth/client-authentication.js';
@@ -75,7 +74,7 @@ function introspector({
     return documents.endpoint(metadata.introspection_endpoint, 'introspection_endpoint');
   };
   return async (token) => {
-    const library = await loadedOAuth();
+    const library = await import('oauth4webapi');
     endpoint ??= introspection.endpoint === undefined ? find() : Promise.resolve(introspection.endpoint);
     const url = await endpoint.catch((error: unknown) => {
       endpoint = undefined;
@@ -124,8 +123,4 @@ function faultOf(
 /** True for a time in seconds, and for none (RFC 7662 §2.2). */
 function isTime(value: unknown): value is number | undefined {
   return value === undefined || typeof value === 'number';
-}
-
-async function loadedOAuth(): Promise<typeof OAuth> {
-  return await import('oauth4webapi').catch(missingPackage('Introspection needs', 'oauth4webapi'));
 }

@@ -1,5 +1,4 @@
 import type * as Jose from 'jose';
-import { missingPackage } from '../../errors/missing-package.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import { JwtVerifier } from './jwt-verifier.js';
 import { KeySet, secretKeys, type TokenKeys } from './key-set.js';
@@ -55,7 +54,7 @@ export function jwtCheck({
     let made: Promise<JwtVerifier> | undefined;
     let ready: JwtVerifier | undefined;
     const make = async (): Promise<JwtVerifier> => {
-      const library = await loadedJose();
+      const library = await import('jose');
       const keys = keysOf({ options, runtime, source, documents, library, changed });
       const { issuer, audience } = options;
       const toleranceSeconds = toleranceOf(options);
@@ -92,8 +91,4 @@ function keysOf({
   const { issuer, keyTimes: times = {}, logger = silentLogger } = options;
   const read = async () => documents.read(await source.url(documents));
   return new RemoteKeys({ read, issuer, times, library, clock, logger, changed });
-}
-
-async function loadedJose(): Promise<typeof Jose> {
-  return await import('jose').catch(missingPackage('Tokens need', 'jose'));
 }

@@ -60,7 +60,7 @@ export function directBinding(endpoint: BindingContext, binding: string, inCards
         record,
       });
       const direct: DirectAnswer = isStreaming(operation)
-        ? { kind: 'stream', items: await openedItems(call) }
+        ? { kind: 'stream', items: await ItemStream.open({ ...openItems(call), firstItemMs: endpoint.heartbeatMs }) }
         : { kind: 'response', response: await responseOf(call) };
       if (direct.kind === 'response') recordAnswer(record, direct.response);
       call.release?.();
@@ -83,18 +83,6 @@ async function responseOf({ received, request, context }: PreparedCall): ReturnT
   } finally {
     watched?.stop();
   }
-}
-
-function openedItems(call: PreparedCall): Promise<ItemStream> {
-  const { endpoint, record, request } = call.received;
-  const { clock, heartbeatMs } = endpoint;
-  return ItemStream.open({
-    ...openItems(call),
-    clock,
-    firstItemMs: heartbeatMs,
-    onCredentialEnd: request.onCredentialEnd,
-    record,
-  });
 }
 
 /** The answer to a request that a middleware refuses. */

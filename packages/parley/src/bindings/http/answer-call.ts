@@ -12,6 +12,7 @@ import {
   type UnaryOperationName,
 } from '../../operations/operations.js';
 import { addressOf } from '../../operations/request-address.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import { withWholeEnds } from '../../task/artifact-end.js';
@@ -104,7 +105,13 @@ export async function answerCall(call: PreparedCall<WireCodec>, form: AnswerForm
   const { received, context, release } = call;
   const { endpoint, codec, operation, record, request } = received;
   if (isStreaming(operation)) {
-    const body = await openStream(call, form);
+    const { failure, ...opened } = openItems(call);
+    const frames = {
+      event: (item: StreamItem) => eventFrame(form.envelope(codec.encodeEvent(item)), item.seq),
+      failure: (thrown: unknown) => form.errorFrame(failure(thrown)),
+    };
+    const { afterPromises } = request;
+    const body = await SseStream.open({ ...opened, frames, heartbeatMs: endpoint.heartbeatMs, afterPromises });
     release?.();
     return { status: 200, headers: withExtensions(EVENT_STREAM_HEADERS, context), body, call: record };
   }
@@ -135,6 +142,11 @@ export interface OpenedItems {
   readonly closed: () => void;
   /** The error for the caller, for an error after the stream began. */
   readonly failure: (thrown: unknown) => A2AError;
+  readonly clock: Clock;
+  /** Calls its argument when the stream must end, because the credential of the caller ended. */
+  readonly onCredentialEnd: ExchangeRequest['onCredentialEnd'];
+  /** Records the task of the first event. */
+  readonly record: CallRecord;
 }
 
 /**
@@ -142,8 +154,9 @@ export interface OpenedItems {
  * @throws A2AError RESOURCE_EXHAUSTED if the caller has too many streams.
  */
 export function openItems({ received, request, context }: PreparedCall): OpenedItems {
-  const { endpoint, operation } = received;
-  const { handler, logger, streamPlaces } = endpoint;
+  const { endpoint, operation, record } = received;
+  const { handler, logger, streamPlaces, clock } = endpoint;
+  const { onCredentialEnd } = received.request;
   const full = streamPlaces?.take(context.caller);
   if (streamPlaces !== undefined && full !== undefined) throw tooManyStreams(full, streamPlaces.limits);
   const closed = () => streamPlaces?.give(context.caller);
@@ -156,30 +169,11 @@ export function openItems({ received, request, context }: PreparedCall): OpenedI
   const isWhole = artifactEnd === 'auto' ? hasHabit(received.request, 'whole ends') : artifactEnd === 'whole';
   try {
     const items = (handler[operation] as StreamingMethod).call(handler, request, context);
-    return { items: isWhole ? withWholeEnds(items) : items, closed, failure };
+    return { items: isWhole ? withWholeEnds(items) : items, closed, failure, clock, onCredentialEnd, record };
   } catch (error) {
     closed();
     throw error;
   }
-}
-
-function openStream(call: PreparedCall<WireCodec>, form: AnswerForm): Promise<SseStream> {
-  const { endpoint, codec, record, request } = call.received;
-  const { clock, heartbeatMs } = endpoint;
-  const { items, closed, failure } = openItems(call);
-  return SseStream.open({
-    items,
-    frames: {
-      event: (item) => eventFrame(form.envelope(codec.encodeEvent(item)), item.seq),
-      failure: (thrown) => form.errorFrame(failure(thrown)),
-    },
-    clock,
-    heartbeatMs,
-    afterPromises: request.afterPromises,
-    closed,
-    onCredentialEnd: request.onCredentialEnd,
-    record,
-  });
 }
 
 const STREAMS_RETRY_MS = 5_000;

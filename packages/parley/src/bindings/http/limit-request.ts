@@ -1,6 +1,5 @@
 import { InvalidParamsError, tooDeep } from '../../errors/standard-errors.js';
 import { isNestedDeeper, MAX_NESTING } from '../../model/json-fault.js';
-import type { Message } from '../../model/message.js';
 import type { OperationName, OperationTypes } from '../../operations/operations.js';
 import type { RequestLimits } from './binding-context.js';
 
@@ -20,8 +19,13 @@ export function limitRequest(request: OperationTypes[OperationName]['request'], 
   if (jsonDepth < MAX_NESTING) limitDepths(request, jsonDepth);
   if (!('message' in request)) return;
   const { message } = request;
-  limitMessage(message, idLength);
+  limitId('message.messageId', message.messageId, idLength);
+  limitId('message.contextId', message.contextId, idLength);
+  limitId('message.taskId', message.taskId, idLength);
   if (message.parts.length > parts) throw tooMuch('message.parts', `must not have more than ${parts} parts`, 'parts');
+  const { referenceTaskIds } = message;
+  if (referenceTaskIds === undefined) return;
+  for (const [at, other] of referenceTaskIds.entries()) limitId(`message.referenceTaskIds[${at}]`, other, idLength);
 }
 
 function limitDepths(request: OperationTypes[OperationName]['request'], levels: number): void {
@@ -36,15 +40,6 @@ function limitDepths(request: OperationTypes[OperationName]['request'], levels: 
 
 function limitDepth(field: string, value: unknown, levels: number): void {
   if (isNestedDeeper(value, levels)) throw tooDeep(levels, field);
-}
-
-function limitMessage(message: Message, limit: number): void {
-  limitId('message.messageId', message.messageId, limit);
-  limitId('message.contextId', message.contextId, limit);
-  limitId('message.taskId', message.taskId, limit);
-  const { referenceTaskIds } = message;
-  if (referenceTaskIds === undefined) return;
-  for (const [at, id] of referenceTaskIds.entries()) limitId(`message.referenceTaskIds[${at}]`, id, limit);
 }
 
 function limitId(field: string, id: unknown, limit: number): void {

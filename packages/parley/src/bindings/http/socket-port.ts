@@ -1,3 +1,6 @@
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+
 /** A WebSocket, as each host gives it. Only text messages arrive: a host closes a socket with binary ones (1003). */
 export interface SocketPort {
   /** Sends a text message. Does nothing on a closed socket. */
@@ -17,6 +20,20 @@ export interface SocketPort {
   limitMessages?(bytes: number): void;
   /** Registers the receiver of all that happens. Called once, before anything arrives. */
   receive(receiver: SocketReceiver): void;
+}
+
+/** A request for a WebSocket, as a server of node:http gives it to its listeners for `upgrade`. */
+export interface WebSocketUpgrade {
+  /** The request, an `IncomingMessage`. */
+  readonly incoming: object;
+  /** Its connection, a `Socket`. */
+  readonly socket: object;
+  /** The first bytes after the request, a `Buffer`. */
+  readonly head: object;
+  /** Called with the open WebSocket, before anything arrives. */
+  readonly opened: (port: SocketPort) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** The receiver of a socket. `closed` is called once, and nothing follows it. */

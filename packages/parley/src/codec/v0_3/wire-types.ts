@@ -263,3 +263,14 @@ export interface ArtifactEvent {
   readonly append?: boolean;
   readonly lastChunk?: boolean;
 }
+
+/** The credentials for `authenticate` of Cap'n Web. */
+export interface PlainCredential {
+  readonly type: 'bearer' | 'apikey' | 'oauth2' | 'mtls' | 'custom';
+  readonly token?: string;
+  readonly apiKey?: string;
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Not read: the certificate of the connection counts. */
+  readonly certificate?: string;
+}

@@ -66,6 +66,6 @@ describe('encoding an answer of version 1.0', () => {
 
   test('an event is written once and its text is shared', () => {
     expect(v1_0.encodeEvent({ event: { task } })).toBe(JSON.stringify({ task }));
-    expect(v1_0.encodeEvent(LogRecord.fromText(1, 1, '{"statusUpdate":0}'))).toBe('{"statusUpdate":0}');
+    expect(v1_0.encodeEvent(new LogRecord(1, 1, '{"statusUpdate":0}'))).toBe('{"statusUpdate":0}');
   });
 });

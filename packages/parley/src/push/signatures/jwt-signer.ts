@@ -1,4 +1,3 @@
-import { missingPackage } from '../../errors/missing-package.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import type { NotificationSigner } from '../notification-calls.js';
 import type { SignatureOptions } from '../signing-keys.js';
@@ -10,12 +9,8 @@ export async function jwtSigner({ issuer, keys }: SignatureOptions): Promise<Not
   const [jwk] = keys;
   if (jwk === undefined) throw new TypeError('A signer has a key');
   const { kid, alg } = jwk;
-  const missing = missingPackage('Signatures of push notifications need', 'jose');
-  // A bundle without the optional package still builds, and one with it has only these parts.
-  const [{ importJWK }, { SignJWT }] = await Promise.all([
-    import('jose/key/import').catch(missing),
-    import('jose/jwt/sign').catch(missing),
-  ]);
+  // A bundle has only these parts of the package.
+  const [{ importJWK }, { SignJWT }] = await Promise.all([import('jose/key/import'), import('jose/jwt/sign')]);
   const key = await importJWK(jwk, alg);
   return async ({ id, url, body, now }) => {
     const issuedAt = Math.floor(now / 1_000);

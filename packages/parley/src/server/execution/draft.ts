@@ -1,15 +1,16 @@
 import type { A2AError } from '../../errors/a2a-error.js';
-import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
+import type { StreamResponse } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { Claim, Lease } from '../../store/held-turn.js';
 import type { IdempotencyKey } from '../../store/idempotency-keys.js';
 import type { StoredPushConfig } from '../../store/push-storage.js';
 import type { Scope } from '../../store/task-key.js';
-import type { Acceptance, AcceptOutcome, TaskStorage } from '../../store/task-storage.js';
 import type { EngineContext } from './engine-context.js';
 import type { Submission } from './message-intake.js';
+import type { TurnAnswer } from './turn-state.js';
+import { closingError, storageStalledError } from './unavailable-errors.js';
 
 /** A message whose agent decides if it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
 export interface Draft {
@@ -49,42 +50,66 @@ export class OvertakenDraftError extends Error {
   override readonly name = 'OvertakenDraftError';
 }
 
-/**
- * Stores the task of a draft and claims its turn.
- * @throws StorageError if the storage fails; OvertakenDraftError if the reservation of the message is lost.
- */
-export async function storeDraft({ storage, node, limits }: EngineContext, draft: Draft): Promise<Claim> {
-  const { scope, message, caller, task, pushConfig, idempotency, reservation } = draft;
-  const acceptance: Acceptance = {
-    scope,
-    message,
-    caller,
-    task: { create: task },
-    claim: reservation ?? node.lease,
-    ...(pushConfig && { pushConfig }),
-    ...(idempotency && { idempotency }),
-    waitingLimit: limits.waitingMessages,
-  };
-  const outcome = await acceptedSurely(storage, acceptance, storage.accept(acceptance));
-  if (outcome.kind === 'reserved' || outcome.kind === 'repeated') {
-    throw new OvertakenDraftError('Another process answers the same message');
-  }
-  if (outcome.kind !== 'accepted' || !outcome.claim) throw new Error(`A new task was not accepted: ${outcome.kind}`);
-  return outcome.claim;
+/** The turn of a draft, which learns whether its task is stored. */
+export interface DraftedTurn {
+  advance(input: 'store overdue' | 'store failed' | 'stored', given?: DraftResult): unknown;
 }
 
-/**
- * The answer to an acceptance. If a shared storage fails, its answer may be lost: the storage is asked once more, and
- * answers as the first time.
- */
-export function acceptedSurely(
-  storage: TaskStorage,
-  acceptance: Acceptance,
-  accepted: Promise<AcceptOutcome>,
-): Promise<AcceptOutcome> {
-  if (!storage.shared) return accepted;
-  return accepted.catch((error: unknown) => {
-    if (!(error instanceof StorageError)) throw error;
-    return storage.accept({ ...acceptance, again: true });
-  });
+/** The data that an answer to a draft may need. */
+export interface DraftResult {
+  readonly event?: StreamResponse;
+  readonly error?: unknown;
+  readonly claim?: Claim;
+}
+
+/** Stores the task of a draft, and tells its turn the claim or the error. Never rejects. */
+export async function storeDraft(
+  { storage, node, limits, patience }: EngineContext,
+  draft: Draft,
+  turn: DraftedTurn,
+): Promise<void> {
+  const { scope, message, caller, task, pushConfig, idempotency, reservation } = draft;
+  const timer = patience.start(() => turn.advance('store overdue'));
+  let claim: Claim;
+  try {
+    const outcome = await storage.accept({
+      scope,
+      message,
+      caller,
+      task: { create: task },
+      claim: reservation ?? node.lease,
+      ...(pushConfig && { pushConfig }),
+      ...(idempotency && { idempotency }),
+      waitingLimit: limits.waitingMessages,
+    });
+    if (outcome.kind === 'reserved' || outcome.kind === 'repeated') {
+      throw new OvertakenDraftError('Another process answers the same message');
+    }
+    if (outcome.kind !== 'accepted' || !outcome.claim) throw new Error(`A new task was not accepted: ${outcome.kind}`);
+    claim = outcome.claim;
+  } catch (error) {
+    patience.stop(timer);
+    return void turn.advance('store failed', { error });
+  }
+  patience.stop(timer);
+  turn.advance('stored', { claim });
+}
+
+/** Answers the caller of a draft. The first answer counts. */
+export function answerDraft({ opening }: Draft, content: TurnAnswer, { event, claim, error }: DraftResult): void {
+  switch (content) {
+    case 'reply': {
+      if (event?.message === undefined) return;
+      const { taskId: _none, ...message } = event.message;
+      return opening.resolve({ kind: 'reply', message });
+    }
+    case 'claim':
+      return claim && opening.resolve({ kind: 'turn', turn: claim.turn, claim, isNext: false });
+    case 'error':
+      return opening.reject(error);
+    case 'closing':
+      return opening.reject(closingError());
+    case 'stalled':
+      return opening.reject(storageStalledError());
+  }
 }

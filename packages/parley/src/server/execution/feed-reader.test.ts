@@ -11,14 +11,14 @@ import { TaskFeeds } from './task-feeds.js';
 const KEY = { scope: { agent: 'a', tenant: '', owner: null }, id: 't' };
 
 function record(seq: number, state: TaskState = 'TASK_STATE_WORKING'): LogRecord {
-  return LogRecord.of(seq, 1, { statusUpdate: { taskId: 't', contextId: 'c', status: { state } } });
+  return new LogRecord(seq, 1, { statusUpdate: { taskId: 't', contextId: 'c', status: { state } } });
 }
 
 /** A record that fills most of a buffer of 1,000 bytes. */
 function large(seq: number): LogRecord {
   const message = { messageId: `m${seq}`, role: 'ROLE_AGENT', parts: [{ text: 'x'.repeat(700) }] } as const;
   const status = { state: 'TASK_STATE_WORKING', message } as const;
-  return LogRecord.of(seq, 1, { statusUpdate: { taskId: 't', contextId: 'c', status } });
+  return new LogRecord(seq, 1, { statusUpdate: { taskId: 't', contextId: 'c', status } });
 }
 
 /** A log whose reads are answered when the test says so. */

@@ -116,7 +116,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (progress === undefined) return this.#end(new TaskNotFoundError(this.key.id));
     const { seq, state, lastTurn } = progress;
     // The first snapshot may show the end of the stream already.
-    if (seq === this.#lastSeq) return this.#endIfAfter(LogRecord.of(seq, lastTurn, statusOf(this.key.id, state)));
+    if (seq === this.#lastSeq) return this.#endIfAfter(new LogRecord(seq, lastTurn, statusOf(this.key.id, state)));
     if (seq <= Math.max(this.#lastSeq, this.#newest)) return;
     this.#newest = seq;
     this.#fallBehind();
@@ -257,7 +257,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (!stored || stored.seq <= (this.#lastSeq ?? 0)) return this.#end(new TaskNotFoundError(key.id));
     this.#head = { event: { task: stored.task }, seq: stored.seq, reset: true };
     this.#lastSeq = stored.seq;
-    this.#endIfAfter(LogRecord.of(stored.seq, SNAPSHOT_TURN, { task: stored.task }));
+    this.#endIfAfter(new LogRecord(stored.seq, SNAPSHOT_TURN, { task: stored.task }));
   }
 
   #endIfAfter(record: LogRecord): void {

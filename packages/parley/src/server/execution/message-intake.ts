@@ -21,7 +21,6 @@ import type { Acceptance, AcceptOutcome } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
-import { acceptedSurely } from './draft.js';
 import { BUSY_RETRY_MS, DraftIntake, repeat, tooManyTurns } from './draft-intake.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
@@ -159,7 +158,7 @@ export class MessageIntake {
     } catch (error) {
       accepting = Promise.reject(error);
     }
-    acceptedSurely(storage, acceptance, accepting).then(
+    accepting.then(
       (outcome) => {
         try {
           envelope.takenIn?.();

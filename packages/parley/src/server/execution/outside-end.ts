@@ -32,7 +32,7 @@ export async function endFromOutside(
   const event = {
     statusUpdate: { taskId: task.id, contextId: task.contextId ?? '', status: { ...end.status, timestamp } },
   };
-  const record = LogRecord.of(seq + 1, heldTurn, event, end.metadata ? { metadata: end.metadata } : {});
+  const record = new LogRecord(seq + 1, heldTurn, event, end.metadata ? { metadata: end.metadata } : {});
   const builder = new TaskBuilder(task);
   builder.apply(record);
   const snapshot = builder.view();

@@ -277,5 +277,5 @@ export class TurnContext implements RequestContext {
 }
 
 function copyOf({ seq, turn, text, history, metadata }: LogRecord): LogRecord {
-  return LogRecord.fromText(seq, turn, text, cloneJson({ ...(history && { history }), ...(metadata && { metadata }) }));
+  return new LogRecord(seq, turn, text, cloneJson({ ...(history && { history }), ...(metadata && { metadata }) }));
 }

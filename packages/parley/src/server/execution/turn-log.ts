@@ -74,11 +74,13 @@ export class TurnLog implements ArtifactLog {
    * held back: then `look` at it as after `append`.
    */
   open(claim: Claim): boolean {
-    const { task, seq } = claim;
+    const { task, seq, turn, message, caller, began } = claim;
     this.#held = heldTurn(claim);
     this.#builder = new TaskBuilder(task);
     this.#seq = seq;
-    this.#isEntering = !claim.began && !hasItsMessage(claim);
+    // The history has the message already if it has created the task, or if the turn goes on after a restart.
+    const isFirst = turn === 1 && task.history?.[0]?.messageId === message.messageId;
+    this.#isEntering = !began && !isFirst && caller.resumes === undefined;
     this.#lastTimestamp = statusTime(task.status);
     if (seq > 1) this.#snapshotBytes = taskBytes(task);
     this.#bytes = this.#snapshotBytes;
@@ -163,7 +165,7 @@ export class TurnLog implements ArtifactLog {
     this.#isEntering = false;
     this.#seq += 1;
     const timed = event.artifactUpdate !== undefined ? event : this.#timed(event);
-    const record = LogRecord.of(this.#seq, this.#held?.turn ?? 0, timed, extras, bytes);
+    const record = new LogRecord(this.#seq, this.#held?.turn ?? 0, timed, extras, bytes);
     this.#builder?.apply(record);
     this.#bytesSinceSnapshot += bytes;
     if (this.#taskBytes !== undefined) this.#taskBytes = sizeAfter(event, bytes, this.#taskBytes);
@@ -213,10 +215,4 @@ function sizeAfter(event: TaskEvent, bytes: number, before: number): number | un
 /** The turn of a claim as the storage knows it. */
 export function heldTurn({ scope, task, turn, epoch }: Claim): HeldTurn {
   return { key: { scope, id: task.id }, turn, epoch };
-}
-
-/** True if the history of the task has the message of this turn already: it created the task, or was begun before. */
-function hasItsMessage({ turn, task, message, caller }: Claim): boolean {
-  if (caller.resumes !== undefined) return true;
-  return turn === 1 && task.history?.[0]?.messageId === message.messageId;
 }

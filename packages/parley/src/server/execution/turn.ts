@@ -16,7 +16,7 @@ import { TurnAbortedError } from '../turn-aborted-error.js';
 import { type AddressedMessage, addressed, inputOf, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun, inputOfThrown, levelOfThrown } from './agent-run.js';
 import { cloneJson } from './clone-json.js';
-import { type Draft, storeDraft } from './draft.js';
+import { answerDraft, type Draft, type DraftResult, storeDraft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
 import { TurnCheckpoint } from './turn-checkpoint.js';
 import { TurnContext } from './turn-context.js';
@@ -26,7 +26,6 @@ import { heldTurn } from './turn-log.js';
 import {
   acceptsEvents,
   hasLeft,
-  type TurnAnswer,
   type TurnEffect,
   type TurnInput,
   type TurnState,
@@ -34,7 +33,7 @@ import {
 } from './turn-state.js';
 import { IMPOSSIBLE, TRANSITIONS } from './turn-transitions.js';
 import { TurnWriter, type WrittenTurn } from './turn-writer.js';
-import { closingError, storageStalledError } from './unavailable-errors.js';
+import { storageStalledError } from './unavailable-errors.js';
 
 const BEGIN_RETRY_MS = 1_000;
 
@@ -58,11 +57,8 @@ export interface TurnOwner {
 export type TurnStart = { readonly claim: Claim; readonly callerKey: string | undefined } | { readonly draft: Draft };
 
 /** The data that come with an input, for the effects that need them. */
-interface Given {
-  readonly event?: StreamResponse;
+interface Given extends DraftResult {
   readonly bytes?: number;
-  readonly error?: unknown;
-  readonly claim?: Claim;
   readonly waiting?: number;
 }
 
@@ -263,7 +259,9 @@ export class Turn implements EventSink, WrittenTurn {
       case 'count attempt':
         return this.#countAttempt();
       case 'store task':
-        return void this.#store();
+        this.#writer ??= new TurnWriter(this.#context, this);
+        if (this.#context.storage.shared) this.#owner.storing(this);
+        return void (this.#draft && storeDraft(this.#context, this.#draft, this));
       case 'open log':
         return void this.#open(given.claim);
       case 'flush log':
@@ -273,7 +271,7 @@ export class Turn implements EventSink, WrittenTurn {
       case 'release turn':
         return void this.#release(given.claim ?? this.#claim, effect.how);
       case 'answer':
-        return void this.#answer(effect.with, given);
+        return void (this.#draft && answerDraft(this.#draft, effect.with, given));
       case 'tell overdue':
         return void (this.#draft?.overdue ?? this.#draft?.opening.reject)?.(storageStalledError());
       case 'end':
@@ -381,23 +379,6 @@ export class Turn implements EventSink, WrittenTurn {
     }
   }
 
-  async #store(): Promise<void> {
-    const { patience, storage } = this.#context;
-    if (this.#draft === undefined) return;
-    this.#writer ??= new TurnWriter(this.#context, this);
-    const timer = patience.start(() => this.advance('store overdue'));
-    if (storage.shared) this.#owner.storing(this);
-    let claim: Claim;
-    try {
-      claim = await storeDraft(this.#context, this.#draft);
-    } catch (error) {
-      patience.stop(timer);
-      return void this.advance('store failed', { error });
-    }
-    patience.stop(timer);
-    this.advance('stored', { claim });
-  }
-
   #open(claim: Claim | undefined): void {
     if (claim === undefined) return;
     this.#claim = claim;
@@ -417,25 +398,6 @@ export class Turn implements EventSink, WrittenTurn {
       () => this.advance('released'),
       (error: unknown) => this.advance('release failed', { error }),
     );
-  }
-
-  #answer(content: TurnAnswer, { event, claim, error }: Given): void {
-    const opening = this.#draft?.opening;
-    switch (content) {
-      case 'reply': {
-        if (event === undefined || event.message === undefined) return;
-        const { taskId: _none, ...message } = event.message;
-        return opening?.resolve({ kind: 'reply', message });
-      }
-      case 'claim':
-        return claim && opening?.resolve({ kind: 'turn', turn: claim.turn, claim, isNext: false });
-      case 'error':
-        return opening?.reject(error);
-      case 'closing':
-        return opening?.reject(closingError());
-      case 'stalled':
-        return opening?.reject(storageStalledError());
-    }
   }
 
   #startTimer(timer: TurnTimer): void {

@@ -1,6 +1,7 @@
-import type { ClaimRequest } from '../held-turn.js';
+import type { JsonValue } from '../../model/json.js';
+import type { CancelRequest, Claim, ClaimRequest } from '../held-turn.js';
 import { claimedBy, isClaimable } from '../rules/decide-lease.js';
-import type { Holder, TaskHead } from '../rules/task-head.js';
+import type { HeldNumbers, Holder, TaskHead } from '../rules/task-head.js';
 import type { TaskKey } from '../task-key.js';
 
 /** A task that may have a turn to claim. */
@@ -51,4 +52,21 @@ export function claimTurns<Place extends ClaimablePlace, Claim>(
     return claim === undefined ? [] : [claim];
   });
   return { claims, more };
+}
+
+/** The content of a turn that a node has claimed, and its attempts with this one. */
+export interface TurnContent extends Pick<Claim, 'attempt' | 'handOvers' | 'message' | 'caller'> {
+  readonly checkpoint?: JsonValue | undefined;
+  readonly cancel?: CancelRequest | undefined;
+}
+
+/** Returns the claim of a turn. `began`: the last turn of the task that wrote a record. */
+export function claimOf(
+  { scope, task, seq }: Pick<Claim, 'scope' | 'task' | 'seq'>,
+  { turn, epoch, began }: HeldNumbers & Pick<TaskHead, 'began'>,
+  { attempt, handOvers, message, caller, checkpoint, cancel }: TurnContent,
+): Claim {
+  const claim = { scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began: began === turn };
+  if (checkpoint === undefined && cancel === undefined) return claim;
+  return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
 }

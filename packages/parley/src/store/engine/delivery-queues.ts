@@ -61,6 +61,15 @@ export interface QueueDemand<Queue> extends Lease {
   readonly isOwn?: (queue: Queue) => boolean;
 }
 
+/** The queues that a node may claim now, for tables that have to read them before they write. */
+export function* freeQueues<Queue>(
+  tables: Pick<DueTables<Queue, unknown>, 'head'>,
+  due: Iterable<Queue>,
+  now: number,
+): Generator<Queue, void> {
+  for (const queue of due) if (isDeliveryClaimable(tables.head(queue), now)) yield queue;
+}
+
 /** Claims queues in the order given. `more`: a limit cut the list short. */
 export function claimQueues<Queue, Claim>(
   tables: DueTables<Queue, Claim>,

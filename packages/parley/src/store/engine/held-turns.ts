@@ -79,6 +79,16 @@ export function releaseTurn<Head extends TaskHead>(
   return { waiting, isReady: isReadyAfterRelease(how, waiting) };
 }
 
+/** Takes a turn back that its node cannot read, as if it had not been claimed. False if the turn is lost. */
+export function takeBackTurn<Head extends TaskHead>(
+  tables: Pick<TurnTables<Head, never, never>, 'hold'>,
+  { head, held }: { readonly head: Head; readonly held: HeldNumbers },
+): boolean {
+  if (!isHeld(head, held)) return false;
+  tables.hold(head, { epoch: head.epoch, holder: undefined });
+  return true;
+}
+
 /** Keeps a value for the next attempt of a turn. False if the turn is lost. */
 export function saveCheckpoint<Head extends TaskHead, Checkpoint>(
   tables: Pick<TurnTables<Head, never, Checkpoint>, 'saveCheckpoint'>,

@@ -4,6 +4,7 @@ import type { ErasedRows, OwnedKeyPage, OwnerStorage } from '../owner-storage.js
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
+import { eraseOwned, type OwnedRows } from './erase-owned.js';
 import type { LocalOwners } from './local-tables.js';
 
 /** The parts of a storage that the data of its users are in. */
@@ -39,9 +40,21 @@ export class LocalOwnerStorage implements OwnerStorage {
   async erase(scope: Scope, limit: number): Promise<ErasedRows> {
     const { tables, lifetime, wakeups } = this.#to;
     lifetime.check();
-    const { ids, keys, isGone } = tables.transaction(() => tables.owners.erase(scope, limit));
+    const { owners } = tables;
+    const rows: OwnedRows = {
+      tasks: (most) => {
+        const gone = owners.eraseTasks(scope, most);
+        return { found: gone.length, ids: gone };
+      },
+      keys: (most) => owners.eraseKeys(scope, most),
+      rest: () => {
+        owners.eraseName(scope);
+        return 0;
+      },
+    };
+    const { ids, ...erased } = tables.transaction(() => eraseOwned(rows, limit));
     for (const id of ids) wakeups.taskChanged({ scope, id });
-    return { tasks: ids.length, keys, isGone };
+    return erased;
   }
 
   async scrub(): Promise<void> {

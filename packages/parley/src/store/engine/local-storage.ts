@@ -46,22 +46,17 @@ import type {
 import { LocalWakeups } from '../wakeups.js';
 import { acceptMessage, type MessageAnswer, messageRequest } from './accept-message.js';
 import { appendRecords, appendRequest } from './append-records.js';
-import { type ClaimedTurn, claimTurns } from './claim-turns.js';
+import { type ClaimedTurn, claimOf, claimTurns, type TurnContent } from './claim-turns.js';
 import { askToCancel, beginTurn, deleteTask, holdingOf, releaseTurn, renewTurn, saveCheckpoint } from './held-turns.js';
 import { LocalCalls } from './local-calls.js';
 import { LocalMessageKeys } from './local-message-keys.js';
 import { LocalOwnerStorage } from './local-owner-storage.js';
 import { LocalPush } from './local-push.js';
-import type { LocalHead, LocalTables, LocalTurn } from './local-tables.js';
+import type { LocalHead, LocalTables } from './local-tables.js';
 import { sweep } from './sweep.js';
 import { UnreadableRows } from './unreadable-rows.js';
 
 /** The facts of a claimed turn that are not in the head of its task. */
-interface ClaimedTexts extends Omit<LocalTurn, 'attempts'> {
-  readonly scope: Scope;
-  readonly attempt: number;
-}
-
 /** The engine over tables whose calls are done at once. */
 export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> implements TaskStorage {
   readonly shared = false;
@@ -305,7 +300,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     try {
       tasks.hold(head, claimed);
       const turn = tasks.turn(head, claimed.turn);
-      return turn && this.#claimOf(head, { ...turn, scope: head.key.scope, attempt: turn.attempts + 1 });
+      return turn && this.#claimOf(head, { ...turn, attempt: turn.attempts + 1 });
     } catch (error) {
       if (error instanceof StorageError) throw error;
       tasks.hold(head, { epoch, holder });
@@ -331,10 +326,9 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   }
 
   /** The claim of an accepted message. Only a message that was accepted before has a turn that others have changed. */
-  #acceptedClaim({ scope, message, caller, again }: Acceptance, head: Head, turn: number): Claim {
+  #acceptedClaim({ message, caller, again }: Acceptance, head: Head, turn: number): Claim {
     const { attempts = 1, handOvers = 0, checkpoint, cancel } = (again && this.#tables.tasks.turn(head, turn)) || {};
     return this.#claimOf(head, {
-      scope,
       message,
       caller,
       attempt: Math.max(1, attempts),
@@ -345,14 +339,10 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   }
 
   /** The claim of the turn that a node holds now. */
-  #claimOf(head: Head, { scope, message, caller, attempt, handOvers, checkpoint, cancel }: ClaimedTexts): Claim {
-    const { seq, epoch } = head;
-    const turn = head.holder?.turn ?? 0;
-    const began = head.began === turn;
-    const task = this.#tables.tasks.read(head);
-    const claim = { scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began };
-    if (checkpoint === undefined && cancel === undefined) return claim;
-    return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
+  #claimOf(head: Head, content: TurnContent): Claim {
+    const { key, seq, epoch, began, holder } = head;
+    const stored = { scope: key.scope, task: this.#tables.tasks.read(head), seq };
+    return claimOf(stored, { turn: holder?.turn ?? 0, epoch, began }, content);
   }
 
   #storedOf(head: Head, now: number): StoredTask {

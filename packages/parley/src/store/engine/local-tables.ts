@@ -5,7 +5,7 @@ import type { TaskState } from '../../model/task-state.js';
 import type { CallerContext } from '../caller-context.js';
 import type { CancelRequest } from '../held-turn.js';
 import type { IdempotencyKey, Remembered } from '../idempotency-keys.js';
-import type { ErasedRows, OwnedKeyPage } from '../owner-storage.js';
+import type { OwnedKeyPage } from '../owner-storage.js';
 import type {
   ConfigRange,
   DeliveryClaim,
@@ -138,8 +138,12 @@ export interface LocalOwners {
   /** The scopes that have anything. */
   scopes(): Iterable<Scope>;
   keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): OwnedKeyPage;
-  /** Erases at most so many tasks and keys of a scope, and at last its name. `ids`: the tasks that went. */
-  erase(scope: Scope, limit: number): Omit<ErasedRows, 'tasks'> & { readonly ids: readonly string[] };
+  /** Erases at most so many tasks of a scope, in any state. Returns their ids. */
+  eraseTasks(scope: Scope, limit: number): readonly string[];
+  /** Erases at most so many keys of a scope. Returns their count. */
+  eraseKeys(scope: Scope, limit: number): number;
+  /** Erases the name of a scope that has neither a task nor a key. */
+  eraseName(scope: Scope): void;
   /** Overwrites what deleted rows have left. */
   scrub(): void;
 }

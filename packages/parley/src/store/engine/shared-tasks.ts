@@ -2,13 +2,14 @@ import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { CancelRequest, ClaimRequest, HeldTurn, Holding, ReleaseHow } from '../held-turn.js';
 import type { ConfigPut, PlacedPushConfig } from '../push-storage.js';
 import { type Scope, type TaskKey, taskKeyText } from '../task-key.js';
 import type { Acceptance, AcceptOutcome, Append, CancelOutcome } from '../task-storage.js';
 import { acceptMessage, hasRoomFor, type MessageAnswer, messageRequest } from './accept-message.js';
 import { type Appended, appendRecords, appendRequest } from './append-records.js';
-import { type ClaimedTurn, claimTurns } from './claim-turns.js';
+import { type ClaimedTurn, claimOf, claimTurns } from './claim-turns.js';
 import {
   askToCancel,
   beginTurn,
@@ -20,11 +21,10 @@ import {
   saveCheckpoint,
 } from './held-turns.js';
 import { RecordedChange } from './recorded-change.js';
+import { repeatCall } from './repeated-calls.js';
 import type { Committed, CommitWishes, Question, Rows, SharedHead, SharedKey, SharedTables } from './shared-tables.js';
 import { TaskLanes } from './task-lanes.js';
 
-/** Decisions of one call at most, while other processes change its task. */
-const ATTEMPTS = 16;
 /** Heads of held turns that a process knows at most. */
 const KNOWN = 10_000;
 
@@ -52,12 +52,14 @@ interface Decided<Head extends SharedHead, Answer> {
  */
 export class SharedTasks<Head extends SharedHead> {
   readonly #tables: SharedTables<Head>;
+  readonly #clock: Clock;
   readonly #lanes = new TaskLanes();
   /** The heads of tasks whose turn this process holds, as after its last call. */
   readonly #known = new Map<string, Head>();
 
-  constructor(tables: SharedTables<Head>) {
+  constructor(tables: SharedTables<Head>, clock: Clock) {
     this.#tables = tables;
+    this.#clock = clock;
   }
 
   /** The answer, and if deliveries became due. */
@@ -230,21 +232,19 @@ export class SharedTasks<Head extends SharedHead> {
   }
 
   delete(task: TaskKey): Promise<'deleted' | 'not-found' | 'running'> {
-    return this.#lanes.do(task, async () => {
-      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-        const { head, now } = await this.#tables.load({ task });
-        let found: Head | undefined;
-        const outcome = deleteTask(
-          head,
-          (idle) => {
-            found = idle;
-          },
-          now,
-        );
-        if (found === undefined || (await this.#tables.remove(task, found))) return outcome;
-      }
-      throw changedTooOften(task);
-    });
+    const attempt = async () => {
+      const { head, now } = await this.#tables.load({ task });
+      let found: Head | undefined;
+      const outcome = deleteTask(
+        head,
+        (idle) => {
+          found = idle;
+        },
+        now,
+      );
+      return found === undefined || (await this.#tables.remove(task, found)) ? outcome : undefined;
+    };
+    return this.#lanes.do(task, () => this.#repeat(task, attempt));
   }
 
   /** Takes note of a task whose turn this process has just claimed. */
@@ -276,13 +276,9 @@ export class SharedTasks<Head extends SharedHead> {
         : (committed?.task ?? (await this.#tables.readTask({ scope, id: taskId })));
     if (stored === undefined) return { outcome: { kind: 'not-found' }, isDue, isReady };
     const { attempts = 1, handOvers = 0, checkpoint, cancel } = committed === undefined ? (rows.sameTurn ?? {}) : {};
-    const claim = {
-      ...{ scope, task: stored.task, seq: head.seq, epoch: head.epoch, turn, message, caller, handOvers },
-      attempt: Math.max(1, attempts),
-      began: head.began === turn,
-      ...(checkpoint !== undefined && { checkpoint }),
-      ...(cancel !== undefined && { cancel }),
-    };
+    const { seq, epoch, began } = head;
+    const content = { attempt: Math.max(1, attempts), handOvers, message, caller, checkpoint, cancel };
+    const claim = claimOf({ scope, task: stored.task, seq }, { turn, epoch, began }, content);
     return { outcome: { ...outcome, claim }, isDue, isReady };
   }
 
@@ -319,28 +315,33 @@ export class SharedTasks<Head extends SharedHead> {
     const known = expected?.();
     let isExpected = known !== undefined;
     let rows = known ?? (await this.#tables.load(question));
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const tables = new RecordedChange(question.task, rows, { leaseMs });
-      const answer = decide(tables, rows);
-      const { change } = tables;
-      if (change === undefined) {
-        if (!isExpected) return { answer, rows };
+    const { task } = question;
+    return this.#repeat(task, async () => {
+      let tables = new RecordedChange(task, rows, { leaseMs });
+      let answer = decide(tables, rows);
+      if (tables.change === undefined && isExpected) {
         // A refusal rests on what is there, not on what was expected.
-        isExpected = false;
         rows = await this.#tables.load(question);
-        continue;
-      }
-      const committed = await this.#tables.commit({ change, question, wishes });
-      if (committed.kind === 'committed') {
-        if (change.before === undefined) this.#known.delete(taskKeyText(question.task));
-        this.#note(question.task, committed.head);
-        return { answer, committed, rows };
+        tables = new RecordedChange(task, rows, { leaseMs });
+        answer = decide(tables, rows);
       }
       isExpected = false;
-      this.#known.delete(taskKeyText(question.task));
+      const { change } = tables;
+      if (change === undefined) return { answer, rows };
+      const committed = await this.#tables.commit({ change, question, wishes });
+      if (committed.kind === 'committed') {
+        if (change.before === undefined) this.#known.delete(taskKeyText(task));
+        this.#note(task, committed.head);
+        return { answer, committed, rows };
+      }
+      this.#known.delete(taskKeyText(task));
       rows = committed.rows ?? (await this.#tables.load(question));
-    }
-    throw changedTooOften(question.task);
+      return undefined;
+    });
+  }
+
+  #repeat<R extends NonNullable<unknown>>({ id }: TaskKey, attempt: () => Promise<R | undefined>): Promise<R> {
+    return repeatCall(this.#clock, `The task ${id}`, attempt);
   }
 
   #note(task: TaskKey, head: Head): void {
@@ -364,8 +365,4 @@ function heldAfter({
   committed,
 }: Pick<Decided<SharedHead, Standing<CancelRequest>>, 'answer' | 'committed'>): Holding {
   return holdingOf(answer.held ? { held: true, cancel: committed?.cancel ?? answer.cancel } : answer);
-}
-
-function changedTooOften({ id }: TaskKey): StorageError {
-  return new StorageError(`The task ${id} changed ${ATTEMPTS} times during a call: repeat the call`);
 }

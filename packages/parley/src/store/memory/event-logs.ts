@@ -1,48 +1,70 @@
-import { isLogSwept, type SweepTimes } from '../rules/retention.js';
+import type { FinishedLog } from '../engine/sweep.js';
 import { EndedTasks } from './ended-tasks.js';
 import { hasPendingDelivery } from './memory-deliveries.js';
 import { PackedTask } from './task-content.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** The logs of finished tasks. When they take too much memory together, the oldest go before their time. */
+/** So many finished tasks are packed together. */
+const RECENT_TASKS = 32;
+/** They are packed earlier when they take more than this share of the limit. */
+const RECENT_SHARE = 1 / 512;
+
+/**
+ * The logs of finished tasks. The last few are as their turns left them: callers often read a task just after its end.
+ * The others are packed. When the logs take too much memory together, the oldest go before their time.
+ */
 export class EventLogs {
   readonly #limit: number;
-  readonly #onDrop: (entry: TaskEntry) => void;
-  readonly #tasks = new EndedTasks('logPlace');
+  readonly #onResize: (entry: TaskEntry) => void;
+  /** The tasks that ended last and are not packed yet. */
+  #recent: TaskEntry[] = [];
+  #recentBytes = 0;
+  readonly #packed = new EndedTasks('logPlace');
   #bytes = 0;
 
-  /** `onDrop` is called for a task that has lost records. */
-  constructor(limit: number, onDrop: (entry: TaskEntry) => void) {
+  /** `onResize` is called for a task that takes another size. */
+  constructor(limit: number, onResize: (entry: TaskEntry) => void) {
     this.#limit = limit;
-    this.#onDrop = onDrop;
+    this.#onResize = onResize;
   }
 
   /** Takes note of a task that has ended. */
   add(entry: TaskEntry): void {
-    this.#tasks.add(entry);
-    this.#bytes += bytesOf(entry);
-    while (this.#bytes > this.#limit) {
-      const oldest = this.#tasks.oldest(Number.POSITIVE_INFINITY);
-      if (oldest === undefined) return;
-      this.#forget(oldest, Number.POSITIVE_INFINITY);
-    }
+    this.#recent.push(entry);
+    this.#recentBytes += entry.content.bytes;
+    if (this.#recent.length >= RECENT_TASKS || this.#recentBytes > this.#limit * RECENT_SHARE) this.#pack();
   }
 
   /** Takes note of a task that is about to be deleted. */
   remove(entry: TaskEntry): void {
-    this.#tasks.remove(entry);
+    if (this.#recent.includes(entry)) this.#pack();
+    this.#packed.remove(entry);
     this.#bytes -= bytesOf(entry);
   }
 
-  /** Drops records that need not be kept, at most so many; how many went. */
-  sweep(times: SweepTimes, limit: number): number {
-    let dropped = 0;
-    for (const entry of this.#tasks.before(times.logsBefore)) {
-      if (dropped >= limit) break;
-      const log = { endedAt: entry.endedAt ?? 0, isPending: hasPendingDelivery(entry) };
-      if (isLogSwept(log, times)) dropped += this.#forget(entry, limit - dropped);
+  /** The logs of tasks that ended before a time, those that ended first before the others. */
+  *before(time: number): Generator<FinishedLog, void> {
+    this.#pack();
+    for (const entry of this.#packed.before(time)) {
+      const { endedAt = 0 } = entry;
+      yield { endedAt, isPending: hasPendingDelivery(entry), drop: (limit) => this.#forget(entry, limit) };
     }
-    return dropped;
+  }
+
+  #pack(): void {
+    for (const entry of this.#recent) {
+      entry.pack();
+      this.#onResize(entry);
+      this.#packed.add(entry);
+      this.#bytes += bytesOf(entry);
+    }
+    this.#recent = [];
+    this.#recentBytes = 0;
+    while (this.#bytes > this.#limit) {
+      const oldest = this.#packed.oldest(Number.POSITIVE_INFINITY);
+      if (oldest === undefined) return;
+      this.#forget(oldest, Number.POSITIVE_INFINITY);
+    }
   }
 
   #forget(entry: TaskEntry, limit: number): number {
@@ -51,8 +73,8 @@ export class EventLogs {
     const before = bytesOf(entry);
     if (content instanceof PackedTask) content.forget(count);
     this.#bytes -= before - bytesOf(entry);
-    this.#onDrop(entry);
-    if (content.recordCount === 0) this.#tasks.remove(entry);
+    this.#onResize(entry);
+    if (content.recordCount === 0) this.#packed.remove(entry);
     return count;
   }
 }

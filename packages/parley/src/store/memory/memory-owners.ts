@@ -32,14 +32,21 @@ export class MemoryOwners implements LocalOwners {
     return { keys: space === undefined ? [] : [...keys.of(space)].map(ownedKey) };
   }
 
-  erase(scope: Scope, limit: number): ReturnType<LocalOwners['erase']> {
-    const { spaces, keys, remove } = this.#options;
-    const space = spaces.find(scope);
-    if (space === undefined) return { ids: [], keys: 0, isGone: true };
-    const entries = [...space.tasks.values()].slice(0, limit);
+  eraseTasks(scope: Scope, limit: number): readonly string[] {
+    const { spaces, remove } = this.#options;
+    const entries = [...(spaces.find(scope)?.tasks.values() ?? [])].slice(0, limit);
     for (const entry of entries) remove(entry);
-    const dropped = keys.drop(space, limit - entries.length);
-    return { ids: entries.map(({ id }) => id), keys: dropped, isGone: spaces.find(scope) === undefined };
+    return entries.map(({ id }) => id);
+  }
+
+  eraseKeys(scope: Scope, limit: number): number {
+    const { spaces, keys } = this.#options;
+    const space = spaces.find(scope);
+    return space === undefined ? 0 : keys.drop(space, limit);
+  }
+
+  eraseName(): void {
+    // The name of a scope goes with its last task or key.
   }
 
   scrub(): void {

@@ -40,10 +40,10 @@ async function write(storage: MemoryStorage, id: string, options: { chunks: numb
   };
   for (let seq = 2; seq < 2 + options.chunks; seq += 1) {
     const artifact = { artifactId: 'x', parts: [{ text: `${seq % 10}`.repeat(options.size) }] };
-    await append(LogRecord.of(seq, 1, { artifactUpdate: { taskId: id, contextId: 'c', artifact } }));
+    await append(new LogRecord(seq, 1, { artifactUpdate: { taskId: id, contextId: 'c', artifact } }));
   }
   const status = { state: 'TASK_STATE_COMPLETED' as const, timestamp };
-  const end = LogRecord.of(options.chunks + 2, 1, { statusUpdate: { taskId: id, contextId: 'c', status } });
+  const end = new LogRecord(options.chunks + 2, 1, { statusUpdate: { taskId: id, contextId: 'c', status } });
   if (options.ends) await append(end);
   return builder.view();
 }
@@ -123,7 +123,7 @@ describe('a storage in memory', () => {
       key: { scope, id: '1' },
       authority: 'force',
       after: 2,
-      records: [LogRecord.of(3, 1, { statusUpdate: { taskId: '1', contextId: 'c', status } })],
+      records: [new LogRecord(3, 1, { statusUpdate: { taskId: '1', contextId: 'c', status } })],
       head: { status, metadata: undefined },
       snapshot: { ...taskOf('1'), status },
     });

@@ -4,8 +4,7 @@ import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { FinishedTasks } from '../engine/sweep.js';
-import type { SweepTimes } from '../rules/retention.js';
+import type { FinishedLog, FinishedTasks } from '../engine/sweep.js';
 import { EndedTasks } from './ended-tasks.js';
 import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
@@ -39,7 +38,7 @@ export class MemoryTasks implements FinishedTasks {
    */
   insert(space: MemorySpace, task: Task, now: number): TaskEntry {
     const { tasks } = space;
-    const entry = new TaskEntry(space, { task, record: LogRecord.of(1, 0, { task }), now });
+    const entry = new TaskEntry(space, { task, record: new LogRecord(1, 0, { task }), now });
     // First of all: a space without a task goes with the last task that is dropped.
     tasks.set(task.id, entry);
     try {
@@ -89,7 +88,7 @@ export class MemoryTasks implements FinishedTasks {
     entry.space.madeLists?.touch(entry);
     if (isInterrupted(status.state)) this.#interrupted.add(entry);
     if (!isTerminal(status.state)) return;
-    entry.end(now);
+    entry.endedAt = now;
     this.#ended.add(entry);
     this.#logs.add(entry);
   }
@@ -120,8 +119,8 @@ export class MemoryTasks implements FinishedTasks {
     this.#ended.setClockBack(now);
   }
 
-  sweepLogs(times: SweepTimes, limit: number): number {
-    return this.#logs.sweep(times, limit);
+  logs(endedBefore: number): Iterable<FinishedLog> {
+    return this.#logs.before(endedBefore);
   }
 
   sweepTasks(before: number, limit: number): number {

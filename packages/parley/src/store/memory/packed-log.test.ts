@@ -76,7 +76,7 @@ function played(
   });
   const end = { statusUpdate: { ...IDS, status: status('TASK_STATE_COMPLETED') } };
   const all = [[{ task: first }, {}] as const, ...changes, [end, {}] as const];
-  const records = all.map(([event, extras], index) => LogRecord.of(index + 1, 1, event, extras));
+  const records = all.map(([event, extras], index) => new LogRecord(index + 1, 1, event, extras));
   return { task: TaskBuilder.fold(first, records.slice(1)), records };
 }
 

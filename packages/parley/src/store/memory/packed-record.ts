@@ -238,15 +238,15 @@ export function* unpacked(seq: number, packed: readonly PackedRecord[], task: Ta
   let at = seq;
   for (const entry of packed) {
     if (!Array.isArray(entry)) {
-      for (const event of chunksOf(entry, task)) yield LogRecord.of(at++, entry.turn, event);
+      for (const event of chunksOf(entry, task)) yield new LogRecord(at++, entry.turn, event);
     } else if (entry[0] === KIND.event) {
       const [, turn, event, history, metadata] = entry;
       const extras: { -readonly [Name in keyof LogRecordExtras]: LogRecordExtras[Name] } = {};
       if (history !== null) extras.history = history.map((message) => messageOf(message, task));
       if (metadata !== null) extras.metadata = metadata;
-      yield LogRecord.of(at++, turn, eventOf(event, task), extras);
+      yield new LogRecord(at++, turn, eventOf(event, task), extras);
     } else {
-      yield LogRecord.of(at++, entry[1], shortEvent(entry, task));
+      yield new LogRecord(at++, entry[1], shortEvent(entry, task));
     }
   }
 }

@@ -3,7 +3,7 @@ import { eventBytes, taskBytes } from '../../task/event-bytes.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { type MemberTexts, ShapedTask } from '../../task/shaped-task.js';
 import { type StatusAndMetadata, TaskBuilder } from '../../task/task-builder.js';
-import { olderHalf } from '../rules/retention.js';
+import { trimLog } from '../engine/sweep.js';
 import { PackedLog } from './packed-log.js';
 
 /** Which of the large members a reader wants. */
@@ -72,7 +72,7 @@ export class LiveTask {
     } else {
       this.#task = snapshot;
       this.#pending = 0;
-      if (this.#bytes > LOG_BYTES) this.#forget();
+      this.#trim();
     }
   }
 
@@ -105,11 +105,17 @@ export class LiveTask {
   }
 
   /** Drops the oldest records, so that an agent that goes on and on does not fill the memory. */
-  #forget(): void {
-    const log = { last: this.#records.at(-1)?.seq ?? 0, bytes: this.#bytes };
-    const { floor, bytes } = olderHalf(this.#records, log);
-    this.#bytes -= bytes;
-    this.#records = this.#records.filter(({ seq }) => seq >= floor);
+  #trim(): void {
+    const log = {
+      last: this.#records.at(-1)?.seq ?? 0,
+      bytes: this.#bytes,
+      records: () => this.#records,
+      cut: (floor: number, bytes: number) => {
+        this.#bytes -= bytes;
+        this.#records = this.#records.filter(({ seq }) => seq >= floor);
+      },
+    };
+    trimLog(log, LOG_BYTES);
   }
 
   /** The same with its log as text: what a finished task is kept as. */

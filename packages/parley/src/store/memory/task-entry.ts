@@ -136,9 +136,8 @@ export class TaskEntry implements TaskHead {
     if (drops !== undefined) this.dropTurns(drops);
   }
 
-  /** The task has ended: nothing of it changes any more. */
-  end(now: number): void {
-    this.endedAt = now;
+  /** Keeps the task, which has ended, as text. */
+  pack(): void {
     if (this.content instanceof LiveTask) this.content = this.content.pack();
   }
 }

@@ -1,22 +1,22 @@
 import type { StorageLoad } from '../task-storage.js';
 
 /** Turns that can arrive within one ms before their places run ahead of the clock. */
-const PER_MS = 1_024;
+export const PLACES_PER_MS = 1_024;
 /** Places below this were given without a time. */
 const FIRST_TIMED = 2 ** 40;
 
 /**
  * Returns the place of a turn that arrives now. Places grow from one turn of a storage, or of its partition, to the
- * next. They contain the time of arrival, so that the first one tells how long the oldest message waits. A script of
- * Redis computes the same.
+ * next. They contain the time of arrival, so that the first one tells how long the oldest message waits. Scripts of
+ * databases compute the same.
  */
 export function nextPlace(last: number, now: number): number {
-  return Math.max(last + 1, now * PER_MS);
+  return Math.max(last + 1, now * PLACES_PER_MS);
 }
 
 /** Returns the time of arrival of the turn at a place. Undefined if there is no turn, or its place has no time. */
 export function arrivalAt(place: number | null | undefined): number | undefined {
-  return typeof place === 'number' && place >= FIRST_TIMED ? Math.floor(place / PER_MS) : undefined;
+  return typeof place === 'number' && place >= FIRST_TIMED ? Math.floor(place / PLACES_PER_MS) : undefined;
 }
 
 /** Times of the oldest work that waits: the arrival of a message, and the next attempt of a delivery. */
@@ -32,6 +32,3 @@ export function waits({ arrived, due }: OldestTimes, now: number): Pick<StorageL
     ...(typeof due === 'number' && { oldestDueMs: Math.max(0, now - due) }),
   };
 }
-
-/** Lua for `nextPlace`: `last` is the text of the last place or false, `time` a number. */
-export const NEXT_PLACE_LUA = `math.max(tonumber(last or '0') + 1, time * ${PER_MS})`;

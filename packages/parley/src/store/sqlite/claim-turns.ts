@@ -1,5 +1,5 @@
 import { type ClaimablePlace, claimTurns } from '../engine/claim-turns.js';
-import { LIMIT } from './statements.js';
+import { LIMIT } from './list-sql.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
 import type { ClaimedTurn, ClaimResult, ClaimWrite, ScopeFields } from './write-requests.js';
@@ -101,7 +101,7 @@ function heldTurn({ sql }: WriteTables, row: Owner, { holder, pk, epoch, began }
   const { attempt, hand_overs: handOvers, message, caller, checkpoint, cancel } = execution;
   const scope = scopeOf(row);
   const texts = { message, caller, checkpoint, cancel };
-  return { scope, taskId: row.id, epoch, turn, attempt: attempt + 1, handOvers, began: began === turn, ...texts };
+  return { scope, taskId: row.id, epoch, turn, attempt: attempt + 1, handOvers, began, ...texts };
 }
 
 /** The first turns that may be free, oldest first. */

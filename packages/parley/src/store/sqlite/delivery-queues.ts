@@ -1,6 +1,7 @@
 import {
   claimQueues,
   type DueTables,
+  freeQueues,
   makeDue,
   purgeQueue,
   type QueueTables,
@@ -134,8 +135,7 @@ export function markDue(tables: WriteTables, { pk }: HeadRow, now: number): bool
 
 /** Gives queues that are due to a node. */
 export function claimDeliveries(tables: WriteTables, write: ClaimDeliveriesWrite): ClaimDeliveriesResult {
-  const [, { now }] = write;
-  return handOut(tables, write, { isWanted: ({ leaseEnd }) => leaseEnd === null || leaseEnd <= now });
+  return handOut(tables, write, undefined);
 }
 
 /** The queues that this very claim has given out before, when its answer was lost. */
@@ -145,26 +145,37 @@ export function deliveriesClaimedBefore(
 ): ClaimDeliveriesResult | undefined {
   const [, { now, node, leaseMs }] = write;
   const isOwn = (row: QueueRow) => row.node === node && row.leaseEnd === now + leaseMs;
-  const result = handOut(tables, write, { isWanted: isOwn, isOwn });
+  const result = handOut(tables, write, isOwn);
   return result.claims.length === 0 ? undefined : result;
 }
 
 function handOut(
   tables: WriteTables,
   [, request]: ClaimDeliveriesWrite,
-  { isWanted, isOwn }: { readonly isWanted: (row: QueueRow) => boolean; readonly isOwn?: (row: QueueRow) => boolean },
+  isOwn: ((row: QueueRow) => boolean) | undefined,
 ): ClaimDeliveriesResult {
-  const { now, agents, limit } = request;
-  const { sql } = tables;
-  const numbers = new Set(agents.map((name) => tables.heads.agent(name)));
+  const { now, limit } = request;
+  const rows = new QueueRows(tables);
+  const found = dueRows(tables, request);
   // A claim changes the rows, so that they are read before it.
   const due: QueueRow[] = [];
-  for (const row of sql.each<QueueRow>(`${QUEUES} WHERE due <= ? ORDER BY due, pk`, now)) {
+  for (const row of isOwn === undefined ? freeQueues(rows, found, now) : found) {
     if (due.length > limit) break;
-    if (numbers.has(row.agent) && !sql.isAside(row.task) && isWanted(row)) due.push(row);
+    if (isOwn === undefined || isOwn(row)) due.push(row);
   }
   const demand = { ...request, ...(isOwn && { isOwn }) };
-  return claimQueues(new QueueRows(tables), { due, demand }, now);
+  return claimQueues(rows, { due, demand }, now);
+}
+
+/** The queues of some agents that are due, also those that a node holds. */
+function* dueRows(
+  { sql, heads }: WriteTables,
+  { now, agents }: Pick<ClaimDeliveriesWrite[1], 'now' | 'agents'>,
+): Generator<QueueRow, void> {
+  const numbers = new Set(agents.map((name) => heads.agent(name)));
+  for (const row of sql.each<QueueRow>(`${QUEUES} WHERE due <= ? ORDER BY due, pk`, now)) {
+    if (numbers.has(row.agent) && !sql.isAside(row.task)) yield row;
+  }
 }
 
 /** Settles an attempt. */

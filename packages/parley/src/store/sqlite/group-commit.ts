@@ -1,11 +1,10 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { RestartingWorker } from './restarting-worker.js';
-import { WriteQueue } from './write-queue.js';
+import { bytesOf, type Queued, WriteQueue } from './write-queue.js';
 import type { Settled, WriteRequest, WriteResults } from './write-requests.js';
 
-interface Entry {
-  readonly request: WriteRequest;
+interface Entry extends Queued {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -31,7 +30,7 @@ export class GroupCommit {
   /** Resolves when the request is durable. Rejects with StorageError if it failed; the others of its batch are done. */
   do<O extends WriteRequest>(request: O): Promise<WriteResults[O[0]]> {
     const { promise, resolve, reject } = Promise.withResolvers<WriteResults[O[0]]>();
-    this.#queue.add({ request, resolve: resolve as Entry['resolve'], reject });
+    this.#queue.add({ request, bytes: bytesOf(request), resolve: resolve as Entry['resolve'], reject });
     if (!this.#isBusy) this.#clock.soon(this.#send);
     this.#isBusy = true;
     return promise;

@@ -6,9 +6,10 @@ import {
   type Standing,
   saveCheckpoint,
   type TurnTables,
+  takeBackTurn,
 } from '../engine/held-turns.js';
 import { mergedCancel, parsedCancel } from '../held-turn.js';
-import { type Holder, isHeld } from '../rules/task-head.js';
+import type { Holder } from '../rules/task-head.js';
 import type { HeadRow } from './task-heads.js';
 import { dropTurns, writeHolder } from './task-turns.js';
 import type {
@@ -93,12 +94,10 @@ export function release(tables: WriteTables, [, { turn, attempt, how }]: Release
 /** Gives up a turn that cannot be read, as if it had not been claimed. The next opening of the file frees it. */
 export function leaveAside(tables: WriteTables, [, { turn, reason }]: LeaveAsideWrite): undefined {
   const head = headOf(tables, turn);
-  if (head === undefined || !isHeld(head, turn)) return;
-  tables.sql.apart(head.pk, () => {
-    head.holder = undefined;
-    writeHolder(tables, head);
-  });
-  tables.sql.setAside(head.pk, reason);
+  if (head === undefined) return;
+  const rows = new TurnRows(tables);
+  const isTakenBack = tables.sql.apart(head.pk, () => takeBackTurn(rows, { head, held: turn }));
+  if (isTakenBack !== false) tables.sql.setAside(head.pk, reason);
 }
 
 /** Keeps a value for the next attempt; false for a turn that is no longer held. */

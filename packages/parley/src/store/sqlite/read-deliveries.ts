@@ -1,8 +1,8 @@
 import { pageOf } from '../engine/pages.js';
 import type { DeliveryPage, DeliveryQuery } from '../push-storage.js';
 import { type DeliveryHeadRow, deliveryHeadOf, shownQueue } from '../rules/delivery-head.js';
+import { LIMIT } from './list-sql.js';
 import type { ReadTables } from './read-tables.js';
-import { LIMIT } from './statements.js';
 
 interface Row extends DeliveryHeadRow {
   readonly pk: number;

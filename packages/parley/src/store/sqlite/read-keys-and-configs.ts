@@ -1,19 +1,29 @@
 import type { Message } from '../../model/message.js';
+import { knownKey } from '../engine/message-keys.js';
 import type { Remembered } from '../idempotency-keys.js';
 import type { StoredPushConfig } from '../push-storage.js';
 import type { Scope } from '../task-key.js';
+import { LIMIT } from './list-sql.js';
 import type { ReadTables } from './read-tables.js';
-import { LIMIT } from './statements.js';
 
-interface KeyRow {
+interface OutcomeRow {
   readonly digest: string;
   readonly task: string | null;
   readonly turn: number | null;
   readonly reply: string | null;
 }
 
+interface KeyRow extends OutcomeRow {
+  readonly expiresAt: number;
+  readonly node: string | null;
+  readonly leaseEnd: number | null;
+  readonly isTaskGone: 0 | 1;
+}
+
 const IN_SCOPE = 'JOIN agent a ON a.pk = s.agent WHERE a.name = ? AND s.tenant = ? AND s.owner IS ?';
-const RECALL = `SELECT i.digest, i.task, i.turn, i.reply FROM idempotency i JOIN scope s ON s.pk = i.scope ${IN_SCOPE}`;
+const RECALL = `SELECT i.digest, i.task, i.turn, i.reply, i.expires AS expiresAt, i.node, i.lease_end AS leaseEnd,
+    i.task IS NOT NULL AND NOT EXISTS (SELECT 1 FROM task t WHERE t.id = i.task AND t.scope = i.scope) AS isTaskGone
+  FROM idempotency i JOIN scope s ON s.pk = i.scope ${IN_SCOPE} AND i.key = ?`;
 const TASK = `SELECT t.pk FROM task t JOIN scope s ON s.pk = t.scope ${IN_SCOPE} AND t.id = ?`;
 
 /** The outcome of a key, until the key expires or its task is deleted. */
@@ -22,20 +32,16 @@ export function readRemembered(
   options: { readonly scope: Scope; readonly key: string; readonly now: number },
 ): Remembered | undefined {
   const { agent, tenant, owner } = options.scope;
-  const row = tables.get<KeyRow>(
-    `${RECALL} AND i.key = ? AND i.expires > ? AND i.node IS NULL
-      AND (i.task IS NULL OR EXISTS (SELECT 1 FROM task t WHERE t.id = i.task AND t.scope = i.scope))`,
-    agent,
-    tenant,
-    owner,
-    options.key,
-    options.now,
-  );
-  return row && rememberedOf(row);
+  const row = tables.get<KeyRow>(RECALL, agent, tenant, owner, options.key);
+  if (row === undefined) return undefined;
+  const { expiresAt, node, leaseEnd } = row;
+  const reservation = node === null ? undefined : { node, leaseEnd: leaseEnd ?? 0 };
+  const known = knownKey({ expiresAt, reservation, isTaskGone: row.isTaskGone === 1 }, options.now);
+  return known && rememberedOf(row);
 }
 
 /** The entry of a row of the table. */
-export function rememberedOf({ digest, task, turn, reply }: KeyRow): Remembered {
+export function rememberedOf({ digest, task, turn, reply }: OutcomeRow): Remembered {
   return {
     digest,
     outcome: reply === null ? { taskId: task ?? '', turn: turn ?? 0 } : { reply: JSON.parse(reply) as Message },

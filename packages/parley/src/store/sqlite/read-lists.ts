@@ -1,13 +1,12 @@
-import type { SQLInputValue } from 'node:sqlite';
 import { ABANDONED_BYTES, PageBudget, pageOf } from '../engine/pages.js';
 import { boundsOf } from '../rules/list-query.js';
 import { INTERRUPTED_STATES, stateNumber } from '../state-numbers.js';
 import type { ListCursor, TaskQuery } from '../task-storage.js';
 import { ALONE } from './contexts.js';
 import { isDamage } from './file-fault.js';
+import { boundParts, countSql, type ListSource, pageSql, type SqlPart } from './list-sql.js';
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
-import { LIMIT } from './statements.js';
 import { type RowPage, TASK_COLUMNS, type TaskRow, taskOf, textOf } from './task-texts.js';
 import type { ScopeFields } from './write-requests.js';
 
@@ -16,22 +15,6 @@ export type AbandonedRow = readonly [scope: ScopeFields, task: TaskRow];
 
 /** A task in the order of a list. */
 type Listed = readonly [pk: number, time: number, id: string];
-
-const COLUMNS = { status: 'status_time', created: 'created' } as const;
-
-/** A condition of a query with its values. */
-interface Filter {
-  readonly sql: string;
-  readonly values: readonly SQLInputValue[];
-}
-
-/** The part of an index that a query reads: one range per state, or one range for all states. */
-interface Source {
-  readonly index: string;
-  readonly ranges: readonly Filter[];
-  /** Conditions beyond the ranges. */
-  readonly rest: readonly Filter[];
-}
 
 /** One page of the tasks of a scope. */
 export function readPage(tables: ReadTables, query: TaskQuery): RowPage {
@@ -128,12 +111,9 @@ function countsOf(tables: ReadTables, scope: number, { states = [] }: TaskQuery)
 function sourceOf(
   query: TaskQuery,
   found: { readonly scope: number; readonly context: Context | undefined; readonly states: readonly number[] },
-): Source {
+): ListSource {
   const { scope, context, states } = found;
-  const rest: readonly Filter[] = boundsOf(query).map(({ time, operator, value }) => ({
-    sql: `${COLUMNS[time]} ${operator} ?`,
-    values: [value],
-  }));
+  const rest = boundParts(query);
   if (query.orderBy === 'created' && context === undefined) {
     const inStates =
       (query.states ?? []).length === 0
@@ -151,7 +131,7 @@ function partOf(
   scope: number,
   contextId: string | undefined,
   context: Context | undefined,
-): { readonly index: string; readonly part: Filter } {
+): { readonly index: string; readonly part: SqlPart } {
   if (contextId === undefined || context === undefined) {
     return { index: 'task_state', part: { sql: 'scope = ?', values: [scope] } };
   }
@@ -159,25 +139,11 @@ function partOf(
   return { index: 'task_context', part: { sql: 'context = ?', values: [context.number] } };
 }
 
-/** The tasks that a page may show, and the task behind them. Reads only the index. */
-function listed(tables: ReadTables, query: TaskQuery, source: Source): readonly Listed[] {
-  const { cursor, offset = 0, limit } = query;
-  if (limit <= 0) return [];
-  const column = COLUMNS[query.orderBy];
-  const order = `ORDER BY ${column} DESC, id DESC`;
-  const behind: Filter[] =
-    cursor === undefined ? [] : [{ sql: `(${column}, id) < (?, ?)`, values: [cursor.time, cursor.id] }];
-  const parts = source.ranges.map((range) => {
-    const where = [range, ...behind, ...source.rest];
-    return {
-      sql: `SELECT * FROM (SELECT pk, ${column}, id FROM task INDEXED BY ${source.index}
-        WHERE ${where.map(({ sql }) => sql).join(' AND ')} ${order} ${LIMIT})`,
-      values: [...where.flatMap(({ values }) => values), offset + limit + 1],
-    };
-  });
-  const found = `${parts.map((part) => part.sql).join(' UNION ALL ')} ${order} ${LIMIT} OFFSET ?`;
-  const values = [...parts.flatMap((part) => part.values), limit + 1, offset];
-  return tables.rows(found, ...values);
+/** The tasks that a page may show, and the task behind them. */
+function listed(tables: ReadTables, query: TaskQuery, source: ListSource): readonly Listed[] {
+  if (query.limit <= 0) return [];
+  const { sql, values } = pageSql(source, query);
+  return tables.rows(sql, ...values);
 }
 
 /** The page of these tasks within its bound of bytes. Leaves out tasks that cannot be read. */
@@ -293,17 +259,13 @@ function bytesOf([, , , , , , , , , , status, metadata, history, artifacts]: Tas
 function totalOf(
   tables: ReadTables,
   query: TaskQuery,
-  found: { readonly counts: readonly StateCount[]; readonly context: Context | undefined; readonly source: Source },
+  found: { readonly counts: readonly StateCount[]; readonly context: Context | undefined; readonly source: ListSource },
 ): number {
   const { counts, context, source } = found;
   const isTimed = boundsOf(query).length > 0;
   if (!isTimed && context === undefined) return counts.reduce((sum, [, tasks]) => sum + tasks, 0);
   if (!isTimed && context !== undefined && (query.states ?? []).length === 0) return context.tasks;
   let total = 0;
-  for (const range of source.ranges) {
-    const where = [range, ...source.rest];
-    const sql = `SELECT count(*) AS total FROM task INDEXED BY ${source.index} WHERE ${where.map((f) => f.sql).join(' AND ')}`;
-    total += tables.get<{ total: number }>(sql, ...where.flatMap(({ values }) => values))?.total ?? 0;
-  }
+  for (const { sql, values } of countSql(source)) total += tables.get<{ total: number }>(sql, ...values)?.total ?? 0;
   return total;
 }

@@ -22,7 +22,7 @@ function logOf(changes: readonly { turn: number; text: string; history: unknown;
     const part = { text };
     const event = { artifactUpdate: { taskId: 't', contextId: 'c', artifact: { artifactId: 'a', parts: [part] } } };
     const extras = { ...(history !== undefined && { history }), ...(metadata !== undefined && { metadata }) };
-    return LogRecord.of(at + 1, turn, event, extras as never);
+    return new LogRecord(at + 1, turn, event, extras as never);
   });
 }
 

@@ -27,27 +27,31 @@ const ROW_LENGTH = 16_384;
 export function rowsOf(records: readonly LogRecord[]): readonly RecordRowFields[] {
   const rows: RecordRowFields[] = [];
   for (let start = 0; start < records.length; ) {
-    const row = firstRow(records, start);
-    rows.push([
-      row[0]?.turn ?? 0,
-      row.length,
-      row.map(({ text }) => text).join('\n'),
-      lines(row.map(({ history }) => textOf(history))),
-      lines(row.map(({ metadata }) => textOf(metadata))),
-    ]);
-    start += row.length;
+    const end = endOfRow(records, start);
+    const row = records.slice(start, end);
+    const [first, ...others] = row;
+    let event = first?.text ?? '';
+    for (const { text } of others) event += `\n${text}`;
+    rows.push([first?.turn ?? 0, row.length, event, linesOf(row, 'history'), linesOf(row, 'metadata')]);
+    start = end;
   }
   return rows;
 }
 
-/** The records that fit in one row. */
-function firstRow(records: readonly LogRecord[], start: number): readonly LogRecord[] {
+/** The end of the row that begins with a record. */
+function endOfRow(records: readonly LogRecord[], start: number): number {
   const turn = records[start]?.turn;
   let end = start;
   for (let length = 0; length < ROW_LENGTH && end < records.length && records[end]?.turn === turn; end++) {
     length += records[end]?.text.length ?? 0;
   }
-  return records.slice(start, end);
+  return end;
+}
+
+/** A member of each record as a line; `null` if no record has it. */
+function linesOf(records: readonly LogRecord[], member: 'history' | 'metadata'): string | null {
+  if (records.every((record) => record[member] === undefined)) return null;
+  return records.map((record) => textOf(record[member])).join('\n');
 }
 
 /** The records of rows after a sequence number. */
@@ -71,9 +75,4 @@ export function eventBytes([, , event]: RecordFields): number {
 /** The record of its fields. */
 export function recordOf([seq, turn, event, history, metadata]: RecordFields): LogRecord {
   return LogRecord.parse({ seq, turn, event, history, metadata });
-}
-
-/** The texts as lines; `null` if no record has one. */
-function lines(texts: readonly (string | null)[]): string | null {
-  return texts.some((text) => text !== null) ? texts.join('\n') : null;
 }

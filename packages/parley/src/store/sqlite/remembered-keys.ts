@@ -1,7 +1,7 @@
 import { type KeyAnswer, rememberKey, reserveKey } from '../engine/message-keys.js';
 import { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-head.js';
+import { LIMIT } from './list-sql.js';
 import { KEY_BYTES, keyBytes, type Owner } from './remembered-sizes.js';
-import { LIMIT } from './statements.js';
 import type { KeyResult, KeyRow, RememberWrite, ReserveWrite, ScopeFields, UnreserveWrite } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 

@@ -1,11 +1,9 @@
 import { deleteTask as deleteIdle } from '../engine/held-turns.js';
-import { type SweptTables, sweep as sweepTables } from '../engine/sweep.js';
-import { olderHalf, type SweepTimes } from '../rules/retention.js';
+import { type FinishedLog, type SweptTables, sweep as sweepTables, trimLog as trimRunning } from '../engine/sweep.js';
 import type { Swept } from '../task-storage.js';
 import { leaveContext } from './contexts.js';
 import { BELOW_SEQ, OF_TASK, SEQ_OF_KEY } from './record-keys.js';
 import { sweepKeys } from './remembered-keys.js';
-import { LIMIT } from './statements.js';
 import type { HeadRow } from './task-heads.js';
 import type { DeleteWrite, SweepWrite } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
@@ -34,45 +32,64 @@ export function deleteTask(
 /** Removes what has been kept long enough, at most so many rows. */
 export function sweep(tables: WriteTables, [, { retention, now }]: SweepWrite): Swept {
   const { sql, counters } = tables;
+  const logs = new OldLogs(tables);
   const keys: SweptTables['keys'] = {
     sweep: (time, limit) => sql.apart('expired idempotency keys', () => sweepKeys(tables, time, limit)) ?? 0,
   };
   const finished: SweptTables['finished'] = {
     setClockBack: (time) => counters.setClockBack(time),
-    sweepLogs: (times, limit) => sql.apart('event logs of finished tasks', () => sweepLogs(tables, times, limit)) ?? 0,
+    logs: (endedBefore) => logs.before(endedBefore),
     sweepTasks: (before, limit) => sweepTasks(tables, before, limit),
   };
-  return sweepTables({ keys, finished }, retention, now);
+  const swept = sweepTables({ keys, finished }, retention, now);
+  logs.noteSwept();
+  return swept;
 }
 
-/** Removes the logs of finished tasks, as `isLogSwept` says. */
-function sweepLogs(tables: WriteTables, times: SweepTimes, limit: number): number {
-  const { logsBefore: before, finishedBefore, now } = times;
-  const from = tables.counters.sweptUntil();
-  let dropped = 0;
-  let until = Math.max(from, Math.min(before, now));
-  const found = tables.sql.all<FinishedLog>(
-    `SELECT ${LOG_COLUMNS} FROM task WHERE ended >= ? AND ended < ? AND floor <= seq
-      AND (ended < ? OR NOT EXISTS (SELECT 1 FROM push_delivery d WHERE d.task = task.pk AND d.due IS NOT NULL))
-      ORDER BY ended ${LIMIT}`,
-    from,
-    before,
-    finishedBefore,
-    Math.max(0, limit) + 1,
-  );
-  for (const log of found) {
-    dropped += tables.sql.apart(log.pk, () => dropLog(tables, log, limit - dropped)) ?? 0;
-    if (dropped >= limit) {
-      until = log.ended;
-      break;
+/** The logs of finished tasks for a sweep. It begins at the first log that the sweep before it has left. */
+class OldLogs {
+  readonly #tables: WriteTables;
+  readonly #from: number;
+  /** The logs of all tasks that ended before this are gone. */
+  #sweptUntil: number;
+
+  constructor(tables: WriteTables) {
+    this.#tables = tables;
+    this.#from = tables.counters.sweptUntil();
+    this.#sweptUntil = this.#from;
+  }
+
+  *before(time: number): Generator<FinishedLog, void> {
+    const { sql } = this.#tables;
+    this.#sweptUntil = time;
+    for (let [ended, pk] = [this.#from, 0]; ; ) {
+      const read = () => sql.all<OldLog>(OLD_LOGS, time, ended, pk);
+      const batch = sql.apart('event logs of finished tasks', read);
+      if (batch === undefined) this.#sweptUntil = this.#from;
+      for (const log of batch ?? []) yield this.#finished(log);
+      const last = batch?.at(-1);
+      if (last === undefined) return;
+      ({ ended, pk } = last);
     }
   }
-  // Damaged logs stay, so that a full stretch may end before the limit.
-  if (found.length > limit) until = Math.min(until, found.at(-1)?.ended ?? until);
-  // The next sweep begins at the first log that a delivery needs.
-  until = Math.min(until, tables.sql.get<{ ended: number | null }>(NEEDED, finishedBefore)?.ended ?? until);
-  if (until > from) tables.counters.setSweptUntil(until);
-  return dropped;
+
+  noteSwept(): void {
+    if (this.#sweptUntil > this.#from) this.#tables.counters.setSweptUntil(this.#sweptUntil);
+  }
+
+  /** Counts the log as left until all of it is dropped. */
+  #finished(log: OldLog): FinishedLog {
+    const { pk, seq, floor, ended, pending } = log;
+    const until = this.#sweptUntil;
+    this.#sweptUntil = Math.min(until, ended);
+    const drop = (limit: number) => {
+      const count = this.#tables.sql.apart(pk, () => dropLog(this.#tables, log, limit));
+      // A damaged log stays, and holds no other up.
+      if (count === undefined || count > seq - floor) this.#sweptUntil = until;
+      return count ?? 0;
+    };
+    return { endedAt: ended, isPending: pending === 1, drop };
+  }
 }
 
 function sweepTasks(tables: WriteTables, before: number, limit: number): number {
@@ -121,11 +138,8 @@ function remove(tables: WriteTables, task: Removable): void {
   if (gone.context !== null && task.contextId !== null) leaveContext(tables, task.scope, task.contextId);
 }
 
-const NEEDED = `SELECT min(t.ended) AS ended FROM push_delivery d JOIN task t ON t.pk = d.task
-  WHERE d.due IS NOT NULL AND t.ended >= ?`;
-
-/** The log of a finished task. */
-interface FinishedLog {
+/** The row of the log of a finished task. */
+interface LogRow {
   readonly pk: number;
   readonly seq: number;
   /** The lowest sequence number still kept; above `seq` when none is. */
@@ -134,13 +148,21 @@ interface FinishedLog {
   readonly bytes: number;
 }
 
+/** `pending`: 1 if a delivery of the task is pending. */
+interface OldLog extends LogRow {
+  readonly pending: 0 | 1;
+}
+
 const LOG_COLUMNS = 'pk, seq, floor, ended, bytes';
+const OLD_LOGS = `SELECT ${LOG_COLUMNS},
+    EXISTS (SELECT 1 FROM push_delivery d WHERE d.task = task.pk AND d.due IS NOT NULL) AS pending
+  FROM task INDEXED BY task_ended WHERE ended < ? AND (ended, pk) > (?, ?) AND floor <= seq ORDER BY ended, pk LIMIT 200`;
 
 /** Records that may go beside one commit, so that none takes long. */
 const TRIMMED_AT_ONCE = 500;
 
 /** Removes the oldest records of a finished task, at most so many; how many went. */
-function dropLog(tables: WriteTables, { pk, seq, floor, bytes }: FinishedLog, limit: number): number {
+function dropLog(tables: WriteTables, { pk, seq, floor, bytes }: LogRow, limit: number): number {
   const count = Math.min(seq - floor + 1, limit);
   if (count <= 0) return 0;
   const freed = count === seq - floor + 1 ? bytes : Math.min(bytes, bytesBelow(tables, pk, floor + count));
@@ -162,7 +184,7 @@ export function trimFinishedLogs(tables: WriteTables, except: number): void {
     const limit = left;
     left -=
       tables.sql.apart(oldest.pk, () => {
-        const log = tables.sql.get<FinishedLog>(`SELECT ${LOG_COLUMNS} FROM task WHERE pk = ?`, oldest.pk);
+        const log = tables.sql.get<LogRow>(`SELECT ${LOG_COLUMNS} FROM task WHERE pk = ?`, oldest.pk);
         return log === undefined ? 0 : dropLog(tables, log, limit);
       }) ?? 0;
   }
@@ -184,21 +206,22 @@ function oldestLog(
 }
 
 /** Removes the older half of the log of a task that goes on and on; it must have a snapshot of its last record. */
-export function trimLog(tables: WriteTables, head: HeadRow): void {
-  if (head.bytes <= tables.limits.logBytes) return;
-  const sizes = tables.sql.each<{ seq: number; bytes: number }>(
-    `SELECT ${SEQ_OF_KEY} AS seq, ${RECORD_BYTES} AS bytes FROM task_record WHERE ${OF_TASK} ORDER BY key`,
-    head.pk,
-    head.pk,
-  );
-  const { floor, bytes: freed } = olderHalf(sizes, { last: head.seq, bytes: head.bytes });
-  if (floor === 0) return;
-  head.bytes = Math.max(0, head.bytes - freed);
-  tables.sql.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, head.pk, head.pk, floor);
-  tables.sql.run('UPDATE task SET floor = ?, bytes = ? WHERE pk = ?', floor, head.bytes, head.pk);
+export function trimLog({ sql, limits }: WriteTables, head: HeadRow): void {
+  const { pk, seq: last, bytes } = head;
+  const log = {
+    ...{ last, bytes },
+    records: () => sql.each<{ seq: number; bytes: number }>(SIZES, pk, pk),
+    cut: (floor: number, freed: number) => {
+      head.bytes = Math.max(0, bytes - freed);
+      sql.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, pk, pk, floor);
+      sql.run('UPDATE task SET floor = ?, bytes = ? WHERE pk = ?', floor, head.bytes, pk);
+    },
+  };
+  trimRunning(log, limits.logBytes);
 }
 
 const RECORD_BYTES = 'octet_length(event) + coalesce(octet_length(history), 0) + coalesce(octet_length(metadata), 0)';
+const SIZES = `SELECT ${SEQ_OF_KEY} AS seq, ${RECORD_BYTES} AS bytes FROM task_record WHERE ${OF_TASK} ORDER BY key`;
 
 function bytesBelow(tables: WriteTables, pk: number, floor: number): number {
   const sql = `SELECT sum(${RECORD_BYTES}) AS sum FROM task_record WHERE ${BELOW_SEQ}`;

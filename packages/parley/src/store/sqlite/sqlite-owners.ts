@@ -5,7 +5,7 @@ import type { Scope } from '../task-key.js';
 import type { LocalWakeups } from '../wakeups.js';
 import type { FileReads } from './file-reads.js';
 import type { GroupCommit } from './group-commit.js';
-import { LIMIT } from './statements.js';
+import { LIMIT } from './list-sql.js';
 import { scopeFields } from './to-write-requests.js';
 
 /** The parts of a storage that the data of its users need. */

@@ -2,6 +2,7 @@ import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
+import { claimOf } from '../engine/claim-turns.js';
 import type {
   CancelRequest,
   Claim,
@@ -123,14 +124,14 @@ export class SqliteStorage implements TaskStorage {
           if (isReady) this.wakeups.workReady(scope.agent);
           return { kind: 'accepted', taskId, turn, seq };
         }
-        const known = { scope, epoch, turn, attempt: 1, handOvers: 0, message, caller, began: false };
-        if ('create' in task && seq === 1) {
-          return { kind: 'accepted', taskId, turn, seq, claim: { ...known, task: task.create, seq } };
-        }
         // A message to a task that cannot be read is as if it had not come.
-        const stored = await this.#readHeld({ key: { scope, id: taskId }, turn, epoch });
+        const stored =
+          'create' in task && seq === 1
+            ? { scope, task: task.create, seq }
+            : await this.#readHeld({ key: { scope, id: taskId }, turn, epoch });
         if (stored === undefined) return { kind: 'not-found' };
-        return { kind: 'accepted', taskId, turn, seq, claim: { ...known, task: stored.task, seq: stored.seq } };
+        const claim = claimOf(stored, { turn, epoch, began: 0 }, { attempt: 1, handOvers: 0, message, caller });
+        return { kind: 'accepted', taskId, turn, seq, claim };
       }
       case 'repeated': {
         const [, digest, taskId, turn, reply] = result;
@@ -346,22 +347,11 @@ export class SqliteStorage implements TaskStorage {
   }
 
   #readClaim(claimed: ClaimedTurn): Claim | undefined {
-    const { taskId, epoch, turn, attempt, handOvers, began } = claimed;
+    const { taskId, attempt, handOvers } = claimed;
     const [agent, tenant, owner] = claimed.scope;
     const scope = { agent, tenant, owner };
-    const found = readTask(this.#file.tables, { scope, id: taskId }, this.#clock.now());
-    if (found === undefined) return undefined;
-    return {
-      scope,
-      task: found.task,
-      seq: found.seq,
-      epoch,
-      turn,
-      attempt,
-      handOvers,
-      began,
-      ...parsedTurn(claimed),
-    };
+    const stored = readTask(this.#file.tables, { scope, id: taskId }, this.#clock.now());
+    return stored && claimOf(stored, claimed, { attempt, handOvers, ...parsedTurn(claimed) });
   }
 }
 

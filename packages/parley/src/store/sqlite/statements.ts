@@ -2,9 +2,6 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { unreadableReason } from '../../errors/unreadable-task-error.js';
 import { DamagedRowError, isDamage } from './file-fault.js';
 
-/** A limit that is a value of a statement. With a bare parameter, SQLite prepares the statement anew for each call. */
-export const LIMIT = 'LIMIT ? + 0';
-
 /** The prepared statements of the writing connection, its transaction, and the rows that it cannot read. */
 export class Statements {
   readonly #db: DatabaseSync;

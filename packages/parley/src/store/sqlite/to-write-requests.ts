@@ -56,7 +56,7 @@ export function newTaskFields(task: Task, isContextNew = false): NewTaskFields {
     ended ? (texts.history ?? null) : null,
     ended ? (texts.artifacts ?? null) : null,
     isContextNew,
-    LogRecord.of(1, 0, { task }).text,
+    new LogRecord(1, 0, { task }).text,
   ];
 }
 

@@ -45,7 +45,7 @@ export class WorkerLink {
     this.#options = options;
     this.#starting = starting;
     this.#exited = new Promise((resolve) => worker.once('exit', () => resolve()));
-    worker.on('message', (message: FromWorker) => this.#heard(message));
+    worker.on('message', this.#onMessage);
     worker.on('error', (error: unknown) => this.#fail(`its thread has failed: ${String(error)}`));
     worker.on('exit', (code) => this.#fail(`its thread has ended with code ${code}`));
   }
@@ -75,7 +75,7 @@ export class WorkerLink {
     const { promise, resolve, reject } = Promise.withResolvers<Settled | readonly Settled[]>();
     if (this.#waiting.size === 0) this.#worker.ref();
     this.#waiting.set(id, { resolve, reject });
-    this.#post([id, request, again]);
+    this.#worker.postMessage([id, request, again] satisfies ToWorker);
     return promise;
   }
 
@@ -84,16 +84,12 @@ export class WorkerLink {
     this.#closing = true;
     if (this.#broken === undefined) {
       this.#worker.ref();
-      this.#post('close');
+      this.#worker.postMessage('close' satisfies ToWorker);
     }
     await this.#exited;
   }
 
-  #post(message: ToWorker): void {
-    this.#worker.postMessage(message);
-  }
-
-  #heard(message: FromWorker): void {
+  readonly #onMessage = (message: FromWorker): void => {
     switch (message[0]) {
       case 'ready':
         this.#starting?.ready();
@@ -103,9 +99,14 @@ export class WorkerLink {
       case 'failed':
         this.#breaks(new StorageError(message[1]));
         break;
-      case 'answer':
-        this.#answered(message[1], message[2]);
+      case 'answer': {
+        const waiter = this.#waiting.get(message[1]);
+        this.#waiting.delete(message[1]);
+        // A link that closes keeps the process alive until its thread has closed the file.
+        if (this.#waiting.size === 0 && !this.#closing) this.#worker.unref();
+        waiter?.resolve(message[2]);
         break;
+      }
       case 'health':
         this.#options.onHealth?.(message[1]);
         break;
@@ -113,15 +114,7 @@ export class WorkerLink {
         this.#options.onAside(message[1], message[2]);
         break;
     }
-  }
-
-  #answered(id: number, answer: Settled | readonly Settled[]): void {
-    const waiter = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    // A link that closes keeps the process alive until its thread has closed the file.
-    if (this.#waiting.size === 0 && !this.#closing) this.#worker.unref();
-    waiter?.resolve(answer);
-  }
+  };
 
   #fail(reason: string): void {
     this.#breaks(new StorageError(`The storage has failed: ${reason}`));

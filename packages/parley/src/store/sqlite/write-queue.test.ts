@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { WriteQueue } from './write-queue.js';
+import { bytesOf, type Queued, WriteQueue } from './write-queue.js';
 import type { WriteRequest } from './write-requests.js';
 
 const MIB = 1_048_576;
 
 /** Appends so much text to a task. */
-function append(task: string, bytes: number): { readonly request: WriteRequest; readonly name: string } {
+function append(task: string, bytes: number): Queued & { readonly name: string } {
   const rows = [[1, 1, 'x'.repeat(bytes), null, null]] as const;
-  const request = ['append', ['a', '', null], task, 0, 1, 0, 2, 0, '{}', null, null, null, rows, null] as const;
-  return { request, name: `${task} ${bytes}` };
+  const request: WriteRequest = ['append', ['a', '', null], task, 0, 1, 0, 2, 0, '{}', null, null, null, rows, null];
+  return { request, bytes: bytesOf(request), name: `${task} ${bytes}` };
 }
 
 function batches(...entries: readonly ReturnType<typeof append>[]): readonly (readonly string[])[] {

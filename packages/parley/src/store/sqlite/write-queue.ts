@@ -1,16 +1,12 @@
 import type { WriteRequest } from './write-requests.js';
 
-/** A queued request. */
+/** A request to queue, and the characters of all its texts. */
 export interface Queued {
   readonly request: WriteRequest;
-}
-
-interface Sized<E> {
-  readonly entry: E;
   readonly bytes: number;
 }
 
-/** An request with more text than this is large. */
+/** A request with more text than this is large. */
 const LARGE = 65_536;
 /** Text of a batch at most. A single request may have more. */
 const BATCH_BYTES = 4_194_304;
@@ -20,21 +16,20 @@ const BATCH_BYTES = 4_194_304;
  * behind them. Requests on one task keep their order.
  */
 export class WriteQueue<E extends Queued> {
-  #small: Sized<E>[] = [];
+  #small: E[] = [];
   #smallBytes = 0;
-  #large: Sized<E>[] = [];
+  #large: E[] = [];
   /** The tasks that the large requests write. */
   #tasks = new Set<string>();
 
   add(entry: E): void {
-    const { request } = entry;
-    const bytes = bytesOf(request);
+    const { request, bytes } = entry;
     const isBehind = this.#tasks.size > 0 && this.#tasks.has(taskOf(request));
     if (bytes > LARGE || isBehind) {
-      this.#large.push({ entry, bytes });
+      this.#large.push(entry);
       this.#tasks.add(taskOf(request));
     } else {
-      this.#small.push({ entry, bytes });
+      this.#small.push(entry);
       this.#smallBytes += bytes;
     }
   }
@@ -47,33 +42,33 @@ export class WriteQueue<E extends Queued> {
     const small = this.#takeSmall();
     if (this.#large.length === 0) return small;
     let bytes = 0;
-    const end = this.#large.findIndex((sized, at) => {
-      bytes += sized.bytes;
+    const end = this.#large.findIndex((entry, at) => {
+      bytes += entry.bytes;
       return at > 0 && bytes > BATCH_BYTES;
     });
     const large = this.#large.splice(0, end < 0 ? this.#large.length : end);
-    this.#tasks = new Set(this.#large.map(({ entry }) => taskOf(entry.request)));
-    return [...small, ...large.map(({ entry }) => entry)];
+    this.#tasks = new Set(this.#large.map(({ request }) => taskOf(request)));
+    return [...small, ...large];
   }
 
   #takeSmall(): E[] {
     let end = this.#small.length;
     if (this.#smallBytes > BATCH_BYTES) {
       let bytes = 0;
-      end = this.#small.findIndex((sized) => {
-        bytes += sized.bytes;
+      end = this.#small.findIndex((entry) => {
+        bytes += entry.bytes;
         return bytes > BATCH_BYTES;
       });
     }
     const taken = end === this.#small.length ? this.#small : this.#small.slice(0, end);
     this.#small = end === this.#small.length ? [] : this.#small.slice(end);
     for (const { bytes } of taken) this.#smallBytes -= bytes;
-    return taken.map(({ entry }) => entry);
+    return taken;
   }
 }
 
-/** The characters of all texts of an request. */
-function bytesOf(value: unknown): number {
+/** The characters of all texts of a request. */
+export function bytesOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   let bytes = 0;

@@ -1,7 +1,7 @@
 import type { QueueWritten } from '../engine/delivery-queues.js';
+import type { ErasedPart } from '../engine/erase-owned.js';
 import type { HeldTurn, ReleaseHow } from '../held-turn.js';
 import type { OwnerQuery } from '../owner-query.js';
-import type { ErasedRows } from '../owner-storage.js';
 import type { ConfigPut, DeliveryOutcome } from '../push-storage.js';
 import type { Retention, StorageLoad, Swept } from '../task-storage.js';
 
@@ -151,7 +151,8 @@ export type ClaimWrite = readonly [
 export interface ClaimedTurn extends HeldFields {
   readonly attempt: number;
   readonly handOvers: number;
-  readonly began: boolean;
+  /** The last turn of the task that wrote a record. */
+  readonly began: number;
   readonly message: string;
   readonly caller: string;
   readonly checkpoint: string | null;
@@ -330,7 +331,7 @@ export type BlockOwnerWrite = readonly ['block-owner', { readonly owner: OwnerQu
 /** Erase a part of a scope. */
 export type EraseOwnedWrite = readonly ['erase-owned', { readonly scope: ScopeFields; readonly limit: number }];
 /** The counts of a step, and the ids of its tasks. */
-export type EraseOwnedResult = ErasedRows & { readonly ids: readonly string[] };
+export type EraseOwnedResult = ErasedPart;
 /** Write the file anew without deleted rows. In a batch of its own. */
 export type ScrubWrite = readonly ['scrub'];
 

@@ -1,0 +1,16 @@
+import type { StreamResponse } from 'parley-a2a';
+
+/** One event of a feed. */
+export interface FeedItem {
+  /** The number of the event in the log of its task. 0 for a direct message. */
+  readonly seq: number;
+  readonly event: StreamResponse;
+  /** True if the log no longer reached back, so that the feed begins with the task as it is now. */
+  readonly reset?: true;
+}
+
+/** The events of a stream with flow control, and their end. */
+export interface Feed<Subscription> {
+  readonly events: ReadableStream<FeedItem>;
+  readonly subscription: Subscription;
+}

@@ -1,8 +1,0 @@
-import type { SocketPort } from '../http/socket-port.js';
-
-/** A WebSocket of a client. */
-export interface ClientSocket extends SocketPort {
-  /** Lets the process end although the socket is open, until `ref`. Absent: the host cannot. */
-  unref?(): void;
-  ref?(): void;
-}

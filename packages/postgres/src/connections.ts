@@ -1,0 +1,343 @@
+import { type Clock, type Logger, OutageLog, StorageError } from 'parley-a2a/storage-engine';
+import type { Pool, PoolClient, PoolConfig, QueryResult } from 'pg';
+import { Outage } from './outage.js';
+import { isConflict, isReadOnly, PostgresError, postgresError, type SendingState } from './postgres-error.js';
+import { type PostgresPlan, transactionPauseMs } from './postgres-options.js';
+
+/** One statement with its values. */
+export interface Statement {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  /** Prepares the statement once per connection under this name. The name always stands for the same text. */
+  readonly name?: string;
+  /** The statement may run twice, because it only reads. It is repeated once on another connection. */
+  readonly repeatable?: boolean;
+}
+
+/** The rows of an answer. Its columns are named. Numbers of 64 bits arrive as numbers. */
+export type Rows<R> = readonly R[];
+
+/** Runs statements, either each by itself or within one transaction. */
+export interface Session {
+  /** @throws PostgresError */
+  query<R = Readonly<Record<string, unknown>>>(statement: Statement): Promise<Rows<R>>;
+}
+
+/** The limits of one use of a connection. */
+export interface UseLimits {
+  /** Longest time of each statement. Default: that of the options. */
+  readonly statementTimeoutMs?: number;
+}
+
+/** The library. */
+export type PgLibrary = typeof import('pg').default;
+
+/** Time that the server has to end a statement itself, before the connection is given up. */
+const MARGIN_MS = 500;
+/** A transaction that met another one runs again so often. */
+const CONFLICT_TRIES = 5;
+/** Calls for leases have connections of their own, so that other calls cannot keep them waiting. */
+const URGENT_CONNECTIONS = 2;
+/** An idle connection is closed after this time. */
+const IDLE_MS = 60_000;
+/** Most replacements of a connection while the only server refuses writes. */
+const REPLACE_MS = 1_000;
+const INT8 = 20;
+const INT8_ARRAY = 1016;
+
+/** Options of the connections. */
+export interface ConnectionsOptions {
+  readonly plan: PostgresPlan;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * The connections to one PostgreSQL database. Each wait has a bound: for a connection, for a statement, for the end of
+ * a transaction. A connection that failed or did not answer is replaced. While the server is away, calls fail at once.
+ * After a failover the old primary may go on without writes: then all connections are replaced, and the address leads
+ * to the new primary.
+ */
+export class PostgresConnections implements Session {
+  readonly plan: PostgresPlan;
+  /** Lets calls for leases pass the others. */
+  readonly urgent: Session = {
+    query: (statement) => this.#repeated(this.#urgent, statement),
+  };
+  readonly #clock: Clock;
+  readonly #calls: Pool;
+  readonly #urgent: Pool;
+  readonly #outage: Outage;
+  /** The connections that were opened since the last refusal of a write. */
+  #current = new WeakSet<PoolClient>();
+  #replacedAt = Number.NEGATIVE_INFINITY;
+  #closing: Promise<void> | undefined;
+
+  /** Use `open`. */
+  constructor({ plan, clock, logger }: ConnectionsOptions, library: PgLibrary) {
+    this.plan = plan;
+    this.#clock = clock;
+    this.#calls = poolOf(library, plan.connection, plan.poolSize);
+    this.#urgent = poolOf(library, plan.connection, URGENT_CONNECTIONS);
+    for (const pool of [this.#calls, this.#urgent]) pool.on('connect', (client) => void this.#current.add(client));
+    this.#outage = new Outage({
+      clock,
+      log: new OutageLog({ subject: plan.subject, logger, clock }),
+      probe: () => this.#query(this.#urgent, { text: 'SELECT 1' }),
+    });
+  }
+
+  /**
+   * Loads the library. It connects with the first call.
+   * @throws Error with the command that installs the library.
+   */
+  static async open(options: ConnectionsOptions): Promise<PostgresConnections> {
+    return new PostgresConnections(options, await loadPg());
+  }
+
+  /** The name of the schema for SQL. */
+  get schema(): string {
+    return `"${this.plan.schema}"`;
+  }
+
+  async query<R = Readonly<Record<string, unknown>>>(statement: Statement): Promise<Rows<R>> {
+    return this.#repeated(this.#calls, statement);
+  }
+
+  /**
+   * Runs statements in one transaction. `work` runs again if the transaction met another one. If `work` throws, nothing
+   * is written.
+   * @throws PostgresError
+   */
+  async transaction<R>(work: (session: Session) => Promise<R>, limits: UseLimits = {}): Promise<R> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#transaction(work, limits);
+      } catch (error) {
+        if (!isConflict(error) || attempt === CONFLICT_TRIES) throw error;
+      }
+    }
+  }
+
+  /** Ends the connections. Calls that run have the time of a statement to end. */
+  close(): Promise<void> {
+    this.#closing ??= this.#clock.hold(this.#close());
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#outage.close();
+    const ended = Promise.all([this.#calls.end(), this.#urgent.end()]);
+    ended.catch(() => {});
+    let stop = () => {};
+    const late = new Promise<void>((resolve) => {
+      stop = this.#clock.after(this.plan.statementTimeoutMs + MARGIN_MS, resolve);
+    });
+    await Promise.race([ended, late]);
+    stop();
+  }
+
+  async #repeated<R>(pool: Pool, statement: Statement): Promise<Rows<R>> {
+    this.#outage.check();
+    try {
+      return await this.#noted(() => this.#query<R>(pool, statement));
+    } catch (error) {
+      const isLost = error instanceof PostgresError && error.written === 'unknown';
+      if (!isLost || statement.repeatable !== true || this.#outage.isAway) throw error;
+      return await this.#noted(() => this.#query<R>(pool, statement));
+    }
+  }
+
+  /** Notes if the server works or fails. */
+  async #noted<R>(work: () => Promise<R>): Promise<R> {
+    try {
+      const result = await work();
+      this.#outage.working();
+      return result;
+    } catch (error) {
+      if (!(error instanceof PostgresError)) throw error;
+      if (isReadOnly(error)) this.#replaceAll();
+      throw this.#outage.failing(error);
+    }
+  }
+
+  /** Leaves a server that takes no writes: no call uses a connection that is open now. */
+  #replaceAll(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#replacedAt < REPLACE_MS) return;
+    this.#replacedAt = now;
+    this.#current = new WeakSet();
+  }
+
+  async #connect(pool: Pool): Promise<PoolClient> {
+    for (;;) {
+      const client = await pool.connect();
+      if (this.#current.has(client)) return client;
+      client.release(true);
+    }
+  }
+
+  #query<R>(pool: Pool, statement: Statement): Promise<Rows<R>> {
+    return this.#using(pool, async (connection) => (await connection.send(statement)).rows as R[]);
+  }
+
+  async #transaction<R>(work: (session: Session) => Promise<R>, limits: UseLimits): Promise<R> {
+    this.#outage.check();
+    return this.#noted(() =>
+      this.#using(
+        this.#calls,
+        async (connection) => {
+          await connection.send({ text: this.#begin(limits) }, 'not-sent');
+          let result: R;
+          try {
+            result = await work({
+              // A transaction that has not come to its commit has written nothing.
+              query: async (statement) => (await connection.send(statement, 'not-sent')).rows as never[],
+            });
+          } catch (error) {
+            if (!connection.isBroken) await connection.send({ text: 'ROLLBACK' }).catch(() => {});
+            throw error;
+          }
+          const { command } = await connection.send({ text: 'COMMIT' });
+          if (command !== 'COMMIT')
+            throw new StorageError(`PostgreSQL at ${this.plan.subject} rolled a transaction back`);
+          return result;
+        },
+        limits,
+      ),
+    );
+  }
+
+  #begin({ statementTimeoutMs }: UseLimits): string {
+    const { isPooled, statementTimeoutMs: usual } = this.plan;
+    if (!isPooled && statementTimeoutMs === undefined) return 'BEGIN';
+    const ms = statementTimeoutMs ?? usual;
+    const pauseMs = transactionPauseMs(ms);
+    return `BEGIN; SET LOCAL statement_timeout = ${ms}; SET LOCAL idle_in_transaction_session_timeout = ${pauseMs}`;
+  }
+
+  /** A connection for one use. It is replaced if it ended or did not answer. */
+  async #using<R>(pool: Pool, use: (connection: Connection) => Promise<R>, limits: UseLimits = {}): Promise<R> {
+    if (this.#closing !== undefined) throw new StorageError('The storage is closed');
+    const { subject, statementTimeoutMs, isPooled } = this.plan;
+    let client: PoolClient;
+    try {
+      client = await this.#connect(pool);
+    } catch (error) {
+      throw postgresError(error, subject, 'not-sent');
+    }
+    const deadlineMs = (limits.statementTimeoutMs ?? statementTimeoutMs) + MARGIN_MS;
+    const connection = new Connection(client, { clock: this.#clock, deadlineMs, isNamed: !isPooled, subject });
+    try {
+      return await use(connection);
+    } finally {
+      connection.end();
+    }
+  }
+}
+
+/** Options of a connection in use. */
+interface ConnectionOptions {
+  readonly clock: Clock;
+  readonly subject: string;
+  readonly deadlineMs: number;
+  /** False behind a transaction pooler, where the next statement meets another connection of the server. */
+  readonly isNamed: boolean;
+}
+
+/** A connection while one call uses it. */
+class Connection {
+  readonly #client: PoolClient;
+  readonly #options: ConnectionOptions;
+  readonly #lost = () => {
+    this.#isBroken = true;
+  };
+  #isBroken = false;
+
+  constructor(client: PoolClient, options: ConnectionOptions) {
+    this.#client = client;
+    this.#options = options;
+    client.on('error', this.#lost);
+  }
+
+  /** True if it cannot be used again. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /**
+   * @param sending `not-sent` for a statement that writes nothing without a later commit.
+   * @throws PostgresError
+   */
+  async send({ text, values, name }: Statement, sending: SendingState = 'sent'): Promise<QueryResult> {
+    const { clock, deadlineMs, isNamed, subject } = this.#options;
+    let isLate = false;
+    const stop = clock.after(deadlineMs, () => {
+      isLate = true;
+      this.#cut();
+    });
+    try {
+      return await this.#client.query({
+        text,
+        ...(values !== undefined && { values: values as unknown[] }),
+        ...(isNamed && name !== undefined && { name }),
+      });
+    } catch (error) {
+      if (!isRefusal(error)) this.#isBroken = true;
+      const late = { code: 'ETIMEDOUT', cause: error };
+      throw postgresError(isLate ? Object.assign(new Error('no answer in time'), late) : error, subject, sending);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Gives the connection back, or ends it. */
+  end(): void {
+    if (this.#isBroken) this.#cut();
+    this.#client.off('error', this.#lost);
+    this.#client.release(this.#isBroken);
+  }
+
+  /** An orderly end would wait for the server. */
+  #cut(): void {
+    this.#isBroken = true;
+    const { connection } = this.#client as unknown as { readonly connection?: { stream?: { destroy(): void } } };
+    connection?.stream?.destroy();
+  }
+}
+
+/** True for an error after which the connection goes on. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && (error as { readonly severity?: unknown }).severity === 'ERROR';
+}
+
+/** Loads the library `pg`. */
+export async function loadPg(): Promise<PgLibrary> {
+  return (await import('pg')).default;
+}
+
+function poolOf(library: PgLibrary, connection: PoolConfig, max: number): Pool {
+  const pool = new library.Pool({
+    ...connection,
+    max,
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
+    types: { getTypeParser: typeParserOf(library) },
+  });
+  // An idle connection that ends is replaced. The next call says if the server is away.
+  pool.on('error', () => {});
+  // The end of a connection may arrive together with its beginning, before its user listens.
+  pool.on('connect', (client) => void client.on('error', () => {}));
+  return pool;
+}
+
+/** Sequence numbers and times have less than 53 bits. */
+function typeParserOf({ types }: PgLibrary): PgLibrary['types']['getTypeParser'] {
+  const usual = types.getTypeParser as (oid: number, format?: string) => (text: string) => unknown;
+  const parserOf = (oid: number, format?: string) => {
+    if (oid === INT8) return Number;
+    if (oid === INT8_ARRAY) return (text: string) => (usual(oid, format)(text) as readonly string[]).map(Number);
+    return usual(oid, format);
+  };
+  return parserOf as PgLibrary['types']['getTypeParser'];
+}

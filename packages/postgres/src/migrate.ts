@@ -1,0 +1,132 @@
+import type { Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import { type MigrationResult, StorageError } from 'parley-a2a/storage-engine';
+import type { PostgresConnections, Session } from './connections.js';
+import { SCHEMA_CHANGES, type SchemaChange } from './schema.js';
+
+/** The table that says which changes the schema has. */
+const CHANGES_TABLE = 'schema_change';
+const LOCKS_TABLE = 'schema_lock';
+/** Longest time of all changes, and longest wait for another process that makes them. */
+const MIGRATION_MS = 120_000;
+/** One lock for all processes and schemas of a database. */
+const LOCK = 5_019_741_102_853;
+
+/**
+ * Brings the schema to this version. One transaction under a lock makes all changes or none, so that any number of
+ * processes can start together. A schema that is up to date needs no rights but those to read.
+ * @throws StorageError for a schema of a newer version, and for one with tables of something else.
+ */
+export async function migrate(
+  connections: PostgresConnections,
+  changes: readonly SchemaChange[] = SCHEMA_CHANGES,
+): Promise<MigrationResult> {
+  const { schema, partitions } = connections.plan;
+  const found = await changesIn(connections, schema);
+  if (isUpToDate(found, changes, schema)) return { from: changes.length, to: changes.length };
+  const library = await loadKysely();
+  return connections.transaction(
+    async (session) => {
+      await session.query({ text: 'SELECT pg_advisory_xact_lock($1)', values: [LOCK] });
+      const before = await changesIn(session, schema);
+      if (isUpToDate(before, changes, schema)) return { from: changes.length, to: changes.length };
+      if (before.length === 0) await refuseOtherTables(session, schema);
+      const db = databaseOf(library, session);
+      const place = { schema: connections.schema, partitions };
+      const { error } = await new library.Migrator({
+        db,
+        provider: { getMigrations: async () => migrationsOf(library, changes, place) },
+        migrationTableSchema: schema,
+        migrationTableName: CHANGES_TABLE,
+        migrationLockTableName: LOCKS_TABLE,
+        // The transaction is this one.
+        disableTransactions: true,
+      }).migrateToLatest();
+      if (error !== undefined) throw error;
+      return { from: before.length, to: changes.length };
+    },
+    { statementTimeoutMs: MIGRATION_MS },
+  );
+}
+
+/** The names of the changes that a schema has; none if it is missing or has tables of something else only. */
+export async function changesIn(session: Session, schema: string): Promise<readonly string[]> {
+  const [there] = await session.query<{ readonly there: boolean }>({
+    // Unlike to_regclass, a read of the catalog sees a table that another process has just made.
+    text: `SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1 AND c.relname = $2) AS there`,
+    values: [schema, CHANGES_TABLE],
+    repeatable: true,
+  });
+  if (there?.there !== true) return [];
+  const rows = await session.query<{ readonly name: string }>({
+    text: `SELECT name FROM "${schema}".${CHANGES_TABLE} ORDER BY name`,
+    repeatable: true,
+  });
+  return rows.map(({ name }) => name);
+}
+
+function isUpToDate(found: readonly string[], changes: readonly SchemaChange[], schema: string): boolean {
+  const known = new Set(changes.map(({ name }) => name));
+  const unknown = found.find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    throw new StorageError(
+      `A newer version has changed the schema "${schema}" (${unknown}): run that version or a newer one`,
+    );
+  }
+  return found.length === changes.length;
+}
+
+async function refuseOtherTables(session: Session, schema: string): Promise<void> {
+  const [other] = await session.query<{ readonly name: string }>({
+    text: `SELECT relname AS name FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+      AND relname NOT IN ($2, $3) AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') ORDER BY relname LIMIT 1`,
+    values: [schema, CHANGES_TABLE, LOCKS_TABLE],
+  });
+  if (other === undefined) return;
+  throw new StorageError(`The schema "${schema}" has tables of something else (${other.name}): name another schema`);
+}
+
+type KyselyLibrary = Awaited<ReturnType<typeof loadKysely>>;
+
+async function loadKysely() {
+  const kysely = await import('kysely');
+  const { Migrator } = await import('kysely/migration');
+  return { ...kysely, Migrator };
+}
+
+/** Kysely over the session of a transaction. It begins, commits and locks nothing. */
+function databaseOf(library: KyselyLibrary, session: Session): Kysely<unknown> {
+  class Adapter extends library.PostgresAdapter {
+    override async acquireMigrationLock(): Promise<void> {}
+    override async releaseMigrationLock(): Promise<void> {}
+  }
+  const client = {
+    query: async (text: string, values: readonly unknown[]) => {
+      const rows = await session.query({ text, values });
+      return { command: 'SELECT', rowCount: rows.length, rows };
+    },
+    release: () => {},
+  };
+  const pool = { connect: async () => client as never, end: async () => {} };
+  const dialect = new library.PostgresDialect({ pool: pool as never });
+  return new library.Kysely<unknown>({
+    dialect: {
+      createAdapter: () => new Adapter(),
+      createDriver: () => dialect.createDriver(),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+    },
+  });
+}
+
+function migrationsOf(
+  { sql }: KyselyLibrary,
+  changes: readonly SchemaChange[],
+  place: Parameters<SchemaChange['statements']>[0],
+): Record<string, Migration> {
+  const up = (change: SchemaChange) => async (db: Kysely<unknown>) => {
+    for (const statement of change.statements(place)) await sql.raw(statement).execute(db);
+  };
+  return Object.fromEntries(changes.map((change) => [change.name, { up: up(change) }]));
+}

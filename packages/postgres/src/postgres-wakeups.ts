@@ -1,0 +1,156 @@
+import {
+  type Clock,
+  LocalWakeups,
+  type Logger,
+  type TaskKey,
+  type WakeupListener,
+  type Wakeups,
+} from 'parley-a2a/storage-engine';
+import type { PgLibrary, PostgresConnections } from './connections.js';
+import { ListenConnection } from './listen-connection.js';
+import { deliver, payloadsOf, readPayload, type Wakeup, wakeupText } from './wakeup-payloads.js';
+import { WakeupTable } from './wakeup-table.js';
+
+/** Options of the wake-ups. */
+export interface PostgresWakeupsOptions {
+  readonly connections: PostgresConnections;
+  readonly library: PgLibrary;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The first wake-up is sent at once. Those of the next 10 ms share a statement. */
+const COLLECT_MS = 10;
+/** Wake-ups that wait at most. More are dropped: their receivers look by themselves. */
+const MAX_WAITING = 20_000;
+/** Payloads of one statement at most. */
+const MAX_PAYLOADS = 64;
+
+/** Sets nothing that has to survive a crash, so that its commit waits for no disk. */
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
+  FROM unnest($2::text[]) AS payload`;
+
+/**
+ * Wake-ups by LISTEN and NOTIFY. They reach listeners of this process at once. Other processes get them after the
+ * commit that they tell of, by a statement of its own. A NOTIFY within transactions would make commits wait for each
+ * other. Behind a transaction pooler no connection can listen. There the processes leave wake-ups in a table.
+ */
+export class PostgresWakeups implements Wakeups {
+  readonly #options: PostgresWakeupsOptions;
+  readonly #local = new LocalWakeups();
+  readonly #channel: string;
+  readonly #listening: ListenConnection | undefined;
+  readonly #table: WakeupTable | undefined;
+  #sender = '';
+  #waiting = new Set<string>();
+  #cancelFlush: (() => void) | undefined;
+  #flushedAt = Number.NEGATIVE_INFINITY;
+  #sending: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: PostgresWakeupsOptions) {
+    this.#options = options;
+    const { connections, library, clock, logger } = options;
+    const { plan } = connections;
+    this.#channel = `parley_${plan.schema}`;
+    const receive = (payload: string) => this.#receive(payload);
+    const { listenConnection } = plan;
+    this.#listening = listenConnection
+      ? new ListenConnection({ library, clock, logger, plan, listenConnection, channel: this.#channel, receive })
+      : undefined;
+    this.#table = listenConnection ? undefined : new WakeupTable({ connections, clock, receive });
+  }
+
+  /** Begins to listen. A server that does not answer now is tried again and again. */
+  async start(): Promise<void> {
+    const [row] = await this.#options.connections.query<{ readonly id: string }>({
+      text: 'SELECT gen_random_uuid()::text AS id',
+      repeatable: true,
+    });
+    this.#sender = row?.id ?? '';
+    await this.#listening?.start();
+    this.#table?.start();
+  }
+
+  subscribe(listener: Partial<WakeupListener>): () => void {
+    return this.#local.subscribe(listener);
+  }
+
+  taskChanged(key: TaskKey): void {
+    this.#publish({ kind: 'changed', key });
+  }
+
+  workReady(agent: string): void {
+    this.#publish({ kind: 'work', agent });
+  }
+
+  cancelAsked(key: TaskKey): void {
+    this.#publish({ kind: 'cancel', key });
+  }
+
+  deliveryReady(agent: string): void {
+    this.#publish({ kind: 'delivery', agent });
+  }
+
+  /** Sends what waits: a closing process has just given its turns to others. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelFlush?.();
+    await this.#sending;
+    await this.#send();
+    this.#table?.close();
+    await this.#listening?.close();
+  }
+
+  #publish(wakeup: Wakeup): void {
+    deliver(wakeup, this.#local);
+    this.#queue(wakeup);
+  }
+
+  #queue(wakeup: Wakeup): void {
+    if (this.#isClosed || this.#waiting.size >= MAX_WAITING) return;
+    this.#waiting.add(wakeupText(wakeup));
+    if (this.#cancelFlush === undefined && this.#sending === undefined) this.#flushLater();
+  }
+
+  #flushLater(): void {
+    const { clock } = this.#options;
+    const waitMs = this.#flushedAt + COLLECT_MS - clock.monotonic();
+    const flush = () => {
+      this.#cancelFlush = undefined;
+      if (!this.#isClosed) this.#sending = this.#flush();
+    };
+    this.#cancelFlush = () => {};
+    if (waitMs > 0) this.#cancelFlush = clock.after(waitMs, flush);
+    else clock.soon(flush);
+  }
+
+  async #flush(): Promise<void> {
+    this.#flushedAt = this.#options.clock.monotonic();
+    await this.#send();
+    this.#sending = undefined;
+    if (this.#waiting.size > 0 && !this.#isClosed) this.#flushLater();
+  }
+
+  /** Sends the wake-ups that wait now. */
+  async #send(): Promise<void> {
+    const payloads = payloadsOf(this.#sender, this.#waiting);
+    this.#waiting = new Set();
+    const { connections } = this.#options;
+    try {
+      for (let from = 0; from < payloads.length; from += MAX_PAYLOADS) {
+        const some = payloads.slice(from, from + MAX_PAYLOADS);
+        await this.#table?.put(some);
+        await connections.urgent.query({ text: NOTIFY, values: [this.#channel, some], name: 'notify' });
+      }
+    } catch {
+      // The connections tell of an outage. Receivers look by themselves.
+    }
+  }
+
+  #receive(payload: string): void {
+    const { sender, wakeups } = readPayload(payload);
+    if (sender === this.#sender) return;
+    for (const wakeup of wakeups) deliver(wakeup, this.#local);
+  }
+}

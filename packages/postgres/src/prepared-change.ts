@@ -1,0 +1,216 @@
+import {
+  type Append,
+  type Holder,
+  isTerminal,
+  type LogRecord,
+  ShapedTask,
+  stateNumber,
+  statusText,
+  statusTime,
+  type TaskChange,
+} from 'parley-a2a/storage-engine';
+import type { PostgresHead } from './load-rows.js';
+import { type StoredScopes, scopeColumns, textOfName } from './stored-names.js';
+
+/** A record for a statement. */
+export interface RecordFields {
+  readonly q: number;
+  readonly t: number;
+  readonly e: string;
+  readonly h?: string | null;
+  readonly m?: string | null;
+}
+
+/** The changes of a turn that waits or runs. `ready`: false gives it to a node, true gives it back. */
+interface TurnFields {
+  turn: number;
+  ready?: boolean;
+  node?: string;
+  lease_ms?: number;
+  attempt?: number;
+  hand_overs?: number;
+  checkpoint?: string;
+  cancel?: string;
+}
+
+/** A change of a task for the statement that changes tasks. */
+export interface PreparedChange extends Partial<AppendFields>, Partial<AddedFields> {
+  /** Its place in the batch. */
+  n: number;
+  readonly pk: number;
+  readonly part: number;
+  /** The version that the task must have. */
+  readonly version: number;
+  /** True if the version stays: the change adds records, and no other decision rests on them. */
+  readonly stays: boolean;
+  readonly epoch: number;
+  readonly turns: number;
+  /** Absent: as before. */
+  readonly held?: number;
+  readonly queued: number;
+  /** The turn that goes. 0: all of them. */
+  readonly drops?: number;
+  readonly changed?: readonly TurnFields[];
+  /** About its length in the statement. */
+  readonly length: number;
+}
+
+interface AppendFields {
+  /** The last record that the task must have. */
+  readonly after: number;
+  readonly seq: number;
+  readonly began: number;
+  readonly count: number;
+  readonly bytes: number;
+  readonly state: number;
+  readonly status_time: number;
+  readonly ends: boolean;
+  readonly status: string;
+  readonly metadata: string;
+  readonly snap: boolean;
+  readonly history: string;
+  readonly artifacts: string;
+  readonly records: readonly RecordFields[];
+}
+
+interface AddedFields {
+  readonly adds: number;
+  readonly attempt: number;
+  readonly ready: boolean;
+  readonly message: string;
+  readonly caller: string;
+  readonly node: string;
+  readonly lease_ms: number;
+  readonly agent: string;
+  readonly tenant: string;
+  readonly owner: string | null;
+}
+
+/** The columns of a `PreparedChange`, for `json_to_recordset`. Those of `ADDED_FIELDS` are about its turns. */
+export const CHANGE_FIELDS = `n integer, pk bigint, part smallint, version integer, stays boolean,
+  epoch integer, turns integer, held integer, queued integer, drops integer, after integer, seq integer, began integer,
+  count integer, bytes bigint,
+  state smallint, status_time bigint, ends boolean, status text, metadata text, snap boolean, history text,
+  artifacts text, records json`;
+export const ADDED_FIELDS = `changed json, adds integer, attempt integer, ready boolean, message text, caller text,
+  node text, lease_ms bigint, agent text, tenant text, owner text`;
+export const TURN_FIELDS = `turn integer, ready boolean, node text, lease_ms bigint, attempt integer,
+  hand_overs integer, checkpoint text, cancel text`;
+export const RECORD_FIELDS = 'q integer, t integer, e text, h text, m text';
+
+/** A change of a task that is there, as the statement wants it. */
+export function preparedChange(
+  scopes: StoredScopes,
+  change: TaskChange<PostgresHead>,
+  before: PostgresHead,
+): PreparedChange {
+  const { task, epoch, turns, queue, lease, drops, append } = change;
+  const appended = append && appendFields(append, change);
+  const added = addedFields(change);
+  const changed = changedTurns(change, before);
+  const held = lease === undefined ? (queue.length === 0 ? 0 : undefined) : (lease?.turn ?? 0);
+  return {
+    n: 0,
+    ...{ pk: before.pk, part: scopes.of(task.scope).part, version: before.version },
+    ...{ stays: keepsVersion(change, before), epoch, turns, queued: queue.length },
+    ...(held !== undefined && { held }),
+    ...(drops !== undefined && { drops: drops === 'all' ? 0 : drops }),
+    ...(changed.length > 0 && { changed }),
+    ...appended,
+    ...added,
+    length:
+      (appended?.bytes ?? 0) +
+      (appended?.history?.length ?? 0) +
+      (appended?.artifacts?.length ?? 0) +
+      (added?.message?.length ?? 0),
+  };
+}
+
+/** The holder of a task after a change, unless the change gives a lease. */
+export function keptHolder({ lease, queue }: TaskChange<PostgresHead>, before: PostgresHead): Holder | undefined {
+  const { holder } = before;
+  return lease === undefined && queue.some(({ turn }) => turn === holder?.turn) ? holder : undefined;
+}
+
+/**
+ * True for a change after which each decision but that about the next append is the same. So a turn that writes many
+ * records keeps no other process from its task.
+ */
+export function keepsVersion(
+  { append, adds, drops, lease, epoch, cancel, config, key }: TaskChange<PostgresHead>,
+  before: PostgresHead,
+): boolean {
+  const isOther = adds ?? drops ?? lease ?? cancel ?? config ?? key;
+  return append !== undefined && isOther === undefined && lease === undefined && epoch === before.epoch;
+}
+
+function appendFields(
+  { after, records, head, snapshot }: Append,
+  { seq, began }: TaskChange<PostgresHead>,
+): Partial<AppendFields> {
+  const texts = snapshot && ShapedTask.textsOf(snapshot);
+  const fields = preparedRecords(records);
+  return {
+    ...{ after, seq, began },
+    count: records.length,
+    bytes: fields.reduce((sum, { e, h, m }) => sum + e.length + (h?.length ?? 0) + (m?.length ?? 0), 0),
+    state: stateNumber(head.status.state),
+    status_time: statusTime(head.status),
+    ends: isTerminal(head.status.state),
+    status: texts?.status ?? statusText(head.status),
+    ...(head.metadata !== undefined && { metadata: JSON.stringify(head.metadata) }),
+    snap: texts !== undefined,
+    ...(texts?.history !== undefined && { history: texts.history }),
+    ...(texts?.artifacts !== undefined && { artifacts: texts.artifacts }),
+    records: fields,
+  };
+}
+
+function addedFields({ task, adds, lease, queue }: TaskChange<PostgresHead>): Partial<AddedFields> | undefined {
+  if (adds === undefined) return undefined;
+  const { turn, attempts, message, caller } = adds;
+  const [agent, tenant, owner] = scopeColumns(task.scope);
+  const isClaimed = lease !== undefined && lease !== null && lease.turn === turn;
+  return {
+    adds: turn,
+    attempt: attempts,
+    ready: !isClaimed && queue.length === 1,
+    message: JSON.stringify(message),
+    caller: JSON.stringify(caller),
+    ...(isClaimed && { node: textOfName(lease.node), lease_ms: lease.leaseMs }),
+    ...{ agent, tenant, owner },
+  };
+}
+
+function changedTurns(change: TaskChange<PostgresHead>, before: PostgresHead): readonly TurnFields[] {
+  const { queue, lease, drops, adds, counts, checkpoint, cancel } = change;
+  const changed = new Map<number, TurnFields>();
+  const fieldsOf = (turn: number): TurnFields => {
+    const fields = changed.get(turn) ?? { turn };
+    changed.set(turn, fields);
+    return fields;
+  };
+  const [first] = queue;
+  if (lease !== undefined && lease !== null && lease.turn !== adds?.turn) {
+    Object.assign(fieldsOf(lease.turn), { ready: false, node: textOfName(lease.node), lease_ms: lease.leaseMs });
+  } else if (first !== undefined && (lease === null || drops !== undefined) && !keptHolder(change, before)) {
+    fieldsOf(first.turn).ready = true;
+  }
+  if (counts !== undefined) {
+    Object.assign(fieldsOf(counts.turn), { attempt: counts.attempts, hand_overs: counts.addedHandOvers });
+  }
+  if (checkpoint !== undefined) fieldsOf(checkpoint.turn).checkpoint = JSON.stringify(checkpoint.value);
+  if (cancel !== undefined) fieldsOf(cancel.turn).cancel = JSON.stringify(cancel.request);
+  return [...changed.values()].filter(({ turn }) => queue.some((left) => left.turn === turn));
+}
+
+/** Records as statements want them. */
+export function preparedRecords(records: readonly LogRecord[]): readonly RecordFields[] {
+  return records.map(({ seq, turn, text, history, metadata }) => ({
+    q: seq,
+    t: turn,
+    e: text,
+    ...(history !== undefined && { h: JSON.stringify(history) }),
+    ...(metadata !== undefined && { m: JSON.stringify(metadata) }),
+  }));
+}

@@ -1,0 +1,184 @@
+import type { Redis } from 'ioredis';
+import { OutageLog, StorageError } from 'parley-a2a/storage-engine';
+import { isRefusal } from '../redis-url.js';
+import { type RedisClient, RedisClients } from './redis-clients.js';
+import { isOutage, isUnknownScript, redisReason, shownReason } from './redis-fault.js';
+import { type RedisGuarantees, redisGuarantees, type ServerFacts } from './redis-guarantees.js';
+import type { RedisSettings } from './redis-options.js';
+import type { RedisScript } from './redis-script.js';
+
+/** An argument of a script or a command. */
+export type RedisArgument = string | number;
+
+/**
+ * The connection of a storage to its server or cluster. Every call ends in time. A call whose answer was lost is not
+ * repeated: it fails, and its script may have run.
+ */
+export class RedisConnection {
+  readonly settings: RedisSettings;
+  readonly isCluster: boolean;
+  readonly guarantees: RedisGuarantees;
+  readonly clients: RedisClients;
+  readonly #client: RedisClient;
+  readonly #outage: OutageLog;
+  #closed = false;
+  #running = 0;
+  #whenIdle: (() => void) | undefined;
+
+  private constructor(clients: RedisClients, client: RedisClient, guarantees: RedisGuarantees) {
+    this.settings = clients.settings;
+    this.clients = clients;
+    this.#client = client;
+    this.guarantees = guarantees;
+    this.isCluster = client.isCluster;
+    this.#outage = new OutageLog(clients.settings);
+  }
+
+  /**
+   * Connects, and looks at the guarantees of the servers. A server that belongs to a cluster is used as one.
+   * @throws StorageError if a server cannot be reached in time, refuses the user, or may lose tasks by eviction.
+   */
+  static async open(settings: RedisSettings): Promise<RedisConnection> {
+    const clients = await RedisClients.load(settings);
+    const client = await openClient(clients);
+    try {
+      const servers = 'nodes' in client ? client.nodes('master') : [client];
+      const guarantees = redisGuarantees(await Promise.all(servers.map(factsOf)), settings);
+      for (const warning of guarantees.warnings) settings.logger.warn(warning, { subject: settings.subject });
+      return new RedisConnection(clients, client, guarantees);
+    } catch (error) {
+      client.disconnect();
+      if (error instanceof StorageError) throw error;
+      throw unusable(settings, error);
+    }
+  }
+
+  /**
+   * Runs a script on the server that has its keys. All keys lie in one partition, and the first one names it. While a
+   * cluster moves that partition to another server, the call waits.
+   * @throws StorageError if it fails, or its answer does not come in time.
+   */
+  async run(script: RedisScript, keys: readonly string[], args: readonly RedisArgument[]): Promise<unknown> {
+    const all = this.isCluster ? [...keys, ...absentKey(keys[0] ?? '')] : keys;
+    return this.call(async (client) => {
+      try {
+        return await client.evalsha(script.sha, all.length, ...all, ...args);
+      } catch (error) {
+        if (!isUnknownScript(error)) throw error;
+        return client.eval(script.lua, all.length, ...all, ...args);
+      }
+    });
+  }
+
+  /**
+   * Runs commands.
+   * @throws StorageError if one fails, or an answer does not come in time.
+   */
+  async call<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new StorageError('the storage is closed');
+    this.#running += 1;
+    try {
+      const answer = await commands(this.#client);
+      this.#outage.working();
+      return answer;
+    } catch (error) {
+      throw this.#failure(error);
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) this.#whenIdle?.();
+    }
+  }
+
+  /** Ends the connection when the running calls have their answers. Later calls fail. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const idle = Promise.withResolvers<void>();
+    this.#whenIdle = () => idle.resolve();
+    const { clock, commandTimeoutMs } = this.settings;
+    const cancel = clock.after(commandTimeoutMs, () => idle.resolve());
+    if (this.#running > 0) await clock.hold(idle.promise);
+    cancel();
+    this.#outage.close();
+    this.#client.disconnect();
+  }
+
+  #failure(error: unknown): StorageError {
+    if (error instanceof StorageError) return error;
+    const reason = redisReason(error);
+    const told = isOutage(error) && !this.#closed;
+    if (told) this.#outage.failing(reason);
+    return new StorageError(reason, { told, reason: shownReason(error), cause: withoutArguments(error) });
+  }
+}
+
+/**
+ * A key in the partition of another key that never exists. Scripts use keys that they do not name, and a cluster moves
+ * the keys of a slot one after another. A server refuses scripts that name a missing key while it moves their slot. No
+ * script then finds, or writes, a part of a partition.
+ */
+function absentKey(key: string): readonly string[] {
+  const end = key.indexOf('}') + 1;
+  // A key without a partition is the only one of its script.
+  return end === 0 ? [] : [`${key.slice(0, end)}absent`];
+}
+
+/** The client of the servers, connected. */
+async function openClient(clients: RedisClients): Promise<RedisClient> {
+  const { settings } = clients;
+  if (settings.cluster !== true) {
+    const single = await connected(clients.single(), settings);
+    const info = settings.cluster === false ? '' : await single.info('cluster').catch(() => '');
+    if (!/^cluster_enabled:1/m.test(info)) return single;
+    single.disconnect();
+  }
+  return connected(clients.cluster(), settings);
+}
+
+/** Asks a server about itself. Some providers forbid CONFIG. */
+async function factsOf(server: Redis): Promise<ServerFacts> {
+  const [info, config] = await Promise.all([
+    server.info(),
+    server.config('GET', 'appendfsync').catch((error: unknown) => {
+      if (isRefusal(error)) return [];
+      throw error;
+    }),
+  ]);
+  const appendfsync = Array.isArray(config) ? config[1] : undefined;
+  return { info, appendfsync: typeof appendfsync === 'string' ? appendfsync : undefined };
+}
+
+/** Connects a client in time, or gives it up. */
+async function connected<Client extends RedisClient>(client: Client, settings: RedisSettings): Promise<Client> {
+  const { clock, connectTimeoutMs } = settings;
+  let last: unknown;
+  client.on('error', (error: unknown) => {
+    last = error;
+  });
+  client.on('node error', (error: unknown) => {
+    last = error;
+  });
+  const late = Promise.withResolvers<never>();
+  const cancel = clock.after(connectTimeoutMs, () => late.reject(last ?? new Error('no answer in time')));
+  try {
+    await Promise.race([client.connect(), late.promise]);
+    return client;
+  } catch (error) {
+    client.disconnect();
+    throw unusable(settings, last ?? error);
+  } finally {
+    cancel();
+  }
+}
+
+function unusable({ subject }: RedisSettings, error: unknown): StorageError {
+  const reason = redisReason(error);
+  return new StorageError(`Redis at ${subject} cannot be used: ${reason}`, { cause: withoutArguments(error) });
+}
+
+/** The driver's errors name the arguments of their command, which may be a password or the text of a task. */
+function withoutArguments(error: unknown): Error {
+  const plain = new Error(error instanceof Error ? error.message.slice(0, 200) : 'unknown');
+  if (error instanceof Error) plain.name = error.name;
+  return plain;
+}

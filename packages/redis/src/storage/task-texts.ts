@@ -1,0 +1,161 @@
+import {
+  LogRecord,
+  ShapedTask,
+  type SharedHead,
+  type StoredTask,
+  stateNumber,
+  stateOfNumber,
+  storedTask,
+  type Task,
+  TaskBuilder,
+  type TaskKey,
+} from 'parley-a2a/storage-engine';
+
+/**
+ * The numbers in the head of a task, in their order, with spaces between them. `queue`: the turns that wait or run with
+ * commas between them, or a hyphen. The fields from `epoch` to `queue` decide whether an append of chunks is plain.
+ */
+const HEAD_FIELDS = [
+  'version',
+  'seq',
+  'bytes',
+  'epoch',
+  'held',
+  'began',
+  'ended',
+  'configs',
+  'queue',
+  'turns',
+  'lease',
+  'state',
+  'since',
+  'made',
+] as const;
+
+/** The fields of a head that scripts answer: the numbers, the node, and the context id as JSON. */
+export type KnownHead = readonly [numbers: string | null, node: string | null, context: string | null];
+
+/** The head of a task as it is kept. */
+export interface RedisHead extends SharedHead {
+  /** The text of the numbers, as it is kept. A change compares all of it. */
+  readonly text: string;
+  /** The status time. */
+  readonly since: number;
+  readonly createdAt: number;
+  /** The time of the end; 0 for a task that goes on. */
+  readonly endedAt: number;
+  /** About the bytes of its records. */
+  readonly bytes: number;
+  readonly configs: number;
+}
+
+/** Reads the head of a task; undefined if there is no such task. */
+export function headOf([numbers, node, context]: KnownHead): RedisHead | undefined {
+  if (numbers === null) return undefined;
+  const texts = numbers.split(' ');
+  const number = (field: (typeof HEAD_FIELDS)[number]) => Number(texts[HEAD_FIELDS.indexOf(field)]);
+  const queue = texts[HEAD_FIELDS.indexOf('queue')] ?? '-';
+  const held = number('held');
+  const endedAt = number('ended');
+  return {
+    text: numbers,
+    version: number('version'),
+    seq: number('seq'),
+    since: number('since'),
+    epoch: number('epoch'),
+    turns: number('turns'),
+    began: number('began'),
+    holder: held === 0 ? undefined : { turn: held, node: node ?? '', leaseEnd: number('lease') },
+    state: stateOfNumber(number('state')),
+    createdAt: number('made'),
+    endedAt,
+    hasEnded: endedAt > 0,
+    bytes: number('bytes'),
+    configs: number('configs'),
+    queue: queue === '-' ? [] : queue.split(',').map((turn) => ({ turn: Number(turn) })),
+    contextId: context === null ? undefined : (JSON.parse(context) as string),
+  };
+}
+
+/** The text of a head from its members. */
+export function headTextOf(head: Omit<RedisHead, 'text' | 'contextId' | 'hasEnded'>): string {
+  const { holder, queue } = head;
+  const numbers: Readonly<Record<(typeof HEAD_FIELDS)[number], number | string>> = {
+    version: head.version,
+    seq: head.seq,
+    bytes: head.bytes,
+    epoch: head.epoch,
+    held: holder?.turn ?? 0,
+    began: head.began,
+    ended: head.endedAt,
+    configs: head.configs,
+    queue: queue.length === 0 ? '-' : queue.map(({ turn }) => turn).join(','),
+    turns: head.turns,
+    lease: holder?.leaseEnd ?? 0,
+    state: stateNumber(head.state),
+    since: head.since,
+    made: head.createdAt,
+  };
+  return HEAD_FIELDS.map((field) => numbers[field]).join(' ');
+}
+
+/** The fields of a task, and its records behind its snapshot. */
+export type TaskContent = readonly [
+  fields: readonly [
+    numbers: string,
+    node: string | null,
+    context: string | null,
+    status: string,
+    metadata: string | null,
+    snapshotSeq: string | null,
+    snapshotStatus: string | null,
+    snapshotMetadata: string | null,
+    history: string | null,
+    artifacts: string | null,
+  ],
+  records: readonly string[],
+];
+
+/**
+ * The task of a content, and its head.
+ * @throws Error if a text of it cannot be read.
+ */
+export function taskOf(id: string, [fields, records]: TaskContent): { readonly head: RedisHead; readonly task: Task } {
+  const [numbers, node, context, status, metadata, snapshotSeq, snapshotStatus, snapshotMetadata, ...large] = fields;
+  const head = headOf([numbers, node, context]);
+  if (head === undefined) throw new Error(`The task ${id} has no head`);
+  const contextId = head.contextId ?? undefined;
+  const [history, artifacts] = large.map((text) => text ?? undefined);
+  if (head.hasEnded) {
+    return {
+      head,
+      task: ShapedTask.parse({ id, contextId, status, metadata: metadata ?? undefined, history, artifacts }),
+    };
+  }
+  const seq = Number(snapshotSeq ?? 0);
+  const log = records.map((text, at) => recordOf(seq + at + 1, text));
+  if (snapshotSeq !== null) {
+    const texts = { status: snapshotStatus ?? status, metadata: snapshotMetadata ?? undefined, history, artifacts };
+    return { head, task: TaskBuilder.replay(id, ShapedTask.parse({ id, contextId, ...texts }), log) };
+  }
+  return { head, task: TaskBuilder.replay(id, undefined, log) };
+}
+
+/** The stored task of a content at a time of the storage. */
+export function storedOf({ scope, id }: TaskKey, content: TaskContent, now: number): StoredTask {
+  const { head, task } = taskOf(id, content);
+  return storedTask({ scope, task }, head, now);
+}
+
+/** A record as an element of a log. JSON has no line breaks. */
+export function recordText({ turn, text, history, metadata }: LogRecord): string {
+  if (history === undefined && metadata === undefined) return `${turn}\n${text}`;
+  const more = history === undefined ? '' : JSON.stringify(history);
+  return `${turn}\n${text}\n${more}${metadata === undefined ? '' : `\n${JSON.stringify(metadata)}`}`;
+}
+
+/** The record of an element of a log. */
+export function recordOf(seq: number, element: string): LogRecord {
+  const [turn, event = '', history, metadata = null] = element.split('\n');
+  return LogRecord.parse({ seq, turn: Number(turn), event, history: history || null, metadata });
+}

@@ -1,0 +1,76 @@
+import { type Clock, PARTITIONS } from 'parley-a2a/storage-engine';
+import type { RedisCalls } from './redis-calls.js';
+
+/** So often all partitions are asked whether they have work. Between that, wake-ups and known leases name them. */
+const SCAN_MS = 1_000;
+
+/** Options of the places of one kind of work. */
+export interface WorkPlacesOptions {
+  /** The script that counts the work of a partition. */
+  readonly peek: 'peek' | 'peekDeliveries';
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Longest time between two looks at all partitions. Default 1 s. */
+  readonly scanMs?: number | undefined;
+}
+
+/**
+ * The partitions that may have a turn, or a delivery, to claim. A look at all of them is one small script each. So it
+ * comes rarely, and wake-ups name the partitions between two looks.
+ */
+export class WorkPlaces {
+  readonly #calls: RedisCalls;
+  readonly #peek: WorkPlacesOptions['peek'];
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #scanMs: number;
+  /** The partitions to ask, by agent. */
+  readonly #named = new Map<string, Set<number>>();
+  /** The agents of the last look, and its time. */
+  #looked: { readonly agents: string; readonly at: number } | undefined;
+  #start = 0;
+
+  constructor(calls: RedisCalls, { peek, clock, scanMs = SCAN_MS }: WorkPlacesOptions) {
+    this.#calls = calls;
+    this.#peek = peek;
+    this.#clock = clock;
+    this.#scanMs = scanMs;
+  }
+
+  /** A turn of this agent can be claimed in this partition. */
+  ready(partition: number, agent: string): void {
+    let named = this.#named.get(agent);
+    if (named === undefined) {
+      named = new Set();
+      this.#named.set(agent, named);
+    }
+    named.add(partition);
+  }
+
+  /** The partitions to ask, each time from another start. */
+  async places(agents: readonly string[]): Promise<readonly number[]> {
+    const key = JSON.stringify(agents);
+    const now = this.#clock.monotonic();
+    if (this.#looked?.agents !== key || now - this.#looked.at >= this.#scanMs) {
+      await this.#look(agents);
+      this.#looked = { agents: key, at: now };
+    }
+    const found = new Set<number>();
+    for (const agent of agents) for (const partition of this.#named.get(agent) ?? []) found.add(partition);
+    this.#start = (this.#start + 97) % PARTITIONS;
+    const distance = (partition: number) => (partition - this.#start + PARTITIONS) % PARTITIONS;
+    return [...found].sort((a, b) => distance(a) - distance(b));
+  }
+
+  /** A partition is asked now. */
+  asked(partition: number, agents: readonly string[]): void {
+    for (const agent of agents) this.#named.get(agent)?.delete(partition);
+  }
+
+  async #look(agents: readonly string[]): Promise<void> {
+    const texts = agents.map((agent) => JSON.stringify(agent));
+    const counts = await this.#calls.everywhere<readonly [count: number]>(this.#peek, texts);
+    for (const [partition, [count]] of counts.entries()) {
+      if (count === 0) continue;
+      for (const agent of agents) this.ready(partition, agent);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import type { JsonObject, Message, SendMessageRequest } from 'parley-a2a';
+import { InternalError, InvalidParamsError } from 'parley-a2a/binding-kit';
+import {
+  A2AError,
+  BY_VERB,
+  mappedHandler,
+  openedLater,
+  SIGNING_EXTENSION,
+  type StoredMessageReader,
+  tellReadable,
+  tellReader,
+} from 'parley-a2a/kit';
+import type { Clock, RequestHandler, ServerCallContext } from 'parley-a2a/server';
+import { checkAnswerKey } from './answer-key-rule.js';
+import { messageText, OPTIONAL_IDS } from './canonical-content.js';
+import { restoredMessage } from './carried-labels.js';
+import type { ContentVerifier, VerifiedSignature } from './content-verifier.js';
+import type { SignatureHeader } from './signature-header.js';
+import type { AnswerKeyRule, TrustedPeer } from './trusted-peer.js';
+import { UntrustedContentError } from './untrusted-content-error.js';
+import type { VerifiedSigner } from './verified-signers.js';
+
+/** The rules for signed messages to an agent. */
+export interface IntakeRules {
+  readonly verifier: ContentVerifier;
+  /** True if a message without a signature is refused. */
+  readonly required: boolean;
+  /** The agent, as senders name it. */
+  readonly audience: string;
+  /** Longest age of a signature. */
+  readonly maxAgeMs: number;
+  readonly clock: Clock;
+  /** The message with plain parts. Throws if its encrypted parts cannot be read. Absent: none is encrypted. */
+  readonly opens?: ((message: Message, signers: readonly VerifiedSigner[]) => Promise<Message>) | undefined;
+  /** The plain form of a message that the agent has encrypted for itself too. Absent: it encrypts none. */
+  readonly reads?: StoredMessageReader | undefined;
+  /** The callers whose keys for answers count. */
+  readonly answerKeys: AnswerKeyRule;
+}
+
+/** Largest difference between the clocks of a signer and the server. */
+const TOLERANCE_MS = 60_000;
+
+/** The handler, with a check of the signatures of messages before anything is stored. */
+export function verifyingHandler(handler: RequestHandler, rules: IntakeRules): RequestHandler {
+  const around = { handler, rules };
+  return mappedHandler(handler, (operation, method) => {
+    if (operation === BY_VERB.send) {
+      return async (request, context) => method(await taken(request as SendMessageRequest, context, around), context);
+    }
+    if (operation !== BY_VERB.stream) return method;
+    return (request, context) =>
+      openedLater(async () => {
+        const verified = await taken(request as SendMessageRequest, context, around);
+        return method(verified, context) as AsyncIterable<unknown>;
+      });
+  });
+}
+
+/** The request with the names of the verified signers beside the signatures. */
+async function taken(
+  request: SendMessageRequest,
+  context: ServerCallContext,
+  { handler, rules }: { readonly handler: RequestHandler; readonly rules: IntakeRules },
+): Promise<SendMessageRequest> {
+  try {
+    const { message } = request;
+    const verified = await verifiedSignatures(message, context, rules);
+    const signers = verified.map(({ signer }) => signer);
+    const open = await rules.opens?.(message, signers);
+    await checkAnswerKey(request, { verified, context, handler, rule: rules.answerKeys });
+    const kept = withSigners(signers.length === 0 ? message : restoredMessage(message), signers);
+    if (open !== undefined && open !== message) tellReadable(kept, { ...kept, parts: restoredMessage(open).parts });
+    if (rules.reads !== undefined) tellReader(kept, rules.reads);
+    return { ...request, message: kept };
+  } catch (error) {
+    if (error instanceof UntrustedContentError)
+      throw new InvalidParamsError([{ field: error.field, description: error.message }]);
+    throw error instanceof A2AError ? error : new InternalError({ cause: error });
+  }
+}
+
+async function verifiedSignatures(
+  message: Message,
+  { user }: ServerCallContext,
+  rules: IntakeRules,
+): Promise<readonly VerifiedSignature[]> {
+  const { verifier, required } = rules;
+  const verified = await verifier.verify({
+    type: 'message',
+    metadata: message.metadata,
+    field: 'message.metadata',
+    text: ({ ids = [] }) => messageText(message, ids),
+    fault: (header, peer) => faultOf(header, message, rules) ?? callerFault(peer, user?.id),
+  });
+  if (required && verified.length === 0) {
+    throw new UntrustedContentError(
+      `message.metadata[${JSON.stringify(SIGNING_EXTENSION)}]`,
+      'is required: this agent takes signed messages only',
+    );
+  }
+  return verified;
+}
+
+/** The reason why the statements of a signature do not fit the message, this agent or the time. */
+function faultOf(
+  { aud, iat, exp, ids = [], iss }: SignatureHeader,
+  message: Message,
+  { audience, maxAgeMs, clock }: IntakeRules,
+): string | undefined {
+  const now = clock.now();
+  if (iss !== undefined) return 'is over an answer, not over a message to an agent';
+  if (aud === undefined || plainAudience(aud) !== plainAudience(audience)) return 'is for another audience (aud)';
+  if (OPTIONAL_IDS.some((name) => (message[name] !== undefined) !== ids.includes(name)))
+    return 'is over a message with other ids (contextId, taskId)';
+  if (exp === undefined) return 'has no time at which it ends (exp)';
+  if (iat * 1_000 > now + TOLERANCE_MS) return 'is from the future (iat)';
+  if (exp * 1_000 <= now - TOLERANCE_MS || iat * 1_000 <= now - maxAgeMs - TOLERANCE_MS) return 'has expired';
+  return undefined;
+}
+
+function callerFault({ user }: TrustedPeer, caller: string | undefined): string | undefined {
+  return user === undefined || user === caller ? undefined : 'is by a signer that does not sign for this caller';
+}
+
+/** Audiences are equal without their final slashes. */
+export function plainAudience(audience: string): string {
+  return audience.replace(/(?<!\/)\/+$/, '');
+}
+
+/** The message as it is stored. A sender cannot write the names of signers. */
+function withSigners(message: Message, signers: readonly VerifiedSigner[]): Message {
+  const own = message.metadata?.[SIGNING_EXTENSION];
+  if (own === undefined) return message;
+  const { signatures } = own as JsonObject;
+  const noted = { ...(signatures !== undefined && { signatures }), signers: signers.map((signer) => ({ ...signer })) };
+  return { ...message, metadata: { ...message.metadata, [SIGNING_EXTENSION]: noted } };
+}

@@ -1,0 +1,49 @@
+import { anyOf, closed, flag, func, keySetSchema, keyTimesSchema, positive, Type, text, texts } from 'parley-a2a/kit';
+
+const object = Type.Object({});
+const keys = Type.Array(object);
+const keySets = {
+  allow: Type.Optional(texts),
+  keyTimes: Type.Optional(keyTimesSchema),
+  logger: Type.Optional(object),
+  fetch: Type.Optional(func),
+};
+/** The name of an agent in signatures. Its length is checked apart. */
+const audience = text;
+/** Keys are read apart: their errors name each key. */
+const peer = {
+  keys: Type.Optional(anyOf([keys, keySetSchema], 'must be a list of keys, or a key set')),
+  jwksUrl: Type.Optional(text),
+};
+const verified = { audience, required: Type.Optional(flag), unsignedEnds: Type.Optional(flag) };
+
+/** The schema of the options of `messageSigning`. */
+export const messageSigningSchema = closed({
+  ...keySets,
+  agent: Type.Optional(text),
+  audience,
+  required: Type.Optional(flag),
+  trust: Type.Array(closed({ ...peer, id: text, user: Type.Optional(text) })),
+  keys: Type.Optional(keys),
+  maxAgeMs: Type.Optional(positive),
+  encryption: Type.Optional(
+    closed({
+      keys,
+      required: Type.Optional(flag),
+      answerKeys: Type.Optional({ type: 'string', enum: ['caller', 'signer'] }),
+    }),
+  ),
+});
+
+/** The schema of the options of `signedCalls`. */
+export const signedCallsSchema = closed({
+  ...keySets,
+  ...verified,
+  keys,
+  agent: Type.Optional(closed(peer)),
+  lifetimeMs: Type.Optional(positive),
+  encryption: Type.Optional(closed({ to: closed(peer), keys: Type.Optional(keys), required: Type.Optional(flag) })),
+});
+
+/** The schema of the options of `verifySigned`. */
+export const verifySchema = closed({ ...keySets, ...verified, agent: closed(peer) });

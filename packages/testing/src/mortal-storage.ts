@@ -1,0 +1,106 @@
+import type { JsonValue, StreamResponse } from 'parley-a2a';
+import type { TaskStorage } from 'parley-a2a/server';
+import type { Acceptance, Append, AppendOutcome, HeldTurn, TaskKey, WakeupListener, Wakeups } from 'parley-a2a/storage';
+import { agentCheckpoint, type Intercept, interceptedStorage } from 'parley-a2a/testing-kit';
+
+/** A commit of the process. */
+export interface Commit {
+  readonly key: TaskKey;
+  readonly events: readonly StreamResponse[];
+  readonly checkpoint: JsonValue | undefined;
+}
+
+/** The view of one process on a storage that outlives it. */
+export interface MortalStorage {
+  readonly storage: TaskStorage;
+  /** No call reaches the storage any more, and no call is answered. */
+  die(): void;
+  readonly isDead: boolean;
+}
+
+const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+/**
+ * Gives a process a view on a storage. `committed` is called after each commit and before its answer. If the process
+ * dies there, it never learns of the commit.
+ */
+export function mortalStorage(shared: TaskStorage, committed: (commit: Commit) => void): MortalStorage {
+  let isDead = false;
+  const wakeups = new MortalWakeups(shared.wakeups, () => isDead);
+  const intercept: Intercept = async (call, args, run) => {
+    if (isDead) return never();
+    const answer: unknown = await run();
+    if (isDead) return never();
+    if (call === 'append') appended(args[0] as Append, answer as AppendOutcome);
+    if (call === 'accept') accepted(args[0] as Acceptance);
+    if (call === 'saveCheckpoint' && answer === true) saved(args[0] as HeldTurn, args[1] as JsonValue);
+    return isDead ? never() : answer;
+  };
+  const storage = interceptedStorage(shared, intercept, { shared: true, wakeups });
+
+  /** A storage of one process publishes no appends of turns. A shared one does. */
+  function appended(append: Append, outcome: AppendOutcome): void {
+    if (outcome.kind !== 'appended') return;
+    const { key, records, checkpoint, authority } = append;
+    committed({ key, events: records.map(({ event }) => event), checkpoint });
+    if (typeof authority === 'number') shared.wakeups.taskChanged(key);
+  }
+
+  function saved({ key }: HeldTurn, checkpoint: JsonValue): void {
+    committed({ key, events: [], checkpoint: agentCheckpoint(checkpoint) });
+  }
+
+  function accepted({ scope, task }: Acceptance): void {
+    if (!('create' in task)) return;
+    committed({ key: { scope, id: task.create.id }, events: [{ task: task.create }], checkpoint: undefined });
+  }
+
+  return {
+    storage,
+    die: () => {
+      isDead = true;
+    },
+    get isDead() {
+      return isDead;
+    },
+  };
+}
+
+/** Wake-ups that reach and leave a process only while it lives. */
+class MortalWakeups implements Wakeups {
+  readonly #shared: Wakeups;
+  readonly #isDead: () => boolean;
+
+  constructor(shared: Wakeups, isDead: () => boolean) {
+    this.#shared = shared;
+    this.#isDead = isDead;
+  }
+
+  subscribe(listener: Partial<WakeupListener>): () => void {
+    const alive = (tell: () => void): void => {
+      if (!this.#isDead()) tell();
+    };
+    return this.#shared.subscribe({
+      taskChanged: (key) => alive(() => listener.taskChanged?.(key)),
+      workReady: (agent) => alive(() => listener.workReady?.(agent)),
+      cancelAsked: (key) => alive(() => listener.cancelAsked?.(key)),
+      deliveryReady: (agent) => alive(() => listener.deliveryReady?.(agent)),
+    });
+  }
+
+  taskChanged(key: TaskKey): void {
+    if (!this.#isDead()) this.#shared.taskChanged(key);
+  }
+
+  workReady(agent: string): void {
+    if (!this.#isDead()) this.#shared.workReady(agent);
+  }
+
+  cancelAsked(key: TaskKey): void {
+    if (!this.#isDead()) this.#shared.cancelAsked(key);
+  }
+
+  deliveryReady(agent: string): void {
+    if (!this.#isDead()) this.#shared.deliveryReady(agent);
+  }
+}
