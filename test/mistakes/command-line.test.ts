@@ -49,7 +49,7 @@ it('a syntax error in an imported module is named with its line', async () => {
 });
 
 describe('an old Node.js is named in one sentence', () => {
-  const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.11.1'});delete Promise.withResolvers`;
+  const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.11.1'});delete Promise.withResolvers;delete URL.parse`;
   const programs = {
     'of a server': "import('parley-a2a').then(({ createA2AServer }) => createA2AServer({ agent: (prompt) => prompt }))",
     'of a handler':

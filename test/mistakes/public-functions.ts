@@ -46,8 +46,10 @@ const TOTAL = new Set([
   ...[
     'canCheckAddresses',
     'countedBytes',
+    'fileEndpoint',
     'isFileId',
     'isInterrupted',
+    'isOwnUrl',
     'isSecretName',
     'isTerminal',
     'memoryCardCache',

@@ -283,22 +283,25 @@ const CLIENTS: readonly Mistake[] = [
   {
     name: 'a text beside no message',
     program: ({ client }) => client.sendMessage(wrong({ text: 'hello' })),
-    prints: "OptionsError: Nothing was sent: the request has no message. Give a text, or { message: 'text' }",
+    prints:
+      'OptionsError: Nothing was sent: give a text, or { message } with a text or { parts }, not an object with text',
   },
   {
     name: 'no message',
     program: ({ client }) => client.sendMessage(wrong(undefined)),
-    prints: 'OptionsError: Nothing was sent: give a text or { message }, not undefined',
+    prints: 'OptionsError: Nothing was sent: give a text, or { message } with a text or { parts }, not undefined',
   },
   {
     name: 'a message in the place of a request',
     program: ({ client }) => client.sendStreamingMessage(wrong({ parts: [{ text: 'hello' }] })),
-    prints: 'OptionsError: Nothing was sent: the request has no message. Give { message: { parts } }',
+    prints:
+      'OptionsError: Nothing was sent: give a text, or { message } with a text or { parts }, not an object with parts',
   },
   {
     name: 'a message without parts',
     program: ({ client }) => client.ask({ message: wrong({ text: 'hello' }) }),
-    prints: 'OptionsError: Nothing was sent: message.parts must be a list, such as [{ text }]',
+    prints:
+      'OptionsError: Nothing was sent: give a text, or { message } with a text or { parts }, not an object with text',
   },
   {
     name: 'a message with no part',
@@ -308,24 +311,23 @@ const CLIENTS: readonly Mistake[] = [
   {
     name: 'the id of a task beside the message',
     program: ({ client }) => client.sendMessage(wrong({ message: 'more', taskId: 'task-1' })),
-    prints:
-      'OptionsError: Nothing was sent: a request has no taskId. Ids of a task or a context are members of message',
+    prints: 'OptionsError: Nothing was sent: a request has no taskId. Ids are members of message',
   },
   {
     name: 'a misspelt option of a call',
     program: ({ client }) => client.sendMessage('hello', wrong({ timeout: 5 })),
     prints:
-      'OptionsError: Nothing was sent: unknown option "timeout" of a call. It has signal, timeoutMs, metadata, extensions, headers and traceparent',
+      'OptionsError: Nothing was sent: unknown option "timeout". Calls have signal, timeoutMs, metadata, extensions, headers, traceparent, lastEventId, until, pollMs, longestPollMs',
   },
   {
     name: 'a time as a text',
     program: ({ client }) => client.getTask('task-1', { timeoutMs: wrong('5') }),
-    prints: 'OptionsError: Nothing was sent: timeoutMs must be a number of milliseconds, from 0',
+    prints: 'OptionsError: Nothing was sent: timeoutMs must be a number from 0',
   },
   {
     name: 'a task without its id',
     program: ({ client }) => client.getTask(wrong({ taskId: 'task-1' })),
-    prints: 'OptionsError: Nothing was sent: give the id of a task, as a text or as { id }',
+    prints: 'OptionsError: Nothing was sent: give the id of a task, or { id }',
   },
   {
     name: 'a task that is not there',

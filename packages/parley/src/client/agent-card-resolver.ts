@@ -1,10 +1,9 @@
 import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { isObject } from '../model/json.js';
-import { kindOf } from '../model/kind-of.js';
 import type { CachedDocuments } from './cached-documents.js';
 import { originOf } from './credential-guard.js';
-import { webUrl, withScheme } from './document-source.js';
+import { webUrl } from './document-source.js';
 
 /** A card and its source. */
 export interface ResolvedCard {
@@ -57,7 +56,7 @@ export class AgentCardResolver {
    */
   async resolve(reference: string | AgentCard | object, signal?: AbortSignal): Promise<ResolvedCard> {
     if (typeof reference !== 'string') return this.#decoded(reference, undefined);
-    const url = httpUrl(reference);
+    const url = await httpUrl(reference);
     this.#origin = originOf(url.href);
     const identifier = identifierOf(url.hash);
     url.hash = '';
@@ -148,26 +147,14 @@ export class AgentCardResolver {
  * An agent as a caller names it, with the scheme that an address such as `localhost:8080` lacks.
  * @throws AgentCardError `invalid` for anything but an address or an object.
  */
-export function namedAgent<Agent extends object>(agent: string | Agent): string | Agent {
+export async function namedAgent<Agent extends object>(agent: string | Agent): Promise<string | Agent> {
   if (typeof agent === 'object' && agent !== null) return agent;
-  return httpUrl(agent).href;
+  return (await httpUrl(agent)).href;
 }
 
-function httpUrl(reference: unknown): URL {
-  const url = typeof reference === 'string' ? (webUrl(reference) ?? webUrl(addressed(reference))) : undefined;
-  if (url !== undefined) return url;
-  const given = typeof reference === 'string' ? JSON.stringify(reference) : kindOf(reference);
-  throw new AgentCardError(
-    'invalid',
-    `Name an agent by its address, such as localhost:8080 or https://agent.example, or by its card, not by ${given}`,
-  );
-}
-
-/** The URL of a host without a scheme. A word without a dot and a port may be anything, and gets none. */
-function addressed(reference: string): string {
-  const [authority = ''] = reference.split(/[/?#]/, 1);
-  const isHost = /^(?:\[[\da-f:.]+\]|\w[\w.-]*)(?::\d+)?$/i.test(authority) && /^localhost$|[.:]/i.test(authority);
-  return isHost ? withScheme(reference) : '';
+async function httpUrl(reference: unknown): Promise<URL> {
+  const url = typeof reference === 'string' ? webUrl(reference) : undefined;
+  return url ?? (await import('./agent-address.js')).addressUrl(reference);
 }
 
 /** Returns the identifier of a catalog entry from a URL fragment. */

@@ -30,7 +30,7 @@ export function callDeadline(
 ): CallDeadline {
   if (timeoutMs === undefined) return { signal, release: nothing };
   if (!(typeof timeoutMs === 'number' && timeoutMs >= 0))
-    throw new OptionsError('Nothing was sent', ['timeoutMs must be a number of milliseconds, from 0']);
+    throw new OptionsError('Nothing was sent', ['timeoutMs must be a number from 0']);
   const controller = new AbortController();
   const endsAt = clock.monotonic() + timeoutMs;
   const timeLimit: TimeLimit = {

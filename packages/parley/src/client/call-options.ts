@@ -33,25 +33,24 @@ export interface ClientCallContext {
 /** Defaults for every call of a client. */
 export type CallDefaults = Pick<CallOptions, 'extensions' | 'headers'>;
 
-/** The options of all calls, and those that only some of them take. */
-const NAMES = /^(?:signal|timeoutMs|metadata|extensions|headers|traceparent|lastEventId|until|pollMs|longestPollMs)$/;
+/** The options of all calls, then those that only some of them take. */
+const OPTIONS =
+  'signal, timeoutMs, metadata, extensions, headers, traceparent, lastEventId, until, pollMs, longestPollMs';
+const NAMES = OPTIONS.split(', ');
 
 /**
  * Makes the context of a call from its options and the client's defaults.
  * @throws OptionsError for an unknown option, or a time limit that is no number.
  */
 export function clientCallContext(options: CallOptions, defaults: CallDefaults): ClientCallContext {
-  for (const name in options) if (!NAMES.test(name)) throw unknownOption(name);
+  for (const name in options)
+    if (!NAMES.includes(name))
+      throw new OptionsError('Nothing was sent', [`unknown option "${name}". Calls have ${OPTIONS}`]);
   const headers: Record<string, string> = {};
   addLowered(headers, defaults.headers);
   addLowered(headers, options.headers);
   if (options.traceparent !== undefined) headers.traceparent = options.traceparent;
   return { extensions: joined(defaults.extensions, options.extensions), headers, signal: options.signal };
-}
-
-function unknownOption(name: string): OptionsError {
-  const known = 'signal, timeoutMs, metadata, extensions, headers and traceparent';
-  return new OptionsError('Nothing was sent', [`unknown option "${name}" of a call. It has ${known}`]);
 }
 
 function addLowered(headers: Record<string, string>, more: CallOptions['headers']): void {

@@ -148,7 +148,7 @@ export class Client implements OperationMethods {
   }
 
   /** Lists tasks, newest first (Spec §3.1.4). Pass `nextPageToken` to get the next page, until it is empty. */
-  listTasks(request: Wanted<ListTasksRequest> = {}, options: CallOptions = {}): Promise<ListTasksResponse> {
+  async listTasks(request: Wanted<ListTasksRequest> = {}, options: CallOptions = {}): Promise<ListTasksResponse> {
     return this.#unary('listTasks', request, options);
   }
 
@@ -179,7 +179,7 @@ export class Client implements OperationMethods {
   }
 
   /** Registers a webhook for a task (Spec §3.1.7). */
-  createTaskPushNotificationConfig(
+  async createTaskPushNotificationConfig(
     request: Wanted<TaskPushNotificationConfig>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
@@ -187,7 +187,7 @@ export class Client implements OperationMethods {
   }
 
   /** Gets a webhook of a task (Spec §3.1.8). */
-  getTaskPushNotificationConfig(
+  async getTaskPushNotificationConfig(
     request: Wanted<GetTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
@@ -195,7 +195,7 @@ export class Client implements OperationMethods {
   }
 
   /** Lists the webhooks of a task (Spec §3.1.9). */
-  listTaskPushNotificationConfigs(
+  async listTaskPushNotificationConfigs(
     request: Wanted<ListTaskPushNotificationConfigsRequest>,
     options: CallOptions = {},
   ): Promise<ListTaskPushNotificationConfigsResponse> {
@@ -203,7 +203,7 @@ export class Client implements OperationMethods {
   }
 
   /** Deletes a webhook of a task. It is no error if there is none (Spec §3.1.10). */
-  deleteTaskPushNotificationConfig(
+  async deleteTaskPushNotificationConfig(
     request: Wanted<DeleteTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<undefined> {
@@ -278,7 +278,7 @@ export class Client implements OperationMethods {
     }
   }
 
-  async #unary<Name extends UnaryOperationName>(
+  #unary<Name extends UnaryOperationName>(
     operation: Name,
     request: OperationTypes[Name]['request'],
     options: CallOptions,
@@ -396,5 +396,5 @@ function hasMessage({ history = [] }: Task, request: object): boolean {
 function withId<Request extends { readonly id: string }>(request: string | Request): Request | { readonly id: string } {
   const wanted = typeof request === 'string' ? { id: request } : request;
   if (typeof wanted?.id === 'string') return wanted;
-  throw new OptionsError('Nothing was sent', ['give the id of a task, as a text or as { id }']);
+  throw new OptionsError('Nothing was sent', ['give the id of a task, or { id }']);
 }

@@ -17,13 +17,6 @@ export interface FetchedDocument {
 /** Fetches a document and follows redirects. Throws ConnectionError, or the reason of the signal. */
 export type DocumentSource = (request: DocumentRequest) => Promise<FetchedDocument>;
 
-const THIS_MACHINE = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/?#]|$)/i;
-
-/** The URL of an address that names no scheme. Hosts of this machine are called by http, all others by https. */
-export function withScheme(address: string): string {
-  return `${THIS_MACHINE.test(address) ? 'http' : 'https'}://${address}`;
-}
-
 /**
  * Parses a URL for documents and calls. Undefined for schemes other than http and https, such as `data:` or `file:`.
  */

@@ -41,15 +41,9 @@ export function sendRequestOf(
 
 /** The fault of an input by code without types. The agent checks the parts. */
 function faultOf(request: unknown): string | undefined {
-  if (!isObject(request)) return `give a text or { message }, not ${kindOf(request)}`;
-  const { message } = request;
-  if (message === undefined) {
-    const form = 'parts' in request ? '{ message: { parts } }' : "a text, or { message: 'text' }";
-    return `the request has no message. Give ${form}`;
-  }
-  const other = Object.keys(request).find((name) => !MEMBERS.includes(name));
-  if (other !== undefined) return `a request has no ${other}. Ids of a task or a context are members of message`;
-  if (typeof message === 'string') return undefined;
-  if (!isObject(message)) return `message must be a text or { parts: [{ text }] }, not ${kindOf(message)}`;
-  return Array.isArray(message.parts) ? undefined : 'message.parts must be a list, such as [{ text }]';
+  const message = isObject(request) ? request.message : undefined;
+  if (typeof message !== 'string' && !(isObject(message) && Array.isArray(message.parts)))
+    return `give a text, or { message } with a text or { parts }, not ${kindOf(message ?? request)}`;
+  const other = Object.keys(request as object).find((name) => !MEMBERS.includes(name));
+  return other === undefined ? undefined : `a request has no ${other}. Ids are members of message`;
 }

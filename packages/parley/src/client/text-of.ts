@@ -35,7 +35,7 @@ export function withText(answer: SendMessageResponse): AskResult {
  * with another media type or file name stays separate. A joined part has the metadata of its first chunk.
  */
 export function joinedParts(parts: readonly Part[]): readonly Part[] {
-  if (!Array.isArray(parts)) refuseArgument('joinedParts', 'the list of parts of an artifact', parts);
+  if (!Array.isArray(parts)) refuseArgument('joinedParts', 'a list of parts', parts);
   const joined: Part[] = [];
   let texts: string[] = [];
   let first: TextPart | undefined;

@@ -4,8 +4,8 @@
  */
 const [, HOME] = /^file:\/\/(.*\/(?:node_modules\/parley-a2a|packages\/(?=parley\/)))/.exec(import.meta.url) ?? [];
 
-/** Matches a frame with a place, such as `at file:///agent.js:3:1`. */
-const FRAME = /^ {4}at .*:\d+:\d+\)?$/;
+/** Matches a frame with a place outside of Node.js, such as `at file:///agent.js:3:1`. */
+const FRAME = /^ {4}at (?!.*node:).*:\d+:\d+\)?$/;
 /** The frames of a call of the client, from its request to the line of the caller. */
 const MOST_FRAMES = 50;
 
@@ -14,7 +14,7 @@ const MOST_FRAMES = 50;
  * stack without such a line stays as it is. Call it where the error is made.
  */
 export function beginAtCaller<Made extends Error>(error: Made): Made {
-  if (HOME === undefined || Error.captureStackTrace === undefined) return error;
+  if (HOME === undefined) return error;
   const { stack = '' } = error;
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = MOST_FRAMES;
@@ -22,8 +22,8 @@ export function beginAtCaller<Made extends Error>(error: Made): Made {
   Error.stackTraceLimit = stackTraceLimit;
   const lines = (error.stack ?? '').split('\n');
   const first = lines.findIndex((line) => line.startsWith('    at '));
-  const caller = lines.findIndex((line) => FRAME.test(line) && !line.includes('node:') && !line.includes(HOME));
-  const frames = caller < 0 ? [] : lines.slice(caller, caller + stackTraceLimit);
-  error.stack = caller < 0 ? stack : [...lines.slice(0, first), ...frames].join('\n');
+  const caller = lines.findIndex((line) => FRAME.test(line) && !line.includes(HOME));
+  lines.splice(first, caller - first);
+  error.stack = caller < 0 ? stack : lines.slice(0, first + stackTraceLimit).join('\n');
   return error;
 }

@@ -30,7 +30,6 @@ import type { Interceptor } from '../operations/interceptor.js';
 import { isLegacy } from '../operations/versions.js';
 import { TurnBudget } from '../runtime/turn-budget.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
-import { checkPlatform } from './platform.js';
 import { callerClock, callerIds, systemClock } from './runtime.js';
 import { fetchTrusting } from './trusting-fetch.js';
 
@@ -126,6 +125,9 @@ const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
 const ignored = (): void => {};
 
+/** The default of options: no code that checks them is loaded. */
+const NO_OPTIONS = {};
+
 /**
  * Creates a client for an agent: by base url, url of a card, entry of a catalog, or card. A server object stands for an
  * agent of the same process. Fetches only the card. The first operation calls the agent. If the card lists no interface
@@ -136,15 +138,11 @@ const ignored = (): void => {};
  */
 export async function connect(
   agent: string | AgentCard | InProcessAgent,
-  options: ConnectOptions & InProcessPath = {},
+  options: ConnectOptions & InProcessPath = NO_OPTIONS,
 ): Promise<Client> {
-  checkPlatform('connect');
-  if (agent instanceof Promise) {
-    const { pendingOptions } = await import('../client/pending-options.js');
-    throw pendingOptions('connect', { agent });
-  }
-  if (hasMembers(options)) (await import('./connect-options.js')).checkConnectOptions(options);
-  const named = namedAgent(agent);
+  if (URL.parse === undefined || agent instanceof Promise || options !== NO_OPTIONS)
+    (await import('./connect-options.js')).checkConnect(agent, options);
+  const named = await namedAgent(agent);
   if (typeof named === 'object' && IN_PROCESS in named) {
     const { card, binding } = await named[IN_PROCESS]({ path: options.path });
     // A server object needs no signature: no wire can have changed its card.
@@ -152,11 +150,6 @@ export async function connect(
     return connectTo(card, { ...rest, bindings: [binding] });
   }
   return await connectTo(named, options);
-}
-
-/** False for the default of options: no code that checks them is loaded. */
-function hasMembers(options: object): boolean {
-  return Object(options) !== options || Object.keys(options).length > 0;
 }
 
 async function connectTo(agent: string | AgentCard, options: ConnectOptions): Promise<Client> {
@@ -205,9 +198,12 @@ export interface FetchCardOptions
  * The card of an agent, even if it offers no interface that this client can call.
  * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks.
  */
-export async function fetchAgentCard(given: string | AgentCard, options: FetchCardOptions = {}): Promise<AgentCard> {
-  if (hasMembers(options)) (await import('./connect-options.js')).checkFetchCardOptions(options);
-  const agent = namedAgent(given);
+export async function fetchAgentCard(
+  given: string | AgentCard,
+  options: FetchCardOptions = NO_OPTIONS,
+): Promise<AgentCard> {
+  if (options !== NO_OPTIONS) (await import('./connect-options.js')).checkFetchCardOptions(options);
+  const agent = await namedAgent(given);
   const decode = (document: unknown) => {
     options.onDocument?.(document);
     return decodeAgentCard(document);

@@ -1,3 +1,4 @@
+import { pendingOptions } from '../client/pending-options.js';
 import { checkOptions } from '../options/check-options.js';
 import {
   closed,
@@ -12,6 +13,7 @@ import {
 } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { ConnectOptions, FetchCardOptions, InProcessPath } from './client.js';
+import { checkPlatform } from './platform.js';
 
 const amount = Type.Optional(Type.Number({ minimum: 0 }));
 /** A time or a size, which may have no bound. */
@@ -65,8 +67,10 @@ const connect: OptionSchemas<ConnectOptions & InProcessPath> = {
   path: Type.Optional(text),
 };
 
-/** @throws OptionsError for options of `connect` that are unknown or wrong. */
-export function checkConnectOptions(options: ConnectOptions & InProcessPath): void {
+/** @throws OptionsError for an old host, for an agent that is a promise, and for options that are unknown or wrong. */
+export function checkConnect(agent: unknown, options: ConnectOptions & InProcessPath): void {
+  checkPlatform('connect');
+  if (agent instanceof Promise) throw pendingOptions('connect', { agent });
   checkOptions({ subject: 'connect', schema: closed(connect), options });
 }
 

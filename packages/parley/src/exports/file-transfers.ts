@@ -2,7 +2,6 @@ import type { FileAgent } from '../client/files/file-agent.js';
 import type { UploadedFile } from '../client/files/file-answers.js';
 import type { DownloadOptions, FileDownload } from '../client/files/file-download.js';
 import type { UploadOptions, UploadSource } from '../client/files/file-upload.js';
-import { refuseArgument } from '../options/refuse-argument.js';
 import { callerClock } from './runtime.js';
 
 export {
@@ -29,7 +28,6 @@ export async function uploadFile(
   source: UploadSource,
   options: UploadOptions = {},
 ): Promise<UploadedFile> {
-  checkAgent('uploadFile', agent);
   // Loaded by the calls that need it: most clients send no files beside their messages.
   const { uploadFile: upload } = await import('../client/files/file-upload.js');
   return upload(agent, source, options, { clock: callerClock, random: Math.random });
@@ -46,11 +44,6 @@ export async function downloadFile(
   file: string | { readonly url: string },
   options: DownloadOptions = {},
 ): Promise<FileDownload> {
-  checkAgent('downloadFile', agent);
   const { downloadFile: download } = await import('../client/files/file-download.js');
   return download(agent, file, options, { clock: callerClock, random: Math.random });
-}
-
-function checkAgent(subject: string, agent: FileAgent): void {
-  if (Object(agent).card === undefined) refuseArgument(subject, 'a client of connect()', agent);
 }

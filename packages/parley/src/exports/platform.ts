@@ -5,7 +5,8 @@ import { OptionsError } from '../errors/options-error.js';
  * @throws OptionsError with the version of Node.js that is needed.
  */
 export function checkPlatform(subject: string): void {
-  if (Promise.withResolvers !== undefined && URL.parse !== undefined) return;
+  // The newest of all that the library uses.
+  if (URL.parse !== undefined) return;
   const { process } = globalThis as { readonly process?: { readonly versions?: { readonly node?: string } } };
   const version = process?.versions?.node;
   const found = version === undefined ? 'This host is too old' : `This is Node.js ${version}`;

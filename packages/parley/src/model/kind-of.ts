@@ -7,6 +7,5 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Promise) return 'a promise: await it';
   if (typeof value !== 'object') return `a ${typeof value}`;
-  const names = Object.keys(value).slice(0, 5).join(', ');
-  return names === '' ? 'an object' : `an object with ${names}`;
+  return `an object with ${Object.keys(value).slice(0, 5).join(', ') || 'no members'}`;
 }

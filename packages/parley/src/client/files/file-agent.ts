@@ -1,7 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../../model/agent-card.js';
 import { FILES_EXTENSION, TUS_VERSION } from '../../operations/files-extension.js';
-import { refuseArgument } from '../../options/refuse-argument.js';
 import type { Clock } from '../../runtime/clock.js';
 import { originOf } from '../credential-guard.js';
 import type { PlainFetch } from '../credentialed-fetch.js';
@@ -39,10 +38,9 @@ export interface FileEndpoint {
   readonly isResumable: boolean;
 }
 
-/** Returns where an agent takes files; undefined if its card declares no such place. */
+/** Returns where an agent takes files; undefined if it has no card that declares such a place. */
 export function fileEndpoint(card: AgentCard): FileEndpoint | undefined {
-  if (Object(card).capabilities === undefined) refuseArgument('fileEndpoint', 'a card, such as client.card', card);
-  const declared = card.capabilities.extensions?.find(({ uri }) => uri === FILES_EXTENSION)?.params;
+  const declared = card?.capabilities?.extensions?.find(({ uri }) => uri === FILES_EXTENSION)?.params;
   const url = typeof declared?.url === 'string' ? webUrl(declared.url)?.href : undefined;
   const maxBytes = declared?.maxBytes;
   if (url === undefined) return undefined;
@@ -52,9 +50,7 @@ export function fileEndpoint(card: AgentCard): FileEndpoint | undefined {
 
 /** True if a url is on an origin of the agent: that of the interface in use, or of its files. */
 export function isOwnUrl(agent: Pick<FileAgent, 'card' | 'agentInterface'>, url: string): boolean {
-  if (Object(agent).card === undefined) refuseArgument('isOwnUrl', 'a client of connect()', agent);
-  const { card, agentInterface } = agent;
-  const own = [agentInterface.url, fileEndpoint(card)?.url].flatMap((place) => place ?? []);
+  const own = [agent?.agentInterface?.url, fileEndpoint(agent?.card)?.url].flatMap((place) => place ?? []);
   return own.some((place) => originOf(place) === originOf(url));
 }
 
