@@ -1,5 +1,4 @@
 import { AgentCardError } from '../errors/agent-card-error.js';
-import { kindOf } from '../model/kind-of.js';
 
 const THIS_MACHINE = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/?#]|$)/i;
 
@@ -10,7 +9,7 @@ const THIS_MACHINE = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/?#]|$)/i;
 export function addressUrl(reference: unknown): URL {
   const url = typeof reference === 'string' && isAddress(reference) ? URL.parse(withScheme(reference)) : null;
   if (url !== null) return url;
-  const given = typeof reference === 'string' ? JSON.stringify(reference) : kindOf(reference);
+  const given = typeof reference === 'string' ? JSON.stringify(reference) : typeof reference;
   throw new AgentCardError(
     'invalid',
     `Name an agent by its address, such as localhost:8080 or https://agent.example, or by its card, not by ${given}`,

@@ -153,7 +153,7 @@ export async function namedAgent<Agent extends object>(agent: string | Agent): P
 }
 
 async function httpUrl(reference: unknown): Promise<URL> {
-  const url = typeof reference === 'string' ? webUrl(reference) : undefined;
+  const url = webUrl(String(reference));
   return url ?? (await import('./agent-address.js')).addressUrl(reference);
 }
 

@@ -20,7 +20,7 @@ export function beginAtCaller<Made extends Error>(error: Made): Made {
   Error.stackTraceLimit = MOST_FRAMES;
   Error.captureStackTrace(error);
   Error.stackTraceLimit = stackTraceLimit;
-  const lines = (error.stack ?? '').split('\n');
+  const lines = String(error.stack).split('\n');
   const first = lines.findIndex((line) => line.startsWith('    at '));
   const caller = lines.findIndex((line) => FRAME.test(line) && !line.includes(HOME));
   lines.splice(first, caller - first);
