@@ -159,7 +159,7 @@ describe('auth login', () => {
   it('says what a card offers that has nothing to sign in with', async () => {
     await using agent = await RecordingAgent.start();
     const { code, stderr } = await parley(['auth', 'login', '--client-id', 'cli', '-a', agent.url]);
-    expect(stderr).toMatch(/the card has no OAuth or OpenID Connect scheme/);
+    expect(stderr).toMatch(/takes no login: its card has no OAuth or OpenID Connect scheme/);
     expect(code).toBe(2);
   });
 

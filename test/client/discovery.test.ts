@@ -23,10 +23,8 @@ function serving(documents: (stub: StubAgent) => Readonly<Record<string, StubAns
 }
 
 /** With a cache of its own, so that tests do not share cards. */
-function alone() {
-  const cached = new Map<string, CachedDocument>();
+function alone(cached = new Map<string, CachedDocument>()) {
   return {
-    cached,
     cardCache: {
       get: (url: string) => cached.get(url),
       set: (url: string, card: CachedDocument) => void cached.set(url, card),
@@ -130,7 +128,7 @@ describe('the card of an agent is found', () => {
   });
 
   it('not by anything that is no url of the web', async () => {
-    for (const reference of ['localhost:8080', 'ftp://x.example', 'agent']) {
+    for (const reference of ['ftp://x.example', 'agent', './card.json', 'mailto:a@b.example', '']) {
       await expect(connect(reference)).rejects.toMatchObject({ name: 'AgentCardError', fault: 'invalid' });
     }
   });
@@ -343,9 +341,9 @@ describe('a card is kept', () => {
     await using stub = await serving((stub) => ({
       [CARD]: { headers: headers({ 'cache-control': 'max-age=60' }), body: stub.card() },
     }));
-    const cache = alone();
-    await connect(stub.url, { ...cache, cardHeaders: { 'x-me': '1' } });
-    expect(cache.cached.size).toBe(0);
+    const cached = new Map<string, CachedDocument>();
+    await connect(stub.url, { ...alone(cached), cardHeaders: { 'x-me': '1' } });
+    expect(cached.size).toBe(0);
   });
 
   it('and a cache that fails harms nobody', async () => {

@@ -141,7 +141,7 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const expected = error instanceof OptionsError || error instanceof StorageError || 'code' in error;
   if (!expected || process.env.LOG_LEVEL === 'debug') return error.stack ?? error.message;
-  const { syscall, code = '' } = error as NodeJS.ErrnoException;
+  const { syscall, code = '', message } = (error.cause ?? error) as NodeJS.ErrnoException;
   const remedy = syscall === 'listen' || syscall === 'getaddrinfo' ? REMEDIES[code] : undefined;
-  return remedy === undefined ? error.message : `${error.message}: ${remedy}`;
+  return remedy === undefined ? error.message : `${message}: ${remedy}`;
 }

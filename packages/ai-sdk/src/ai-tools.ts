@@ -1,5 +1,5 @@
 import type { ToolSet } from 'ai';
-import { OptionsError, type ToolRegistry } from 'parley-a2a/kit';
+import { OptionsError, refuseArgument, type ToolRegistry } from 'parley-a2a/kit';
 import type { ToolRun } from 'parley-a2a/tools';
 import { modelName } from './recorded-tools.js';
 import { RECORDED_BY_RUN } from './tool-recorder.js';
@@ -10,6 +10,7 @@ import { RECORDED_BY_RUN } from './tool-recorder.js';
  * @throws OptionsError if two tools have the same name for models, which know letters, digits, `_` and `-`.
  */
 export async function toAiTools(run: ToolRun, tools: ToolRegistry): Promise<ToolSet> {
+  if (typeof Object(tools).list !== 'function') refuseArgument('toAiTools', 'a run and a ToolRegistry', tools);
   const { jsonSchema, tool } = await import('ai');
   const found: ToolSet = {};
   for (const { name, description, inputSchema = { type: 'object' } } of tools.list()) {

@@ -6,6 +6,7 @@ import {
   isObject,
   MORE_FOLLOWS,
   modelParts,
+  refuseArgument,
   UNDECIDED,
   waitingCalls,
 } from 'parley-a2a/kit';
@@ -77,7 +78,9 @@ export async function fromStreamText(result: StreamedText, turn: TimedTurn): Pro
  * Asks again for the approvals of the AI SDK that a message leaves open. True if it does: the executor returns, and
  * does not call the model. Without this call, such approvals are refused.
  */
-export async function asksAgain({ context, events }: Pick<StreamTextTurn, 'context' | 'events'>): Promise<boolean> {
+export async function asksAgain(turn: Pick<StreamTextTurn, 'context' | 'events'>): Promise<boolean> {
+  if (Object(turn).context === undefined) refuseArgument('asksAgain', '{ context, events } of a turn', turn);
+  const { context, events } = turn;
   const { calls, kind } = answeredCalls(context);
   const waiting = kind === 'other' ? [] : waitingCalls(calls.values());
   if (waiting.length === 0) return false;

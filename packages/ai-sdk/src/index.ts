@@ -1,6 +1,6 @@
 import type { AgentCard, ConnectOptions } from 'parley-a2a';
 import type { Client, InProcessPath } from 'parley-a2a/client';
-import { BY_VERB, LoadedOnDemand, OptionsError } from 'parley-a2a/kit';
+import { BY_VERB, LoadedOnDemand, OptionsError, refuseArgument } from 'parley-a2a/kit';
 import type { InProcessAgent } from 'parley-a2a/server';
 import { type A2ALanguageModel, type A2ALanguageModelOptions, agentLanguageModel } from './a2a-language-model.js';
 import { type A2ATool, type A2AToolOptions, agentTool } from './a2a-tool.js';
@@ -37,6 +37,11 @@ export {
  * @throws the error of the model. The engine then fails the task, with no text of the error.
  */
 export function fromStreamText(result: StreamedText, turn: StreamTextTurn): Promise<void> {
+  return checkedStreamText(result, turn);
+}
+
+async function checkedStreamText(result: StreamedText, turn: StreamTextTurn): Promise<void> {
+  if (Object(result).fullStream === undefined) refuseArgument('fromStreamText', 'the result of streamText()', result);
   return writeStreamText(result, turn);
 }
 
@@ -68,6 +73,8 @@ export function a2aLanguageModel(
   agent: CalledAgent,
   { connection, ...options }: A2ALanguageModelOptions & ConnectionOptions = {},
 ): A2ALanguageModel {
+  if (typeof agent !== 'string' && Object(agent) !== agent)
+    refuseArgument('a2aLanguageModel', 'a client, a url, a card or a server', agent);
   const client = new LoadedOnDemand(() => clientOf(agent, connection));
   return agentLanguageModel({ modelId: nameOf(agent), client: () => client.get() }, options);
 }
@@ -91,6 +98,7 @@ export function a2aProvider(
   agents: Readonly<Record<string, CalledAgent>>,
   options: Omit<A2ALanguageModelOptions, 'modelId'> & ConnectionOptions = {},
 ): A2AProvider {
+  if (Object(agents) !== agents) refuseArgument('a2aProvider', 'an object of agents by name', agents);
   const refuse = (kind: string) => (name: string) => {
     throw new OptionsError('a2aProvider', [`no agent is the ${kind} ${name}`]);
   };
@@ -107,9 +115,9 @@ export function a2aProvider(
 }
 
 async function clientOf(agent: CalledAgent, options: ConnectionOptions['connection'] = {}): Promise<Client> {
-  if (typeof agent === 'object' && BY_VERB.send in agent) return agent;
+  if (Object(agent) === agent && BY_VERB.send in (agent as object)) return agent as Client;
   const { connect } = await import('parley-a2a/client');
-  return connect(agent, options);
+  return connect(agent as Exclude<CalledAgent, Client>, options);
 }
 
 function nameOf(agent: CalledAgent): string {

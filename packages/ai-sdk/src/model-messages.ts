@@ -1,6 +1,6 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
 import type { Part } from 'parley-a2a';
-import { joinedParts, type RecordedCall, readableConversation } from 'parley-a2a/kit';
+import { joinedParts, type RecordedCall, readableConversation, refuseArgument } from 'parley-a2a/kit';
 import type { ConversationEntry, ConversationOptions, RequestContext } from 'parley-a2a/server';
 import type { ToolRun } from 'parley-a2a/tools';
 import { isOfTools, modelContentOf } from './model-output.js';
@@ -43,6 +43,8 @@ export async function toModelMessages(
     Partial<Pick<RequestContext, 'files'>>,
   { urls, fileBytes, run, ...bounds }: ModelMessagesOptions = {},
 ): Promise<ModelMessage[]> {
+  if (typeof Object(context).conversation !== 'function')
+    refuseArgument('toModelMessages', 'the context of a turn', context);
   const entries = await context.conversation(bounds);
   const readable = await readableConversation(context, entries, fileBytes);
   return messagesOf(entries, { urls, readable, ...(run === undefined ? ofSdk(context) : ofRun(context, run)) });

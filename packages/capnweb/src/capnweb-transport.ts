@@ -9,7 +9,19 @@ import {
   type WebSocketLike,
 } from 'parley-a2a/binding-kit';
 import { type ClientBinding, connect, type TransportLimits } from 'parley-a2a/client';
-import { A2AError, ConnectionError, callerClock, OptionsError, silentLogger, systemClock } from 'parley-a2a/kit';
+import {
+  A2AError,
+  ConnectionError,
+  callerClock,
+  checkOptions,
+  closed,
+  flag,
+  func,
+  OptionsError,
+  silentLogger,
+  systemClock,
+  Type,
+} from 'parley-a2a/kit';
 import { CAPNWEB_BINDING } from './binding/binding-uris.js';
 import { CapnwebAgent } from './binding/capability-client.js';
 import type { ClientSocket } from './binding/client-socket.js';
@@ -40,12 +52,20 @@ export interface CapnwebTransportOptions {
 const VERSION = '1.0';
 const TIMES = { connectMs: 10_000, answerMs: 300_000, pingMs: 25_000, idleMs: 30_000 };
 
+const ms = Type.Optional(Type.Number());
+const transportSchema = closed({
+  plaintext: Type.Optional(flag),
+  webSocket: Type.Optional(func),
+  ...{ connectMs: ms, answerMs: ms, pingMs: ms, idleMs: ms },
+});
+
 /**
  * The client's half of Cap'n Web, for `connect(url, { bindings: [capnwebTransport()] })`. The first call loads
  * its code. A client opens one WebSocket for each credential, and closes it when it is idle.
  * @throws OptionsError naming every option at fault.
  */
 export function capnwebTransport(options: CapnwebTransportOptions = {}): ClientBinding {
+  checkOptions({ subject: 'capnwebTransport', schema: transportSchema, options });
   const { plaintext = false, webSocket, ...times } = options;
   const settings = { ...TIMES, ...times };
   const problems = Object.entries(settings)

@@ -26,6 +26,8 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunC
   console: () => import('./commands/console.js'),
   mcp: () => import('./commands/mcp.js'),
   'auth login': () => import('./commands/auth-login.js'),
+  'auth status': () => import('./commands/auth-logins.js').then(({ status }) => ({ run: status })),
+  'auth logout': () => import('./commands/auth-logins.js').then(({ logout }) => ({ run: logout })),
   conformance: () => import('./commands/conformance.js'),
   serve: () => import('./commands/serve.js'),
   'demo-server': () => import('./commands/demo-server.js'),

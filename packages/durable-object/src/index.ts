@@ -1,4 +1,11 @@
-import { type Clock, LocalStorage, type LocalTables, type Logger, systemClock } from 'parley-a2a/storage-engine';
+import {
+  type Clock,
+  LocalStorage,
+  type LocalTables,
+  type Logger,
+  StorageError,
+  systemClock,
+} from 'parley-a2a/storage-engine';
 import { type KeyRow, KeyTables } from './key-tables.js';
 import { type ObjectContext, ObjectSql } from './object-context.js';
 import { OwnerTables } from './owner-tables.js';
@@ -42,6 +49,8 @@ export class DurableObjectStorage extends LocalStorage<TaskRow, KeyRow, QueueRow
   readonly #alarm: WakeAlarm;
 
   constructor(context: ObjectContext, options: DurableObjectStorageOptions = {}) {
+    if (Object(Object(context).storage).sql === undefined)
+      throw new StorageError('durableObjectStorage: takes the context of a Durable Object whose class has SQLite');
     const { eventLogBytes = EVENT_LOG_BYTES, alarmMs = ALARM_MS, clock = systemClock, logger } = options;
     const sql = new ObjectSql(context);
     prepareSchema(sql);

@@ -1,6 +1,6 @@
 import { systemLookup } from 'parley-a2a/binding-kit';
 import type { ClientBinding } from 'parley-a2a/client';
-import { OptionsError } from 'parley-a2a/kit';
+import { checkOptions, closed, flag, OptionsError, Type } from 'parley-a2a/kit';
 import { grpcAddress } from './binding/grpc-address.js';
 import { GrpcChannels, type GrpcTls } from './binding/grpc-channels.js';
 import type { ProtobufClientCodec } from './protobuf/protobuf-codec.js';
@@ -30,13 +30,20 @@ const CODECS: ReadonlyMap<string, () => Promise<ProtobufClientCodec>> = new Map(
 ]);
 const IDLE_MS = 60_000;
 
+const some = Type.Optional(Type.Unknown());
+const schema = closed({
+  plaintext: Type.Optional(flag),
+  tls: Type.Optional(closed({ ca: some, cert: some, key: some, passphrase: some })),
+  idleMs: some,
+});
+
 /**
  * The client's half of gRPC, for `connect(url, { bindings: [grpcTransport()] })`. All clients with the same value share
  * their connections. The first call loads gRPC.
  * @throws OptionsError naming every option at fault.
  */
 export function grpcTransport(options: GrpcTransportOptions = {}): ClientBinding {
-  const { plaintext = false, tls, idleMs = IDLE_MS } = options;
+  const { plaintext = false, tls, idleMs = IDLE_MS } = checkOptions({ subject: 'grpcTransport', schema, options });
   const problems = [
     ...(Number.isInteger(idleMs) && idleMs >= 1000 ? [] : ['idleMs must be a whole number of at least 1000']),
     ...((tls?.cert === undefined) === (tls?.key === undefined) ? [] : ['tls.cert and tls.key must be given together']),

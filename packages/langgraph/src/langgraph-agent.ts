@@ -1,6 +1,18 @@
 import { Command, GraphRecursionError, isInvalidResume, MemorySaver } from '@langchain/langgraph';
 import type { JsonObject } from 'parley-a2a';
-import { OptionsError } from 'parley-a2a/kit';
+import {
+  checkOptions,
+  closed,
+  flag,
+  func,
+  type OptionSchemas,
+  OptionsError,
+  positive,
+  Type,
+  text,
+  texts,
+  withMethod,
+} from 'parley-a2a/kit';
 import type { AgentExecutor, ArtifactContent, EventQueue, RequestContext, StatusContent } from 'parley-a2a/server';
 import { AnswerArtifacts } from './answer-artifacts.js';
 import { AnswerCallbacks, type GraphUsage } from './answer-callbacks.js';
@@ -47,13 +59,30 @@ export interface LangGraphAgentOptions {
   readonly resumable?: boolean;
 }
 
+const amount = Type.Optional(positive);
+const schemas: OptionSchemas<LangGraphAgentOptions> = {
+  graph: withMethod('stream'),
+  name: Type.Optional(text),
+  input: Type.Optional(func),
+  fileBytes: amount,
+  output: Type.Optional(func),
+  nodes: Type.Optional(texts),
+  steps: Type.Optional(flag),
+  custom: Type.Optional(func),
+  runContext: Type.Optional(func),
+  recursionLimit: amount,
+  resumable: Type.Optional(flag),
+};
+
 /**
  * Makes an agent of a graph. Each context of a caller has its own thread. The text of the models becomes an artifact
  * that grows. An interrupt makes the task INPUT_REQUIRED, and the answer of the caller resumes the graph. A cancel and
  * the deadline abort the graph. Errors of the graph fail the task without details for the caller.
- * @throws OptionsError if `resumable` is missing for a checkpointer that is derived from `MemorySaver`.
+ * @throws OptionsError for unknown or wrong options, and if `resumable` is missing for a checkpointer that is derived
+ * from `MemorySaver`.
  */
 export function langGraphAgent(options: LangGraphAgentOptions): AgentExecutor {
+  checkOptions({ subject: 'langGraphAgent', schema: closed(schemas), options });
   const checkpointer = checkpointerOf(options.graph);
   const threads = new ThreadQueue();
   const resumable = options.resumable ?? isDurable(checkpointer);

@@ -1,4 +1,4 @@
-import { sha256Hex } from 'parley-a2a/kit';
+import { refuseArgument, sha256Hex } from 'parley-a2a/kit';
 
 /** The owner of a thread and its conversation. */
 export interface ThreadOwner {
@@ -14,6 +14,8 @@ export interface ThreadOwner {
  * The thread of a conversation, for the checkpointer: a hash over agent, tenant, user and context. No caller can name
  * the thread of another: each member keeps its place, whatever characters it has.
  */
-export async function threadIdOf({ agent = '', tenant, user, contextId }: ThreadOwner): Promise<string> {
+export async function threadIdOf(owner: ThreadOwner): Promise<string> {
+  if (typeof Object(owner).contextId !== 'string') refuseArgument('threadIdOf', '{ tenant, user, contextId }', owner);
+  const { agent = '', tenant, user, contextId } = owner;
   return `parley-${await sha256Hex(JSON.stringify([agent, tenant, user?.id ?? null, contextId]))}`;
 }

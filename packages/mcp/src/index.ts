@@ -13,6 +13,7 @@ import {
   OptionsError,
   pendingOptions,
   positive,
+  refuseArgument,
   silentLogger,
   systemClock,
   Type,
@@ -91,7 +92,9 @@ export function mcpEndpointOf(
 }
 
 function clientsOf(subject: string, agents: Client | readonly Client[]): readonly Client[] {
-  const clients = 'card' in agents ? [agents] : agents;
+  if (!Array.isArray(agents) && Object(agents).card === undefined && !(agents instanceof Promise))
+    refuseArgument(subject, 'a client of connect(), or a list of them', agents);
+  const clients = Array.isArray(agents) ? agents : [agents];
   if ([clients].flat().some((one: unknown) => one instanceof Promise)) throw pendingOptions(subject, { agents });
   return clients;
 }
@@ -132,6 +135,7 @@ const urlSchema = closed({ ...toolSchemas, ...urls });
  * @throws OptionsError if an option is wrong. Rejects if a command does not start, or if a url refuses the client.
  */
 export async function mcpTools(given: McpServerToolsOptions): Promise<McpTools> {
+  if (Object(given) !== given) refuseArgument('mcpTools', 'a command or a url in an object', given);
   const { logger = silentLogger, ...options } = given;
   if ('command' in options === 'url' in options)
     throw new OptionsError('mcpTools', ['needs either a command or a url']);

@@ -13,7 +13,21 @@ import {
   user,
 } from '@openai/agents';
 import type { JsonObject, Message } from 'parley-a2a';
-import { approvalQuestion, DEFAULT_TOOL_LIMITS, OptionsError, TOOLS_CARD_EXTENSION, UNDECIDED } from 'parley-a2a/kit';
+import {
+  approvalQuestion,
+  checkOptions,
+  closed,
+  DEFAULT_TOOL_LIMITS,
+  flag,
+  func,
+  type OptionSchemas,
+  OptionsError,
+  positive,
+  TOOLS_CARD_EXTENSION,
+  Type,
+  UNDECIDED,
+  withMethod,
+} from 'parley-a2a/kit';
 import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a/server';
 import { conversationItems, messageItem } from './agent-input.js';
 import { answersIn, approvalOf, callIdOf, reusedId } from './approval-question.js';
@@ -75,13 +89,33 @@ const TOO_LARGE = 'The agent cannot wait for an approval: the state of its run i
 const TOO_LARGE_TO_RESUME = 'The process of the agent ended, and the state of the run was too large to go on from.';
 const REUSED = 'The model gave two calls the same id. Start a new task.';
 
+const amount = Type.Optional(positive);
+const schemas: OptionSchemas<OpenAIAgentOptions> = {
+  agent: withMethod('name'),
+  runner: Type.Optional(withMethod('run')),
+  input: Type.Optional(func),
+  fileBytes: amount,
+  session: Type.Optional(func),
+  runContext: Type.Optional(func),
+  maxTurns: amount,
+  steps: Type.Optional(flag),
+  tracing: Type.Optional(flag),
+  secretKeys: Type.Optional(Type.Unknown()),
+  maxStateChars: amount,
+  approvalMs: amount,
+  resumable: Type.Optional(flag),
+  idempotent: Type.Optional(func),
+};
+
 /**
  * Makes an A2A agent of an agent of the OpenAI Agents SDK. The text of the model becomes an artifact that grows. Tools
  * that need an approval make the task INPUT_REQUIRED, and the answer of the caller resumes the run. A cancel and the
  * deadline abort the run. A guardrail rejects or fails the task and names itself. Other errors stay in the log.
- * @throws OptionsError for keys that are none, and for a runner that traces without `tracing`.
+ * @throws OptionsError for unknown or wrong options, for keys that are none, and for a runner that traces without
+ * `tracing`.
  */
 export function openAIAgent(options: OpenAIAgentOptions): AgentExecutor {
+  checkOptions({ subject: 'openAIAgent', schema: closed(schemas), options });
   const { tracing = false, runner = new Runner({ tracingDisabled: !tracing, traceIncludeSensitiveData: false }) } =
     options;
   if (!tracing && !runner.config.tracingDisabled) {

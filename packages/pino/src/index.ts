@@ -1,6 +1,6 @@
 import { stdout } from 'node:process';
 import type { Logger, LogLevel } from 'parley-a2a';
-import { steadyLogger } from 'parley-a2a/kit';
+import { checkOptions, closed, LOG_LEVELS, steadyLogger, Type, withMethod } from 'parley-a2a/kit';
 import { type Logger as Pino, pino } from 'pino';
 import { toPino } from './pino-logger.js';
 
@@ -11,8 +11,17 @@ export type PinoLoggerOptions =
   /** The one of the application. */
   | { readonly pino: Pino; readonly level?: never };
 
-/** A logger that writes JSON lines with pino. Leaves out credentials in all fields. */
+const pinoSchema = closed({
+  level: Type.Optional(Type.String({ enum: [...LOG_LEVELS] })),
+  pino: Type.Optional(withMethod('child')),
+});
+
+/**
+ * A logger that writes JSON lines with pino. Leaves out credentials in all fields.
+ * @throws OptionsError naming every option that is unknown or wrong.
+ */
 export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
+  checkOptions({ subject: 'pinoLogger', schema: pinoSchema, options });
   return steadyLogger(toPino(options.pino ?? pino({ level: options.level ?? 'info' }, standardOutput())));
 }
 

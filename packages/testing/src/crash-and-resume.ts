@@ -3,7 +3,6 @@ import type { SendInput } from 'parley-a2a/client';
 import { callerClock, DEFAULT_ENGINE_LIMITS, textOf } from 'parley-a2a/kit';
 import { MemoryStorage, type TaskStorage, type User } from 'parley-a2a/server';
 import type { TaskKey } from 'parley-a2a/storage';
-import type { InProcessHost } from 'parley-a2a/testing-kit';
 import { CountingIds } from './counting-ids.js';
 import {
   assertSameOutcome,
@@ -19,7 +18,7 @@ import { mortalAgent } from './mortal-agent.js';
 import { type Commit, mortalStorage } from './mortal-storage.js';
 import { runAgent, type TestAgentOptions, whileTimePasses } from './test-agent.js';
 import { TestClock } from './test-ports.js';
-import { type EngineAgent, startProcess, wrapped } from './test-process.js';
+import { type EngineAgent, startProcess, type TestProcess, wrapped } from './test-process.js';
 import { DEFAULT_WAIT_MS, waitForOn } from './waits.js';
 
 /** The options of `crashAndResume`. */
@@ -81,7 +80,7 @@ export async function crashAndResume(
   await first.send(input);
   await first.until('the crash', () => first.isDead || first.isOver, timeoutMs);
   if (!first.isDead)
-    throw crashFailure(`a crash ${pointText(at)}`, `the end of the turn: ${shown(first.events.at(-1))}`);
+    throw crashFailure(`a crash ${pointText(at)}`, `the end of the turn: ${shown(first.events.at(-1))}`, first.error);
   if (first.isOver) throw crashFailure('a crash before the end of the turn', `one after ${shown(first.events.at(-1))}`);
   const { key } = first;
   await clock.advance((server.limits?.leaseMs ?? DEFAULT_ENGINE_LIMITS.leaseMs) + 1);
@@ -95,7 +94,7 @@ export async function crashAndResume(
       records.map(({ event }) => event),
       [first.events, second.events],
     );
-    if (undisturbed?.task !== undefined) assertSameOutcome(task, undisturbed.task);
+    if (undisturbed?.task !== undefined) assertSameOutcome(task, undisturbed.task, second.error);
     const { events: firstAttempt, checkpoint } = first;
     return { firstAttempt, secondAttempt: second.events, checkpoint, task, text: textOf(task) };
   } finally {
@@ -124,7 +123,7 @@ class CrashedProcess {
   readonly #clock: TestClock;
   readonly #at: CrashPoint;
   readonly #view: ReturnType<typeof mortalStorage>;
-  #process: InProcessHost | undefined;
+  #process: TestProcess | undefined;
   #key: TaskKey | undefined;
   #agentEvents = 0;
 
@@ -159,13 +158,18 @@ class CrashedProcess {
     return own;
   }
 
-  get client(): InProcessHost['client'] {
+  get client(): TestProcess['client'] {
     if (this.#process === undefined) throw new Error('the process has not started');
     return this.#process.client;
   }
 
   get isDead(): boolean {
     return this.#view.isDead;
+  }
+
+  /** The error of the agent. */
+  get error(): unknown {
+    return this.#process?.errors.of(this.#key?.id);
   }
 
   /** True once the turn has ended. */

@@ -1,5 +1,6 @@
 import type { StreamResponse, Task } from 'parley-a2a';
 import { joinedParts } from 'parley-a2a/kit';
+import { withCause } from './agent-errors.js';
 import { shown } from './event-view.js';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
@@ -54,9 +55,8 @@ export function assertWholeLog(log: readonly StreamResponse[], attempts: readonl
  * A task that was resumed has the same state and artifacts as one whose process did not die.
  * @throws ProtocolAssertionError naming a lost, doubled or changed artifact.
  */
-export function assertSameOutcome(resumed: Task, undisturbed: Task): void {
-  const fail = (expected: string, actual: string) =>
-    new ProtocolAssertionError({ assertion: ASSERTION, expected: `${expected}, as without a crash`, actual });
+export function assertSameOutcome(resumed: Task, undisturbed: Task, error?: unknown): void {
+  const fail = (expected: string, actual: string) => crashFailure(`${expected}, as without a crash`, actual, error);
   const [state, before] = [resumed.status.state, undisturbed.status.state];
   if (state !== before) throw fail(before, stateText(resumed));
   const [artifacts, wanted] = [contents(resumed), contents(undisturbed)];
@@ -70,9 +70,9 @@ export function assertSameOutcome(resumed: Task, undisturbed: Task): void {
   }
 }
 
-/** The point was not reached, or the agent does not run again. */
-export function crashFailure(expected: string, actual: string): ProtocolAssertionError {
-  return new ProtocolAssertionError({ assertion: ASSERTION, expected, actual });
+/** The point was not reached, or the agent does not run again. `error` is that of the agent. */
+export function crashFailure(expected: string, actual: string, error?: unknown): ProtocolAssertionError {
+  return withCause(new ProtocolAssertionError({ assertion: ASSERTION, expected, actual }), error);
 }
 
 /** The state of a task, with the text of its status. */

@@ -1,7 +1,8 @@
 import type { Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState } from 'parley-a2a';
-import { isTerminal } from 'parley-a2a/kit';
+import { isTerminal, refuseArgument } from 'parley-a2a/kit';
 import { type ToolEvent, toolEventsOf } from 'parley-a2a/tools';
 import { violationsOf } from 'parley-a2a/validation';
+import { agentErrorIn, withCause } from './agent-errors.js';
 import { idsOf, isFinal, isWaiting, shown, statusOf } from './event-view.js';
 import { type AssertionFinding, ProtocolAssertionError } from './protocol-assertion-error.js';
 import { assertToolLifecycle } from './tool-assertions.js';
@@ -20,7 +21,7 @@ export interface ExpectedIds {
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertTaskCreationAndWorkingStatus(events: AssertedEvents): void {
-  const found = finder('assertTaskCreationAndWorkingStatus');
+  const found = finder('assertTaskCreationAndWorkingStatus', events);
   const list = listOf(events);
   const [first] = list;
   if (first === undefined || first.task === undefined)
@@ -45,7 +46,7 @@ export function assertTaskCreationAndWorkingStatus(events: AssertedEvents): void
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertUniqueFinalEventIsLast(events: AssertedEvents): void {
-  const found = finder('assertUniqueFinalEventIsLast');
+  const found = finder('assertUniqueFinalEventIsLast', events);
   const list = listOf(events);
   const last = list.at(-1);
   if (last === undefined) throw found({ expected: 'a final event', actual: 'no event' });
@@ -64,7 +65,7 @@ export function assertUniqueFinalEventIsLast(events: AssertedEvents): void {
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertConsistentIdPropagation(events: AssertedEvents, expected: ExpectedIds = {}): void {
-  const found = finder('assertConsistentIdPropagation');
+  const found = finder('assertConsistentIdPropagation', events);
   const list = listOf(events);
   const first = list[0] === undefined ? {} : idsOf(list[0]);
   const wanted: ExpectedIds = { ...first, ...expected };
@@ -89,7 +90,7 @@ export function assertConsistentIdPropagation(events: AssertedEvents, expected: 
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertChronologicalOrdering(events: AssertedEvents): void {
-  const found = finder('assertChronologicalOrdering');
+  const found = finder('assertChronologicalOrdering', events);
   let before = '';
   for (const [eventIndex, event] of listOf(events).entries()) {
     const timestamp = statusOf(event)?.timestamp;
@@ -109,7 +110,7 @@ export function assertChronologicalOrdering(events: AssertedEvents): void {
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertValidArtifactUpdates(events: AssertedEvents): void {
-  const found = finder('assertValidArtifactUpdates');
+  const found = finder('assertValidArtifactUpdates', events);
   const known = new Set<string>();
   const complete = new Set<string>();
   for (const [eventIndex, event] of listOf(events).entries()) {
@@ -139,8 +140,8 @@ export function assertValidArtifactUpdates(events: AssertedEvents): void {
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertTaskFinalState(ended: Task | AssertedEvents, state: TaskState): void {
-  const found = finder('assertTaskFinalState');
-  if ('status' in ended) {
+  const found = finder('assertTaskFinalState', ended);
+  if (isTask(ended)) {
     if (ended.status.state !== state) throw found({ expected: state, actual: withReason(ended) });
     return;
   }
@@ -163,7 +164,7 @@ export interface InvariantOptions extends ExpectedIds {
  * @throws ProtocolAssertionError of the first rule that does not hold.
  */
 export function assertAllProtocolInvariants(events: AssertedEvents, options: InvariantOptions = {}): void {
-  const found = finder('assertAllProtocolInvariants');
+  const found = finder('assertAllProtocolInvariants', events);
   const list = listOf(events);
   for (const [eventIndex, event] of list.entries()) {
     const violation = faultOf(event);
@@ -184,8 +185,19 @@ export function assertAllProtocolInvariants(events: AssertedEvents, options: Inv
   const calls = toolEventsIn(list);
   const last = list.at(-1);
   const mayBeOpen = (last && statusOf(last)?.state) !== 'TASK_STATE_COMPLETED';
-  if (calls.length > 0) assertToolLifecycle(calls, { mayBeOpen });
+  if (calls.length > 0) checkTools(calls, { mayBeOpen, error: errorOf(events) });
   if (finalState !== undefined) assertTaskFinalState(list, finalState);
+}
+
+function checkTools(
+  calls: readonly ToolEvent[],
+  { mayBeOpen, error }: { readonly mayBeOpen: boolean; readonly error: unknown },
+): void {
+  try {
+    assertToolLifecycle(calls, { mayBeOpen });
+  } catch (thrown) {
+    throw thrown instanceof ProtocolAssertionError ? withCause(thrown, error) : thrown;
+  }
 }
 
 /** The changes of calls of tools. The task at the start tells the calls of earlier turns, in their last state. */
@@ -205,12 +217,25 @@ type IdsOfMember = { readonly taskId?: string; readonly contextId?: string };
 
 type Finding = Omit<AssertionFinding, 'assertion'>;
 
-function finder(assertion: string): (finding: Finding) => ProtocolAssertionError {
-  return (finding) => new ProtocolAssertionError({ assertion, ...finding });
+/** Makes the errors of an assertion. An error of the agent in these events is their cause. */
+function finder(assertion: string, seen: Task | AssertedEvents): (finding: Finding) => ProtocolAssertionError {
+  return (finding) => withCause(new ProtocolAssertionError({ assertion, ...finding }), errorOf(seen));
+}
+
+function isTask(seen: Task | AssertedEvents): seen is Task {
+  return Object(seen).status !== undefined;
+}
+
+function errorOf(seen: Task | AssertedEvents): unknown {
+  if (isTask(seen)) return agentErrorIn([seen]);
+  const list = listOf(seen);
+  return agentErrorIn([list, ...list]);
 }
 
 function listOf(events: AssertedEvents): readonly StreamResponse[] {
-  return 'events' in events ? events.events : events;
+  const list: unknown = Object(events).events ?? events;
+  if (!Array.isArray(list)) refuseArgument('An assertion', 'a list of events, or a collector of them', events);
+  return list;
 }
 
 function historyOf(event: StreamResponse): readonly Message[] {

@@ -1,4 +1,5 @@
 import type { StreamResponse, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent } from 'parley-a2a';
+import { refuseArgument } from 'parley-a2a/kit';
 import type { Clock } from 'parley-a2a/server';
 import { isFinal, isWaiting, type StreamEventOf, type StreamEventType, shown, statusOf } from './event-view.js';
 import { DEFAULT_WAIT_MS, WaitTimeoutError } from './waits.js';
@@ -19,6 +20,8 @@ export class StreamCollector {
   #error: unknown;
 
   constructor(source: AsyncIterable<StreamResponse> | undefined, clock: Pick<Clock, 'after'>) {
+    if (source !== undefined && typeof Object(source)[Symbol.asyncIterator] !== 'function')
+      refuseArgument('EventCollector', 'a stream of events', source);
     this.#clock = clock;
     this.#source = source?.[Symbol.asyncIterator]();
     if (this.#source !== undefined) void this.#read(this.#source);

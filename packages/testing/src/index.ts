@@ -1,5 +1,5 @@
 import type { Artifact, AuthenticationInfo, Message, Part, RawPart, Task, TextPart, UrlPart } from 'parley-a2a';
-import { callerClock, systemIds } from 'parley-a2a/kit';
+import { callerClock, refuseArgument, systemIds } from 'parley-a2a/kit';
 import type { PlainCredential } from 'parley-a2a/v0_3';
 import {
   artifactOf,
@@ -61,6 +61,8 @@ export function createTestMessages(
   overrides: Partial<Message> = {},
   options: TestIdOptions = RANDOM,
 ): readonly Message[] {
+  if (typeof texts !== 'number' && !Array.isArray(texts))
+    refuseArgument('createTestMessages', 'a number, or a list of texts', texts);
   return messagesOf(texts, overrides, options);
 }
 
@@ -70,6 +72,7 @@ export function createTestMessageWithParts(
   overrides: Partial<Message> = {},
   options: TestIdOptions = RANDOM,
 ): Message {
+  if (!Array.isArray(parts)) refuseArgument('createTestMessageWithParts', 'a list of parts', parts);
   return messageWithParts(parts, overrides, options);
 }
 
@@ -80,6 +83,8 @@ export function createTextPart(text?: string, overrides?: Partial<Omit<TextPart,
 
 /** A file part with base64, bytes or a url. */
 export function createFilePart(file?: TestFile): RawPart | UrlPart {
+  if (file !== undefined && Object(file) !== file)
+    refuseArgument('createFilePart', '{ raw }, { url } or nothing', file);
   return filePart(file);
 }
 
@@ -108,11 +113,13 @@ export function createTestAuthCredentials(login: PlainCredential): PlainCredenti
 export function createTestAuthCredentials(
   given: Partial<AuthenticationInfo> | PlainCredential = {},
 ): AuthenticationInfo | PlainCredential {
+  if (Object(given) !== given) refuseArgument('createTestAuthCredentials', 'the members to change', given);
   return 'type' in given ? { ...LOGINS[given.type], ...given } : authCredentials(given);
 }
 
 /** Waits for `ms` of real time. */
-export function wait(ms: number): Promise<void> {
+export async function wait(ms: number): Promise<void> {
+  if (typeof ms !== 'number') refuseArgument('wait', 'a number of ms', ms);
   return waitOn(callerClock, ms);
 }
 
@@ -121,6 +128,7 @@ export function wait(ms: number): Promise<void> {
  * not true.
  * @throws WaitTimeoutError naming what it waited for. Its `cause` is the last error of the predicate.
  */
-export function waitFor<T>(predicate: () => T | Promise<T>, options?: WaitForOptions): Promise<T> {
+export async function waitFor<T>(predicate: () => T | Promise<T>, options?: WaitForOptions): Promise<T> {
+  if (typeof predicate !== 'function') refuseArgument('waitFor', 'a function', predicate);
   return waitForOn(callerClock, predicate, options);
 }

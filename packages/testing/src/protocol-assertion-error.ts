@@ -1,3 +1,5 @@
+import { beginAtCaller } from 'parley-a2a/kit';
+
 /** The finding of an assertion: what it expected at an event, and what came. */
 export interface AssertionFinding {
   /** The name of the assertion. */
@@ -24,5 +26,6 @@ export class ProtocolAssertionError extends Error implements AssertionFinding {
     if (eventIndex !== undefined) this.eventIndex = eventIndex;
     this.expected = expected;
     this.actual = actual;
+    beginAtCaller(this);
   }
 }

@@ -2,6 +2,7 @@ import type { Message, SendMessageResponse, StreamResponse, Task } from 'parley-
 import type { CallOptions, Client, SendInput, TaskStream } from 'parley-a2a/client';
 import { callerClock, textOf } from 'parley-a2a/kit';
 import { type IdSource, MemoryStorage, type TaskStorage, type User } from 'parley-a2a/server';
+import { agentErrorIn, noteError } from './agent-errors.js';
 import { CountingIds } from './counting-ids.js';
 import { EventCollector, TestClock } from './test-ports.js';
 import { startProcess, type TestedAgent, type TestServerOptions } from './test-process.js';
@@ -54,15 +55,25 @@ export async function testAgent(agent: TestedAgent, options: TestAgentOptions = 
     ...server
   } = options;
   const ports = { storage, clock, ids };
-  const { client, close } = await startProcess({ subject: 'testAgent', agent, options: server, user, ...ports });
+  const started = await startProcess({ subject: 'testAgent', agent, options: server, user, ...ports });
+  const { client, close, errors } = started;
   const stream = (input: SendInput, call?: CallOptions) => client.sendStreamingMessage(input, call);
   return {
     client,
     clock,
     storage,
-    send: (input, call) => client.sendMessage(input, call),
+    send: async (input, call) => {
+      const answer = await client.sendMessage(input, call);
+      if (answer.task !== undefined) noteError([answer.task], () => errors.of(answer.task.id));
+      return answer;
+    },
     stream,
-    collect: (input, call) => new EventCollector(stream(input, call)),
+    collect: (input, call) => {
+      const turn = stream(input, call);
+      const collector = new EventCollector(turn);
+      noteError([collector.events], () => errors.of(turn.taskId));
+      return collector;
+    },
     cancel: (taskId) => client.cancelTask(taskId),
     advance: (ms) => clock.advance(ms),
     settle: () => clock.settle(),
@@ -85,6 +96,11 @@ export interface AgentRun {
   readonly message: Message | undefined;
   /** The text of the answer. */
   readonly text: string;
+  /**
+   * The error that failed the task, with its stack: the agent threw it, or published an event that is not valid. The
+   * caller of an agent never sees it. Absent: there is none.
+   */
+  readonly error: unknown;
 }
 
 /**
@@ -105,9 +121,11 @@ export async function runAgent(
       collector.waitForEnd(timeoutMs === undefined ? {} : { timeoutMs }),
     );
     const [first] = events;
-    if (first === undefined) return { events, task: undefined, message: undefined, text: '' };
-    if (first.message !== undefined)
-      return { events, task: undefined, message: first.message, text: textOf(first.message) };
+    const error = agentErrorIn([events]);
+    if (first === undefined) return { events, task: undefined, message: undefined, text: '', error };
+    if (first.message !== undefined) {
+      return { events, task: undefined, message: first.message, text: textOf(first.message), error };
+    }
     const id =
       first.task !== undefined
         ? first.task.id
@@ -115,7 +133,8 @@ export async function runAgent(
           ? first.statusUpdate.taskId
           : first.artifactUpdate.taskId;
     const task = await tested.client.getTask(id);
-    return { events, task, message: undefined, text: textOf(task) };
+    noteError([task, ...events], () => error);
+    return { events, task, message: undefined, text: textOf(task), error };
   } finally {
     await tested.close();
   }

@@ -12,6 +12,7 @@ import {
   type User,
 } from 'parley-a2a/server';
 import { type InProcessHost, startInProcess } from 'parley-a2a/testing-kit';
+import { AgentErrors } from './agent-errors.js';
 import type { ManualClock } from './manual-clock.js';
 
 /** An agent as servers take it. */
@@ -38,16 +39,38 @@ export interface TestProcessOptions {
   readonly ids: IdSource;
 }
 
+/** A server in this process, and the errors of its agent. */
+export interface TestProcess extends InProcessHost {
+  readonly errors: AgentErrors;
+}
+
 /** Starts a server, and connects a client. */
-export function startProcess({ subject, agent, options, user, ...ports }: TestProcessOptions): Promise<InProcessHost> {
+export async function startProcess({
+  subject,
+  agent,
+  options,
+  user,
+  ...ports
+}: TestProcessOptions): Promise<TestProcess> {
   const { storage, clock, ids } = ports;
   // Commits that wait for others would wait for the manual clock.
   const limits = { commitDelayMs: 0, ...options.limits };
-  return startInProcess({ subject, options: { ...sourceOf(agent), ...options, limits, storage }, user, clock, ids });
+  const errors = new AgentErrors();
+  const placed = { ...sourceOf(agent), ...options, limits, storage };
+  const host = await startInProcess({
+    subject,
+    options: placed,
+    user,
+    listener: (logger) => errors.logger(logger),
+    clock,
+    ids,
+  });
+  return { ...host, errors };
 }
 
-/** The options of an agent in any form. */
+/** The options of an agent in any form. The check of the options refuses all other values. */
 function sourceOf(agent: TestedAgent): AgentOptions {
+  if (Object(agent) !== agent) return { agent: agent as PlainAgent };
   if ('agent' in agent || 'handler' in agent) return agent;
   return BY_VERB.send in agent ? { handler: agent } : { agent };
 }

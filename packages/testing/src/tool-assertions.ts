@@ -1,3 +1,4 @@
+import { refuseArgument } from 'parley-a2a/kit';
 import type { ToolCall, ToolCallState, ToolEvent } from 'parley-a2a/tools';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
@@ -35,6 +36,7 @@ export interface ToolLifecycleOptions {
  * @throws ProtocolAssertionError otherwise, and if there is no call.
  */
 export function assertToolLifecycle(events: readonly ToolEvent[], options: ToolLifecycleOptions = {}): void {
+  if (!Array.isArray(events)) refuseArgument('assertToolLifecycle', 'a list of events of tools', events);
   const { only, ends, mayBeOpen = ends === undefined ? false : undefined } = options;
   const last = new Map<string, { readonly call: ToolCall; readonly eventIndex: number }>();
   for (const [eventIndex, event] of events.entries()) {

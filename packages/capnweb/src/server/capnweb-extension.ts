@@ -303,7 +303,10 @@ class Endpoint {
       isCurrent: isCurrent(mount),
       present: (credential: InBandCredential) => {
         const place = joinCredential(credential, schemes());
-        if (place === undefined) throw new UnauthenticatedError(mount.agent.authenticator?.challenges ?? []);
+        if (place === undefined) {
+          const message = 'The credential fits no security scheme of the agent card';
+          throw new UnauthenticatedError(mount.agent.authenticator?.challenges ?? [], message);
+        }
         return place;
       },
       limits,

@@ -112,8 +112,11 @@ interface HintContext {
 function hintFor({ failure: { code }, client, thread, flags, path }: HintContext): string | undefined {
   switch (code) {
     case 'A2ACLI_ERR_CREDENTIALS_MISSING':
-    case 'A2ACLI_ERR_AUTH_FAILED':
-      return client === undefined ? undefined : credentialHint(client.card, flags);
+      return client && credentialHint(client.card, flags);
+    case 'A2ACLI_ERR_AUTH_FAILED': {
+      const ways = client && credentialHint(client.card, flags);
+      return ways && `check the credential, or get a new one; ${ways}`;
+    }
     case 'A2ACLI_ERR_TIMEOUT':
       return thread.follow;
     case 'A2ACLI_ERR_UNREACHABLE':
@@ -121,12 +124,15 @@ function hintFor({ failure: { code }, client, thread, flags, path }: HintContext
     case 'TaskNotFoundError':
       return 'the agent knows no such task, or not for this caller; --debug shows the exchange';
     case 'UnsupportedOperationError':
-      if (path === 'task subscribe') return `a task that is over cannot be followed: ${thread.follow}`;
+      if (path === 'task subscribe' && client?.card.capabilities.streaming === true)
+        return `a task that is over cannot be followed: ${thread.follow}`;
       return '--debug shows the exchange; parley card get --verbose shows what the agent offers';
     case 'ExtensionSupportRequiredError':
       return client === undefined ? undefined : extensionHint(client);
     case 'VersionNotSupportedError':
-      return `parley card get${flags} shows which versions the agent speaks; --a2a-version 0.3 asks for an old one`;
+      return flags.includes(' --a2a-version')
+        ? 'leave --a2a-version out, or name one that the card has'
+        : `parley card get${flags} shows which versions the agent speaks; --a2a-version 0.3 asks for an old one`;
     default:
       return '--debug shows the exchange';
   }

@@ -159,6 +159,20 @@ export const AGENT_COMMANDS: readonly Command[] = [
     example: 'parley auth login --client-id cli -a https://agent.example',
   },
   {
+    path: 'auth status',
+    summary: 'Show the stored logins: of all agents, or of one',
+    args: '[ref]',
+    flags: ['agent-card'],
+    example: 'parley auth status',
+  },
+  {
+    path: 'auth logout',
+    summary: 'Remove the stored login to an agent from this machine',
+    args: '[ref]',
+    flags: ['agent-card'],
+    example: 'parley auth logout https://agent.example',
+  },
+  {
     path: 'conformance',
     summary: 'Test an agent from outside, over each of its interfaces',
     flags: ['tck', 'timeout', ...AGENT],

@@ -1,9 +1,11 @@
 import type { AgentCard, OAuthFlows, SecurityScheme } from 'parley-a2a';
 import type { OAuthEndpoints } from 'parley-a2a/credentials';
+import { credentialHint } from '../agent/agent-credentials.js';
+import { agentFlags } from '../agent/agent-flags.js';
 import { agentOptions } from '../agent/agent-options.js';
 import { agentTarget } from '../agent/agent-target.js';
 import type { Invocation } from '../command-line/invocation.js';
-import { usageError } from '../failure/cli-error.js';
+import { type CliError, usageError } from '../failure/cli-error.js';
 import { loginCredentials } from '../login/login-credentials.js';
 import { type Login, LoginStore } from '../login/login-store.js';
 import type { Settings } from '../settings/settings.js';
@@ -17,7 +19,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if (typeof target !== 'string') throw usageError('auth login needs the URL of the agent, not a file or an endpoint');
   const { fetchAgentCard } = await import('parley-a2a/client');
   const card = await fetchAgentCard(target, connect);
-  const login = await loginFor(card, { settings, target });
+  const login = await loginFor(card, { settings, target, flags: agentFlags(invocation) });
   const { origin } = new URL(target);
   const scopeSource = settings.setting('scope') === undefined ? ' (the card asks for them; --scope names others)' : '';
   output.note(`Signing in at ${login.issuer}`);
@@ -52,6 +54,8 @@ export async function run(invocation: Invocation): Promise<number> {
 interface LoginWish {
   readonly settings: Settings;
   readonly target: string;
+  /** The flags that name the agent, for hints. */
+  readonly flags: string;
 }
 
 /** A scheme that takes tokens: OAuth with its flow, or OpenID Connect with its issuer. */
@@ -69,13 +73,17 @@ function offersOf(scheme: string, described: SecurityScheme): Offer[] {
   return [{ scheme, issuer: openIdConnectUrl.replace(/\/\.well-known\/openid-configuration$/, '') }];
 }
 
-async function loginFor(card: AgentCard, { settings, target }: LoginWish): Promise<Login> {
-  const clientId = settings.text('client-id');
-  if (clientId === undefined) throw usageError('--client-id names the client that the authorization server knows');
+async function loginFor(card: AgentCard, { settings, target, flags }: LoginWish): Promise<Login> {
   const wanted = settings.text('scheme');
-  const offers = Object.entries(card.securitySchemes ?? {}).flatMap(([scheme, described]) =>
-    wanted === undefined || wanted === scheme ? offersOf(scheme, described) : [],
-  );
+  const all = Object.entries(card.securitySchemes ?? {}).flatMap(([scheme, described]) => offersOf(scheme, described));
+  const offers = all.filter(({ scheme }) => wanted === undefined || wanted === scheme);
+  if (offers.length === 0) throw noLogin(card, all, { wanted, flags });
+  const clientId = settings.text('client-id');
+  if (clientId === undefined)
+    throw usageError(
+      '--client-id is missing: the id by which the authorization server knows this client',
+      'register a client there, or ask the operator of the agent for an id',
+    );
   const hasSecret = settings.setting('client-secret') !== undefined;
   const login = offers.map((offer) => loginBy(offer, clientId, hasSecret)).find((one) => one !== undefined);
   if (login === undefined) {
@@ -101,6 +109,18 @@ async function loginFor(card: AgentCard, { settings, target }: LoginWish): Promi
     );
   // The card names the issuer, and the user only the agent.
   return { ...login, trustedOrigins: [own], scopes };
+}
+
+/** Makes the error for an agent without a scheme for a login, or without the scheme that `--scheme` names. */
+function noLogin(
+  card: AgentCard,
+  offers: readonly Offer[],
+  { wanted, flags }: { readonly wanted: string | undefined; readonly flags: string },
+): CliError {
+  const names = offers.map(({ scheme }) => scheme).join(', ');
+  if (names !== '') return usageError(`the card has no scheme ${wanted} for a login`, `it has ${names}`);
+  const hint = credentialHint(card, flags) ?? 'the agent asks for no credential: call it without a login';
+  return usageError(`${card.name} takes no login: its card has no OAuth or OpenID Connect scheme`, hint);
 }
 
 /**

@@ -54,7 +54,8 @@ export function failureOf(error: unknown, { credentials = false, binding }: Call
   if (fault !== undefined) return local('A2ACLI_ERR_USAGE', String(chain[0]?.message), STORAGE_HINTS[fault]);
   const protocol = chain.find((one) => typeof one.code === 'string' && isProtocolCode(one.code));
   const network = chain.find((one) => typeof one.code === 'string' && NETWORK_CODES.test(one.code));
-  if (protocol?.code === 'UNAVAILABLE') return local('A2ACLI_ERR_UNREACHABLE', protocol.message, tlsHint(network));
+  if (protocol?.code === 'UNAVAILABLE')
+    return local('A2ACLI_ERR_UNREACHABLE', protocol.message, tlsHint(network) ?? retryHint(protocol));
   if (protocol !== undefined) return protocolFailure(protocol, { credentials, binding });
   if (network !== undefined) return unreachable(network);
   const [first] = chain;
@@ -77,9 +78,8 @@ export function storageFault(error: unknown): string | undefined {
 
 interface Thrown {
   readonly name: string;
-  /** The reason of an error about cards, credentials or storages. For cards, also the possible choices. */
+  /** The reason of an error about cards, credentials or storages. */
   readonly fault?: string;
-  readonly choices?: readonly string[];
   readonly message: string;
   readonly code?: unknown;
   readonly details?: ProtocolDetails;
@@ -110,8 +110,10 @@ function protocolFailure(error: Thrown, { credentials, binding }: CallFacts): Fa
   if (error.fault === 'missing') return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
   if (code === 'UNAUTHENTICATED' && credentials !== true)
     return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
-  if (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED')
-    return local('A2ACLI_ERR_AUTH_FAILED', message, undefined);
+  if (code === 'UNAUTHENTICATED')
+    return local('A2ACLI_ERR_AUTH_FAILED', `the agent refused the credential: ${message}`, undefined);
+  if (code === 'PERMISSION_DENIED')
+    return local('A2ACLI_ERR_AUTH_FAILED', message, credentials ? LACKS_RIGHT : undefined);
   const unnamed = error.details?.violations?.filter(({ field }) => !message.includes(field)) ?? [];
   const violations = unnamed.map(({ field, description }) => `${field}: ${description}`);
   return {
@@ -123,10 +125,9 @@ function protocolFailure(error: Thrown, { credentials, binding }: CallFacts): Fa
   };
 }
 
-function cardFailure({ message, fault, choices = [] }: Thrown): Failure {
+function cardFailure({ message, fault }: Thrown): Failure {
   if (fault === 'ambiguous') {
-    const hint = 'pick one by #<identifier> behind the reference';
-    return local('A2ACLI_ERR_USAGE', `${message}: ${choices.join(', ')}`, hint);
+    return local('A2ACLI_ERR_USAGE', message, 'the same command with #<identifier> behind the reference');
   }
   if (fault === 'unverified') {
     const hint =
@@ -138,6 +139,16 @@ function cardFailure({ message, fault, choices = [] }: Thrown): Failure {
 
 function unreachable(error: Thrown): Failure {
   return local('A2ACLI_ERR_UNREACHABLE', error.message || String(error.code), tlsHint(error));
+}
+
+const LACKS_RIGHT = 'the credential is good, but does not allow this: ask the operator of the agent for the right';
+
+/** A hint for an agent that has answered, but cannot do the call now. Undefined if there was no answer. */
+function retryHint({ name, details }: Thrown): string | undefined {
+  if (name === 'ConnectionError') return undefined;
+  const { retryAfterMs } = details ?? {};
+  const time = retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`;
+  return `the agent answered, but cannot do this now: try again ${time}`;
 }
 
 function tlsHint(error: Thrown | undefined): string | undefined {

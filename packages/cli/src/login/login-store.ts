@@ -24,6 +24,16 @@ interface Entry extends Login {
   readonly widened?: Readonly<Record<string, Tokens>>;
 }
 
+/** A login as people see it: without its tokens. */
+export interface StoredLogin extends Login {
+  /** The origin of the card. */
+  readonly agent: string;
+  /** False if the login was not finished. */
+  readonly hasToken: boolean;
+  /** The end of the token, in ms since the epoch. A token that can be renewed lives longer. */
+  readonly expiresAt?: number;
+}
+
 /** Logins by the origin of their card, in a file that only its owner can read. */
 export class LoginStore {
   readonly path: string;
@@ -35,6 +45,28 @@ export class LoginStore {
   /** Returns the login for the agent of a card at this URL. */
   find(cardUrl: string): Login | undefined {
     return this.#read()[originOf(cardUrl)];
+  }
+
+  /** Returns all logins by the origin of their card, with the end of their token in ms since the epoch. */
+  all(): readonly StoredLogin[] {
+    return Object.entries(this.#read()).map(([agent, { tokens, key: _, widened: __, ...login }]) => ({
+      agent,
+      ...login,
+      hasToken: tokens !== undefined,
+      ...(tokens?.expiresAt !== undefined && { expiresAt: tokens.expiresAt }),
+    }));
+  }
+
+  /** Returns the login for the agent of a card at this URL, if there is one. */
+  of(cardUrl: string): readonly StoredLogin[] {
+    return this.all().filter(({ agent }) => agent === originOf(cardUrl));
+  }
+
+  /** Removes the login for the agent of a card at this URL, with its tokens. Returns false if there is none. */
+  remove(cardUrl: string): boolean {
+    const { [originOf(cardUrl)]: found, ...others } = this.#read();
+    if (found !== undefined) this.#write(others);
+    return found !== undefined;
   }
 
   /** Stores a login without tokens, in place of an earlier one. */

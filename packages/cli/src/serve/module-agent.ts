@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { A2AHostOptions, AgentOptions } from 'parley-a2a/node';
+import { closest } from '../command-line/closest.js';
 import { CliError, usageError } from '../failure/cli-error.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 
@@ -29,9 +30,24 @@ export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
   if (isAgent(value)) return { agent: { agent: value } as AgentOptions };
   if (isObject(value) && 'agents' in value) return { host: value as unknown as A2AHostOptions };
   if (isObject(value) && ('agent' in value || 'handler' in value)) return { agent: value as unknown as AgentOptions };
-  throw new CliError('A2ACLI_ERR_USAGE', `${path} exports no agent`, {
-    hint: 'export a function: export const agent = (prompt) => prompt.toUpperCase()',
-  });
+  throw new CliError('A2ACLI_ERR_USAGE', `${path} exports no agent`, { hint: exportHint(loaded, value) });
+}
+
+const MEMBERS = ['agent', 'agents', 'handler', 'execute', 'run'];
+
+/** The change that makes an agent of the exports of a module. */
+function exportHint(loaded: object, value: unknown): string {
+  if (value instanceof Promise) return 'it exports a promise: await it, as in export default await makeAgent()';
+  const [name] = Object.keys(loaded).filter((one) => isAgent((loaded as Record<string, unknown>)[one]));
+  if (value === undefined && name !== undefined)
+    return `it exports ${name}: give it the name agent, as in export { ${name} as agent }`;
+  const names = isObject(value) ? Object.keys(value) : [];
+  for (const one of names) {
+    if (MEMBERS.includes(one)) return `${one} of its export must be a function`;
+    const meant = closest(one, MEMBERS);
+    if (meant !== undefined) return `its export has ${one}; did you mean ${meant}?`;
+  }
+  return 'export a function: export const agent = (prompt) => prompt.toUpperCase()';
 }
 
 async function imported(path: string, file: string): Promise<{ readonly default?: unknown; readonly agent?: unknown }> {
@@ -39,7 +55,7 @@ async function imported(path: string, file: string): Promise<{ readonly default?
     return await import(pathToFileURL(file).href);
   } catch (cause) {
     if (!(cause instanceof Error)) throw cause;
-    const hint = '--debug shows the whole trace';
+    const hint = loadHint(cause, path);
     throw new CliError(
       'A2ACLI_ERR_INTERNAL',
       `${path} cannot be loaded: ${placeOf(cause, file)}${cause.name}: ${cause.message}`,
@@ -51,9 +67,20 @@ async function imported(path: string, file: string): Promise<{ readonly default?
   }
 }
 
+function loadHint({ message, ...error }: Error, path: string): string {
+  const { code } = error as { readonly code?: unknown };
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
+    return `serve loads JavaScript and TypeScript; --exec runs any program: parley serve --exec "<program> ${path}"`;
+  const [, name] = /^Cannot find package '(@[^/']+\/[^/']+|[^/']+)/.exec(message) ?? [];
+  return code === 'ERR_MODULE_NOT_FOUND' && name !== undefined
+    ? `npm install ${name}`
+    : '--debug shows the whole trace';
+}
+
 /**
  * Returns the file and line of an error while loading. TypeScript errors begin with it. Otherwise it is the first place
- * in the stack outside of Node.js and packages. Syntax errors of JavaScript name no place, so Node.js checks the file.
+ * in the stack outside of Node.js and packages. Syntax errors of JavaScript name no place, so Node.js checks the file
+ * and those that it imports.
  */
 function placeOf({ name, stack = '' }: Error, file: string): string {
   const urls = stack.split('\n').filter((line) => line.includes('file://'));
@@ -61,9 +88,23 @@ function placeOf({ name, stack = '' }: Error, file: string): string {
   const places = urls.map((line) => line.slice(line.indexOf('file://')).split(':').slice(0, -1).join(':'));
   const own = places.find((place) => !place.includes('/node_modules/') && !place.startsWith(PACKAGE_ROOT.href));
   if (own !== undefined) return `${decodeURI(own.slice('file://'.length))}: `;
-  const checked = () => spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' }).stderr;
-  const first = firstPlace(stack) ?? (name === 'SyntaxError' ? firstPlace(checked()) : undefined);
+  const first = firstPlace(stack) ?? (name === 'SyntaxError' ? syntaxFault(file, new Set()) : undefined);
   return first === undefined ? '' : `${first}: `;
+}
+
+/** Returns the place of the syntax error in a file, or in the files that it imports by a relative path. */
+function syntaxFault(file: string, seen: Set<string>): string | undefined {
+  if (seen.has(file) || !existsSync(file)) return undefined;
+  seen.add(file);
+  const found = firstPlace(spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' }).stderr);
+  if (found !== undefined) return found;
+  for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(
+    /(?:from|import) *['"](\.{1,2}\/[^'"\n]*)['"]/g,
+  )) {
+    const inside = syntaxFault(resolve(dirname(file), specifier), seen);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
 }
 
 /** Returns the first line that is a path, a colon and a number. */
@@ -73,7 +114,8 @@ function firstPlace(text: string): string | undefined {
 }
 
 function isAgent(value: unknown): boolean {
-  return typeof value === 'function' || (isObject(value) && ('execute' in value || 'run' in value));
+  if (typeof value === 'function') return true;
+  return isObject(value) && (typeof value.execute === 'function' || typeof value.run === 'function');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -128,5 +128,5 @@ async function bindingsOf(settings: Settings): Promise<Bindings> {
 }
 
 function loggerFor(level: 'error' | 'info' | 'debug'): Logger {
-  return textLogger({ write: (line) => process.stderr.write(line), now: Date.now, level });
+  return textLogger({ level });
 }

@@ -93,6 +93,9 @@ function skillMarkup({ name, description, examples = [] }: AgentSkill): Markup {
   return html`<li><b>${name}</b> ${description}${examples.map((example) => html`<br><small>${example}</small>`)}</li>`;
 }
 
+/** The place of an id that the shell makes anew for each call. */
+const NEW_ID = 'new-id';
+
 /** A call that works as it stands: a message over the simplest binding, or else the card. */
 function curl(mount: AgentMount, card: AgentCard, base: string): string {
   const route = PROTOCOL_VERSIONS['1.0'].httpJson.routes.find(({ operation }) => operation === 'sendMessage');
@@ -101,13 +104,14 @@ function curl(mount: AgentMount, card: AgentCard, base: string): string {
   );
   if (route === undefined || place === undefined) return `curl ${quoted(`${base}${mount.cardPath}`)}`;
   const text = card.skills[0]?.examples?.[0] ?? 'Hello';
-  const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text }] };
+  const message = { messageId: NEW_ID, role: 'ROLE_USER', parts: [{ text }] };
   return [
     `curl ${quoted(`${place.url}/${route.path.join('/')}`)}`,
     ...((card.securityRequirements ?? []).length > 0 ? ["  -H 'Authorization: …'"] : []),
     "  -H 'Content-Type: application/json'",
     "  -H 'A2A-Version: 1.0'",
-    `  -d ${quoted(JSON.stringify({ message }))}`,
+    // A message that is sent again leads to the outcome of the first one.
+    `  -d ${quoted(JSON.stringify({ message })).replace(NEW_ID, `'"$(date +%s)"'`)}`,
   ].join(' \\\n');
 }
 

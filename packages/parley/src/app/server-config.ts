@@ -4,6 +4,7 @@ import { Destinations } from '../net/destinations.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { isOption } from '../options/check-options.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
 import { isSecretName } from '../telemetry/redaction.js';
 import { shownUrl } from '../telemetry/shown-url.js';
@@ -101,6 +102,7 @@ const NAMES = [
  * @throws OptionsError naming every wrong variable and every unknown `PARLEY_` variable, with what would be right.
  */
 export function readServerConfig(env: Environment, known: readonly string[] = []): ServerConfig {
+  if (Object(env) !== env) refuseArgument('readServerConfig', 'the variables of the environment', env);
   const settings = [...NAMES, ...known];
   const problems = unknownNames(env, 'PARLEY_', settings);
   const read = <T>(name: (typeof NAMES)[number], parse: (text: string) => T | undefined, right: string) => {

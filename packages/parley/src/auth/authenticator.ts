@@ -1,4 +1,4 @@
-import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
+import { NOT_ACCEPTED, PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 import type { ClientCertificate } from './client-certificate.js';
 import type { User } from './user.js';
@@ -112,7 +112,7 @@ export type KnownUser = Extract<Authentication, { readonly kind: 'user' }>;
 export function admittedUser(authenticator: Authenticator, found: Authentication): User | undefined {
   if (found.kind === 'user') {
     checkAnswer(found);
-    if (!isStorable(found.user)) throw new UnauthenticatedError(authenticator.challenges);
+    if (!isStorable(found.user)) throw new UnauthenticatedError(authenticator.challenges, NOT_ACCEPTED);
     return found.user;
   }
   if (found.kind === 'anonymous') {
@@ -120,7 +120,7 @@ export function admittedUser(authenticator: Authenticator, found: Authentication
     throw new UnauthenticatedError(authenticator.challenges);
   }
   const { challenges, missingScopes = [] } = found;
-  if (missingScopes.length === 0) throw new UnauthenticatedError(challenges ?? authenticator.challenges);
+  if (missingScopes.length === 0) throw new UnauthenticatedError(challenges ?? authenticator.challenges, NOT_ACCEPTED);
   const scope = missingScopes.join(' ');
   const message = `The credential lacks the scope ${scope}`;
   throw new PermissionDeniedError(message, challenges ?? [`Bearer error="insufficient_scope", scope="${scope}"`]);

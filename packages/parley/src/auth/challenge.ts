@@ -27,7 +27,7 @@ export function challengesWithMetadata(challenges: readonly string[], url: strin
 /** The same error, with the place of the metadata of the resource in its Bearer challenges. */
 export function refusalWithMetadata(error: A2AError, url: string): A2AError {
   if (error instanceof UnauthenticatedError)
-    return new UnauthenticatedError(challengesWithMetadata(error.challenges, url));
+    return new UnauthenticatedError(challengesWithMetadata(error.challenges, url), error.message);
   return error instanceof PermissionDeniedError
     ? new PermissionDeniedError(error.message, challengesWithMetadata(error.challenges, url))
     : error;

@@ -33,8 +33,8 @@ interface Answers {
 export function anyOf(...members: readonly Authenticator[]): Authenticator {
   return combined('anyOf', {
     members,
-    optional: members.some((one) => one.optional === true),
-    securityRequirements: members.flatMap(requirementsOf),
+    optional: members.some((one) => one?.optional === true),
+    securityRequirements: checked('anyOf', members).flatMap(requirementsOf),
     settles: ({ found }) => found.at(-1)?.kind === 'user',
     answer: ({ found, errors }) => {
       const last = found.at(-1);
@@ -70,8 +70,10 @@ export function allOf(...given: readonly Authenticator[] | readonly [...Authenti
   const isOptional = (at: number) => members[at]?.optional === true;
   return combined('allOf', {
     members,
-    optional: members.every((one) => one.optional === true),
-    securityRequirements: members.map(requirementsOf).reduce(crossed, [{ schemes: {} }]),
+    optional: members.every((one) => one?.optional === true),
+    securityRequirements: checked('allOf', members)
+      .map(requirementsOf)
+      .reduce(crossed, [{ schemes: {} }]),
     settles: ({ found }) => found.at(-1)?.kind === 'refused',
     answer: ({ found, errors }) => {
       const refusal = refusalOf(found, members);
@@ -114,9 +116,6 @@ interface Combination {
 
 function combined(title: string, combination: Combination): Authenticator {
   const { members, securityRequirements } = combination;
-  if (members.some((one) => typeof one?.authenticate !== 'function'))
-    throw new OptionsError(title, ['each argument must be an authenticator, not a list or a promise of one']);
-  if (members.length === 0) throw new OptionsError(title, ['needs at least one authenticator']);
   return {
     challenges: [...new Set(members.flatMap(({ challenges }) => challenges))],
     securitySchemes: mergedSchemes(title, members),
@@ -126,6 +125,14 @@ function combined(title: string, combination: Combination): Authenticator {
     ...(members.some((one) => one.needsClientCertificate) && { needsClientCertificate: true }),
     authenticate: (credentials) => asked(combination, credentials),
   };
+}
+
+/** The members of a combination. */
+function checked(title: string, members: readonly Authenticator[]): readonly Authenticator[] {
+  if (members.some((one) => typeof one?.authenticate !== 'function'))
+    throw new OptionsError(title, ['each argument must be an authenticator, not a list or a promise of one']);
+  if (members.length === 0) throw new OptionsError(title, ['needs at least one authenticator']);
+  return members;
 }
 
 /** Asks one member after the other. Stays synchronous while the members do. */

@@ -1,6 +1,7 @@
 import { OptionsError } from '../errors/options-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { SecurityRequirement } from '../model/security-scheme.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { Authentication, Authenticator, Credentials } from './authenticator.js';
 import type { User } from './user.js';
 
@@ -45,8 +46,10 @@ function unmetRequirement(
  */
 export function mayUseSkill(
   user: User | undefined,
-  { securityRequirements }: { readonly securityRequirements?: readonly SecurityRequirement[] },
+  skill: { readonly securityRequirements?: readonly SecurityRequirement[] },
 ): boolean {
+  if (Object(skill) !== skill) refuseArgument('mayUseSkill', 'a user and a skill of a card', skill);
+  const { securityRequirements } = skill;
   return unmetRequirement(user, securityRequirements) === undefined;
 }
 
@@ -59,7 +62,10 @@ export function requireSkill(user: User | undefined, requirements: readonly Secu
   const unmet = unmetRequirement(user, requirements);
   if (unmet === undefined) return;
   // Without challenges of its own the answer has those of the authenticator.
-  if (unmet.missingScopes.length === 0) throw new UnauthenticatedError([]);
+  if (unmet.missingScopes.length === 0) {
+    const message = user && 'The credential is of a scheme with which no skill of this agent can be used';
+    throw new UnauthenticatedError([], message);
+  }
   const scope = unmet.missingScopes.join(' ');
   const message = `The credential lacks the scope ${scope}, without which no skill of this agent can be used`;
   throw new PermissionDeniedError(message, [`Bearer error="insufficient_scope", scope="${scope}"`]);
@@ -97,6 +103,8 @@ export function requiring(
 export function requireScopes(authenticator: Authenticator, ...scopes: readonly string[]): Authenticator {
   if (scopes.length === 0 || scopes.some((scope) => typeof scope !== 'string' || scope === ''))
     throw new OptionsError('requireScopes', ['needs at least one scope, each a text and not a list']);
+  if (typeof authenticator?.authenticate !== 'function')
+    refuseArgument('requireScopes', 'an authenticator and scopes', authenticator);
   const requirements = requirementsOf(authenticator).map(({ schemes = {} }) => ({
     schemes: Object.fromEntries(
       Object.entries(schemes).map(([name, { list = [] }]) => [name, { list: [...new Set([...list, ...scopes])] }]),
@@ -113,6 +121,7 @@ export function requireScopes(authenticator: Authenticator, ...scopes: readonly 
 
 /** The authenticator with which callers without a credential are anonymous. A wrong credential is still refused. */
 export function optional(authenticator: Authenticator): Authenticator {
+  if (typeof authenticator?.authenticate !== 'function') refuseArgument('optional', 'an authenticator', authenticator);
   return derived(authenticator, {
     optional: true,
     authenticate: (credentials: Credentials) => authenticator.authenticate(credentials),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 
 /** The user of a call, as an authenticator found it. */
 export interface User {
@@ -30,6 +31,8 @@ export interface User {
  * no two different pairs have the same id.
  */
 export function userId(issuer: string, subject: string): string {
+  if (typeof issuer !== 'string' || typeof subject !== 'string')
+    refuseArgument('userId', 'an issuer and a subject, both texts', typeof issuer === 'string' ? subject : issuer);
   return `${escaped(issuer)}|${escaped(subject)}`;
 }
 

@@ -56,11 +56,11 @@ export class AgentCardResolver {
    */
   async resolve(reference: string | AgentCard | object, signal?: AbortSignal): Promise<ResolvedCard> {
     if (typeof reference !== 'string') return this.#decoded(reference, undefined);
-    const url = httpUrl(reference);
+    const url = await httpUrl(reference);
     this.#origin = originOf(url.href);
     const identifier = identifierOf(url.hash);
     url.hash = '';
-    if (!url.pathname.endsWith('.json')) return this.#wellKnown(url, identifier, signal);
+    if (!url.pathname.endsWith('.json')) return await this.#wellKnown(url, identifier, signal);
     const found = await this.#at(url.href, { identifier, signal });
     if (found !== undefined) return found;
     const { noCardAt } = await import('./card-search.js');
@@ -80,7 +80,8 @@ export class AgentCardResolver {
     const found = isNamed ? undefined : await wellKnown();
     if (found !== undefined) return found;
     const { searchCard } = await import('./card-search.js');
-    return searchCard({
+    // With `await`, the stack of an error leads to the caller.
+    return await searchCard({
       named: url.href,
       base,
       identifier,
@@ -101,7 +102,7 @@ export class AgentCardResolver {
     if (value === undefined) return undefined;
     if (!('specVersion' in value && 'entries' in value)) return this.#decoded(value, url);
     const { cardOfCatalog } = await import('./ai-catalog.js');
-    return cardOfCatalog(value, {
+    return await cardOfCatalog(value, {
       url,
       identifier,
       read: (place) => this.#read(place, signal),
@@ -142,13 +143,18 @@ export class AgentCardResolver {
   }
 }
 
-function httpUrl(reference: string): URL {
-  const url = webUrl(reference);
-  if (url !== undefined) return url;
-  throw new AgentCardError(
-    'invalid',
-    `Name an agent by an http or https URL or by its card, not by ${JSON.stringify(reference)}`,
-  );
+/**
+ * An agent as a caller names it, with the scheme that an address such as `localhost:8080` lacks.
+ * @throws AgentCardError `invalid` for anything but an address or an object.
+ */
+export async function namedAgent<Agent extends object>(agent: string | Agent): Promise<string | Agent> {
+  if (typeof agent === 'object' && agent !== null) return agent;
+  return (await httpUrl(agent)).href;
+}
+
+async function httpUrl(reference: unknown): Promise<URL> {
+  const url = webUrl(String(reference));
+  return url ?? (await import('./agent-address.js')).addressUrl(reference);
 }
 
 /** Returns the identifier of a catalog entry from a URL fragment. */

@@ -50,12 +50,13 @@ async function catalogEntry(catalog: object, search: CatalogSearch): Promise<Cat
   const names = listed.map((item) => item.identifier);
   if (first === undefined) {
     const wanted = identifier === undefined ? 'an agent' : identifier;
-    throw new AgentCardError('not-found', `The catalog at ${url} does not list ${wanted}`, names);
+    const listing = names.length === 0 ? 'It lists none' : `It lists ${names.join(', ')}`;
+    throw new AgentCardError('not-found', `The catalog at ${url} does not list ${wanted}. ${listing}`, names);
   }
   if (second === undefined) return first.entry;
   throw new AgentCardError(
     'ambiguous',
-    `The catalog at ${url} lists several agents; name one: ${names.join(', ')}`,
+    `The catalog at ${url} lists several agents: ${names.join(', ')}. Name one behind the url, as in #${names[0]}`,
     names,
   );
 }

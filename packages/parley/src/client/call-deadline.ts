@@ -1,3 +1,4 @@
+import { OptionsError } from '../errors/options-error.js';
 import type { Clock } from '../runtime/clock.js';
 
 /** The time limit of a call, for bindings that tell it to the agent. */
@@ -19,12 +20,17 @@ export interface CallDeadline {
 
 const nothing = (): void => {};
 
-/** Joins the caller's signal and a time limit in one signal. */
+/**
+ * Joins the caller's signal and a time limit in one signal.
+ * @throws OptionsError for a time limit that is none.
+ */
 export function callDeadline(
   clock: Clock,
   { signal, timeoutMs }: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined },
 ): CallDeadline {
   if (timeoutMs === undefined) return { signal, release: nothing };
+  if (!(typeof timeoutMs === 'number' && timeoutMs >= 0))
+    throw new OptionsError('Nothing was sent', ['timeoutMs must be a number from 0']);
   const controller = new AbortController();
   const endsAt = clock.monotonic() + timeoutMs;
   const timeLimit: TimeLimit = {

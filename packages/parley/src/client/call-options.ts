@@ -1,3 +1,4 @@
+import { OptionsError } from '../errors/options-error.js';
 import type { JsonObject } from '../model/json.js';
 import type { TimeLimit } from './call-deadline.js';
 
@@ -32,8 +33,19 @@ export interface ClientCallContext {
 /** Defaults for every call of a client. */
 export type CallDefaults = Pick<CallOptions, 'extensions' | 'headers'>;
 
-/** Makes the context of a call from its options and the client's defaults. */
+/** The options of all calls, then those that only some of them take. */
+const OPTIONS =
+  'signal, timeoutMs, metadata, extensions, headers, traceparent, lastEventId, until, pollMs, longestPollMs';
+const NAMES = OPTIONS.split(', ');
+
+/**
+ * Makes the context of a call from its options and the client's defaults.
+ * @throws OptionsError for an unknown option, or a time limit that is no number.
+ */
 export function clientCallContext(options: CallOptions, defaults: CallDefaults): ClientCallContext {
+  for (const name in options)
+    if (!NAMES.includes(name))
+      throw new OptionsError('Nothing was sent', [`unknown option "${name}". Calls have ${OPTIONS}`]);
   const headers: Record<string, string> = {};
   addLowered(headers, defaults.headers);
   addLowered(headers, options.headers);

@@ -74,7 +74,7 @@ async function elsewhere(search: CardSearch): Promise<ResolvedCard | undefined> 
   if (ofCatalog !== undefined) return ofCatalog;
   const top = await search.read(`${origin}/`);
   const listing = catalogOf(top, origin);
-  if (listing !== undefined) return cardOfCatalog(listing, { ...search, url: `${origin}/` });
+  if (listing !== undefined) return await cardOfCatalog(listing, { ...search, url: `${origin}/` });
   if (top === undefined || named !== `${origin}/`) return undefined;
   return (await attempt(() => search.decoded(top, named))).found;
 }

@@ -1,5 +1,6 @@
 import { STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 import { A2AError } from '../errors/a2a-error.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type {
   DeleteTaskPushNotificationConfigRequest,
@@ -102,7 +103,7 @@ export class Client implements OperationMethods {
    * Sends a message and waits for the answer (Spec §3.1.1): a message, or a task that has ended or waits for the
    * caller.
    */
-  sendMessage(input: SendInput, options: CallOptions = {}): Promise<SendMessageResponse> {
+  async sendMessage(input: SendInput, options: CallOptions = {}): Promise<SendMessageResponse> {
     return this.#unary('sendMessage', this.#sendRequest(input, options), options);
   }
 
@@ -142,12 +143,12 @@ export class Client implements OperationMethods {
   }
 
   /** Gets a task (Spec §3.1.3). */
-  getTask(request: string | Wanted<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
+  async getTask(request: string | Wanted<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
     return this.#unary('getTask', withId(request), options);
   }
 
   /** Lists tasks, newest first (Spec §3.1.4). Pass `nextPageToken` to get the next page, until it is empty. */
-  listTasks(request: Wanted<ListTasksRequest> = {}, options: CallOptions = {}): Promise<ListTasksResponse> {
+  async listTasks(request: Wanted<ListTasksRequest> = {}, options: CallOptions = {}): Promise<ListTasksResponse> {
     return this.#unary('listTasks', request, options);
   }
 
@@ -178,7 +179,7 @@ export class Client implements OperationMethods {
   }
 
   /** Registers a webhook for a task (Spec §3.1.7). */
-  createTaskPushNotificationConfig(
+  async createTaskPushNotificationConfig(
     request: Wanted<TaskPushNotificationConfig>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
@@ -186,7 +187,7 @@ export class Client implements OperationMethods {
   }
 
   /** Gets a webhook of a task (Spec §3.1.8). */
-  getTaskPushNotificationConfig(
+  async getTaskPushNotificationConfig(
     request: Wanted<GetTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
@@ -194,7 +195,7 @@ export class Client implements OperationMethods {
   }
 
   /** Lists the webhooks of a task (Spec §3.1.9). */
-  listTaskPushNotificationConfigs(
+  async listTaskPushNotificationConfigs(
     request: Wanted<ListTaskPushNotificationConfigsRequest>,
     options: CallOptions = {},
   ): Promise<ListTaskPushNotificationConfigsResponse> {
@@ -202,7 +203,7 @@ export class Client implements OperationMethods {
   }
 
   /** Deletes a webhook of a task. It is no error if there is none (Spec §3.1.10). */
-  deleteTaskPushNotificationConfig(
+  async deleteTaskPushNotificationConfig(
     request: Wanted<DeleteTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<undefined> {
@@ -391,6 +392,9 @@ function hasMessage({ history = [] }: Task, request: object): boolean {
   return history.some((message) => message.messageId === messageId);
 }
 
+/** @throws OptionsError for a request without an id. */
 function withId<Request extends { readonly id: string }>(request: string | Request): Request | { readonly id: string } {
-  return typeof request === 'string' ? { id: request } : request;
+  const wanted = typeof request === 'string' ? { id: request } : request;
+  if (typeof wanted?.id === 'string') return wanted;
+  throw new OptionsError('Nothing was sent', ['give the id of a task, or { id }']);
 }

@@ -1,5 +1,6 @@
 import { CLIENT_VERSIONS } from '../codec/client-codecs.js';
 import { A2AError } from '../errors/a2a-error.js';
+import { beginAtCaller } from '../errors/callers-stack.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { majorMinor } from '../operations/versions.js';
 import type { CallOptions } from './call-options.js';
@@ -60,7 +61,7 @@ export async function fittingClient({ card, wishes, select, client }: FurtherSea
   const fitting = select(current, wishes);
   if (fitting.length > 0) return client(card, fitting);
   const callable = card.capabilities.extendedAgentCard === true ? select(current, {}) : [];
-  if (callable.length === 0) throw new A2AError(...missingInterface(missing));
+  if (callable.length === 0) throw beginAtCaller(new A2AError(...missingInterface(missing)));
   const asking = client(card, callable);
   let extended: AgentCard;
   try {
@@ -69,12 +70,13 @@ export async function fittingClient({ card, wishes, select, client }: FurtherSea
     signal?.throwIfAborted();
     const [code, message] = missingInterface(missing);
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new A2AError(code, `${message}. Its extended card may have more, but was not read: ${reason}`, {}, { cause });
+    const told = `${message}. Its extended card may have more, but was not read: ${reason}`;
+    throw beginAtCaller(new A2AError(code, told, {}, { cause }));
   } finally {
     asking.close();
   }
   const interfaces = select(asCurrent(extended), wishes);
-  if (interfaces.length === 0) throw new A2AError(...missingInterface({ card: extended, wishes }));
+  if (interfaces.length === 0) throw beginAtCaller(new A2AError(...missingInterface({ card: extended, wishes })));
   return client(extended, interfaces);
 }
 
@@ -85,10 +87,14 @@ function missingInterface({
 }: MissingInterface): [code: 'UNSUPPORTED_OPERATION' | 'VERSION_NOT_SUPPORTED', message: string] {
   const { name, supportedInterfaces: all } = card;
   const { binding, version, bindings } = wishes;
+  if (all.length === 0) {
+    const remedy = 'Its author adds them to supportedInterfaces';
+    return ['UNSUPPORTED_OPERATION', `${name} cannot be called: its card has no interfaces. ${remedy}`];
+  }
   const wish = [binding, version].filter((part) => part !== undefined).join(' ');
   const versions = [...new Set(all.map(({ protocolVersion }) => majorMinor(protocolVersion)))];
   const spoken = 'this client speaks 1.x, 0.3 and 0.2';
-  if (versions.length > 0 && !versions.some((one) => CLIENT_VERSIONS.has(calledVersion(one))))
+  if (!versions.some((one) => CLIENT_VERSIONS.has(calledVersion(one))))
     return ['VERSION_NOT_SUPPORTED', `${name} speaks only ${shown(versions)}; ${spoken}`];
   const lacksGrpc =
     bindings === undefined && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
@@ -110,6 +116,6 @@ function missingInterface({
     version === undefined || all.some(({ protocolVersion }) => calledVersion(protocolVersion) === majorMinor(version));
   return [
     hasVersion ? 'UNSUPPORTED_OPERATION' : 'VERSION_NOT_SUPPORTED',
-    `${name} ${lacks}; its card has ${[...new Set(offered)].join(', ') || 'no interfaces'}`,
+    `${name} ${lacks}; its card has ${[...new Set(offered)].join(', ')}`,
   ];
 }

@@ -3,13 +3,18 @@ import type { Message } from '../model/message.js';
 import type { Part, TextPart } from '../model/part.js';
 import type { AskResult, SendMessageResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 
 /**
  * Returns the text of a task, an artifact or a message; `''` if there is none. Adjacent text parts of an artifact are
  * one text, because streams append one part per chunk (Spec §3.5.2). Text parts of a message, and texts around a file,
  * get lines of their own. The text of a task is that of its artifacts, or of its status message if they have no text.
+ * @throws OptionsError for anything else, such as the answer around a task.
  */
 export function textOf(content: Task | Artifact | Message): string {
+  const { status: given, parts: said } = Object(content) as { readonly status?: unknown; readonly parts?: unknown };
+  if (given === undefined && !Array.isArray(said))
+    refuseArgument('textOf', 'a task, an artifact or a message, such as answer.task', content);
   if ('status' in content) {
     const { artifacts = [], status } = content;
     // An artifact may have data only, such as the calls of tools.
@@ -30,6 +35,7 @@ export function withText(answer: SendMessageResponse): AskResult {
  * with another media type or file name stays separate. A joined part has the metadata of its first chunk.
  */
 export function joinedParts(parts: readonly Part[]): readonly Part[] {
+  if (!Array.isArray(parts)) refuseArgument('joinedParts', 'a list of parts', parts);
   const joined: Part[] = [];
   let texts: string[] = [];
   let first: TextPart | undefined;

@@ -1,3 +1,5 @@
+import { beginAtCaller } from './callers-stack.js';
+
 /** The reason why no card was found. `unverified`: no trusted key has signed the card. */
 export type AgentCardFault = 'not-found' | 'invalid' | 'ambiguous' | 'unverified';
 
@@ -12,5 +14,6 @@ export class AgentCardError extends Error {
     super(message);
     this.fault = fault;
     this.choices = choices;
+    beginAtCaller(this);
   }
 }

@@ -1,4 +1,5 @@
 import { A2AError } from './a2a-error.js';
+import { beginAtCaller } from './callers-stack.js';
 
 /** A client cannot reach the agent, or the connection broke before the answer arrived. */
 export class ConnectionError extends A2AError {
@@ -14,5 +15,6 @@ export class ConnectionError extends A2AError {
     super('UNAVAILABLE', message, {}, { cause });
     this.sent = sent;
     this.isFinal = isFinal;
+    beginAtCaller(this);
   }
 }

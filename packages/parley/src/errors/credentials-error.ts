@@ -1,4 +1,5 @@
 import { A2AError } from './a2a-error.js';
+import { beginAtCaller } from './callers-stack.js';
 
 /** The reason why a call has no credentials. */
 export type CredentialsFault =
@@ -16,5 +17,6 @@ export class CredentialsError extends A2AError {
   constructor(fault: CredentialsFault, message: string) {
     super(fault === 'unavailable' ? 'UNAVAILABLE' : 'UNAUTHENTICATED', message);
     this.fault = fault;
+    beginAtCaller(this);
   }
 }

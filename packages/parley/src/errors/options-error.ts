@@ -1,3 +1,5 @@
+import { beginAtCaller } from './callers-stack.js';
+
 /** Invalid options or settings, with every problem named. Local: thrown when an application starts, never sent. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError';
@@ -7,5 +9,6 @@ export class OptionsError extends Error {
   constructor(subject: string, problems: readonly string[]) {
     super(`${subject}: ${problems.join('; ')}`);
     this.problems = problems;
+    beginAtCaller(this);
   }
 }

@@ -1,4 +1,5 @@
 import { A2AError, type ErrorCode, type ErrorDetails } from './a2a-error.js';
+import { beginAtCaller } from './callers-stack.js';
 import {
   ContentTypeNotSupportedError,
   ExtendedAgentCardNotConfiguredError,
@@ -47,7 +48,8 @@ export interface ReceivedErrorOptions {
 export function receivedError({ code, message, details = {}, challenges = [], cause }: ReceivedErrorOptions): A2AError {
   const error = new A2AError(code, message, details, cause === undefined ? undefined : { cause });
   const [name, type] = CLASSES[code] ?? [];
-  if (name === undefined || type === undefined) return error;
+  if (name === undefined || type === undefined) return beginAtCaller(error);
   Object.setPrototypeOf(error, type.prototype);
-  return Object.assign(error, { name }, (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED') && { challenges });
+  Object.assign(error, { name }, (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED') && { challenges });
+  return beginAtCaller(error);
 }

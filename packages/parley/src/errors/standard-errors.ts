@@ -18,13 +18,16 @@ export function givenTwice(field: string): InvalidParamsError {
   return new InvalidParamsError([{ field: field.slice(0, 100), description: 'is given twice' }]);
 }
 
+/** The text for credentials that are wrong, malformed or expired, in the place of that for missing ones. */
+export const NOT_ACCEPTED = 'The credentials are not accepted: they are wrong or have expired';
+
 /** The request has no valid credentials. */
 export class UnauthenticatedError extends A2AError {
   override readonly name = 'UnauthenticatedError';
   /** HTTP challenges that a client can answer, such as `Bearer`. */
   readonly challenges: readonly string[];
-  constructor(challenges: readonly string[]) {
-    super('UNAUTHENTICATED', 'Authentication is required');
+  constructor(challenges: readonly string[], message = 'Authentication is required') {
+    super('UNAUTHENTICATED', message);
     this.challenges = challenges;
   }
 }

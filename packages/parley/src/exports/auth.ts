@@ -27,6 +27,7 @@ import {
 import { checkOptions } from '../options/check-options.js';
 import { closed } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { systemClock } from './runtime.js';
 
 export { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../auth/authenticator.js';
@@ -99,6 +100,7 @@ export class BasicUsers extends BasicUsersScheme {
  * Cloudflare Workers allow 100,000. Rejects with OptionsError for an empty password.
  */
 export async function hashPassword(password: string, options: { readonly iterations?: number } = {}): Promise<string> {
+  if (typeof password !== 'string') refuseArgument('hashPassword', 'a password as text', password);
   const { iterations } = checkOptions({ subject: 'hashPassword', schema: hashSchema, options });
   return newPasswordHash(password, { salt: random(16), ...(iterations !== undefined && { iterations }) });
 }

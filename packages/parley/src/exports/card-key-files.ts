@@ -1,6 +1,10 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { CardJwk, CardSigningOptions } from '../agent-card/signatures/card-signing-options.js';
 import { OptionsError } from '../errors/options-error.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, text } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 
 const { readFile } = process.getBuiltinModule('node:fs/promises');
 
@@ -10,6 +14,7 @@ const { readFile } = process.getBuiltinModule('node:fs/promises');
  * @throws OptionsError naming every file that holds no key.
  */
 export async function readCardKeys(paths: readonly string[]): Promise<CardJwk[]> {
+  if (!Array.isArray(paths)) refuseArgument('readCardKeys', 'a list of paths', paths);
   const problems: string[] = [];
   const keys: CardJwk[] = [];
   for (const path of paths) {
@@ -30,12 +35,16 @@ export interface SignCardOptions extends CardSigningOptions {
   readonly jwksUrl?: string;
 }
 
+const signSchema = closed({ keys: Type.Array(Type.Object({}), { minItems: 1 }), jwksUrl: Type.Optional(text) });
+
 /**
  * Signs an agent card (Spec §8.4) of any version, as a server with `cardSigning` does. Signatures that the card has are
  * replaced. Needs `jose`.
  * @throws OptionsError naming every key that cannot be used.
  */
-export async function signCard(card: object, { keys, jwksUrl = '' }: SignCardOptions): Promise<object> {
+export async function signCard(card: object, options: SignCardOptions): Promise<object> {
+  if (Object(card) !== card) refuseArgument('signCard', 'a card and its keys', card);
+  const { keys, jwksUrl = '' } = checkOptions({ subject: 'signCard', schema: signSchema, options });
   const { SignedCards } = await import('../app/signed-cards.js');
   const signer = await SignedCards.by({ keys }, jwksUrl);
   return JSON.parse(await signer.sign(JSON.stringify(card))) as object;

@@ -7,7 +7,7 @@ import { HttpJsonTransport, type HttpJsonTransportOptions } from '../bindings/ht
 import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { JsonRpcTransport, type JsonRpcTransportOptions } from '../bindings/jsonrpc/jsonrpc-transport.js';
 import { AgentCalls } from '../client/agent-calls.js';
-import { AgentCardResolver, type ResolvedCard } from '../client/agent-card-resolver.js';
+import { AgentCardResolver, namedAgent, type ResolvedCard } from '../client/agent-card-resolver.js';
 import { AgentConnection } from '../client/agent-connection.js';
 import { CachedDocuments } from '../client/cached-documents.js';
 import { callDeadline } from '../client/call-deadline.js';
@@ -125,6 +125,9 @@ const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
 const ignored = (): void => {};
 
+/** The default of options: no code that checks them is loaded. */
+const NO_OPTIONS = {};
+
 /**
  * Creates a client for an agent: by base url, url of a card, entry of a catalog, or card. A server object stands for an
  * agent of the same process. Fetches only the card. The first operation calls the agent. If the card lists no interface
@@ -135,18 +138,21 @@ const ignored = (): void => {};
  */
 export async function connect(
   agent: string | AgentCard | InProcessAgent,
-  options: ConnectOptions & InProcessPath = {},
+  options: ConnectOptions & InProcessPath = NO_OPTIONS,
 ): Promise<Client> {
-  if ([agent, ...Object.values(options)].flat().some((one) => one instanceof Promise)) {
-    const { pendingOptions } = await import('../client/pending-options.js');
-    throw pendingOptions('connect', { agent, ...options });
-  }
-  if (typeof agent === 'object' && IN_PROCESS in agent) {
-    const { card, binding } = await agent[IN_PROCESS]({ path: options.path });
+  if (URL.parse === undefined || agent instanceof Promise || options !== NO_OPTIONS)
+    (await import('./connect-options.js')).checkConnect(agent, options);
+  const named = await namedAgent(agent);
+  if (typeof named === 'object' && IN_PROCESS in named) {
+    const { card, binding } = await named[IN_PROCESS]({ path: options.path });
     // A server object needs no signature: no wire can have changed its card.
     const { signatures: _, ...rest } = options;
-    return connect(card, { ...rest, bindings: [binding] });
+    return connectTo(card, { ...rest, bindings: [binding] });
   }
+  return await connectTo(named, options);
+}
+
+async function connectTo(agent: string | AgentCard, options: ConnectOptions): Promise<Client> {
   const { logger = silentLogger, onConnection = ignored } = options;
   const runtime: ClientRuntime = {
     clock: callerClock,
@@ -167,7 +173,7 @@ export async function connect(
   const interfaces = select(offered, options);
   if (interfaces.length > 0) return client(card, interfaces);
   const { fittingClient } = await import('../client/missing-interface.js');
-  return fittingClient({ card: offered, wishes: options, select, client });
+  return await fittingClient({ card: offered, wishes: options, select, client });
 }
 
 /** Options for finding a card. */
@@ -192,7 +198,12 @@ export interface FetchCardOptions
  * The card of an agent, even if it offers no interface that this client can call.
  * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks.
  */
-export async function fetchAgentCard(agent: string | AgentCard, options: FetchCardOptions = {}): Promise<AgentCard> {
+export async function fetchAgentCard(
+  given: string | AgentCard,
+  options: FetchCardOptions = NO_OPTIONS,
+): Promise<AgentCard> {
+  if (options !== NO_OPTIONS) (await import('./connect-options.js')).checkFetchCardOptions(options);
+  const agent = await namedAgent(given);
   const decode = (document: unknown) => {
     options.onDocument?.(document);
     return decodeAgentCard(document);

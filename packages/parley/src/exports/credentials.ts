@@ -11,7 +11,9 @@ import type { AgentCard } from '../model/agent-card.js';
 import { checkOptions } from '../options/check-options.js';
 import { closed, func, type OptionSchemas, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { silentLogger } from '../telemetry/logger.js';
+import { redactor as redactorOf } from '../telemetry/redaction.js';
 import { callerClock } from './runtime.js';
 import { fetchTrusting } from './trusting-fetch.js';
 
@@ -40,14 +42,14 @@ export type {
 } from '../auth/oauth/oauth-options.js';
 export type { TokenStore, Tokens } from '../auth/oauth/tokens.js';
 export { CredentialsError, type CredentialsFault } from '../errors/credentials-error.js';
-export { isSecretName, redactor } from '../telemetry/redaction.js';
+export { isSecretName } from '../telemetry/redaction.js';
 export { shownUrl, urlSecrets } from '../telemetry/shown-url.js';
 
 /** The ports of a client. Its requests reach private addresses only at origins that the caller has named. */
 function runtimeFor(options: Pick<OAuthClientOptions, 'issuer' | 'endpoints' | 'endpointOrigins' | 'trustedOrigins'>) {
-  const { issuer, endpoints, endpointOrigins = [] } = options;
+  const { issuer, endpoints, endpointOrigins = [] } = Object(options) as typeof options;
   const named: readonly string[] = endpoints === undefined ? [] : Object.values(endpoints);
-  const { trustedOrigins = [issuer, ...endpointOrigins, ...named] } = options;
+  const { trustedOrigins = [issuer, ...endpointOrigins, ...named] } = Object(options) as typeof options;
   return { clock: callerClock, fetch: fetchTrusting(trustedOrigins) };
 }
 
@@ -92,6 +94,7 @@ export async function discoverEndpoints(
   issuer: string,
   given: DiscoverEndpointsOptions = {},
 ): Promise<OAuthEndpoints | undefined> {
+  if (typeof issuer !== 'string') refuseArgument('discoverEndpoints', 'the url of an issuer', issuer);
   const checked = checkOptions({ subject: 'discoverEndpoints', schema: discoverSchema, options: given });
   const { signal = new AbortController().signal, ...options } = checked;
   const client = { ...options, issuer, clientId: '' };
@@ -113,6 +116,8 @@ export interface CredentialedFetchOptions {
  * refuses the credentials and the provider has others, the request is repeated once.
  */
 export function credentialedFetch(provider: CredentialProvider, options: CredentialedFetchOptions): PlainFetch {
+  if (typeof provider?.credentials !== 'function')
+    refuseArgument('credentialedFetch', 'credentials, such as apiKey(key)', provider);
   const checked = checkOptions({ subject: 'credentialedFetch', schema: credentialedFetchSchema, options });
   const { card, trustedOrigins, fetch: send = (url, init) => fetch(url, init) } = checked;
   const guard = new CredentialGuard({
@@ -122,4 +127,15 @@ export function credentialedFetch(provider: CredentialProvider, options: Credent
     logger: silentLogger,
   });
   return guardedFetch(guard, send);
+}
+
+/**
+ * Makes a function that blanks out credentials in requests, headers, bodies, events and errors. It finds members of
+ * JSON and parameters by their names, credentials of HTTP by their scheme, and `secrets` anywhere, also if they are
+ * encoded. `names` are further secret names in lower case. Texts may be cut at any place.
+ * @throws OptionsError for anything but a list of secrets.
+ */
+export function redactor(secrets: readonly string[] = [], names?: ReadonlySet<string>): (text: string) => string {
+  if (!Array.isArray(secrets)) refuseArgument('redactor', 'a list of secrets', secrets);
+  return redactorOf(secrets, names);
 }

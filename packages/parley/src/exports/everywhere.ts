@@ -71,16 +71,8 @@ export type {
 export { isInterrupted, isTerminal, TASK_STATES, type TaskState } from '../model/task-state.js';
 export { type LogFields, type Logger, silentLogger } from '../telemetry/logger.js';
 export { shownLine, shownText } from '../telemetry/shown-text.js';
-export { LOG_LEVELS, type LogLevel, type TextLoggerOptions, textLogger } from '../telemetry/text-logger.js';
-export {
-  Client,
-  type ConnectOptions,
-  connect,
-  fetchAgentCard,
-  joinedParts,
-  TaskStream,
-  textOf,
-} from './client.js';
+export { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
+export { Client, type ConnectOptions, connect, fetchAgentCard, joinedParts, TaskStream, textOf } from './client.js';
 export { canCheckAddresses, type GuardedFetchOptions, guardedFetch } from './guarded-fetch.js';
 export {
   type AgentExecutor,

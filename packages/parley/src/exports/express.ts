@@ -1,12 +1,16 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { toExpress as expressOf } from '../adapters/express/to-express.js';
+import { checkHandler } from './mounted-agent.js';
 import { systemClock } from './runtime.js';
 import type { AgentHandler } from './server.js';
 
 /**
  * An agent as middleware of Express 5: `app.use('/agents/echo', toExpress(handler))`. It answers everything below its
  * path, with or without a body parser before it.
+ * @throws OptionsError for anything but an agent of `createAgentHandler`.
  */
-export function toExpress({ exchange, logger, limitReached }: AgentHandler): [RequestHandler, ErrorRequestHandler] {
+export function toExpress(handler: AgentHandler): [RequestHandler, ErrorRequestHandler] {
+  checkHandler('toExpress', handler);
+  const { exchange, logger, limitReached } = handler;
   return expressOf({ exchange, logger, limitReached, clock: systemClock });
 }

@@ -1,5 +1,6 @@
 import { type HonoContext, toHono as honoOf } from '../adapters/hono/to-hono.js';
 import { OptionsError } from '../errors/options-error.js';
+import { checkHandler } from './mounted-agent.js';
 import { systemClock } from './runtime.js';
 import type { AgentHandler } from './server.js';
 
@@ -10,11 +11,11 @@ export type { HonoContext } from '../adapters/hono/to-hono.js';
  * it is used under. The `url` of the agent ends with that path.
  * @throws OptionsError if the agent has no `url`.
  */
-export function toHono({
-  exchange,
-  url,
-  limitReached,
-}: Pick<AgentHandler, 'exchange' | 'url' | 'limitReached'>): (context: HonoContext) => Promise<Response> {
+export function toHono(
+  handler: Pick<AgentHandler, 'exchange' | 'url' | 'limitReached'>,
+): (context: HonoContext) => Promise<Response> {
+  checkHandler('toHono', handler);
+  const { exchange, url, limitReached } = handler;
   if (url === undefined) {
     throw new OptionsError('toHono', ['the agent needs a url, such as "https://example.com/agents/echo"']);
   }

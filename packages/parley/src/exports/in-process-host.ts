@@ -8,9 +8,10 @@ import { IN_PROCESS } from '../bindings/in-process/in-process-agent.js';
 import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
-import { silentLogger } from '../telemetry/logger.js';
+import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { connect } from './client.js';
 import { hostSetup } from './host-setup.js';
+import { checkPlatform } from './platform.js';
 import type { AgentHandlerOptions } from './server.js';
 
 /** A server in this process, without a socket, and a client of its agent. */
@@ -26,6 +27,8 @@ export interface InProcessHostOptions {
   readonly options: AgentHandlerOptions;
   /** The user of every call. Absent: as the authenticator of the agent decides. */
   readonly user: User | undefined;
+  /** Hears what the logger of the options hears, and passes it on. */
+  readonly listener: (logger: Logger) => Logger;
   readonly clock: Clock;
   readonly ids: IdSource;
 }
@@ -35,11 +38,14 @@ export interface InProcessHostOptions {
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export async function startInProcess(setup: InProcessHostOptions): Promise<InProcessHost> {
-  const { subject, options, user, clock, ids } = setup;
+  const { subject, options, user, listener, clock, ids } = setup;
+  checkPlatform(subject);
   checkPlacedAgent({ subject, schemas: hostSchemas, options });
-  const { path = '/' } = options;
+  const { path = '/', logger = silentLogger } = options;
   const defaults = { logger: silentLogger, operates: false, compressor: webCompressor };
-  const { host: parts, rule, inProcess } = hostSetup({ subject, agents: { [path]: options }, options, defaults });
+  const agents = { [path]: options };
+  const heard = { ...options, logger: listener(logger) };
+  const { host: parts, rule, inProcess } = hostSetup({ subject, agents, options: heard, defaults });
   const baseUrl: BaseUrlRule = { ...rule, bound: () => undefined };
   const streams = new OpenStreams();
   const host = new AgentHost({

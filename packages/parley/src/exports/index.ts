@@ -12,4 +12,5 @@ export {
   readServerConfig,
   type ServerConfig,
 } from './node.js';
+export { type TextLoggerOptions, textLogger } from './stderr-logger.js';
 export { openStorage } from './storage.js';

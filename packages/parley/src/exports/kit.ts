@@ -13,6 +13,7 @@ export { joinedParts, textOf } from '../client/text-of.js';
 export { decodeType } from '../codec/v1_0/decode-type.js';
 export { A2AError } from '../errors/a2a-error.js';
 export { CacheError } from '../errors/cache-error.js';
+export { beginAtCaller } from '../errors/callers-stack.js';
 export { ConnectionError } from '../errors/connection-error.js';
 export { CredentialsError } from '../errors/credentials-error.js';
 export { OptionsError } from '../errors/options-error.js';
@@ -51,6 +52,7 @@ export {
   withMethod,
 } from '../options/option-schemas.js';
 export * as Type from '../options/option-types.js';
+export { refuseArgument } from '../options/refuse-argument.js';
 export { toBase64 } from '../runtime/base64-bytes.js';
 export { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 export { ignoreRejection } from '../runtime/settled.js';
@@ -70,6 +72,7 @@ export { silentLogger } from '../telemetry/logger.js';
 export { withoutSecretFields, withoutSecrets } from '../telemetry/redaction.js';
 export { shownText } from '../telemetry/shown-text.js';
 export { steadyLogger } from '../telemetry/steady-logger.js';
+export { LOG_LEVELS } from '../telemetry/text-logger.js';
 export { type AnswerReading, choicesOf, fieldsOf, fieldValue, readAnswer, readText } from '../tools/answer-reading.js';
 export { askedIn, decidedCalls, isExpired, refusalOf, waitingCalls } from '../tools/approval-decisions.js';
 export { guardTurn } from '../tools/guarded-events.js';

@@ -8,8 +8,8 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function listening(options: A2AServerOptions = {}) {
-  const server = createA2AServer({ logger: silentLogger, ...options } as A2AServerOptions);
+async function listening(options: A2AServerOptions) {
+  const server = createA2AServer({ logger: silentLogger, ...options });
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
   return { server, client: await connect(url) };
@@ -23,14 +23,6 @@ const stateOf = (event: StreamResponse | undefined) =>
     : event && event.statusUpdate !== undefined
       ? event.statusUpdate.status.state
       : '';
-
-it('a server without an agent says that it has none yet', async () => {
-  const { server, client } = await listening();
-  expect(server.agentCard).toMatchObject({ name: 'A2A Agent', version: '1.0.0' });
-  expect(await client.sendMessage({ message: said('hello') })).toMatchObject({
-    message: { parts: [{ text: expect.stringMatching(/^This server has no agent yet/) }] },
-  });
-});
 
 describe('the tasks of a server, for its own application', () => {
   it('are counted, listed, changed and cleared', async () => {
@@ -159,7 +151,10 @@ describe('a task store of the application', () => {
   it('stands in the place of a storage, not beside it', async () => {
     const { store } = mapStore();
     const storage = { accept() {} } as never;
-    expect(() => createA2AServer({ storage, taskStore: store })).toThrow('needs either storage or taskStore, not both');
-    expect(() => createA2AServer({ taskStore: {} as TaskStore })).toThrow('taskStore: needs a method update');
+    const agent = (prompt: string) => prompt;
+    expect(() => createA2AServer({ agent, storage, taskStore: store })).toThrow(
+      'needs either storage or taskStore, not both',
+    );
+    expect(() => createA2AServer({ agent, taskStore: {} as TaskStore })).toThrow('taskStore: needs a method update');
   });
 });

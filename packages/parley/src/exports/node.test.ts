@@ -223,7 +223,7 @@ describe('options', () => {
       { agents: { '/a': { agent: echo, id: '/b' }, '/b': { agent: echo } } },
       /the agent at \/b has the id "\/b" of another one/,
     ],
-    ['an agent that is none', { agents: { '/a': {} } }, /the agent at \/a needs either agent or handler/],
+    ['an agent that is none', { agents: { '/a': {} } }, /the agent at \/a needs an agent: a function, such as/],
     ['an odd proxy', { agents: { '/a': { agent: echo } }, trustProxy: ['proxy'] }, /"proxy" must be an IP address/],
     ['odd times', { agents: { '/a': { agent: echo } }, http: { stallMs: 0 } }, /http\.stallMs/],
   ])('with %s are refused by name', (_, options, problem) => {

@@ -13,7 +13,7 @@ import { consoleExtension } from '../app/console/console-extension.js';
 import type { ConsolePackage } from '../app/console/console-files.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { openApiExtension } from '../app/openapi/openapi-extension.js';
-import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
+import type { AgentOptions } from '../app/options/agent-options.js';
 import type { AgentsByPath } from '../app/options/agents-by-path.js';
 import { checkHost, checkPlacedAgent, type MountOptions } from '../app/options/host-options.js';
 import { type ServerOptions, serverSchemas } from '../app/options/server-options.js';
@@ -25,14 +25,18 @@ import { ReadThrough } from '../cache/read-through.js';
 import { missingPackage } from '../errors/missing-package.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed, flag, nonEmpty, positive } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
-import type { AgentExecutor } from '../server/agent-executor.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import type { OwnerQuery } from '../store/owner-query.js';
 import type { ErasedCounts, EraseOwnerOptions } from '../user-data/erase-owner.js';
 import type { ExportedCounts } from '../user-data/export-owner.js';
 import type { OwnerCounts, OwnerDataOptions } from '../user-data/owner-data.js';
+import { checkOwnerOptions } from '../user-data/owner-options.js';
 import { hostSetup } from './host-setup.js';
+import { checkPlatform } from './platform.js';
 import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
@@ -70,14 +74,8 @@ export type { OwnerCounts } from '../user-data/owner-data.js';
 export { readCardKeys, type SignCardOptions, signCard } from './card-key-files.js';
 export { apiKeysFile, basicUsersFile, type CredentialOptions, credentialAuthenticator } from './credential-files.js';
 
-/** One agent and its server. Without an agent the server tells its callers that it has none yet. */
-export type A2AServerOptions = (AgentOptions | AgentlessOptions) & MountOptions & ServerOptions;
-
-/** The options of a server whose agent is not written yet. */
-export interface AgentlessOptions extends ServedAgentOptions {
-  readonly agent?: never;
-  readonly handler?: never;
-}
+/** One agent and its server. */
+export type A2AServerOptions = AgentOptions & MountOptions & ServerOptions;
 
 /** Several agents behind one server. */
 export interface A2AHostOptions extends ServerOptions {
@@ -148,11 +146,20 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'interfaces' | '
   tasksOf(owner: TaskOwner): ServedTasks;
 }
 
+const auditSchema = closed({
+  path: nonEmpty,
+  required: Type.Optional(flag),
+  rotateBytes: Type.Optional(positive),
+  waitingBytes: Type.Optional(positive),
+  reopenAtSighup: Type.Optional(flag),
+});
+
 /**
  * Opens an audit log in a file with one JSON object per line. Close it after the server.
- * @throws Error if the file cannot be opened.
+ * @throws OptionsError naming every option that is unknown or wrong. Error if the file cannot be opened.
  */
 export async function openAuditFile(options: Omit<FileAuditLogOptions, 'clock'>): Promise<FileAuditLog> {
+  checkOptions({ subject: 'openAuditFile', schema: auditSchema, options });
   const log = new FileAuditLog({ ...options, clock: systemClock });
   await log.open();
   return log;
@@ -164,25 +171,18 @@ export async function openAuditFile(options: Omit<FileAuditLogOptions, 'clock'>)
  * @throws OptionsError if the place is taken; StorageError if the storage fails.
  */
 export async function exportOwner(options: Omit<ExportOwnerOptions, 'clock' | 'ids'>): Promise<ExportedCounts> {
+  checkOwnerOptions('exportOwner', options);
   const { exportOwnerTo } = await import('../adapters/node/owner-export.js');
   return exportOwnerTo({ ...options, clock: systemClock, ids: systemIds });
 }
-
-/** The agent of a server whose author has not given it one yet. */
-const noAgentYet: AgentExecutor = {
-  replies: 'either',
-  async execute(_context, events) {
-    await events.message('This server has no agent yet. Its author gives it one with createA2AServer({ agent }).');
-  },
-};
 
 /**
  * A server of one agent, complete with its card, both HTTP bindings, streaming, and tasks in memory or the storage
  * given.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
-export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
-  const options = hasAgent(given) ? given : { ...given, agent: noAgentYet };
+export function createA2AServer(options: A2AServerOptions): A2AServer {
+  checkPlatform('createA2AServer');
   checkPlacedAgent({ subject: 'createA2AServer', schemas: serverSchemas, options });
   const { path = '/' } = options;
   const { server, ...parts } = serverOf('createA2AServer', { [path]: options }, options);
@@ -207,15 +207,12 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
   };
 }
 
-function hasAgent(options: A2AServerOptions): options is AgentOptions & MountOptions & ServerOptions {
-  return options.agent !== undefined || options.handler !== undefined;
-}
-
 /**
  * A server of several agents, each under its path with its own card and tasks; `GET /` lists them.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AHost(options: A2AHostOptions): A2AHost {
+  checkPlatform('createA2AHost');
   checkHost({ subject: 'createA2AHost', schemas: serverSchemas, options });
   const { server, ...parts } = serverOf('createA2AHost', options.agents, options);
   return {

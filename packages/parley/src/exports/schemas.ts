@@ -2,6 +2,9 @@ import type { HostExtension } from '../app/host-extension.js';
 import { SchemasExtension } from '../app/schemas-extension.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentExtension } from '../model/agent-card.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import {
   type DataSchemas as CompiledSchemas,
   type ExtensionSchemas,
@@ -45,6 +48,16 @@ export interface AgentSchemasOptions extends DataSchemas {
 }
 
 const TIMEOUT_MS = 5_000;
+const some = Type.Optional(Type.Unknown());
+/** The names of the options. Their values are checked apart, each with its place. */
+const optionsSchema = closed({
+  agent: some,
+  input: some,
+  output: some,
+  skills: some,
+  extensions: some,
+  timeoutMs: some,
+});
 
 /**
  * Schemas for the data and the metadata of an agent. Given in the option `schemas` of a server. A schema is a JSON
@@ -52,6 +65,7 @@ const TIMEOUT_MS = 5_000;
  * @throws OptionsError naming every schema that is wrong itself, or that could take unbounded time.
  */
 export function agentSchemas(options: AgentSchemasOptions): HostExtension {
+  checkOptions({ subject: 'agentSchemas', schema: optionsSchema, options });
   const problems: string[] = [];
   const compiled = (place: string, schema: DataSchema | undefined): CompiledSchema | undefined => {
     if (schema === undefined) return undefined;

@@ -333,8 +333,8 @@ describe('options', () => {
     ['an extension with a comma', { extensions: [{ uri: 'a,b' }] }, /extensions\[0\]\.uri: must be a URI/],
     ['an odd version', { versionWhenAbsent: '1' }, /versionWhenAbsent: must be Major\.Minor/],
     ['an odd storage', { storage: {} }, /storage: needs a method accept/],
-    ['agent and handler', { handler: { sendMessage() {} } }, /needs either agent or handler/],
-    ['neither', { agent: undefined }, /needs either agent or handler/],
+    ['agent and handler', { handler: { sendMessage() {} } }, /has an agent and a handler: give one/],
+    ['neither', { agent: undefined }, /needs an agent: a function, such as/],
     ['an extended card for nobody', { extendedAgentCard: () => undefined }, /extendedAgentCard needs an authenticator/],
   ];
 

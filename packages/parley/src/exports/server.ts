@@ -11,11 +11,13 @@ import type { Exchange } from '../bindings/http/exchange.js';
 import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import { hostSetup } from './host-setup.js';
+import { checkPlatform } from './platform.js';
 import { systemClock } from './runtime.js';
 
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
@@ -134,6 +136,7 @@ export interface AgentHandler extends InProcessAgent {
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
+  checkPlatform('createAgentHandler');
   checkPlacedAgent({ subject: 'createAgentHandler', schemas: hostSchemas, options });
   const { path = '/', url } = options;
   const defaults = { logger: silentLogger, operates: false, compressor: webCompressor };
@@ -197,6 +200,8 @@ export interface InProcessOptions {
  * server object can name a user, so never take the user from a request unchecked.
  */
 export function inProcess(server: InProcessAgent, { path, user }: InProcessOptions = {}): InProcessAgent {
+  if (Object(server)[IN_PROCESS] === undefined)
+    refuseArgument('inProcess', 'a server object, such as that of createA2AServer()', server);
   return {
     [IN_PROCESS]: (place) => server[IN_PROCESS]({ path: path ?? place.path, user: user ?? place.user }),
   };
@@ -210,6 +215,7 @@ export function toFetch(
   exchange: Exchange,
   limitReached: AgentHandler['limitReached'] = () => {},
 ): AgentHandler['fetch'] {
+  if (typeof exchange !== 'function') refuseArgument('toFetch', 'an exchange, such as handler.exchange', exchange);
   return fetchOf({ exchange, limitReached, clock: systemClock });
 }
 

@@ -1,3 +1,6 @@
+import { checkOptions } from '../options/check-options.js';
+import { closed, nonEmpty, positive, withMethod } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { steadyLogger } from '../telemetry/steady-logger.js';
@@ -19,16 +22,20 @@ export interface OpenSqliteOptions {
   readonly logger?: Logger;
 }
 
+const schema = closed({
+  path: nonEmpty,
+  durability: Type.Optional(Type.String({ enum: ['power-loss', 'process'] })),
+  eventLogBytes: Type.Optional(positive),
+  logger: Type.Optional(withMethod('error')),
+});
+
 /**
  * Opens a SQLite storage; one server process at a time can have it.
- * @throws StorageError naming the file if it cannot be used.
+ * @throws OptionsError naming every option that is wrong. StorageError naming the file if it cannot be used.
  */
-export function openSqliteStorage({
-  path,
-  durability,
-  eventLogBytes,
-  logger = stderrLogger,
-}: OpenSqliteOptions): Promise<SqliteStorage> {
+export async function openSqliteStorage(options: OpenSqliteOptions): Promise<SqliteStorage> {
+  const checked = checkOptions({ subject: 'openSqliteStorage', schema, options });
+  const { path, durability, eventLogBytes, logger = stderrLogger } = checked;
   return SqliteStorage.open({
     path,
     clock: systemClock,

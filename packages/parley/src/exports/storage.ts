@@ -1,3 +1,4 @@
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { CopiedCounts } from '../store/copy-tasks.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
@@ -105,6 +106,7 @@ export async function openStorage(
   url: string,
   { backends = [], ...options }: OpenStorageOptions = {},
 ): Promise<TaskStorage> {
+  if (typeof url !== 'string') refuseArgument('openStorage', 'a url, such as sqlite:./data/parley.db', url);
   const backend = backendOf(url, backends);
   if (backend !== undefined) return backend.open(url, options);
   const database = parseDatabaseUrl(url);
@@ -118,6 +120,9 @@ export async function openStorage(
 
 /** Copies the tasks of one database into another one. See `CopyStorageOptions`. */
 export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCounts> {
+  const { from, to } = Object(options) as CopyStorageOptions;
+  if (typeof from !== 'string' || typeof to !== 'string')
+    refuseArgument('copyStorage', 'two database urls as { from, to }', options);
   const { copyStorage: copy } = await import('./copy-storage.js');
   return copy(options);
 }
@@ -128,12 +133,16 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
  * @throws StorageError if something cannot be erased. Repeat the call: it goes on.
  */
 export async function eraseOwner(options: Omit<EraseOwnerOptions, 'clock' | 'ids'>): Promise<ErasedCounts> {
+  const { checkOwnerOptions } = await import('../user-data/owner-options.js');
+  checkOwnerOptions('eraseOwner', options);
   const { eraseOwner: erase } = await import('../user-data/erase-owner.js');
   return erase({ ...options, clock: systemClock, ids: systemIds });
 }
 
 /** Counts what `eraseOwner` would erase. Changes nothing. */
 export async function countOwner(options: Omit<OwnerDataOptions, 'clock' | 'ids' | 'audit'>): Promise<OwnerCounts> {
+  const { checkOwnerOptions } = await import('../user-data/owner-options.js');
+  checkOwnerOptions('countOwner', options);
   const { countOwner: count } = await import('../user-data/owner-data.js');
   return count({ ...options, clock: systemClock, ids: systemIds });
 }
@@ -144,6 +153,8 @@ export interface TaskAccess extends Partial<Scope> {
 }
 
 /** The tasks of one scope, for an application's own code. */
-export function scopedTasks({ storage, agent = '/', tenant = '', owner = null }: TaskAccess): ScopedTasks {
+export function scopedTasks(access: TaskAccess): ScopedTasks {
+  if (Object(Object(access).storage).accept === undefined) refuseArgument('scopedTasks', '{ storage }', access);
+  const { storage, agent = '/', tenant = '', owner = null } = access;
   return new ScopedTasks({ storage, scope: { agent, tenant, owner }, clock: systemClock, ids: systemIds });
 }

@@ -1,4 +1,5 @@
 import { OptionsError } from '../errors/options-error.js';
+import { textLogger as textLoggerOf } from '../telemetry/text-logger.js';
 import type * as node from './index.js';
 
 export * from './everywhere.js';
@@ -8,6 +9,12 @@ export const createA2AServer: typeof node.createA2AServer = () => refuse('create
 export const createA2AHost: typeof node.createA2AHost = () => refuse('createA2AHost');
 export const readServerConfig: typeof node.readServerConfig = () => refuse('readServerConfig');
 export const openStorage: typeof node.openStorage = async () => refuse('openStorage');
+
+/** Here no place for lines is known, so `write` is needed. */
+export const textLogger: typeof node.textLogger = ({ write, now = Date.now, level = 'info' } = {}) => {
+  if (write === undefined) throw new OptionsError('textLogger', ['write: give a function that takes a line']);
+  return textLoggerOf({ write, now, level });
+};
 
 function refuse(name: string): never {
   throw new OptionsError(name, ['needs Node.js, Deno or Bun. Use createAgentHandler here']);

@@ -92,7 +92,7 @@ describe('options', () => {
 
   it('are refused with all their problems at once, and as a whole', () => {
     expect(problems({ level: 0, hosts: [1], x: 1 })).toHaveLength(3);
-    expect(problems(undefined)).toEqual(['must be an object']);
+    expect(problems(undefined)).toEqual(['takes an object of options, not undefined']);
   });
 
   it('that are missing are named by the message of their schema', () => {

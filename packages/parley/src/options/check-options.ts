@@ -1,5 +1,6 @@
 import { OptionsError } from '../errors/options-error.js';
 import { closestName } from '../model/closest-name.js';
+import { kindOf } from '../model/kind-of.js';
 import type { TObject, TSchema } from './option-types.js';
 
 /** Options, their schema, and the function that takes them. */
@@ -33,7 +34,7 @@ export function isOption(schema: TSchema, value: unknown): boolean {
 
 /** The problems of a value at a place such as `skills[0].name`; the options themselves have the place "". */
 function problemsOf(schema: TSchema, value: unknown, place = ''): string[] {
-  const fault = value instanceof Promise ? 'is a promise: await it' : formFault(schema, value);
+  const fault = value instanceof Promise ? 'is a promise: await it' : formFault(schema, value, place === '');
   const form = fault === undefined ? undefined : objectForm(schema, value);
   if (form !== undefined) return problemsOf(form, value, place);
   if (fault !== undefined) return [at(place, schema.message ?? fault)];
@@ -48,7 +49,7 @@ function at(place: string, fault: string): string {
 }
 
 /** The fault of the value itself, without its items and members. */
-function formFault(schema: TSchema, value: unknown): string | undefined {
+function formFault(schema: TSchema, value: unknown, isWhole: boolean): string | undefined {
   if (schema.anyOf !== undefined) {
     return schema.anyOf.some((form) => problemsOf(form, value).length === 0) ? undefined : 'has the wrong form';
   }
@@ -66,7 +67,8 @@ function formFault(schema: TSchema, value: unknown): string | undefined {
       if (!Array.isArray(value)) return 'must be a list';
       return value.length < (schema.minItems ?? 0) ? 'must not be empty' : undefined;
     case 'object':
-      return isObject(value) ? undefined : 'must be an object';
+      if (isObject(value)) return undefined;
+      return isWhole ? `takes an object of options, not ${kindOf(value)}` : 'must be an object';
     case undefined:
       return undefined;
   }

@@ -1,4 +1,7 @@
+import { isObject } from '../model/json.js';
+import { kindOf } from '../model/kind-of.js';
 import type { Part } from '../model/part.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { SETTLED } from '../runtime/settled.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { type EventQueue, MORE_FOLLOWS } from './event-queue.js';
@@ -28,29 +31,46 @@ export interface PromptRunner {
  * function or its model throws.
  */
 export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
+  if (typeof source !== 'function' && typeof source?.run !== 'function')
+    refuseArgument('agent', 'a function, or an object with a method run', source);
   const run: PromptFunction = typeof source === 'function' ? source : (prompt, context) => source.run(prompt, context);
+  let isTold = false;
+  const endOf = (hasAnswer: boolean): undefined => {
+    if (hasAnswer || isTold) return undefined;
+    isTold = true;
+    return NO_ANSWER as unknown as undefined;
+  };
   return {
     async execute(context, events) {
       events.working();
       const result = await run(context.text, context);
       const answer = isModelStream(result) ? await modelText(result, context) : result;
       if (isAsyncIterable(answer)) {
+        const pieces = await stream(answer, context, events);
         // An incomplete answer must not complete the task. The engine ends the task, with the reason of the abort.
-        if (!(await stream(answer, context, events))) return;
-      } else if (answer !== undefined && !isEmptyList(answer)) {
+        if (pieces === undefined) return;
+        await events.complete();
+        return endOf(pieces > 0);
+      }
+      if (answer !== undefined && !isEmptyList(answer)) {
+        if (typeof answer !== 'string') checkAnswer(answer, 'returned');
         await events.artifact(answer, { name: 'response' });
       }
       await events.complete();
+      return endOf(answer !== undefined);
     },
   };
 }
 
-/** Resolves to true if the agent finished its answer before an abort. */
+/** The end of the first turn of a function that gave no answer at all: the engine warns its author. */
+export const NO_ANSWER: unique symbol = Symbol('no answer');
+
+/** Resolves to the number of pieces, if the agent finished its answer before an abort. */
 async function stream(
   pieces: AsyncIterable<string | Part>,
   { signal }: RequestContext,
   events: EventQueue,
-): Promise<boolean> {
+): Promise<number | undefined> {
   let artifactId: string | undefined;
   const say = (content: string | Part): Promise<void> => {
     if (artifactId !== undefined) return events.append(artifactId, content);
@@ -60,9 +80,12 @@ async function stream(
   };
   // A piece may end in the middle of a surrogate pair. The first half waits for the second.
   let half = '';
+  let count = 0;
   for await (const piece of pieces) {
     // Leaving the loop ends the generator too, so that a canceled task leaves nothing running.
-    if (signal.aborted) return false;
+    if (signal.aborted) return undefined;
+    if (typeof piece !== 'string') checkAnswer(piece, 'yielded');
+    count += 1;
     let content = piece;
     if (half !== '' && typeof piece !== 'string') await say(half);
     else if (half !== '' || (typeof piece === 'string' && endsInHalf(piece))) {
@@ -76,7 +99,7 @@ async function stream(
     if (room !== SETTLED) await room;
   }
   if (half !== '') await say(half);
-  return !signal.aborted;
+  return signal.aborted ? undefined : count;
 }
 
 /** True if a text ends with the first half of a surrogate pair. */
@@ -86,6 +109,21 @@ function endsInHalf(text: string): boolean {
 
 function isAsyncIterable(value: Answer | AsyncIterable<string | Part>): value is AsyncIterable<string | Part> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+/** @throws TypeError for a value that is neither a part nor, as a whole answer, a list of parts. */
+function checkAnswer(value: unknown, verb: 'returned' | 'yielded'): void {
+  const isParts = verb === 'returned' && Array.isArray(value);
+  if (isParts ? value.every(isPart) : isPart(value)) return;
+  if (isObject(value) && Symbol.iterator in value)
+    throw new TypeError(`The agent ${verb} a generator that is not async. Write it as async function*`);
+  const remedy = verb === 'yielded' ? 'Yield' : 'Return';
+  const fault = `The agent ${verb} ${kindOf(value)}`;
+  throw new TypeError(`${fault}. ${remedy} a text or a part, such as { data: value } for JSON`);
+}
+
+function isPart(value: unknown): boolean {
+  return isObject(value) && ('text' in value || 'data' in value || 'raw' in value || 'url' in value);
 }
 
 function isEmptyList(value: Answer): boolean {

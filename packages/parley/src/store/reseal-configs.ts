@@ -1,4 +1,5 @@
 import { SecretError } from '../errors/secret-error.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import type { DeliveryKey, PlacedPushConfig } from './push-storage.js';
 import { changedSecrets } from './sealed-configs.js';
@@ -34,10 +35,9 @@ const ATTEMPTS = 5;
  * @param storage The storage itself, without encryption around it.
  * @throws OptionsError naming the position of every text that is no key.
  */
-export async function resealConfigs(
-  storage: TaskStorage,
-  { keys, dryRun = false }: ResealOptions,
-): Promise<ResealedCounts> {
+export async function resealConfigs(storage: TaskStorage, options: ResealOptions): Promise<ResealedCounts> {
+  if (Object(storage).push === undefined) refuseArgument('resealConfigs', 'a storage and { keys }', storage);
+  const { keys, dryRun = false } = options;
   const box = new SecretBox(keys);
   const counts = { current: 0, resealed: 0, old: 0, unreadable: 0 };
   let cursor: string | undefined;

@@ -1,3 +1,4 @@
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { EventQueue } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
@@ -19,6 +20,9 @@ export async function runTools(
   body: (run: ToolRun) => Promise<void> | void,
   options: ToolRunOptions = {},
 ): Promise<void> {
+  if (Object(context).message === undefined)
+    refuseArgument('runTools', 'the context and the events of a turn, tools and a function', context);
+  checkTools('runTools', tools, body);
   const run = new ToolRun({ context, events, tools, options });
   try {
     if (!run.isStray) await body(run);
@@ -49,9 +53,15 @@ export function toolAgent(
   body: (run: ToolRun, turn: ToolTurn) => Promise<void> | void,
   options: ToolRunOptions = {},
 ): AgentExecutor {
+  checkTools('toolAgent', tools, body);
   return {
     resumable: true,
     extensions: [TOOLS_CARD_EXTENSION],
     execute: (context, events) => runTools(context, events, tools, (run) => body(run, { context, events }), options),
   };
+}
+
+function checkTools(subject: string, tools: unknown, body: unknown): void {
+  if (typeof Object(tools).list !== 'function') refuseArgument(subject, 'a ToolRegistry', tools);
+  if (typeof body !== 'function') refuseArgument(subject, 'a function that runs the tools', body);
 }

@@ -2,6 +2,7 @@ import { isObject, type JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { Task } from '../model/task.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { controlPart } from '../server/own-part.js';
 import { isNo, isReasonedNo, isYes } from './answer-reading.js';
 import { TOOLS_EXTENSION } from './tool-records.js';
@@ -63,6 +64,7 @@ export function approvalQuestion(
 
 /** The calls of a task that wait for an answer. Empty if the task does not wait for one. */
 export function toolApprovals(task: Pick<Task, 'status'>): readonly ToolApproval[] {
+  if (Object(task).status === undefined) refuseArgument('toolApprovals', 'a task, such as answer.task', task);
   const { state, message } = task.status;
   if (state !== 'TASK_STATE_INPUT_REQUIRED') return [];
   return approvalsIn(message?.parts ?? []);

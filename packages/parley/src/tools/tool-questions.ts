@@ -2,6 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { Task } from '../model/task.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { controlPart } from '../server/own-part.js';
 import {
   type AnswerRules,
@@ -57,6 +58,7 @@ export function questionMessage(
 
 /** The questions of tools that a task waits for. Empty if the task does not wait for an answer. */
 export function toolQuestions(task: Pick<Task, 'status'>): readonly WaitingQuestion[] {
+  if (Object(task).status === undefined) refuseArgument('toolQuestions', 'a task, such as answer.task', task);
   const { state, message } = task.status;
   return state === 'TASK_STATE_INPUT_REQUIRED' ? questionsIn(message?.parts ?? []) : [];
 }

@@ -6,6 +6,7 @@ import type { Part } from '../model/part.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import { isTerminal } from '../model/task-state.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import { controlPart, OwnPart } from '../server/own-part.js';
 import {
   type AskedQuestion,
@@ -168,6 +169,7 @@ export function recordedCalls(task: Pick<Task, 'artifacts'> | undefined): Map<st
  * recorded the end of its open calls: they are `canceled` as well.
  */
 export function toolCalls(task: Pick<Task, 'artifacts'> & Partial<Pick<Task, 'status'>>): readonly ToolCall[] {
+  if (Object(task) !== task) refuseArgument('toolCalls', 'a task, such as answer.task', task);
   const isOver = task.status !== undefined && isTerminal(task.status.state);
   return Array.from(recordedCalls(task).values(), (call) =>
     publicCall(isOver && !isFinished(call) ? { ...call, ...canceledChange(call) } : call),
@@ -179,6 +181,7 @@ export function toolCalls(task: Pick<Task, 'artifacts'> & Partial<Pick<Task, 'st
  * first change of a call only.
  */
 export function toolEventsOf(event: StreamResponse): readonly ToolEvent[] {
+  if (Object(event) !== event) refuseArgument('toolEventsOf', 'an event of a stream', event);
   if (event.task !== undefined) {
     const { id, contextId } = event.task;
     const address = { taskId: id, ...(contextId !== undefined && { contextId }) };

@@ -1,6 +1,7 @@
 import { OptionsError } from '../errors/options-error.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { JsonValue } from '../model/json.js';
+import { refuseArgument } from '../options/refuse-argument.js';
 import type { Clock } from '../runtime/clock.js';
 import { type Tool, type ToolCall, type ToolContext, ToolError, type ToolListener } from './tool.js';
 import { checkedInput, DEFAULT_TOOL_LIMITS, jsonInput, runTool, type ToolLimits } from './tool-execution.js';
@@ -32,6 +33,8 @@ export class ToolRegistry {
 
   /** @throws OptionsError if two tools have the same name, or if one is a promise. */
   constructor(tools: Iterable<Tool | ToolSource>, clock: Clock) {
+    if (typeof Object(tools)[Symbol.iterator] !== 'function')
+      refuseArgument('ToolRegistry', 'a list of tools, such as [defineTool(…)]', tools);
     this.#clock = clock;
     for (const tool of tools) this.register(tool);
   }

@@ -2,6 +2,9 @@ import type { User } from '../auth/user.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import { type InputOf, jsonSchemaOf, type OutputOf, type StandardSchema } from '../model/standard-schema.js';
+import { checkOptions } from '../options/check-options.js';
+import { closed } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 
 /** The call that a tool runs for. */
 export interface ToolContext {
@@ -205,10 +208,11 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 export function defineTool<Input extends StandardSchema, Output extends StandardSchema = StandardSchema>(
   options: ToolOptions<Input, Output>,
 ): Tool<InputOf<Input>, OutputOf<Output>> {
-  const { name, description = '', input, output, run, needsApproval = false, idempotent = false } = options;
-  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  checkOptions({ subject: 'defineTool', schema: toolSchema, options });
   const problems = problemsOf(options);
   if (problems.length > 0) throw new OptionsError('defineTool', problems);
+  const { name, description = '', input, output, run, needsApproval = false, idempotent = false } = options;
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return Object.freeze({
     name,
     description,
@@ -224,6 +228,15 @@ export function defineTool<Input extends StandardSchema, Output extends Standard
     run: (value: unknown, context: ToolContext) => run(value as OutputOf<Input>, context),
   });
 }
+
+const some = Type.Optional(Type.Unknown());
+/** The names of the options. Their values are checked apart, because libraries of schemas differ. */
+const toolSchema = closed({
+  ...{ name: some, description: some, input: some, output: some, run: some },
+  ...{ needsApproval: some, idempotent: some, timeoutMs: some },
+  // Members of a tool, of which another one is made.
+  ...{ inputSchema: some, outputSchema: some, asksApproval: some },
+});
 
 function problemsOf({ name, input, output, run, timeoutMs }: Checked): readonly string[] {
   const problems: string[] = [];

@@ -63,7 +63,7 @@ const DURABILITIES = ['power-loss', 'process'] as const;
  * @throws OptionsError naming every wrong option, without a password.
  */
 export function redisSettings(options: RedisOptions): RedisSettings {
-  const texts = typeof options.url === 'string' ? [options.url] : options.url;
+  const texts = [options.url ?? ''].flat();
   const problems: string[] = [];
   const urls = texts.map(parseRedisUrl).filter((url) => url !== undefined);
   const [first] = urls;

@@ -2,8 +2,11 @@ import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
 import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
 import { checkExposure, type HttpServerTimes } from '../../app/options/server-options.js';
 import type { TlsOptions } from '../../app/options/tls-options.js';
+import { beginAtCaller } from '../../errors/callers-stack.js';
+import { OptionsError } from '../../errors/options-error.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import type { BoundInterface } from '../../model/bound-interface.js';
+import { kindOf } from '../../model/kind-of.js';
 import { type BoundAddress, HttpServer } from './http-server.js';
 import { NodeProcessFigures } from './process-figures.js';
 import { catchUncaughtErrors, processUncaughtErrors } from './process-uncaught-errors.js';
@@ -111,6 +114,7 @@ export class AgentServer {
    */
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
     this.#mustBeOpen();
+    checkPort(port);
     checkExposure({ host, openPaths: this.#host.openPaths, allowAnonymous: this.#options.allowAnonymous });
     if (this.#options.containsUncaughtErrors) this.#release ??= catchUncaughtErrors();
     await this.#host.start();
@@ -132,14 +136,20 @@ export class AgentServer {
     await this.#http.sharePort();
     // Programs in JavaScript may give the text of an environment variable.
     await this.#host.listen({ host, port: Number(port), tls, allowAnonymous });
-    const bound = await this.#http.listen({ host, port }).catch(async (error: unknown) => {
-      await this.#host.closeSockets();
-      throw error;
-    });
+    const bound = await this.#listenAt({ host, port });
     const wildcard = WILDCARDS.includes(bound.host);
     const name = wildcard ? '127.0.0.1' : bound.host.includes(':') ? `[${bound.host}]` : bound.host;
     const scheme = this.#options.tls === undefined ? 'http' : 'https';
     this.#bound = { url: `${scheme}://${name}:${bound.port}`, wildcard, host: bound.host };
+  }
+
+  async #listenAt(place: BoundAddress): Promise<BoundAddress> {
+    try {
+      return await this.#http.listen(place);
+    } catch (error) {
+      await this.#host.closeSockets();
+      throw listenError(error, place);
+    }
   }
 
   /**
@@ -162,4 +172,29 @@ export class AgentServer {
     this.#figures?.close();
     this.#release?.();
   }
+}
+
+/** Programs in JavaScript may give the text of an environment variable. */
+function checkPort(port: unknown): void {
+  const isPort = (typeof port === 'number' || typeof port === 'string') && /^\d{1,5}$/.test(String(port));
+  if (isPort && Number(port) <= 65_535) return;
+  const given = typeof port === 'number' ? port : kindOf(port);
+  throw new OptionsError('listen', [`port: must be a whole number from 0 to 65535, not ${given}`]);
+}
+
+/** The faults of an address that a server cannot take, and their remedies, by the code of the error. */
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process has the port. Stop it, or listen on another port; port 0 is a free one',
+  EACCES: 'this user may not take the port. Take one from 1024 on',
+  EADDRNOTAVAIL: 'the host is no address of this machine. Use 127.0.0.1, or 0.0.0.0 for all of its addresses',
+  ENOTFOUND: 'the host has no address. Use 127.0.0.1, or 0.0.0.0 for all addresses of this machine',
+};
+
+/** The error of a server that cannot listen. It keeps the code of its cause. */
+function listenError(cause: unknown, { host, port }: BoundAddress): unknown {
+  const { code = '' } = Object(cause) as { readonly code?: string };
+  const fault = LISTEN_FAULTS[code];
+  if (fault === undefined) return cause;
+  const error = new Error(`Cannot listen on ${host}:${port} (${code}): ${fault}`, { cause });
+  return Object.assign(beginAtCaller(error), { code });
 }

@@ -1,11 +1,13 @@
 import { readFile, stat } from 'node:fs/promises';
 import { OptionsError } from '../../errors/options-error.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 
 /**
  * A JSON file with a list of credentials, as a source for an authenticator. The file is parsed again only if it has
  * changed. The source rejects if the file cannot be read, or is no list of objects.
  */
 export function credentialFile<Entry>(path: string): () => Promise<readonly Entry[]> {
+  if (typeof path !== 'string' || path === '') refuseArgument('A file of credentials', 'its path', path);
   let known: { readonly stamp: string; readonly entries: readonly Entry[] } | undefined;
   return async () => {
     const { mtimeMs, size, ino } = await readable(path, () => stat(path));

@@ -1,5 +1,6 @@
 import { anyOf, closed, type OptionSchemas, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 import type { Rate, RateLimiter } from './rate-limiter.js';
 
 /**
@@ -71,6 +72,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 
 /** A rate such as `100/60s`, `10/s` or `5000/1h`; `undefined` for any other text. */
 export function parseRate(text: string): Rate | undefined {
+  if (typeof text !== 'string') refuseArgument('parseRate', 'a text such as 100/60s', text);
   const [, count, length = '1', unit = ''] = /^(\d{1,9})\/(\d{1,8})?(ms|s|m|h)$/.exec(text.trim()) ?? [];
   const rate = { requests: Number(count), windowMs: Number(length) * (UNITS[unit] ?? Number.NaN) };
   return isRate(rate) ? rate : undefined;

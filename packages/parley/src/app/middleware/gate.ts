@@ -11,7 +11,7 @@ import { type LimitPorts, type RefusedRequest, tellLimit } from '../../bindings/
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { toA2AError } from '../../bindings/http/wire-error.js';
 import { A2AError } from '../../errors/a2a-error.js';
-import { PermissionDeniedError, UnauthenticatedError } from '../../errors/standard-errors.js';
+import { NOT_ACCEPTED, PermissionDeniedError, UnauthenticatedError } from '../../errors/standard-errors.js';
 import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -105,11 +105,12 @@ export function gated(next: Exchange, options: GateOptions): Exchange {
  */
 function userOf(found: Authentication, { access, credentials }: Arrival, clock: Clock): User | undefined {
   const { authenticator, required } = access;
-  if (credentials.repeated !== undefined) throw new UnauthenticatedError(authenticator.challenges);
+  if (credentials.repeated !== undefined)
+    throw new UnauthenticatedError(authenticator.challenges, `${credentials.repeated} came twice. Send it once`);
   const user = admittedUser(authenticator, found);
-  if (found.kind === 'user' ? isOver(found, clock) : required === true) {
-    throw new UnauthenticatedError(authenticator.challenges);
-  }
+  if (found.kind === 'user' && isOver(found, clock))
+    throw new UnauthenticatedError(authenticator.challenges, NOT_ACCEPTED);
+  if (found.kind !== 'user' && required === true) throw new UnauthenticatedError(authenticator.challenges);
   if (found.kind === 'user' && found.pageAllowed !== true && credentials.isCrossSite) {
     throw new PermissionDeniedError('This credential needs the Origin or Sec-Fetch-Site of a page of this server');
   }

@@ -111,17 +111,24 @@ const limits = {
   jsonDepth: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_NESTING })),
 };
 
+/** The schema of an authenticator. */
+export const authenticatorSchema = withMethod('authenticate', 'Give one of parley-a2a/auth, such as new ApiKeys(keys)');
+
 /** The schemas of AgentOptions. */
 export const agentSchemas: OptionSchemas<AgentOptions> = {
   ...agentCardSchemas,
   agent: Type.Optional(
-    custom(isAgent, 'must be an AgentExecutor, a function, or an object with a method run or execute'),
+    Type.Refine(
+      custom(isAgent, 'must be an AgentExecutor, a function, or an object with a method run or execute'),
+      (agent) => !isClass(agent),
+      () => 'is a class: give an instance of it, made with new',
+    ),
   ),
   handler: Type.Optional(withMethod('sendMessage')),
   id: Type.Optional(nonEmpty),
   streaming: Type.Optional(flag),
   pushNotifications: Type.Optional(flag),
-  authenticator: Type.Optional(withMethod('authenticate')),
+  authenticator: Type.Optional(authenticatorSchema),
   gatewayAuthenticates: Type.Optional(flag),
   tenants: Type.Optional(func),
   extendedAgentCard: Type.Optional(func),
@@ -137,7 +144,9 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
 
 /** The first problem of options that passed their schema. `inherited` is the authenticator of the host. */
 export function agentProblem(options: AgentOptions, inherited?: Authenticator): string | undefined {
-  if ((options.agent === undefined) === (options.handler === undefined)) return 'needs either agent or handler';
+  if (options.agent === undefined && options.handler === undefined)
+    return 'needs an agent: a function, such as agent: (prompt) => prompt.toUpperCase()';
+  if (options.agent !== undefined && options.handler !== undefined) return 'has an agent and a handler: give one';
   const authenticator = options.authenticator ?? inherited;
   const { securitySchemes = authenticator?.securitySchemes } = options;
   const undeclared = undeclaredSchemes(options, securitySchemes);
@@ -167,5 +176,10 @@ function uncheckedSchemes(
 
 function isAgent(value: unknown): boolean {
   if (typeof value === 'function') return true;
-  return typeof value === 'object' && value !== null && ('execute' in value || 'run' in value);
+  const { execute, run } = Object(value) as { readonly execute?: unknown; readonly run?: unknown };
+  return typeof execute === 'function' || typeof run === 'function';
+}
+
+function isClass(value: unknown): boolean {
+  return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
 }

@@ -1,6 +1,7 @@
 import type { CardSigningOptions } from '../../agent-card/signatures/card-signing-options.js';
 import type { Authenticator } from '../../auth/authenticator.js';
 import { OptionsError } from '../../errors/options-error.js';
+import { isObject } from '../../model/json.js';
 import { checkOptions } from '../../options/check-options.js';
 import {
   closed,
@@ -32,7 +33,7 @@ import {
 } from '../middleware/compression.js';
 import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors.js';
 import { type MetricsOptions, metricsSchema } from '../observability/host-metrics.js';
-import { type AgentOptions, agentProblem, agentSchemas } from './agent-options.js';
+import { type AgentOptions, agentProblem, agentSchemas, authenticatorSchema } from './agent-options.js';
 import { type AgentsOfHost, agentProblems, pathSchema } from './agents-by-path.js';
 import { type PushOptions, pushSchema } from './push-options.js';
 
@@ -156,11 +157,11 @@ function madeBy(name: string, member: keyof HostExtension): Type.TSchema {
 
 /** The schemas of HostOptions. */
 export const hostSchemas: OptionSchemas<HostOptions> = {
-  authenticator: Type.Optional(withMethod('authenticate')),
+  authenticator: Type.Optional(authenticatorSchema),
   url: Type.Optional(publicUrl),
   trustProxy: Type.Optional(texts),
   publicHosts: Type.Optional(texts),
-  storage: Type.Optional(withMethod('accept')),
+  storage: Type.Optional(withMethod('accept', 'Give a storage, such as await openStorage(url)')),
   taskStore: Type.Optional(withMethod('update')),
   secretKeys: Type.Optional(Type.Array(secretKey, { minItems: 1 })),
   logger: Type.Optional(withMethod('error')),
@@ -228,7 +229,7 @@ export function checkPlacedAgent({ subject, schemas, options }: HostCheck<AgentO
  * @throws OptionsError naming every option at fault, and its agent.
  */
 export function checkHost({ subject, schemas, options }: HostCheck<AgentsOfHost>): void {
-  const agents = custom((value) => typeof value === 'object' && value !== null, 'must be an object of agents by path');
+  const agents = custom(isObject, 'must be an object of agents by path');
   checkOptions({ subject, schema: closed({ agents, ...schemas }), options });
   const problems = agentProblems(subject, options);
   if (problems.length > 0) throw new OptionsError(subject, problems);

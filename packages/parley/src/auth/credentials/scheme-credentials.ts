@@ -1,5 +1,6 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
 import type { SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 import type {
   CredentialProvider,
   CredentialRefusal,
@@ -84,6 +85,8 @@ export class SchemeCredentials implements CredentialProvider {
 
 /** Combines all credentials of a caller, for agents that ask for one or several of them. */
 export function combinedCredentials(...all: readonly SchemeCredentials[]): SchemeCredentials {
+  for (const one of all)
+    if (!Array.isArray(one?.kinds)) refuseArgument('combinedCredentials', 'credentials, such as apiKey(key)', one);
   return new SchemeCredentials(all.flatMap(({ kinds }) => kinds));
 }
 

@@ -1,5 +1,6 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
 import { OptionsError } from '../../errors/options-error.js';
+import { kindOf } from '../../model/kind-of.js';
 import { ownWait } from './shared-work.js';
 
 /**
@@ -29,6 +30,8 @@ export class SecretSource {
 
   /** @throws OptionsError if a fixed secret has invalid characters. */
   constructor(what: string, secret: Secret) {
+    if (typeof secret !== 'string' && typeof secret !== 'function')
+      throw new OptionsError(what, [`takes the secret, not ${kindOf(secret)}. Is its environment variable set?`]);
     if (typeof secret === 'string' && !VISIBLE.test(secret)) throw new OptionsError(what, [RULE]);
     this.#what = what;
     this.#secret = secret;

@@ -96,7 +96,7 @@ const ACCESS_TOKEN_CLAIMS = ['sub', 'client_id', 'iat', 'jti'];
 export class OAuth2 extends TokenAuthenticator {
   /** @throws OptionsError naming every wrong option. */
   constructor(options: OAuth2Options, runtime: TokenRuntime) {
-    const schema = options.introspection === undefined ? jwtSchema : introspectionSchema;
+    const schema = options?.introspection === undefined ? jwtSchema : introspectionSchema;
     checkOptions({ subject: 'OAuth2', schema, options });
     refuseProblems('OAuth2', problemsOf(options));
     const { issuer, metadataUrl } = options;

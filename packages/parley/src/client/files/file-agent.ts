@@ -38,9 +38,9 @@ export interface FileEndpoint {
   readonly isResumable: boolean;
 }
 
-/** Returns where an agent takes files; undefined if its card declares no such place. */
-export function fileEndpoint({ capabilities }: AgentCard): FileEndpoint | undefined {
-  const declared = capabilities.extensions?.find(({ uri }) => uri === FILES_EXTENSION)?.params;
+/** Returns where an agent takes files; undefined if it has no card that declares such a place. */
+export function fileEndpoint(card: AgentCard): FileEndpoint | undefined {
+  const declared = card?.capabilities?.extensions?.find(({ uri }) => uri === FILES_EXTENSION)?.params;
   const url = typeof declared?.url === 'string' ? webUrl(declared.url)?.href : undefined;
   const maxBytes = declared?.maxBytes;
   if (url === undefined) return undefined;
@@ -49,8 +49,8 @@ export function fileEndpoint({ capabilities }: AgentCard): FileEndpoint | undefi
 }
 
 /** True if a url is on an origin of the agent: that of the interface in use, or of its files. */
-export function isOwnUrl({ card, agentInterface }: Pick<FileAgent, 'card' | 'agentInterface'>, url: string): boolean {
-  const own = [agentInterface.url, fileEndpoint(card)?.url].flatMap((place) => place ?? []);
+export function isOwnUrl(agent: Pick<FileAgent, 'card' | 'agentInterface'>, url: string): boolean {
+  const own = [agent?.agentInterface?.url, fileEndpoint(agent?.card)?.url].flatMap((place) => place ?? []);
   return own.some((place) => originOf(place) === originOf(url));
 }
 

@@ -3,6 +3,7 @@ import { ConnectionError } from '../../errors/connection-error.js';
 import { type Digester, newDigester } from '../../files/digester.js';
 import { backoffMs, pause } from '../backoff.js';
 import type { PlainFetch } from '../credentialed-fetch.js';
+import { checkAgent } from './check-agent.js';
 import type { FileAgent, FileProgress, FileRuntime } from './file-agent.js';
 import { refusalOf, sha256Of } from './file-answers.js';
 import { reasonOf, requestFile } from './file-requests.js';
@@ -74,6 +75,7 @@ export async function downloadFile(
   options: DownloadOptions,
   runtime: FileRuntime,
 ): Promise<FileDownload> {
+  checkAgent('downloadFile', agent);
   const url = typeof file === 'string' ? file : file.url;
   const transfer = new Transfer({ agent, url, options, runtime });
   return transfer.begin();

@@ -1,6 +1,7 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
 import { newDigester } from '../../files/digester.js';
+import { checkAgent } from './check-agent.js';
 import { type FileAgent, type FileProgress, type FileRuntime, fileEndpoint, fileUrl, isOwnUrl } from './file-agent.js';
 import { refusalOf, sha256Of, type UploadedFile, uploadedFile } from './file-answers.js';
 import { reasonOf } from './file-requests.js';
@@ -55,6 +56,7 @@ export async function uploadFile(
   options: UploadOptions,
   runtime: FileRuntime,
 ): Promise<UploadedFile> {
+  checkAgent('uploadFile', agent);
   const { clock } = runtime;
   const endpoint = fileEndpoint(agent.card);
   if (endpoint === undefined)

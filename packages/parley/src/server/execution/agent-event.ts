@@ -1,3 +1,4 @@
+import { beginAtCaller } from '../../errors/callers-stack.js';
 import { InvalidAgentResponseError } from '../../errors/spec-errors.js';
 import type { Artifact } from '../../model/artifact.js';
 import type { JsonObject } from '../../model/json.js';
@@ -46,11 +47,16 @@ export function addressed(message: Message, { id, contextId = '', history }: Tas
 export function readAgentEvent(event: unknown, address: TaskAddress): StreamResponse {
   if (!isStreamResponse(event)) {
     const faults = violationsOf('StreamResponse', event).map(({ field, description }) => `${field}: ${description}`);
-    throw new InvalidAgentResponseError(undefined, { cause: new TypeError(faults.join('; ')) });
+    throw invalidEvent(faults.join('; '));
   }
   const fault = foreign(event, address);
-  if (fault) throw new InvalidAgentResponseError(undefined, { cause: new TypeError(fault) });
+  if (fault) throw invalidEvent(fault);
   return event;
+}
+
+function invalidEvent(fault: string): InvalidAgentResponseError {
+  const cause = beginAtCaller(new TypeError(fault));
+  return beginAtCaller(new InvalidAgentResponseError(undefined, { cause }));
 }
 
 /** The state an event announces; `undefined` for an artifact. */

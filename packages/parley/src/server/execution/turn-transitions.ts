@@ -163,7 +163,10 @@ function agentWorks(at: At, before: Effects, opening: Effects) {
     terminal: to(at('ending'), ...before, APPEND, start('grace')),
     message: to(at('ending'), ...before, APPEND, start('grace')),
     ...spoiled(at, before, false),
-    returned: end([warn('agent ended without a final or interrupted state')], FAILURE_TEXTS.silent),
+    returned: end(
+      [warn('agent ended without a final or interrupted state: call events.complete() or another one last')],
+      FAILURE_TEXTS.silent,
+    ),
     ...all(['threw', 'threw A2AError'], end([error('agent failed')], FAILURE_TEXTS.failed)),
     // The caller learns the reason, which is no secret.
     'threw denied': end(NOTHING, FAILURE_TEXTS.denied),

@@ -10,6 +10,7 @@ import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/hel
 import { mergedCancel } from '../../store/held-turn.js';
 import type { Scope } from '../../store/task-key.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
+import { NO_ANSWER } from '../agent.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import { TurnAbortedError } from '../turn-aborted-error.js';
 import { type AddressedMessage, addressed, inputOf, readAgentEvent, statusEvent } from './agent-event.js';
@@ -326,10 +327,18 @@ export class Turn implements EventSink, WrittenTurn {
     }
     if (running === undefined) return void this.advance('returned');
     running.then(
-      () => this.advance('returned'),
+      (end) => {
+        if (end === NO_ANSWER) this.#tellEmpty();
+        this.advance('returned');
+      },
       (error: unknown) => this.advance(inputOfThrown(error), { error }),
     );
     this.advance('suspended');
+  }
+
+  #tellEmpty(): void {
+    const fault = 'the agent gave no answer, so the task is empty: return a text or parts, or yield pieces';
+    this.#context.logger.warn(fault, { taskId: this.taskId });
   }
 
   #checkpointOf(): TurnCheckpoint {

@@ -1,3 +1,4 @@
+import { refuseArgument } from '../../options/refuse-argument.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LocalStorage } from '../engine/local-storage.js';
 import type { LocalTables } from '../engine/local-tables.js';
@@ -31,7 +32,10 @@ const MAX_BYTES = 268_435_456;
 
 /** Keeps everything in this process; nothing survives it. It keeps the given objects and copies none. */
 export class MemoryStorage extends LocalStorage<TaskEntry, RememberedKey, ConfigEntry> {
-  constructor({ clock, ...limits }: MemoryStorageOptions) {
+  constructor(options: MemoryStorageOptions) {
+    if (Object(Object(options).clock).now === undefined)
+      refuseArgument('MemoryStorage', '{ clock: systemClock }', options);
+    const { clock, ...limits } = options;
     super(memoryTables(limits), clock);
   }
 }

@@ -29,7 +29,7 @@ export function loadSqlite(): Sqlite {
   };
   try {
     const sqlite = process.getBuiltinModule('node:sqlite') as Sqlite | undefined;
-    if (sqlite === undefined) throw new StorageError('This host has no node:sqlite');
+    if (sqlite === undefined) throw new StorageError('this host has no node:sqlite, which Node.js has from 22.19 on');
     return sqlite;
   } finally {
     process.emitWarning = emitWarning;

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 import type { TaskState } from '../../model/task-state.js';
+import { refuseArgument } from '../../options/refuse-argument.js';
 import { stateOfNumber } from '../state-numbers.js';
 import { cannotOpen, lockFile, openForReading, openForWriting } from './open-file.js';
 import { SCHEMA_VERSION } from './schema.js';
@@ -34,6 +35,7 @@ export interface SqliteStatus {
  * @throws StorageError naming the file when it is not there or not ours.
  */
 export function sqliteStatus(path: string): SqliteStatus {
+  if (typeof path !== 'string') refuseArgument('sqliteStatus', 'the path of a database file', path);
   const size = sizeOf(path);
   const db = openForReading(path, 'thread');
   try {
@@ -77,6 +79,7 @@ export function migrateSqlite(path: string): { readonly from: number; readonly t
  * @throws StorageError naming the file when it is not there, not ours, or in use.
  */
 export function vacuumSqlite(path: string): { readonly bytesBefore: number; readonly bytesAfter: number } {
+  if (typeof path !== 'string') refuseArgument('vacuumSqlite', 'the path of a database file', path);
   const bytesBefore = sizeOf(path);
   withFile(path, (db) => db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE);'));
   return { bytesBefore, bytesAfter: sizeOf(path) };

@@ -1,0 +1,14 @@
+import { OptionsError } from '../errors/options-error.js';
+
+/**
+ * Refuses a host that lacks what the library is made of. Otherwise its first call would fail in the middle.
+ * @throws OptionsError with the version of Node.js that is needed.
+ */
+export function checkPlatform(subject: string): void {
+  // The newest of all that the library uses.
+  if (URL.parse !== undefined) return;
+  const { process } = globalThis as { readonly process?: { readonly versions?: { readonly node?: string } } };
+  const version = process?.versions?.node;
+  const found = version === undefined ? 'This host is too old' : `This is Node.js ${version}`;
+  throw new OptionsError(subject, [`needs Node.js 22.19 or newer, or a browser from 2024 on. ${found}`]);
+}
