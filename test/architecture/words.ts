@@ -106,7 +106,6 @@ export const SINKS: Readonly<Record<string, readonly WordRule[]>> = {
       rooms: [
         'src/run.ts',
         // A text logger, which cleans its lines.
-        'src/serve/serve-agents.ts',
         // Prompts of the tool.
         'src/serve/secret-input.ts',
         'src/chat/conversation.ts',

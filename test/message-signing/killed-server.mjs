@@ -5,6 +5,7 @@ import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { grpcTransport } from 'parley-a2a-grpc';
 import { messageSigning, signedCalls, verifiedSigners } from 'parley-a2a-signing';
+import { BACKENDS } from '../support/backends.ts';
 
 const [, , database, file, port = '0', stuck] = process.argv;
 /** `called`: the agent that answers "call", and the options of its signed calls. */
@@ -41,6 +42,7 @@ const calls = agentCalls({
   interceptors: async () => [await signedCalls(called.signing)],
 });
 const limits = { leaseMs: 3_000, heartbeatMs: 1_000, fenceMarginMs: 500, lookMs: 500 };
-const server = createA2AServer({ agent, signing, calls, limits, storage: await openStorage(database) });
+const storage = await openStorage(database, { backends: BACKENDS });
+const server = createA2AServer({ agent, signing, calls, limits, storage });
 const { url } = await server.listen(Number(port));
 process.stdout.write(`${url}\n`);

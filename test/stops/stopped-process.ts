@@ -61,14 +61,19 @@ export class StoppedProcess implements AsyncDisposable {
     const page = readFileSync(new URL('../../docs/storage.md', import.meta.url), 'utf8');
     const [, sample = ''] = /```ts\n([^`]*SIGTERM[^`]*)```/.exec(page) ?? [];
     const source = sample
-      .replace("'sqlite:./data/tasks.db'", JSON.stringify(database))
+      .replace("'sqlite:./data/tasks.db'", `${JSON.stringify(database)}, { backends: [postgresBackend, redisBackend] }`)
       .replace('(prompt) => prompt.toUpperCase()', "host.agents['/'].agent, calls: host.calls")
       .replace('server.close()', 'server.close({ graceMs: 500 })')
       .replace('await server.listen(8080)', "process.stdout.write('URL: ' + (await server.listen(0)).url + '\\n')");
     const timer = hasTimer ? 'const busy = setInterval(() => {}, 50);' : '';
     const closed = "\n  process.stdout.write('closed\\n');";
     const whenClosed = `${closed}${hasTimer ? ' clearInterval(busy);' : ''}`;
-    const text = `import host from ${JSON.stringify(AGENT)};\n${timer}\n${source}`;
+    const imports = [
+      `import host from ${JSON.stringify(AGENT)};`,
+      "import { postgresBackend } from 'parley-a2a-postgres';",
+      "import { redisBackend } from 'parley-a2a-redis';",
+    ];
+    const text = `${imports.join('\n')}\n${timer}\n${source}`;
     const path = join(folder.path, `${crypto.randomUUID()}.mjs`);
     writeFileSync(
       path,

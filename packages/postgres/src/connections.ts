@@ -1,4 +1,4 @@
-import { type Clock, type Logger, OutageLog, StorageError } from 'parley-a2a/storage-engine';
+import { type Clock, type Logger, OutageLog, pauseCall, StorageError } from 'parley-a2a/storage-engine';
 import type { Pool, PoolClient, PoolConfig, QueryResult } from 'pg';
 import { Outage } from './outage.js';
 import { isConflict, isReadOnly, PostgresError, postgresError, type SendingState } from './postgres-error.js';
@@ -115,6 +115,8 @@ export class PostgresConnections implements Session {
         return await this.#transaction(work, limits);
       } catch (error) {
         if (!isConflict(error) || attempt === CONFLICT_TRIES) throw error;
+        // The other transaction needs the rows that this one would take again.
+        await pauseCall(this.#clock, attempt);
       }
     }
   }

@@ -4,8 +4,8 @@
  */
 const [, HOME] = /^file:\/\/(.*\/(?:node_modules\/parley-a2a|packages\/(?=parley\/)))/.exec(import.meta.url) ?? [];
 
-/** Matches a frame with a place outside of Node.js, such as `at file:///agent.js:3:1`. */
-const FRAME = /^ {4}at (?!.*node:).*:\d+:\d+\)?$/;
+/** The end of a frame with a place, such as `at file:///agent.js:3:1`. */
+const PLACE = /:\d+:\d+\)?$/;
 /** The frames of a call of the client, from its request to the line of the caller. */
 const MOST_FRAMES = 50;
 
@@ -22,7 +22,9 @@ export function beginAtCaller<Made extends Error>(error: Made): Made {
   Error.stackTraceLimit = stackTraceLimit;
   const lines = String(error.stack).split('\n');
   const first = lines.findIndex((line) => line.startsWith('    at '));
-  const caller = lines.findIndex((line) => FRAME.test(line) && !line.includes(HOME));
+  const caller = lines.findIndex(
+    (line) => line.startsWith('    at ') && PLACE.test(line) && !line.includes('node:') && !line.includes(HOME),
+  );
   lines.splice(first, caller - first);
   error.stack = caller < 0 ? stack : lines.slice(0, first + stackTraceLimit).join('\n');
   return error;

@@ -245,6 +245,7 @@ const NAMES = {
     'parsedProgress',
     'parsedTurn',
     'partitionOf',
+    'pauseCall',
     'purgeQueue',
     'queueOfConfig',
     'readableDeliveries',

@@ -38,7 +38,7 @@ export type {
 } from '../store/engine/local-tables.js';
 export { type KeyAnswer, knownKey, rememberKey, reserveKey } from '../store/engine/message-keys.js';
 export { ABANDONED_BYTES, firstBytes, PageBudget, pageOf } from '../store/engine/pages.js';
-export { repeatCall } from '../store/engine/repeated-calls.js';
+export { pauseCall, repeatCall } from '../store/engine/repeated-calls.js';
 export type {
   Commit,
   Committed,

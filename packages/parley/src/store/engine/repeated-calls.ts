@@ -21,14 +21,15 @@ export async function repeatCall<R extends NonNullable<unknown>>(
   attempt: () => Promise<R | undefined>,
 ): Promise<R> {
   for (let number = 1; number <= ATTEMPTS; number += 1) {
-    if (number > AT_ONCE) await pause(clock, number - AT_ONCE);
+    if (number > AT_ONCE) await pauseCall(clock, number - AT_ONCE);
     const outcome = await attempt();
     if (outcome !== undefined) return outcome;
   }
   throw new StorageError(`${subject} changed ${ATTEMPTS} times during a call: repeat the call`);
 }
 
-function pause(clock: Pick<Clock, 'after' | 'monotonic'>, number: number): Promise<void> {
+/** The pause before a call is repeated: 1 ms before the first time, twice as long each time, at most 32 ms. */
+export function pauseCall(clock: Pick<Clock, 'after' | 'monotonic'>, number: number): Promise<void> {
   const whole = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (number - 1));
   // The fractions of a microsecond are random enough, and differ from process to process.
   const random = (clock.monotonic() * 1_000) % 1;
