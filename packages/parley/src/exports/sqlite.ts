@@ -1,5 +1,5 @@
 import { checkOptions } from '../options/check-options.js';
-import { closed, nonEmpty, positive, withMethod } from '../options/option-schemas.js';
+import { closed, nonEmpty, type OptionSchemas, positive, withMethod } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -22,19 +22,19 @@ export interface OpenSqliteOptions {
   readonly logger?: Logger;
 }
 
-const schema = closed({
+const schemas: OptionSchemas<OpenSqliteOptions> = {
   path: nonEmpty,
   durability: Type.Optional(Type.String({ enum: ['power-loss', 'process'] })),
   eventLogBytes: Type.Optional(positive),
   logger: Type.Optional(withMethod('error')),
-});
+};
 
 /**
  * Opens a SQLite storage; one server process at a time can have it.
  * @throws OptionsError naming every option that is wrong. StorageError naming the file if it cannot be used.
  */
 export async function openSqliteStorage(options: OpenSqliteOptions): Promise<SqliteStorage> {
-  const checked = checkOptions({ subject: 'openSqliteStorage', schema, options });
+  const checked = checkOptions({ subject: 'openSqliteStorage', schema: closed(schemas), options });
   const { path, durability, eventLogBytes, logger = stderrLogger } = checked;
   return SqliteStorage.open({
     path,

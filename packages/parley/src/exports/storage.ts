@@ -133,7 +133,7 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
  * @throws StorageError if something cannot be erased. Repeat the call: it goes on.
  */
 export async function eraseOwner(options: Omit<EraseOwnerOptions, 'clock' | 'ids'>): Promise<ErasedCounts> {
-  const { checkOwnerOptions } = await import('../user-data/owner-options.js');
+  const { checkOwnerOptions } = await import('./owner-options.js');
   checkOwnerOptions('eraseOwner', options);
   const { eraseOwner: erase } = await import('../user-data/erase-owner.js');
   return erase({ ...options, clock: systemClock, ids: systemIds });
@@ -141,7 +141,7 @@ export async function eraseOwner(options: Omit<EraseOwnerOptions, 'clock' | 'ids
 
 /** Counts what `eraseOwner` would erase. Changes nothing. */
 export async function countOwner(options: Omit<OwnerDataOptions, 'clock' | 'ids' | 'audit'>): Promise<OwnerCounts> {
-  const { checkOwnerOptions } = await import('../user-data/owner-options.js');
+  const { checkOwnerOptions } = await import('./owner-options.js');
   checkOwnerOptions('countOwner', options);
   const { countOwner: count } = await import('../user-data/owner-data.js');
   return count({ ...options, clock: systemClock, ids: systemIds });
