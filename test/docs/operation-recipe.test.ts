@@ -74,8 +74,8 @@ it(`an operation is added by the recipe: ${isLong ? 'the compiler asks for' : 'i
     'client/client.ts': () =>
       edit(
         'client/client.ts',
-        '  getTask(request',
-        "  archiveTask(request: GetTaskRequest): Promise<Task> {\n    return this.#unary('archiveTask', request, {});\n  }\n\n",
+        '  async getTask(request',
+        "  async archiveTask(request: GetTaskRequest): Promise<Task> {\n    return this.#unary('archiveTask', request, {});\n  }\n\n",
       ),
   };
   expect(filesOfRecipe()).toEqual(Object.keys(entries));
