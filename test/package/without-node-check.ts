@@ -114,6 +114,6 @@ describe('in a bundle', () => {
     const gzipped = gzipSync(text).length;
     process.stdout.write(`bundle of a minimal agent: ${text.length} bytes minified, ${gzipped} gzipped\n`);
     // 8 kB of it are the parts of jose that sign. A bundle in several files loads them on demand.
-    expect(gzipped).toBeLessThan(152_000);
+    expect(gzipped).toBeLessThan(153_500);
   });
 });

@@ -133,14 +133,14 @@ export const endings = {
       yield 'never';
     }).execute,
     state: 'FAILED',
-    says: invalid,
+    says: failed,
   },
   'is a generator that yields nothing it can name': {
     run: agent(async function* () {
       yield undefined;
     }).execute,
     state: 'FAILED',
-    says: invalid,
+    says: failed,
   },
   'is a generator that throws': {
     run: agent(async function* () {
@@ -160,7 +160,7 @@ export const endings = {
       }
     }).execute,
     state: 'FAILED',
-    says: invalid,
+    says: failed,
   },
   'saves a checkpoint that is none, and waits for nothing': {
     run(context, events) {
