@@ -70,20 +70,26 @@ it('a flood of events: the page stays usable, and only visible events are elemen
 });
 
 it('an event costs at most twice the CPU with 10,000 events in the task as with 100', async () => {
-  const costs: number[] = [];
-  for (const events of [100, 10_000]) {
-    const opened = await world();
-    const { page, steps } = opened;
-    const session = await page.context().newCDPSession(page);
-    // Time of the processor: other programs of a busy machine do not count.
-    await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-    const task = await flooded(opened, events);
-    const before = await metric(session, 'TaskDuration');
-    steps.allow(1);
-    await expectText(task.text, 'Completed');
-    costs.push((await metric(session, 'TaskDuration')) - before);
+  const costs = new Map<number, number[]>([
+    [100, []],
+    [10_000, []],
+  ]);
+  for (let round = 0; round < 3; round += 1) {
+    for (const [events, measured] of costs) {
+      const opened = await world();
+      const { page, steps } = opened;
+      const session = await page.context().newCDPSession(page);
+      await session.send('Performance.enable');
+      const task = await flooded(opened, events);
+      const before = await metric(session, 'TaskDuration');
+      steps.allow(1);
+      await expectText(task.text, 'Completed');
+      measured.push((await metric(session, 'TaskDuration')) - before);
+      await page.close();
+    }
   }
-  const [few = 0, many = 0] = costs;
+  // Other work of the machine only adds time.
+  const [few = 0, many = 0] = [...costs.values()].map((measured) => Math.min(...measured));
   process.stdout.write(`500 events need ${few.toFixed(3)} s after 100 events, ${many.toFixed(3)} s after 10,000\n`);
   expect(many / few).toBeLessThanOrEqual(2);
 });
