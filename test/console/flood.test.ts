@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { STORY } from './agents.js';
-import { HUGE, PIECES } from './flooding-agents.js';
+import { HUGE, MORE, PIECES } from './flooding-agents.js';
 import { TaskPage } from './pages/task-page.js';
 import { consoleWorld, expectText, type World } from './world.js';
 
@@ -74,13 +74,15 @@ it('an event costs at most twice the CPU with 10,000 events in the task as with 
     [100, []],
     [10_000, []],
   ]);
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 2; round += 1) {
     for (const [events, measured] of costs) {
       const opened = await world();
       const { page, steps } = opened;
       const session = await page.context().newCDPSession(page);
       await session.send('Performance.enable');
       const task = await flooded(opened, events);
+      // What the events before have left to do is not counted.
+      await page.evaluate('new Promise((done) => requestIdleCallback(done))');
       const before = await metric(session, 'TaskDuration');
       steps.allow(1);
       await expectText(task.text, 'Completed');
@@ -90,7 +92,7 @@ it('an event costs at most twice the CPU with 10,000 events in the task as with 
   }
   // Other work of the machine only adds time.
   const [few = 0, many = 0] = [...costs.values()].map((measured) => Math.min(...measured));
-  process.stdout.write(`500 events need ${few.toFixed(3)} s after 100 events, ${many.toFixed(3)} s after 10,000\n`);
+  process.stdout.write(`${MORE} events need ${few.toFixed(3)} s after 100 events, ${many.toFixed(3)} s after 10,000\n`);
   expect(many / few).toBeLessThanOrEqual(2);
 });
 

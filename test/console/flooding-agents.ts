@@ -24,7 +24,10 @@ export const huge = (steps: Steps): AgentOptions => ({
   },
 });
 
-/** Sends as many events as the message says, waits for a step, and sends 500 more. */
+/** Events of the flooding agent after its step. */
+export const MORE = 10_000;
+
+/** Sends as many events as the message says, waits for a step, and sends more. */
 export function flood(steps: Steps): AgentOptions {
   return {
     name: 'Flood',
@@ -34,7 +37,7 @@ export function flood(steps: Steps): AgentOptions {
         const id = await events.artifact('0 ', { name: 'flood', lastChunk: false });
         for (let at = 2; at <= Number(context.text); at++) await events.append(id, `${at} `);
         if (!(await steps.next(context.signal))) return;
-        for (let at = 1; at <= 500; at++) await events.append(id, `more ${at} `);
+        for (let at = 1; at <= MORE; at++) await events.append(id, `more ${at} `);
         await events.complete();
       },
     },
