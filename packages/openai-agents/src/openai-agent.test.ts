@@ -271,7 +271,7 @@ describe('a tool that needs an approval', () => {
 
   it('does not run after its time, and not under the id of another call', async () => {
     const model = scripted(calls('pay', { amount: 5 }), says('Too late'));
-    const slow = await served({ agent: new Agent({ name: 'Shop', tools: [pay], model }), approvalMs: -1 });
+    const slow = await served({ agent: new Agent({ name: 'Shop', tools: [pay], model }), approvalMs: 0.001 });
     expect(answerOf(await slow.send(answers(await slow.send(), 'approve')))).toEqual(['Too late']);
     expect(JSON.stringify(model.lastCall?.request.input)).toContain('came too late');
     const twice = [...calls('pay', { amount: 1 }), ...calls('pay', { amount: 1_000 })];
