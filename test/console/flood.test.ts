@@ -81,7 +81,7 @@ it('an event costs at most twice the CPU with 10,000 events in the task as with 
       const session = await page.context().newCDPSession(page);
       await session.send('Performance.enable');
       const task = await flooded(opened, events);
-      // What the events before have left to do is not counted.
+      // The page first ends the work of the events before.
       await page.evaluate('new Promise((done) => requestIdleCallback(done))');
       const before = await metric(session, 'TaskDuration');
       steps.allow(1);

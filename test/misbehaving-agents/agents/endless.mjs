@@ -65,7 +65,6 @@ export const stubborn = {
 
 const silent = 'The agent ended without a result.';
 const failed = 'The agent failed to process the message.';
-const invalid = 'The agent gave an invalid response.';
 
 /** Agents that end by themselves, with the expected state. */
 export const endings = {
