@@ -17,9 +17,10 @@ export function beginAtCaller<Made extends Error>(error: Made): Made {
   if (HOME === undefined) return error;
   const { stack = '' } = error;
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = MOST_FRAMES;
+  // A host with frozen built-ins keeps its limit.
+  Reflect.set(Error, 'stackTraceLimit', MOST_FRAMES);
   Error.captureStackTrace(error);
-  Error.stackTraceLimit = stackTraceLimit;
+  Reflect.set(Error, 'stackTraceLimit', stackTraceLimit);
   const lines = String(error.stack).split('\n');
   const first = lines.findIndex((line) => line.startsWith('    at '));
   const caller = lines.findIndex(
