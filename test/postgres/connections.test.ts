@@ -21,7 +21,7 @@ afterAll(() => Promise.all(opened.map((connections) => connections.close())));
 
 async function connect(options: Partial<PostgresOptions> = {}): Promise<PostgresConnections> {
   const plan = postgresPlan({ url: server.url, connectTimeoutMs: 1_000, statementTimeoutMs: 1_000, ...options });
-  const connections = await PostgresConnections.open({ plan, clock: systemClock, logger });
+  const connections = new PostgresConnections({ plan, clock: systemClock, logger });
   opened.push(connections);
   return connections;
 }

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { TaskKey } from '../../packages/parley/src/store/task-key.js';
-import { loadPg, PostgresConnections } from '../../packages/postgres/src/connections.js';
+import { PostgresConnections } from '../../packages/postgres/src/connections.js';
 import { migrate } from '../../packages/postgres/src/migrate.js';
 import { type PostgresOptions, postgresPlan } from '../../packages/postgres/src/postgres-options.js';
 import { PostgresWakeups } from '../../packages/postgres/src/postgres-wakeups.js';
@@ -49,9 +49,9 @@ class Process implements AsyncDisposable {
   static async start(options: Partial<PostgresOptions> = {}): Promise<Process> {
     const logger = new CapturingLogger();
     const plan = postgresPlan({ url, connectTimeoutMs: 300, statementTimeoutMs: 500, ...options });
-    const connections = await PostgresConnections.open({ plan, clock: systemClock, logger });
+    const connections = new PostgresConnections({ plan, clock: systemClock, logger });
     await migrate(connections);
-    const wakeups = new PostgresWakeups({ connections, library: await loadPg(), clock: systemClock, logger });
+    const wakeups = new PostgresWakeups({ connections, clock: systemClock, logger });
     await wakeups.start();
     return new Process(connections, wakeups, logger);
   }

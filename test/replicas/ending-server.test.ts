@@ -24,7 +24,7 @@ it('a PostgreSQL that ends while a connection begins ends no process', async () 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const plan = postgresPlan({ url: `postgres://postgres@127.0.0.1:${port}/postgres` });
-  const connections = await PostgresConnections.open({ plan, clock, logger });
+  const connections = new PostgresConnections({ plan, clock, logger });
   await expect(connections.query({ text: 'SELECT 1' })).rejects.toThrow('PostgreSQL');
   await connections.close();
   await new Promise((resolve) => server.close(resolve));

@@ -23,7 +23,7 @@ const BACKENDS: Readonly<Record<string, () => Promise<RateCounters>>> = {
     const server = await PostgresServer.start();
     closing.push(() => server[Symbol.asyncDispose]());
     const plan = postgresPlan({ url: server.url });
-    const connections = await PostgresConnections.open({ plan, clock, logger });
+    const connections = new PostgresConnections({ plan, clock, logger });
     closing.push(() => connections.close());
     await migrate(connections);
     return new PostgresRateCounters(connections, connections.schema);

@@ -1,5 +1,5 @@
 import { type Clock, type Logger, OutageLog, pauseCall, StorageError } from 'parley-a2a/storage-engine';
-import type { Pool, PoolClient, PoolConfig, QueryResult } from 'pg';
+import pg, { type Pool, type PoolClient, type PoolConfig, type QueryResult } from 'pg';
 import { Outage } from './outage.js';
 import { isConflict, isReadOnly, PostgresError, postgresError, type SendingState } from './postgres-error.js';
 import { type PostgresPlan, transactionPauseMs } from './postgres-options.js';
@@ -28,9 +28,6 @@ export interface UseLimits {
   /** Longest time of each statement. Default: that of the options. */
   readonly statementTimeoutMs?: number;
 }
-
-/** The library. */
-export type PgLibrary = typeof import('pg').default;
 
 /** Time that the server has to end a statement itself, before the connection is given up. */
 const MARGIN_MS = 500;
@@ -73,26 +70,18 @@ export class PostgresConnections implements Session {
   #replacedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
 
-  /** Use `open`. */
-  constructor({ plan, clock, logger }: ConnectionsOptions, library: PgLibrary) {
+  /** It connects with the first call. */
+  constructor({ plan, clock, logger }: ConnectionsOptions) {
     this.plan = plan;
     this.#clock = clock;
-    this.#calls = poolOf(library, plan.connection, plan.poolSize);
-    this.#urgent = poolOf(library, plan.connection, URGENT_CONNECTIONS);
+    this.#calls = poolOf(plan.connection, plan.poolSize);
+    this.#urgent = poolOf(plan.connection, URGENT_CONNECTIONS);
     for (const pool of [this.#calls, this.#urgent]) pool.on('connect', (client) => void this.#current.add(client));
     this.#outage = new Outage({
       clock,
       log: new OutageLog({ subject: plan.subject, logger, clock }),
       probe: () => this.#query(this.#urgent, { text: 'SELECT 1' }),
     });
-  }
-
-  /**
-   * Loads the library. It connects with the first call.
-   * @throws Error with the command that installs the library.
-   */
-  static async open(options: ConnectionsOptions): Promise<PostgresConnections> {
-    return new PostgresConnections(options, await loadPg());
   }
 
   /** The name of the schema for SQL. */
@@ -313,18 +302,13 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && (error as { readonly severity?: unknown }).severity === 'ERROR';
 }
 
-/** Loads the library `pg`. */
-export async function loadPg(): Promise<PgLibrary> {
-  return (await import('pg')).default;
-}
-
-function poolOf(library: PgLibrary, connection: PoolConfig, max: number): Pool {
-  const pool = new library.Pool({
+function poolOf(connection: PoolConfig, max: number): Pool {
+  const pool = new pg.Pool({
     ...connection,
     max,
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,
-    types: { getTypeParser: typeParserOf(library) },
+    types: { getTypeParser: typeParser() },
   });
   // An idle connection that ends is replaced. The next call says if the server is away.
   pool.on('error', () => {});
@@ -334,12 +318,12 @@ function poolOf(library: PgLibrary, connection: PoolConfig, max: number): Pool {
 }
 
 /** Sequence numbers and times have less than 53 bits. */
-function typeParserOf({ types }: PgLibrary): PgLibrary['types']['getTypeParser'] {
-  const usual = types.getTypeParser as (oid: number, format?: string) => (text: string) => unknown;
+function typeParser(): typeof pg.types.getTypeParser {
+  const usual = pg.types.getTypeParser as (oid: number, format?: string) => (text: string) => unknown;
   const parserOf = (oid: number, format?: string) => {
     if (oid === INT8) return Number;
     if (oid === INT8_ARRAY) return (text: string) => (usual(oid, format)(text) as readonly string[]).map(Number);
     return usual(oid, format);
   };
-  return parserOf as PgLibrary['types']['getTypeParser'];
+  return parserOf as typeof pg.types.getTypeParser;
 }

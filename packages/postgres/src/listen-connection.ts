@@ -1,13 +1,11 @@
 import type { Clock, Logger } from 'parley-a2a/storage-engine';
-import type { Client, PoolConfig } from 'pg';
+import pg, { type Client, type PoolConfig } from 'pg';
 import { TIMEOUT_MS } from './check-server.js';
-import type { PgLibrary } from './connections.js';
 import { postgresError, readOnlyError } from './postgres-error.js';
 import type { PostgresPlan } from './postgres-options.js';
 
 /** Options of a connection that listens. */
 export interface ListenConnectionOptions {
-  readonly library: PgLibrary;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly plan: PostgresPlan;
@@ -42,8 +40,8 @@ export class ListenConnection {
 
   /** Resolves after the first attempt. Further attempts follow if it failed. */
   async start(): Promise<void> {
-    const { library, listenConnection, channel, receive } = this.#options;
-    const client = new library.Client(listenConnection);
+    const { listenConnection, channel, receive } = this.#options;
+    const client = new pg.Client(listenConnection);
     this.#client = client;
     client.on('notification', ({ payload }) => receive(payload ?? ''));
     client.on('error', (error) => this.#lost(client, error));

@@ -97,7 +97,7 @@ async function connected<R>(
   work: (connections: PostgresConnections) => Promise<R>,
 ): Promise<R> {
   const { clock, logger } = options;
-  const connections = await PostgresConnections.open({ plan: postgresPlan(options), clock, logger });
+  const connections = new PostgresConnections({ plan: postgresPlan(options), clock, logger });
   try {
     return await work(connections);
   } finally {

@@ -41,7 +41,7 @@ import {
 import { abandonedTasks } from './abandoned-tasks.js';
 import { checkServer } from './check-server.js';
 import { type ClaimedTurns, claimTurns, readClaimedTurn } from './claim-turns.js';
-import { loadPg, PostgresConnections } from './connections.js';
+import { PostgresConnections } from './connections.js';
 import { pageOfTasks } from './list-tasks.js';
 import type { PostgresHead } from './load-rows.js';
 import { migrate } from './migrate.js';
@@ -116,9 +116,8 @@ export class PostgresStorage implements TaskStorage {
    */
   static async open(options: PostgresStorageOptions): Promise<PostgresStorage> {
     const { clock, logger } = options;
-    const library = await loadPg();
-    const connections = new PostgresConnections({ plan: postgresPlan(options), clock, logger }, library);
-    const wakeups = new PostgresWakeups({ connections, library, clock, logger });
+    const connections = new PostgresConnections({ plan: postgresPlan(options), clock, logger });
+    const wakeups = new PostgresWakeups({ connections, clock, logger });
     try {
       await checkServer(connections, logger);
       await migrate(connections);

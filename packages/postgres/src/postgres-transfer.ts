@@ -45,7 +45,7 @@ export class PostgresTransfer implements TaskTransfer {
   static async open(options: PostgresStorageOptions, role: 'source' | 'target'): Promise<PostgresTransfer> {
     const { clock, logger } = options;
     const plan = { ...postgresPlan(options), statementTimeoutMs: STATEMENT_MS };
-    const connections = await PostgresConnections.open({ plan, clock, logger });
+    const connections = new PostgresConnections({ plan, clock, logger });
     try {
       if (role === 'target') await migrate(connections);
       else if ((await changesIn(connections, plan.schema)).length !== SCHEMA_CHANGES.length) {

@@ -6,7 +6,7 @@ import {
   type WakeupListener,
   type Wakeups,
 } from 'parley-a2a/storage-engine';
-import type { PgLibrary, PostgresConnections } from './connections.js';
+import type { PostgresConnections } from './connections.js';
 import { ListenConnection } from './listen-connection.js';
 import { deliver, payloadsOf, readPayload, type Wakeup, wakeupText } from './wakeup-payloads.js';
 import { WakeupTable } from './wakeup-table.js';
@@ -14,7 +14,6 @@ import { WakeupTable } from './wakeup-table.js';
 /** Options of the wake-ups. */
 export interface PostgresWakeupsOptions {
   readonly connections: PostgresConnections;
-  readonly library: PgLibrary;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -50,13 +49,13 @@ export class PostgresWakeups implements Wakeups {
 
   constructor(options: PostgresWakeupsOptions) {
     this.#options = options;
-    const { connections, library, clock, logger } = options;
+    const { connections, clock, logger } = options;
     const { plan } = connections;
     this.#channel = `parley_${plan.schema}`;
     const receive = (payload: string) => this.#receive(payload);
     const { listenConnection } = plan;
     this.#listening = listenConnection
-      ? new ListenConnection({ library, clock, logger, plan, listenConnection, channel: this.#channel, receive })
+      ? new ListenConnection({ clock, logger, plan, listenConnection, channel: this.#channel, receive })
       : undefined;
     this.#table = listenConnection ? undefined : new WakeupTable({ connections, clock, receive });
   }

@@ -1,10 +1,9 @@
-import type { Cluster, RedisOptions as DriverOptions, Redis } from 'ioredis';
+import { Cluster, type RedisOptions as DriverOptions, Redis } from 'ioredis';
 import type { RedisSettings } from './redis-options.js';
 
 /** A connection of the driver to one server, or to all servers of a cluster. */
 export type RedisClient = Redis | Cluster;
 
-type Driver = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
 type SingleOptions = Omit<DriverOptions, 'replyMapping'>;
 
 /** Longest pause before the next attempt to connect. */
@@ -13,20 +12,12 @@ const RETRY_MS = 500;
 /** Pause before a command goes to the server that another one named. */
 const REDIRECTION_MS = 20;
 
-/** Makes connections of the driver, which it loads. A connection opens with `connect()`. */
+/** Makes connections of the driver. A connection opens with `connect()`. */
 export class RedisClients {
   readonly settings: RedisSettings;
-  readonly #driver: Driver;
 
-  private constructor(driver: Driver, settings: RedisSettings) {
-    this.#driver = driver;
+  constructor(settings: RedisSettings) {
     this.settings = settings;
-  }
-
-  /** Loads the driver. */
-  static async load(settings: RedisSettings): Promise<RedisClients> {
-    const driver = await import('ioredis');
-    return new RedisClients(driver, settings);
   }
 
   /** One server. With sentinels it is the primary that they name. */
@@ -37,7 +28,7 @@ export class RedisClients {
       sentinel === undefined
         ? { host, port }
         : { sentinels: [...places], name: sentinel, enableTLSForSentinelMode: tls !== undefined };
-    return new this.#driver.Redis({
+    return new Redis({
       ...this.#common(),
       ...where,
       db: database,
@@ -54,7 +45,7 @@ export class RedisClients {
 
   /** All servers of a cluster. `shardedSubscribers`: for subscriptions to the channels of partitions. */
   cluster(more: { readonly shardedSubscribers?: boolean } = {}): Cluster {
-    return new this.#driver.Cluster([...this.settings.places], {
+    return new Cluster([...this.settings.places], {
       lazyConnect: true,
       enableOfflineQueue: false,
       clusterRetryStrategy: (times) => Math.min(50 * times, RETRY_MS),

@@ -39,7 +39,7 @@ export class RedisConnection {
    * @throws StorageError if a server cannot be reached in time, refuses the user, or may lose tasks by eviction.
    */
   static async open(settings: RedisSettings): Promise<RedisConnection> {
-    const clients = await RedisClients.load(settings);
+    const clients = new RedisClients(settings);
     const client = await openClient(clients);
     try {
       const servers = 'nodes' in client ? client.nodes('master') : [client];
