@@ -87,8 +87,8 @@ function programOf(packages) {
 }
 
 /**
- * The exported names of a module, those of a namespace with its name before them. Each has its declarations, their text,
- * and the package that they come from if it is another one.
+ * The exported names of a module, those of a namespace with its name before them. Each has its declarations, their
+ * text, and the package that they come from if it is another one.
  */
 function symbolsOf(checker, folder, module, prefix = '') {
   return checker.getExportsOfModule(module).flatMap((exported) => {

@@ -158,7 +158,7 @@ export function turnContextContract(name: string, open: OpenStorage, { concurren
               storage: outage.around(storage),
               clock: systemClock,
               ids: systemIds,
-              services: portsOn(outage.aroundFiles(files)),
+              turnPorts: portsOn(outage.aroundFiles(files)),
             },
           );
           await handler.start();

@@ -460,7 +460,7 @@ const QUIET: Readonly<Record<Quiet, 'time' | 'size' | 'task'>> = {
   readerBufferBytes: 'size',
   readerStallMs: 'time',
   leaseMs: 'time',
-  heartbeatMs: 'time',
+  leaseRenewalMs: 'time',
   fenceMarginMs: 'time',
   lookMs: 'time',
   runningTurns: 'size',

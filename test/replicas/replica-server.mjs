@@ -60,7 +60,7 @@ async function reply(context, events) {
 
 const limits = {
   leaseMs,
-  heartbeatMs: leaseMs / 3,
+  leaseRenewalMs: leaseMs / 3,
   fenceMarginMs: 500,
   lookMs: 1_000,
   cancelGraceMs: 2_000,

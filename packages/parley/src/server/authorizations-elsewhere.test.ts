@@ -15,7 +15,7 @@ const SCOPE = { agent: 'test', tenant: '', owner: 'ada' };
 const FAST: Partial<EngineLimits> = {
   lookMs: 20,
   leaseMs: 400,
-  heartbeatMs: 50,
+  leaseRenewalMs: 50,
   fenceMarginMs: 50,
   cancelGraceMs: 300,
 };

@@ -17,7 +17,7 @@ const ESCAPES: string[] = [];
  *
  * `before` is the end of the text that was written before, for text in pieces.
  */
-export function shownText(text: string, before = ''): string {
+export function printableText(text: string, before = ''): string {
   return text.replaceAll('\r\n', '\n').replace(UNSEEN, (run, start: number, whole: string) => {
     let shown = '';
     const outside = start === 0 ? before : whole.slice(Math.max(0, start - 2), start);
@@ -35,8 +35,8 @@ export function shownText(text: string, before = ''): string {
 }
 
 /** The same on one line: line ends and tabs become blanks. */
-export function shownLine(text: string): string {
-  return shownText(text).replaceAll(/\s+/g, (blanks) => (/[\n\t]/.test(blanks) ? ' ' : blanks));
+export function printableLine(text: string): string {
+  return printableText(text).replaceAll(/\s+/g, (blanks) => (/[\n\t]/.test(blanks) ? ' ' : blanks));
 }
 
 /** True for joiners, and for selectors or the first half of one. */

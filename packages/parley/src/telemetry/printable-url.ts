@@ -19,7 +19,7 @@ const SHORTEST = 4;
  * The url of a database or a service for people: scheme, servers and path. Credentials and queries are left out, also
  * if the text is no proper url, such as one with a `/` in its password. If the servers are in doubt, they are left out.
  */
-export function shownUrl(text: string): string {
+export function printableUrl(text: string): string {
   if (LOCAL.test(text) || PLAIN.test(text) || SERVERS.test(text)) return text;
   const scheme = SCHEME.exec(text)?.[0] ?? '';
   const rest = text.slice(scheme.length);

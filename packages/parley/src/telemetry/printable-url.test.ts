@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownUrl, urlSecrets } from './shown-url.js';
+import { printableUrl, urlSecrets } from './printable-url.js';
 
 it.each([
   ['postgres://user:secret@host:5432/db', 'postgres://***@host:5432/db', ['secret']],
@@ -22,7 +22,7 @@ it.each([
   ['https://host/path?X-Amz-Signature=secret', 'https://host/path?***', ['secret']],
   ['s3://bucket?secretAccessKey=secret', 's3://bucket?***', ['secret']],
 ])('%s is shown as %s', (url, shown, secrets) => {
-  expect(shownUrl(url)).toBe(shown);
+  expect(printableUrl(url)).toBe(shown);
   expect(urlSecrets(url)).toEqual(expect.arrayContaining(secrets));
 });
 
@@ -38,7 +38,7 @@ describe('a text without a password is shown as it is', () => {
     './data/parley.db',
     'https://example.com',
   ])('%s', (text) => {
-    expect(shownUrl(text)).toBe(text);
+    expect(printableUrl(text)).toBe(text);
     expect(urlSecrets(text)).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ import { LateBatches } from './late-batches.js';
 import type { RetryOptions } from './send-retries.js';
 
 /** One call, before an interface is chosen for it. */
-export interface AgentCall<Name extends OperationName> {
+export interface OperationCall<Name extends OperationName> {
   readonly operation: Name;
   readonly request: OperationTypes[Name]['request'];
   readonly context: ClientCallContext;
@@ -34,8 +34,8 @@ export interface AgentCall<Name extends OperationName> {
   readonly opened?: () => void;
 }
 
-/** The options of `AgentCalls`. */
-export interface AgentCallsOptions {
+/** The options of `OperationCalls`. */
+export interface OperationCallsOptions {
   readonly card: () => AgentCard;
   readonly connection: AgentConnection;
   readonly guard: CredentialGuard;
@@ -48,18 +48,18 @@ export interface AgentCallsOptions {
 }
 
 /** Calls operations over the interface in use, with its tenant, credentials and, for messages, retries. */
-export class AgentCalls {
-  readonly #options: AgentCallsOptions;
+export class OperationCalls {
+  readonly #options: OperationCallsOptions;
   /** The client reads the clock only for a logger, because reading it costs time. */
   readonly #isLogged: boolean;
 
-  constructor(options: AgentCallsOptions) {
+  constructor(options: OperationCallsOptions) {
     this.#options = options;
     this.#isLogged = options.runtime.logger !== silentLogger;
   }
 
   /** Calls an operation that has one answer. */
-  unary<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
+  unary<Name extends UnaryOperationName>(call: OperationCall<Name>): Promise<OperationTypes[Name]['response']> {
     const { operation, context } = call;
     const made = this.#made(call, answered);
     if (!answersCard(operation)) return made;
@@ -67,7 +67,7 @@ export class AgentCalls {
   }
 
   /** Opens a stream when its first event is read. An error of the agent is thrown in place of that event. */
-  stream(call: AgentCall<StreamingOperationName>): EventBatches {
+  stream(call: OperationCall<StreamingOperationName>): EventBatches {
     return new LateBatches(() => this.#made(call, opened));
   }
 
@@ -86,7 +86,7 @@ export class AgentCalls {
   }
 
   /** Makes a call, and repeats it as long as `CallRecovery` finds a remedy. */
-  async #made<Name extends OperationName, T>(call: AgentCall<Name>, run: Run<Name, T>): Promise<T> {
+  async #made<Name extends OperationName, T>(call: OperationCall<Name>, run: Run<Name, T>): Promise<T> {
     const { connection, guard, runtime } = this.#options;
     let recovery: CallRecovery | undefined;
     for (;;) {
@@ -114,14 +114,14 @@ export class AgentCalls {
     }
   }
 
-  #recoveryOf({ request, context: { signal } }: AgentCall<OperationName>): CallRecovery {
+  #recoveryOf({ request, context: { signal } }: OperationCall<OperationName>): CallRecovery {
     const sendsMessage = 'message' in request;
     const taskId = sendsMessage ? request.message.taskId : undefined;
     return new CallRecovery({ ...this.#options, sendsMessage, taskId, signal, isIdempotent: this.isIdempotent });
   }
 
   #partsOf<Name extends OperationName>(
-    { operation, request, context, opened }: AgentCall<Name>,
+    { operation, request, context, opened }: OperationCall<Name>,
     transport: ClientTransport,
     { headers, query }: RequestCredentials,
   ): TransportCall<Name> {
@@ -141,7 +141,7 @@ export class AgentCalls {
     };
   }
 
-  #log(what: string, { operation }: AgentCall<OperationName>, fields: LogFields): void {
+  #log(what: string, { operation }: OperationCall<OperationName>, fields: LogFields): void {
     const { connection, runtime } = this.#options;
     const { protocolBinding } = connection.agentInterface;
     runtime.logger.debug(what, { operation, protocolBinding, ...fields });

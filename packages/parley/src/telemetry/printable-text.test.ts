@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownLine, shownText } from './shown-text.js';
+import { printableLine, printableText } from './printable-text.js';
 
 const code = (text: string) =>
   Array.from(text, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
@@ -23,14 +23,14 @@ describe('becomes an escape', () => {
     ['half of a pair', 'a\ud83d', 'a\\ud83d'],
     ['annotations', 'a\ufff9b', 'a\\ufff9b'],
   ])('%s', (_name, text, expected) => {
-    expect(shownText(text)).toBe(expected);
+    expect(printableText(text)).toBe(expected);
   });
 
   it('every control character but tab and line feed', () => {
     for (let one = 0; one < 0xa0; one += 1) {
       const text = String.fromCharCode(one);
       const stays = text === '\n' || text === '\t' || (one >= 0x20 && one < 0x7f);
-      expect(shownText(text)).toBe(stays ? text : code(text));
+      expect(printableText(text)).toBe(stays ? text : code(text));
     }
   });
 });
@@ -42,21 +42,21 @@ it.each([
   ['text in other scripts', 'שלום مرحبا 你好 Ελληνικά Ünïcödé'],
   ['lines and tabs', 'a\n\tb'],
 ])('%s stay', (_name, text) => {
-  expect(shownText(text)).toBe(text);
+  expect(printableText(text)).toBe(text);
 });
 
 it('JSON stays the same JSON', () => {
   const value = { 'a\u202e': ['\u009b\u2028\ufeff\\\u200b"', '👩‍🔬\ud83d', '\r\n'] };
-  const shown = shownText(JSON.stringify(value, undefined, 2));
+  const shown = printableText(JSON.stringify(value, undefined, 2));
   expect(JSON.parse(shown)).toEqual(value);
   expect(shown).not.toMatch(/[\u009b\u2028\ufeff\u200b\u202e]/);
 });
 
 it('text in pieces joins across them', () => {
-  expect(shownText('\u200d🔬', '👩')).toBe('\u200d🔬');
-  expect(shownText('\u200d🔬', 'x')).toBe('\\u200d🔬');
+  expect(printableText('\u200d🔬', '👩')).toBe('\u200d🔬');
+  expect(printableText('\u200d🔬', 'x')).toBe('\\u200d🔬');
 });
 
 it('a line has no line ends', () => {
-  expect(shownLine('a\r\n  b\tc\u2028d  e')).toBe('a b c\\u2028d  e');
+  expect(printableLine('a\r\n  b\tc\u2028d  e')).toBe('a b c\\u2028d  e');
 });

@@ -6,7 +6,7 @@ import type { ServerCallContext } from './server-call-context.js';
 export type HandlerMethod = (request: OperationTypes[OperationName]['request'], context: ServerCallContext) => unknown;
 
 /** The handler with another method for each operation. `map` returns the method that it gets to leave it as it is. */
-export function mappedHandler(
+export function mapHandler(
   handler: RequestHandler,
   map: (operation: OperationName, method: HandlerMethod) => HandlerMethod,
 ): RequestHandler {

@@ -1,7 +1,7 @@
 const DONE = { value: undefined, done: true } as const;
 
 /** A stream that opens with its first read, so that an error of opening is one of the stream. */
-export function openedLater(
+export function openLazily(
   open: () => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>,
 ): AsyncIterable<unknown> {
   return {
