@@ -7,7 +7,7 @@ import type { TaskEntry } from './task-entry.js';
 /** So many finished tasks are packed together. */
 const RECENT_TASKS = 32;
 /** They are packed earlier when they take more than this share of the limit. */
-const RECENT_SHARE = 1 / 512;
+const RECENT_SHARE = 1 / 4096;
 
 /**
  * The logs of finished tasks. The last few are as their turns left them: callers often read a task just after its end.
