@@ -26,7 +26,7 @@ const FOR_PACKAGES = ['parley-a2a/kit', 'parley-a2a/binding-kit', 'parley-a2a/st
 const SHARING: readonly { readonly paths: readonly string[]; readonly names?: readonly string[] }[] = [
   // The halves of the root, each complete: a bundle with one of them has nothing of the other.
   { paths: ['parley-a2a', 'parley-a2a/client', 'parley-a2a/server'] },
-  // What a server on Node.js takes: the root has the functions, `server` the options without Node.js.
+  // Functions for Node.js are in the root, and their options without Node.js in `server`.
   { paths: ['parley-a2a', 'parley-a2a/server', 'parley-a2a/node'] },
   // An authenticator, which an application writes with either of them.
   {
