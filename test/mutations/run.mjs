@@ -1,5 +1,6 @@
 // Puts one fault after the other into the rules of storages. The contract of each storage must notice it. The long form
-// tries all faults; the short one tries two on the storage in memory. An argument names one storage. The last line is `N passed, N failed`.
+// tries all faults; the short one tries two on the storage in memory. An argument names one storage. The last line is
+// `N passed, N failed`.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -25,7 +25,7 @@ interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'problem';
   readonly found: string;
-  /** What to do. */
+  /** The way to mend it. */
   readonly advice?: string;
 }
 
