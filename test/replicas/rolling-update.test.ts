@@ -8,7 +8,10 @@ import type { Replica } from './replica.js';
 
 const LONG = { timeout: 60_000 };
 const AGENTS = ['/', '/once', '/either'];
-const VERSIONS = { last: () => ({ program: lastVersionServer(), agents: AGENTS }), current: () => ({ agents: AGENTS }) };
+const VERSIONS = {
+  last: () => ({ program: lastVersionServer(), agents: AGENTS }),
+  current: () => ({ agents: AGENTS }),
+};
 const DIRECTIONS = [
   ['last', 'current'],
   ['current', 'last'],

@@ -81,6 +81,8 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
     expect(stdout).toContain('Publishing parley-a2a-cli: done');
     expect((await ran('git', ['tag'], clone)).stdout.split('\n')).toContain(`v${VERSION}`);
     expect((await ran('git', ['status', '--porcelain'], clone)).stdout).toBe('');
+    const files = (await ran('git', ['show', '--name-only', '--format=', 'HEAD'], clone)).stdout.split('\n');
+    expect(files).toContain('test/last-version/packages.tgz');
     const packed = readdirSync(join(clone, 'packed'));
     const names = packed.filter((file) => file.endsWith('.tgz')).map((file) => file.replace('.tgz', ''));
     expect(names).toEqual(expect.arrayContaining([`parley-a2a-${VERSION}`, `parley-a2a-grpc-${VERSION}`]));
