@@ -12,13 +12,13 @@ export function oldNodeSentence(version = process.versions.node) {
   return `Parley needs Node.js ${least} or newer; this is ${version}.`;
 }
 
-/** The sentence for those who run a script: scripts start everything on the Node.js of the repository. */
+/** The sentence of a script. Scripts start everything on the Node.js of the repository. */
 export function scriptSentence(version) {
   const sentence = oldNodeSentence(version);
   return sentence && `${sentence} The commands of npm use the one in node_modules.\n`;
 }
 
-/** The sentence for those who start vitest themselves. */
+/** The sentence of vitest that a contributor starts without a script. */
 export function vitestSentence(version) {
   const sentence = oldNodeSentence(version);
   return sentence && `${sentence} Run npm test -- FILE, which uses the one in node_modules.\n`;
