@@ -1,10 +1,11 @@
-// Runs the commands of the other scripts. Like all of them it must work on the oldest Node.js in `engines`, and without
-// installed packages.
+// Runs the commands of the other scripts. Like all of them it works on Node.js 20.11 too, and without installed
+// packages, because it installs the Node.js of the repository.
 import { spawn } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { scriptSentence } from './node-version.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -91,7 +92,10 @@ export function runOwn(args, options) {
 export function runNpm(args, options) {
   const { npm_execpath: npm, npm_node_execpath: node } = process.env;
   if (npm !== undefined && node !== undefined && npm.endsWith('.js')) return run(node, [npm, ...args], options);
-  return run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, options);
+  // Windows starts no script of its shell as a program. The installer of Node.js puts npm beside it.
+  const beside = join(dirname(process.execPath), 'node_modules/npm/bin/npm-cli.js');
+  if (process.platform === 'win32' && existsSync(beside)) return run(process.execPath, [beside, ...args], options);
+  return run('npm', args, options);
 }
 
 /** A command that failed after it printed its output. */
@@ -111,6 +115,7 @@ export async function step(title, start) {
 
 /** Runs the main function of a script. A failed command ends it with code 1 and one line. */
 export async function main(run) {
+  process.stdout.write(scriptSentence() ?? '');
   try {
     process.exitCode = (await run()) ?? 0;
   } catch (error) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
+import { keepVersion, LAST_VERSION } from './last-version.mjs';
 import { main, root, run, runNpm, step } from './processes.mjs';
 import { planRelease } from './release-plan.mjs';
 import { publishedFolders, withNeeds, workspaces } from './workspaces.mjs';
@@ -12,7 +13,7 @@ import { publishedFolders, withNeeds, workspaces } from './workspaces.mjs';
 const HELP = `npm run release -- VERSION [options]
 
   VERSION           such as 1.2.3 or 1.2.3-rc.1, after the current one
-  --apply           writes the versions and the changelog, commits and tags
+  --apply           writes the versions, the changelog and the packed last version, commits and tags
   --publish         builds, packs into packed/, and publishes the version that is checked out
   --provenance      npm states where the packages were built; needs a CI with OIDC tokens
   --tag NAME        the tag of npm; default: latest, or next for a version before 1.2.3
@@ -60,12 +61,15 @@ async function prepare(version, isApplied) {
   });
   for (const problem of problems) process.stdout.write(`No release: ${problem}\n`);
   if (problems.length > 0) return false;
-  for (const path of Object.keys(files)) process.stdout.write(`${isApplied ? 'Changed' : 'Would change'}: ${path}\n`);
+  const changed = [...Object.keys(files), 'package-lock.json', LAST_VERSION];
+  for (const path of changed) process.stdout.write(`${isApplied ? 'Changes' : 'Would change'}: ${path}\n`);
   if (!isApplied) return true;
+  await ensureInstalled();
   for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);
   await step('Writing package-lock.json', () =>
     runNpm(['install', '--package-lock-only', '--ignore-scripts'], { quiet: true }),
   );
+  await keepVersion();
   const message = `release: v${version}`;
   await step('Committing', () => run('git', ['commit', '--quiet', '--all', '--message', message], { quiet: true }));
   await step('Tagging', () => run('git', ['tag', `v${version}`], { quiet: true }));

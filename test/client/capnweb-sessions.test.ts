@@ -13,8 +13,8 @@ import { UnauthenticatedError } from '../../packages/parley/src/errors/standard-
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { TurnBudget } from '../../packages/parley/src/runtime/turn-budget.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { CapnwebPeer, PeerSubscription, peerError } from '../support/capnweb-peer.js';
-import { ManualClock } from '../support/manual-clock.js';
 
 const task = (id: string) => ({ id, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } });
 const getTask = (id: string): TransportCall<'getTask'> => ({

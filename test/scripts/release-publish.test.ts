@@ -12,6 +12,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const VERDACCIO = '6.10.4';
 const TOOLS = { private: true, dependencies: { verdaccio: VERDACCIO }, overrides: { 'node-fetch': '2.7.0' } };
 const VERSION = '0.2.0';
+/** The names of all packages that are not private. */
+const PUBLISHED = readdirSync(join(root, 'packages'))
+  .map((folder) => JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')))
+  .flatMap(({ name, private: isPrivate }) => (isPrivate === true ? [] : [name as string]));
 const run = promisify(execFile);
 
 /** Takes minutes, and packages of the registry. */
@@ -81,9 +85,12 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
     expect(stdout).toContain('Publishing parley-a2a-cli: done');
     expect((await ran('git', ['tag'], clone)).stdout.split('\n')).toContain(`v${VERSION}`);
     expect((await ran('git', ['status', '--porcelain'], clone)).stdout).toBe('');
+    const files = (await ran('git', ['show', '--name-only', '--format=', 'HEAD'], clone)).stdout.split('\n');
+    expect(files).toContain('test/last-version/packages.tgz');
     const packed = readdirSync(join(clone, 'packed'));
     const names = packed.filter((file) => file.endsWith('.tgz')).map((file) => file.replace('.tgz', ''));
-    expect(names).toEqual(expect.arrayContaining([`parley-a2a-${VERSION}`, `parley-a2a-grpc-${VERSION}`]));
+    expect(names.sort()).toEqual(PUBLISHED.map((name) => `${name}-${VERSION}`).sort());
+    for (const name of PUBLISHED) expect((await fetch(`${registry}${name}/${VERSION}`)).status, name).toBe(200);
     const parts = names.filter((name) => !packed.includes(`${name}.cdx.json`));
     expect(parts).toEqual([]);
   });

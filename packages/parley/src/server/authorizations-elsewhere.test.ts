@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { call, type Execute, engine, message, Seen, textOf } from '../../../../test/support/engine.js';
-import { onSharedStorage } from '../../../../test/support/shared-view.js';
+import { call, type Execute, engine, message, Seen, textOf } from '../../test/engine.js';
+import { onSharedStorage } from '../../test/shared-view.js';
 import { systemClock as clock, systemIds as ids } from '../exports/runtime.js';
 import { isObject } from '../model/json.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';

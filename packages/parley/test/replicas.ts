@@ -1,11 +1,8 @@
-import type { Clock } from '../../packages/parley/src/runtime/clock.js';
-import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
-import {
-  DefaultRequestHandler,
-  type DefaultRequestHandlerOptions,
-} from '../../packages/parley/src/server/default-request-handler.js';
-import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
-import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import type { Clock } from '../src/runtime/clock.js';
+import type { AgentExecutor } from '../src/server/agent-executor.js';
+import { DefaultRequestHandler, type DefaultRequestHandlerOptions } from '../src/server/default-request-handler.js';
+import { MemoryStorage } from '../src/store/memory/memory-storage.js';
+import type { TaskStorage } from '../src/store/task-storage.js';
 import { CountingIds } from './counting-ids.js';
 import { aborted, CapturingLogger, type Execute } from './engine.js';
 import type { WakeupFate } from './faulty-wakeups.js';

@@ -1,10 +1,5 @@
-import type { Clock } from '../../packages/parley/src/runtime/clock.js';
-import {
-  blockOf,
-  type RateAsk,
-  type RateCounters,
-  type RateGrant,
-} from '../../packages/parley/src/store/rate-counters.js';
+import type { Clock } from '../src/runtime/clock.js';
+import { blockOf, type RateAsk, type RateCounters, type RateGrant } from '../src/store/rate-counters.js';
 
 /** Counters of rates that the processes of a test share. */
 export class MemoryRateCounters implements RateCounters {

@@ -1,4 +1,4 @@
-import type { IdSource } from '../../packages/parley/src/runtime/id-source.js';
+import type { IdSource } from '../src/runtime/id-source.js';
 
 /** Ids that count up, the same in every run. */
 export class CountingIds implements IdSource {

@@ -1,19 +1,16 @@
-import { CredentialEnds } from '../../packages/parley/src/app/middleware/credential-ends.js';
-import { type Access, gated } from '../../packages/parley/src/app/middleware/gate.js';
-import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
-import {
-  type BindingContext,
-  DEFAULT_REQUEST_LIMITS,
-} from '../../packages/parley/src/bindings/http/binding-context.js';
-import type { Exchange, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
-import { httpJsonBinding, httpJsonRefusals } from '../../packages/parley/src/bindings/http-json/http-json-binding.js';
-import { jsonRpcBinding, refusedJsonRpc } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-binding.js';
-import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
-import type { WireCodec } from '../../packages/parley/src/codec/wire-codec.js';
-import type { AgentCapabilities, AgentCard } from '../../packages/parley/src/model/agent-card.js';
-import type { LogFields, Logger } from '../../packages/parley/src/telemetry/logger.js';
-import { MemoryRequest, type MemoryRequestOptions } from '../support/exchange-request.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { CredentialEnds } from '../src/app/middleware/credential-ends.js';
+import { type Access, gated } from '../src/app/middleware/gate.js';
+import type { Authenticator } from '../src/auth/authenticator.js';
+import { type BindingContext, DEFAULT_REQUEST_LIMITS } from '../src/bindings/http/binding-context.js';
+import type { Exchange, ExchangeResponse } from '../src/bindings/http/exchange.js';
+import { httpJsonBinding, httpJsonRefusals } from '../src/bindings/http-json/http-json-binding.js';
+import { jsonRpcBinding, refusedJsonRpc } from '../src/bindings/jsonrpc/jsonrpc-binding.js';
+import { v1_0 } from '../src/codec/v1_0/wire-codec.js';
+import type { WireCodec } from '../src/codec/wire-codec.js';
+import type { AgentCapabilities, AgentCard } from '../src/model/agent-card.js';
+import type { LogFields, Logger } from '../src/telemetry/logger.js';
+import { MemoryRequest, type MemoryRequestOptions } from './exchange-request.js';
+import { ManualClock } from './manual-clock.js';
 import { RecordingHandler } from './recording-handler.js';
 
 /** The base path of the HTTP+JSON interface in these tests. */

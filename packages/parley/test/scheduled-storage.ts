@@ -1,16 +1,7 @@
-import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import type { Claim, Claims } from '../../packages/parley/src/store/held-turn.js';
-import {
-  type Intercept,
-  interceptedStorage,
-  type StorageCall,
-} from '../../packages/parley/src/store/intercepted-storage.js';
-import type {
-  AcceptOutcome,
-  Append,
-  AppendOutcome,
-  TaskStorage,
-} from '../../packages/parley/src/store/task-storage.js';
+import { StorageError } from '../src/errors/storage-error.js';
+import type { Claim, Claims } from '../src/store/held-turn.js';
+import { type Intercept, interceptedStorage, type StorageCall } from '../src/store/intercepted-storage.js';
+import type { AcceptOutcome, Append, AppendOutcome, TaskStorage } from '../src/store/task-storage.js';
 import { FaultyWakeups, type WakeupFate } from './faulty-wakeups.js';
 import { settled } from './manual-clock.js';
 import { publishAppend } from './shared-view.js';

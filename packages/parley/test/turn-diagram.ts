@@ -1,5 +1,5 @@
-import type { TurnInput, TurnState } from '../../packages/parley/src/server/execution/turn-state.js';
-import { TRANSITIONS } from '../../packages/parley/src/server/execution/turn-transitions.js';
+import type { TurnInput, TurnState } from '../src/server/execution/turn-state.js';
+import { TRANSITIONS } from '../src/server/execution/turn-transitions.js';
 
 const STORING = /^storing /;
 /** The inputs of a label are in this order. */

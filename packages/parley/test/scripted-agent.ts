@@ -1,5 +1,5 @@
-import type { EventQueue } from '../../packages/parley/src/server/event-queue.js';
-import type { RequestContext } from '../../packages/parley/src/server/request-context.js';
+import type { EventQueue } from '../src/server/event-queue.js';
+import type { RequestContext } from '../src/server/request-context.js';
 import type { Step } from './engine-commands.js';
 import type { ManualClock } from './manual-clock.js';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../packages/parley/src/runtime/clock.js';
+import type { Clock } from '../src/runtime/clock.js';
 
 interface Timer {
   readonly at: number;

@@ -1,4 +1,4 @@
-import type { WakeupListener, Wakeups } from '../../packages/parley/src/store/wakeups.js';
+import type { WakeupListener, Wakeups } from '../src/store/wakeups.js';
 
 /** The fate of a wake-up. `hold`: it arrives when the test says so. */
 export type WakeupFate = 'deliver' | 'lose' | 'repeat' | 'hold';

@@ -1,6 +1,6 @@
-import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import { type Intercept, interceptedStorage } from '../../packages/parley/src/store/intercepted-storage.js';
-import type { Append, AppendOutcome, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { StorageError } from '../src/errors/storage-error.js';
+import { type Intercept, interceptedStorage } from '../src/store/intercepted-storage.js';
+import type { Append, AppendOutcome, TaskStorage } from '../src/store/task-storage.js';
 import { FaultyWakeups, type WakeupFate } from './faulty-wakeups.js';
 
 /** A process as its storage sees it. */

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
-import type { Clock } from '../../packages/parley/src/runtime/clock.js';
-import type { SqliteFileOptions } from '../../packages/parley/src/store/sqlite/sqlite-file.js';
-import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
-import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import type { Clock } from '../src/runtime/clock.js';
+import type { SqliteFileOptions } from '../src/store/sqlite/sqlite-file.js';
+import { SqliteStorage } from '../src/store/sqlite/sqlite-storage.js';
+import { silentLogger } from '../src/telemetry/logger.js';
 
-const WORKER = fileURLToPath(new URL('../../packages/parley/src/store/sqlite/sqlite-worker.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('../src/store/sqlite/sqlite-worker.ts', import.meta.url));
 
 /** A folder for database files, and the storage's worker made from its sources: a thread loads JavaScript only. */
 export class SqliteFiles {

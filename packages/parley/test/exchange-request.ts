@@ -1,5 +1,5 @@
-import type { ExchangeRequest, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
-import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
+import type { ExchangeRequest, ExchangeResponse } from '../src/bindings/http/exchange.js';
+import { A2AError } from '../src/errors/a2a-error.js';
 
 /** Options of a request. A body that is no string and no bytes is sent as JSON. */
 export interface MemoryRequestOptions {

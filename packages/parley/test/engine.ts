@@ -1,20 +1,17 @@
 import { inspect } from 'node:util';
-import type { Message } from '../../packages/parley/src/model/message.js';
-import type { Part } from '../../packages/parley/src/model/part.js';
-import type { SendMessageConfiguration } from '../../packages/parley/src/model/send-message-request.js';
-import type { SendMessageResponse } from '../../packages/parley/src/model/stream-response.js';
-import type { Task } from '../../packages/parley/src/model/task.js';
-import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
-import {
-  DefaultRequestHandler,
-  type DefaultRequestHandlerOptions,
-} from '../../packages/parley/src/server/default-request-handler.js';
-import type { EventQueue } from '../../packages/parley/src/server/event-queue.js';
-import type { RequestContext } from '../../packages/parley/src/server/request-context.js';
-import type { ServerCallContext } from '../../packages/parley/src/server/server-call-context.js';
-import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
-import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
-import type { LogFields, Logger } from '../../packages/parley/src/telemetry/logger.js';
+import type { Message } from '../src/model/message.js';
+import type { Part } from '../src/model/part.js';
+import type { SendMessageConfiguration } from '../src/model/send-message-request.js';
+import type { SendMessageResponse } from '../src/model/stream-response.js';
+import type { Task } from '../src/model/task.js';
+import type { AgentExecutor } from '../src/server/agent-executor.js';
+import { DefaultRequestHandler, type DefaultRequestHandlerOptions } from '../src/server/default-request-handler.js';
+import type { EventQueue } from '../src/server/event-queue.js';
+import type { RequestContext } from '../src/server/request-context.js';
+import type { ServerCallContext } from '../src/server/server-call-context.js';
+import { MemoryStorage } from '../src/store/memory/memory-storage.js';
+import type { StreamItem } from '../src/task/stream-item.js';
+import type { LogFields, Logger } from '../src/telemetry/logger.js';
 import { CountingIds } from './counting-ids.js';
 import { ManualClock } from './manual-clock.js';
 import { outputs } from './planted-secrets.js';

@@ -1,19 +1,16 @@
 import { afterEach, expect } from 'vitest';
-import { AgentHost } from '../../packages/parley/src/app/agent-host.js';
-import { baseServerExtension } from '../../packages/parley/src/app/base-server/base-server-extension.js';
-import {
-  type BaseServerOptions,
-  DEFAULT_TTL_SECONDS,
-} from '../../packages/parley/src/app/base-server/base-server-options.js';
-import { healthExtension } from '../../packages/parley/src/app/observability/health-endpoints.js';
-import type { AgentOptions } from '../../packages/parley/src/app/options/agent-options.js';
-import type { AnswerCache, CacheLink } from '../../packages/parley/src/cache/answer-cache.js';
-import { MemoryCache } from '../../packages/parley/src/cache/memory/memory-cache.js';
-import { ReadThrough } from '../../packages/parley/src/cache/read-through.js';
-import { CacheError } from '../../packages/parley/src/errors/cache-error.js';
-import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import { systemClock } from '../../packages/parley/src/exports/runtime.js';
-import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
+import { AgentHost } from '../src/app/agent-host.js';
+import { baseServerExtension } from '../src/app/base-server/base-server-extension.js';
+import { type BaseServerOptions, DEFAULT_TTL_SECONDS } from '../src/app/base-server/base-server-options.js';
+import { healthExtension } from '../src/app/observability/health-endpoints.js';
+import type { AgentOptions } from '../src/app/options/agent-options.js';
+import type { AnswerCache, CacheLink } from '../src/cache/answer-cache.js';
+import { MemoryCache } from '../src/cache/memory/memory-cache.js';
+import { ReadThrough } from '../src/cache/read-through.js';
+import { CacheError } from '../src/errors/cache-error.js';
+import { StorageError } from '../src/errors/storage-error.js';
+import { systemClock } from '../src/exports/runtime.js';
+import { MemoryStorage } from '../src/store/memory/memory-storage.js';
 import { CountingIds } from './counting-ids.js';
 import { CapturingLogger } from './engine.js';
 import { jsonOf, MemoryRequest, type MemoryRequestOptions, textOf } from './exchange-request.js';

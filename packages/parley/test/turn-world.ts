@@ -1,5 +1,5 @@
-import type { TurnEffect, TurnInput, TurnState } from '../../packages/parley/src/server/execution/turn-state.js';
-import { TRANSITIONS } from '../../packages/parley/src/server/execution/turn-transitions.js';
+import type { TurnEffect, TurnInput, TurnState } from '../src/server/execution/turn-state.js';
+import { TRANSITIONS } from '../src/server/execution/turn-transitions.js';
 
 /** Events that an agent may publish at any time after it was called, even after it has returned. */
 const EVENTS: readonly TurnInput[] = [

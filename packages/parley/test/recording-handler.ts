@@ -1,7 +1,7 @@
-import type { OperationName } from '../../packages/parley/src/operations/operations.js';
-import type { RequestHandler } from '../../packages/parley/src/server/request-handler.js';
-import type { ServerCallContext } from '../../packages/parley/src/server/server-call-context.js';
-import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
+import type { OperationName } from '../src/operations/operations.js';
+import type { RequestHandler } from '../src/server/request-handler.js';
+import type { ServerCallContext } from '../src/server/server-call-context.js';
+import type { StreamItem } from '../src/task/stream-item.js';
 
 /** One call as it reached the handler. */
 export interface RecordedCall {
