@@ -1,4 +1,4 @@
-import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
+import type { AgentPart } from '../part.js';
 
 const AGENT = `import type { AgentOptions } from 'parley-a2a/server';
 import { defineTool, jsonSchema, toolAgent, ToolRegistry } from 'parley-a2a/tools';
@@ -19,7 +19,7 @@ export const refund = defineTool({
 
 const tools = new ToolRegistry([refund]);
 
-/** The agent that \`parley serve\` serves. Finished calls do not run again, even if the process dies. */
+/** The agent and its card. Finished calls do not run again, even if the process dies. */
 export const agent: AgentOptions = {
   name: 'Refunds',
   description: 'Refunds an amount, such as "Refund 50 euros".',
@@ -66,9 +66,8 @@ for (const [decision, state] of [
 `;
 
 /** A tool that asks its caller before it runs. */
-export const toolsWithApproval: ProjectTemplate = {
+export const tools: AgentPart = {
   summary: 'A tool that asks the caller before it runs.',
   message: 'Refund 50 euros',
   files: { 'agent.ts': AGENT, 'agent.test.ts': TEST },
-  scripts: SERVED_SCRIPTS,
 };
