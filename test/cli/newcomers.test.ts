@@ -107,8 +107,6 @@ describe('the tool and its Node.js', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('It is one of plain, ai-sdk, langgraph, openai-agents, tools, http.');
   });
-    expect(stdout).toMatch(/^Next: (?:npm --prefix \S+ run pack && )?cd \S+ && npm install && npm start$/m);
-  });
 });
 
 describe('a module that does not load', () => {

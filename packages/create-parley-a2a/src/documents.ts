@@ -81,7 +81,7 @@ const table = (head: string, rows: readonly (readonly [string, string])[]) =>
 export function readme(project: NewProject, parts: ProjectParts): string {
   const { name, nodeRange, container } = project;
   const { agent, host, storage, auth } = parts;
-  const environment = project.auth === 'jwt' ? 'cp .env.example .env    # then name your provider in it\n' : '';
+  const environment = project.auth === 'jwt' ? 'editor .env    # name your provider\n' : '';
   const docker = container
     ? `
 ## In a container

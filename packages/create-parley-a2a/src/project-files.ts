@@ -36,7 +36,7 @@ export function projectFiles(project: NewProject): Readonly<Record<string, strin
     ...host.files(parts),
     'ask.ts': clientSource(parts),
     '.env.example': environmentFile(parts),
-    ...(project.auth === 'key' && { '.env': environmentFile(parts, project.key) }),
+    '.env': environmentFile(parts, project.key),
     '.gitignore': [
       'node_modules/',
       'data/',

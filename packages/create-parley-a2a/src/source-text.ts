@@ -12,7 +12,7 @@ export function mergeImports(...all: readonly Imports[]): Imports {
 /** Returns a source: its imports in order, then its code. A name `default x` is the default export. */
 export function sourceText(imports: Imports, code: string): string {
   const lines = Object.entries(imports)
-    .sort(([one], [other]) => rank(one) - rank(other) || (one < other ? -1 : 1))
+    .sort(([one], [other]) => rank(one) - rank(other) || (sortKey(one) < sortKey(other) ? -1 : 1))
     .map(([module, names]) => `import ${clause(names)} from '${module}';`);
   return `${lines.join('\n')}\n\n${code}`;
 }
@@ -28,6 +28,8 @@ function clause(names: readonly string[]): string {
 
 /** The name without the word before it. */
 const bare = (name: string) => name.replace(/^type /, '');
-const byName = (one: string, other: string) => bare(one).localeCompare(bare(other), 'en');
+const byName = (one: string, other: string) => (bare(one) < bare(other) ? -1 : 1);
+/** Paths of a package stand before packages with a longer name. */
+const sortKey = (module: string) => module.replaceAll('/', ' ');
 /** Files of the project come after packages. */
 const rank = (module: string) => (module.startsWith('node:') ? 0 : module.startsWith('.') ? 2 : 1);

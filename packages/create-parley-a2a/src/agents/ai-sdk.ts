@@ -1,7 +1,7 @@
 import type { AgentPart } from '../part.js';
 
-const AGENT = `import { streamTextAgent } from 'parley-a2a-ai-sdk';
-import type { AgentOptions } from 'parley-a2a/server';
+const AGENT = `import type { AgentOptions } from 'parley-a2a/server';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
 import { model } from './model.ts';
 
 /** The agent and its card. */

@@ -1,8 +1,8 @@
 import type { AgentPart } from '../part.js';
 
 const AGENT = `import { Annotation, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
-import { langGraphAgent } from 'parley-a2a-langgraph';
 import type { AgentOptions } from 'parley-a2a/server';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 
 const Refund = Annotation.Root({ request: Annotation<string>, receipt: Annotation<string> });
 

@@ -1,7 +1,7 @@
 import type { AgentPart } from '../part.js';
 
 const AGENT = `import type { AgentOptions } from 'parley-a2a/server';
-import { defineTool, jsonSchema, toolAgent, ToolRegistry } from 'parley-a2a/tools';
+import { defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
 
 /** The owner of the task must approve more than 10 euros. Schemas of Zod and others work as well. */
 export const refund = defineTool({
@@ -35,8 +35,8 @@ export const agent: AgentOptions = {
 
 const TEST = `import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertAllProtocolInvariants, assertTaskFinalState, assertToolLifecycle, testAgent } from 'parley-a2a-testing';
 import { answerApprovals, toolApprovals, toolEventsOf } from 'parley-a2a/tools';
+import { assertAllProtocolInvariants, assertTaskFinalState, assertToolLifecycle, testAgent } from 'parley-a2a-testing';
 import { agent } from './agent.ts';
 
 test('pays a small refund', async () => {
@@ -56,7 +56,8 @@ for (const [decision, state] of [
     const tested = await testAgent(agent);
     const asked = await tested.send('Refund 50 euros');
     assert(asked.task !== undefined);
-    assert.deepEqual(toolApprovals(asked.task).map(({ input }) => input), [{ euros: 50 }]);
+    const [call] = toolApprovals(asked.task);
+    assert.deepEqual(call?.input, { euros: 50 });
     const answer = await tested.send({ message: answerApprovals(asked.task, decision) });
     assert(answer.task !== undefined);
     assertTaskFinalState(answer.task, state);

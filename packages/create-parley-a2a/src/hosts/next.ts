@@ -27,7 +27,7 @@ function handler(parts: ServerParts): string {
   const { imports, settings, options } = sharedCode(parts);
   const { opening } = parts.storage;
   const inside = [...(parts.auth.server.lines ?? [])];
-  if (opening !== undefined) inside.push(`const storage = await (kept.storage ??= ${opening});`);
+  if (opening !== undefined) inside.push(`kept.storage ??= ${opening};`, 'const storage = await kept.storage;');
   const members = [
     ...(opening === undefined ? [] : ['storage?: Promise<TaskStorage>']),
     'handler?: Promise<AgentHandler>',
