@@ -8,7 +8,7 @@ import { withNeeds, workspaces } from './workspaces.mjs';
 
 const recordFile = join(root, '.cache/build.json');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
-const transpiler = join(root, 'node_modules/esbuild/bin/esbuild');
+const transpiler = join(root, 'scripts/transpile.mjs');
 
 /** The folders of all projects, each after those that it needs. */
 const PROJECTS = withNeeds(workspaces().map(({ folder }) => folder)).filter((folder) =>
@@ -103,11 +103,8 @@ async function compile(project) {
 
 /** Compiles each file by itself. */
 async function transpile(project) {
-  const dist = join(root, project, 'dist');
-  rmSync(dist, { recursive: true, force: true });
-  const sources = filesIn(`${project}/src`).filter((path) => /(?<!\.test|\.d)\.tsx?$/.test(path));
-  const flags = [`--outdir=${dist}`, `--outbase=${project}/src`, `--tsconfig=${project}/tsconfig.json`];
-  const result = await runOwn([transpiler, ...sources, ...flags, '--log-level=warning'], { quiet: true });
+  rmSync(join(root, project, 'dist'), { recursive: true, force: true });
+  const result = await runOwn([transpiler, project], { quiet: true });
   return result.code === 0 ? bundle(project, result) : result;
 }
 
