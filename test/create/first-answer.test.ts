@@ -73,9 +73,7 @@ describe.runIf(process.env.TEST_LONG !== undefined)('from the registry', { timeo
     const began = performance.now();
     await ran('npm', ['create', '--yes', 'parley-a2a@latest', 'my-agent', '--', '--yes']);
     const project = join(home, 'my-agent');
-    console.log('create', performance.now() - began);
     await ran('npm', ['install'], {}, project);
-    console.log('install', performance.now() - began);
     const port = String(await freePort());
     const AGENT_URL = `http://127.0.0.1:${port}`;
     return served(project, ['npm', 'run', 'dev'], { ...env, PORT: port }, async () => {
