@@ -1,7 +1,6 @@
 import {
   type Acceptance,
   type AcceptedTurn,
-  type Append,
   type AppendedHead,
   type CallerContext,
   type CancelRequest,
@@ -23,6 +22,7 @@ import {
   type Task,
   type TaskKey,
   type TaskQuery,
+  type WrittenAppend,
 } from 'parley-a2a/storage-engine';
 import type { ObjectSql } from './object-context.js';
 import type { Retention } from './retention.js';
@@ -103,14 +103,11 @@ export class TaskTables implements LocalTasks<TaskRow> {
     this.hold(head, { epoch, holder });
   }
 
-  append(head: TaskRow, appended: AppendedHead, append: Append, now: number): void {
+  append(head: TaskRow, appended: AppendedHead, append: WrittenAppend, now: number): void {
     const { sql, log, retention } = this.#to;
-    const { authority, checkpoint, records, snapshot } = append;
+    const { records, snapshot } = append;
     const { status, metadata } = append.head;
     const { seq, epoch, began, holder, drops } = appended;
-    if (typeof authority === 'number' && head.holder !== undefined && checkpoint !== undefined) {
-      this.saveCheckpoint(head, head.holder.turn, checkpoint);
-    }
     if (drops !== undefined) this.#drop(head, drops);
     const hasEnded = isTerminal(status.state);
     const bytes = head.bytes + log.insert(head.pk, records);

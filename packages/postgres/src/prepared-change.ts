@@ -1,5 +1,4 @@
 import {
-  type Append,
   type Holder,
   isTerminal,
   type LogRecord,
@@ -8,6 +7,7 @@ import {
   statusText,
   statusTime,
   type TaskChange,
+  type WrittenAppend,
 } from 'parley-a2a/storage-engine';
 import type { PostgresHead } from './load-rows.js';
 import { type StoredScopes, scopeColumns, textOfName } from './stored-names.js';
@@ -145,7 +145,7 @@ export function keepsVersion(
 }
 
 function appendFields(
-  { after, records, head, snapshot }: Append,
+  { after, records, head, snapshot }: WrittenAppend,
   { seq, began }: TaskChange<PostgresHead>,
 ): Partial<AppendFields> {
   const texts = snapshot && ShapedTask.textsOf(snapshot);

@@ -1,7 +1,6 @@
 import {
   type Acceptance,
   type AcceptedTurn,
-  type Append,
   type AppendedHead,
   type CancelRequest,
   type Holder,
@@ -17,6 +16,7 @@ import {
   statusTime,
   type Task,
   type TaskKey,
+  type WrittenAppend,
 } from 'parley-a2a/storage-engine';
 import { nameOf, type Tables, type TaskHead, type TurnRow } from './rows.js';
 import type { TaskLists } from './task-lists.js';
@@ -86,13 +86,10 @@ export class TaskTables implements LocalTasks<TaskHead> {
     this.hold(head, { epoch, holder });
   }
 
-  append(head: TaskHead, appended: AppendedHead, append: Append, now: number): void {
-    const { authority, checkpoint, records, snapshot } = append;
+  append(head: TaskHead, appended: AppendedHead, append: WrittenAppend, now: number): void {
+    const { records, snapshot } = append;
     const { status } = append.head;
     const { seq, epoch, began, holder, drops } = appended;
-    if (typeof authority === 'number' && head.holder !== undefined && checkpoint !== undefined) {
-      this.saveCheckpoint(head, head.holder.turn, checkpoint);
-    }
     if (drops !== undefined) this.#drop(head, drops);
     const hasEnded = isTerminal(status.state);
     Object.assign(head, { seq, epoch, began, holder, hasEnded, endedAt: hasEnded ? now : undefined });

@@ -13,6 +13,7 @@ export { ignoreRejection } from '../runtime/settled.js';
 export { sha256Hex } from '../runtime/sha256.js';
 export type { CallerContext } from '../store/caller-context.js';
 export { hasRoomFor } from '../store/engine/accept-message.js';
+export type { WrittenAppend } from '../store/engine/append-records.js';
 export { claimOf, type TurnContent } from '../store/engine/claim-turns.js';
 export {
   purgeQueue,

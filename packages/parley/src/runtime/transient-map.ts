@@ -33,6 +33,11 @@ export class TransientMap<Key, Value extends object> {
     this.#places.clear();
   }
 
+  /** All keys, in the order of insertion. */
+  keys(): IterableIterator<Key> {
+    return this.#places.keys();
+  }
+
   /** All values, in the order of insertion. */
   values(): Value[] {
     return Array.from(this.#places.values(), ({ value }) => value as Value);

@@ -2,6 +2,7 @@ import { StorageError } from '../errors/storage-error.js';
 import type { Task } from '../model/task.js';
 import { isTerminal } from '../model/task-state.js';
 import { violationsOf } from '../model/violations.js';
+import { TransientMap } from '../runtime/transient-map.js';
 import { ShapedTask } from '../task/shaped-task.js';
 import { statusTime } from '../task/status-time.js';
 import type { StorageCall } from './intercepted-storage.js';
@@ -46,7 +47,7 @@ export class StoreBackedTasks {
   /** Scopes of the tasks that have not ended, by id. */
   readonly #scopes = new Map<string, Scope>();
   /** The last call about each task that is under way. */
-  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #last = new TransientMap<string, Promise<unknown>>();
   #loading: Promise<void> | undefined;
 
   constructor(options: StoreBackedStorageOptions) {

@@ -1,5 +1,4 @@
 import {
-  type Append,
   isTerminal,
   LogRecord,
   type Question,
@@ -7,6 +6,7 @@ import {
   statusText,
   statusTime,
   type TaskChange,
+  type WrittenAppend,
 } from 'parley-a2a/storage-engine';
 import { TASK_FIELD } from './redis-keys.js';
 import { headTextOf, type RedisHead, recordText } from './task-texts.js';
@@ -131,7 +131,7 @@ export class ChangeTexts {
     return { fields, gone };
   }
 
-  #appended({ head, snapshot }: Append, set: (field: string, text: string | undefined) => void): void {
+  #appended({ head, snapshot }: WrittenAppend, set: (field: string, text: string | undefined) => void): void {
     const texts = snapshot && ShapedTask.textsOf(snapshot);
     const status = texts?.status ?? statusText(head.status);
     const metadata = head.metadata === undefined ? undefined : JSON.stringify(head.metadata);
@@ -188,7 +188,7 @@ function sameEnd(one: string, other: string): number {
   return length;
 }
 
-function hasOnlyChunks({ head, snapshot, records }: Append): boolean {
+function hasOnlyChunks({ head, snapshot, records }: WrittenAppend): boolean {
   return snapshot === undefined && !isTerminal(head.status.state) && records.length > 0 && records.every(isChunk);
 }
 

@@ -22,8 +22,6 @@ export class RunningTurns implements TurnOwner, NodeMember {
   closing = false;
   readonly #context: EngineContext;
   readonly #turns = new TurnsByTask();
-  /** Ends of leases by the monotonic clock. Empty on a storage of one process. */
-  readonly #leaseEnds = new Map<Turn, number>();
   readonly #arrivals: Arrivals;
   readonly #leave: () => void;
   #idle: (() => void) | undefined;
@@ -108,7 +106,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   ended(turn: Turn, { isLost, waiting }: TurnEnd): void {
     this.#turns.delete(turn);
     this.#context.turnPlaces.give(turn.callerKey);
-    if (this.#leaseEnds.delete(turn)) this.#context.node.look({ scope: turn.scope, id: turn.taskId });
+    if (turn.leaseEnd !== undefined) this.#context.node.look({ scope: turn.scope, id: turn.taskId });
     if (!this.closing) {
       if (isLost) this.#context.node.figures.leasesLost += 1;
       if (waiting > 0) void this.#claimNext(turn);
@@ -153,7 +151,9 @@ export class RunningTurns implements TurnOwner, NodeMember {
   fence(before: number): { readonly fenced: number; readonly next: number | undefined } {
     let fenced = 0;
     let next: number | undefined;
-    for (const [turn, leaseEnd] of [...this.#leaseEnds]) {
+    for (const turn of this.#turns.values()) {
+      const { leaseEnd } = turn;
+      if (leaseEnd === undefined) continue;
       if (leaseEnd > before) {
         next = Math.min(next ?? leaseEnd, leaseEnd);
       } else {
@@ -236,7 +236,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
 
   /** Notes a lease that began with a call. `sentAt`: the time of that call. */
   #leased(turn: Turn, sentAt: number): void {
-    this.#leaseEnds.set(turn, sentAt + this.#context.node.lease.leaseMs);
+    turn.leaseEnd = sentAt + this.#context.node.lease.leaseMs;
     this.#context.node.guard(sentAt);
   }
 
@@ -252,7 +252,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     if (renewal.held === 'unknown') return;
     if (!renewal.held) return void turn.advance('not held');
     const leaseEnd = sentAt + this.#context.node.lease.leaseMs;
-    if (leaseEnd > (this.#leaseEnds.get(turn) ?? leaseEnd)) this.#leaseEnds.set(turn, leaseEnd);
+    if (turn.leaseEnd !== undefined && leaseEnd > turn.leaseEnd) turn.leaseEnd = leaseEnd;
     if (renewal.cancel) turn.cancel(renewal.cancel);
   }
 

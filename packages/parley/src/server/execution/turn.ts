@@ -77,6 +77,8 @@ export class Turn implements EventSink, WrittenTurn {
   readonly caller: CallerContext;
   /** Names the caller in limits. */
   readonly callerKey: string | undefined;
+  /** The end of its lease by the monotonic clock. Absent on a storage of one process. */
+  leaseEnd: number | undefined;
   readonly #context: EngineContext;
   readonly #owner: TurnOwner;
   readonly #draft: Draft | undefined;

@@ -68,6 +68,8 @@ export class LocalCalls<Head extends LocalHead, Key extends KeyHead, Queue>
 
   append(head: Head, appended: AppendedHead, append: Append, now: number): boolean {
     const { tasks, queues } = this.#tables;
+    const { writer } = appended;
+    if (writer !== undefined && append.checkpoint !== undefined) tasks.saveCheckpoint(head, writer, append.checkpoint);
     tasks.append(head, appended, append, now);
     return append.records.length > 0 && makeDue(queues, queues.of(head), now);
   }

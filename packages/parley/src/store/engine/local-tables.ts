@@ -18,7 +18,8 @@ import type { DeliveryHead } from '../rules/delivery-head.js';
 import type { KeyHead } from '../rules/key-head.js';
 import type { AcceptedTurn, AppendedHead, TaskHead } from '../rules/task-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import type { Acceptance, Append, ListCursor, RecordPage, TaskQuery, TaskStorage } from '../task-storage.js';
+import type { Acceptance, ListCursor, RecordPage, TaskQuery, TaskStorage } from '../task-storage.js';
+import type { WrittenAppend } from './append-records.js';
 import type { ClaimablePlace } from './claim-turns.js';
 import type { QueueTables } from './delivery-queues.js';
 import type { TurnTables } from './held-turns.js';
@@ -69,8 +70,8 @@ export interface LocalTasks<Head extends LocalHead> extends TurnTables<Head, Can
   insert(scope: Scope, task: Task, now: number): Head;
   /** Puts a turn behind the others of its task, and writes the holder. */
   addTurn(head: Head, turn: AcceptedTurn, call: Acceptance, now: number): void;
-  /** Writes records, the new head, and the checkpoint of the held turn. A task in a terminal state has ended. */
-  append(head: Head, appended: AppendedHead, append: Append, now: number): void;
+  /** Writes records and the new head. A task in a terminal state has ended. */
+  append(head: Head, appended: AppendedHead, append: WrittenAppend, now: number): void;
   /** Removes a task with all that hangs on it. */
   remove(head: Head): void;
   /** The whole task after its last record. */

@@ -98,17 +98,15 @@ export class RecordedChange<Head extends SharedHead>
 
   append(head: Head, appended: AppendedHead, append: Append): boolean {
     const change = this.#begin(head);
-    const { seq, epoch, began, holder, drops } = appended;
+    const { seq, epoch, began, holder, drops, writer } = appended;
     change.append = append;
     change.seq = seq;
     change.epoch = epoch;
     change.began = began;
     if (holder !== head.holder) change.lease = null;
     if (drops !== undefined) this.#drop(change, drops);
-    const { authority, checkpoint } = append;
-    if (typeof authority === 'number' && checkpoint !== undefined && head.holder !== undefined) {
-      change.checkpoint = { turn: head.holder.turn, value: checkpoint };
-    }
+    const { checkpoint } = append;
+    if (writer !== undefined && checkpoint !== undefined) change.checkpoint = { turn: writer, value: checkpoint };
     return false;
   }
 

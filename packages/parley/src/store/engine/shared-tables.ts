@@ -9,8 +9,9 @@ import type { PlacedPushConfig } from '../push-storage.js';
 import type { KeyHead } from '../rules/key-head.js';
 import type { TaskHead } from '../rules/task-head.js';
 import type { TaskKey } from '../task-key.js';
-import type { Append, StoredTask } from '../task-storage.js';
+import type { StoredTask } from '../task-storage.js';
 import type { ConfigCount } from './accept-message.js';
+import type { WrittenAppend } from './append-records.js';
 
 /** The head of a task in a database that several processes share. */
 export interface SharedHead extends TaskHead {
@@ -38,7 +39,7 @@ export interface Question {
   /** The count of push configurations, and if one has this id. */
   readonly configId?: string;
   /** True if the log ends with just these records. */
-  readonly tail?: Pick<Append, 'after' | 'records'>;
+  readonly tail?: Pick<WrittenAppend, 'after' | 'records'>;
   /** The request to cancel that the held turn keeps. */
   readonly cancel?: true;
 }
@@ -100,7 +101,7 @@ export interface TaskChange<Head extends SharedHead> {
   readonly checkpoint?: { readonly turn: number; readonly value: JsonValue };
   /** `isFirst`: no request was kept with the turn when this was decided. */
   readonly cancel?: { readonly turn: number; readonly request: CancelRequest; readonly isFirst: boolean };
-  readonly append?: Append;
+  readonly append?: WrittenAppend;
   /** A configuration that is added or replaced. A new one begins behind `position`. */
   readonly config?: { readonly config: PlacedPushConfig; readonly position: number };
   /**

@@ -3,6 +3,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
+import { TransientMap } from '../../runtime/transient-map.js';
 import type { CancelRequest, ClaimRequest, HeldTurn, Holding, ReleaseHow } from '../held-turn.js';
 import type { ConfigPut, PlacedPushConfig } from '../push-storage.js';
 import { type Scope, type TaskKey, taskKeyText } from '../task-key.js';
@@ -55,7 +56,7 @@ export class SharedTasks<Head extends SharedHead> {
   readonly #clock: Clock;
   readonly #lanes = new TaskLanes();
   /** The heads of tasks whose turn this process holds, as after its last call. */
-  readonly #known = new Map<string, Head>();
+  readonly #known = new TransientMap<string, Head>();
 
   constructor(tables: SharedTables<Head>, clock: Clock) {
     this.#tables = tables;

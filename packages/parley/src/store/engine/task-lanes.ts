@@ -1,10 +1,11 @@
+import { TransientMap } from '../../runtime/transient-map.js';
 import type { TaskKey } from '../task-key.js';
 import { taskKeyText } from '../task-key.js';
 
 /** Lets the calls to one task run in the order in which they came. Calls to other tasks do not wait. */
 export class TaskLanes {
   /** The last call to each task that has one under way. */
-  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #last = new TransientMap<string, Promise<unknown>>();
 
   /** Runs a call once the calls to its task before it have ended. */
   do<R>(key: TaskKey, call: () => Promise<R>): Promise<R> {

@@ -4,8 +4,8 @@ import { hasPendingDelivery } from './memory-deliveries.js';
 import { PackedTask } from './task-content.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** So many finished tasks are packed together. */
-const RECENT_TASKS = 32;
+/** Tasks are packed together when they have so many records: few enough objects for the collector to visit. */
+const RECENT_RECORDS = 48;
 /** They are packed earlier when they take more than this share of the limit. */
 const RECENT_SHARE = 1 / 512;
 
@@ -19,6 +19,7 @@ export class EventLogs {
   /** The tasks that ended last and are not packed yet. */
   #recent: TaskEntry[] = [];
   #recentBytes = 0;
+  #recentRecords = 0;
   readonly #packed = new EndedTasks('logPlace');
   #bytes = 0;
 
@@ -32,7 +33,8 @@ export class EventLogs {
   add(entry: TaskEntry): void {
     this.#recent.push(entry);
     this.#recentBytes += entry.content.bytes;
-    if (this.#recent.length >= RECENT_TASKS || this.#recentBytes > this.#limit * RECENT_SHARE) this.#pack();
+    this.#recentRecords += entry.content.recordCount;
+    if (this.#recentRecords >= RECENT_RECORDS || this.#recentBytes > this.#limit * RECENT_SHARE) this.#pack();
   }
 
   /** Takes note of a task that is about to be deleted. */
@@ -60,6 +62,7 @@ export class EventLogs {
     }
     this.#recent = [];
     this.#recentBytes = 0;
+    this.#recentRecords = 0;
     while (this.#bytes > this.#limit) {
       const oldest = this.#packed.oldest(Number.POSITIVE_INFINITY);
       if (oldest === undefined) return;

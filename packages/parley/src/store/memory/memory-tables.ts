@@ -1,12 +1,13 @@
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
+import type { WrittenAppend } from '../engine/append-records.js';
 import type { LocalLoad, LocalPage, LocalTasks, LocalTurn } from '../engine/local-tables.js';
 import type { CancelRequest } from '../held-turn.js';
 import { mergedCancel } from '../held-turn.js';
 import type { AcceptedTurn, AppendedHead, Holder } from '../rules/task-head.js';
 import { nextPlace } from '../rules/turn-place.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import type { Acceptance, Append, RecordPage, TaskQuery } from '../task-storage.js';
+import type { Acceptance, RecordPage, TaskQuery } from '../task-storage.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
 import type { MemorySpaces } from './memory-space.js';
 import type { MemoryTasks } from './memory-tasks.js';
@@ -80,12 +81,9 @@ export class MemoryTables implements LocalTasks<TaskEntry> {
     this.hold(entry, { epoch, holder });
   }
 
-  append(entry: TaskEntry, appended: AppendedHead, append: Append, now: number): void {
-    const { authority, checkpoint, head } = append;
-    const queued = typeof authority === 'number' ? entry.held : undefined;
-    if (queued !== undefined && checkpoint !== undefined) queued.checkpoint = checkpoint;
+  append(entry: TaskEntry, appended: AppendedHead, append: WrittenAppend, now: number): void {
     entry.append(append, appended);
-    this.#to.tasks.setStatus(entry, head.status, now);
+    this.#to.tasks.setStatus(entry, append.head.status, now);
     this.#to.queue.update(entry);
     this.#to.tasks.hasGrown(entry);
   }

@@ -6,11 +6,11 @@ import type { Place } from '../../runtime/linked-list.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { CallerContext } from '../caller-context.js';
+import type { WrittenAppend } from '../engine/append-records.js';
 import { firstBytes } from '../engine/pages.js';
 import type { CancelRequest } from '../held-turn.js';
 import type { AppendedHead, Holder, TaskHead } from '../rules/task-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
-import type { Append } from '../task-storage.js';
 import type { ConfigEntry } from './memory-deliveries.js';
 import type { MemorySpace } from './memory-space.js';
 import { LiveTask, type PackedTask } from './task-content.js';
@@ -127,7 +127,7 @@ export class TaskEntry implements TaskHead {
     this.queue = rest.length === 0 ? NONE : rest;
   }
 
-  append({ records, head, snapshot }: Append, { seq, epoch, began, holder, drops }: AppendedHead): void {
+  append({ records, head, snapshot }: WrittenAppend, { seq, epoch, began, holder, drops }: AppendedHead): void {
     if (this.content instanceof LiveTask) this.content.append(records, head, snapshot);
     this.seq = seq;
     this.epoch = epoch;

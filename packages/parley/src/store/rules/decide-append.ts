@@ -56,7 +56,8 @@ export function decideAppend(
   const drops = ends ? 'all' : endsTurn;
   const losesHolder = isForced || ends || holder?.turn === endsTurn;
   // An end from outside ends the turn that runs, and counts as its record.
-  const writesTurn = holder !== undefined && (ends || (typeof authority === 'number' && count > 0));
+  const writer = typeof authority === 'number' ? holder?.turn : undefined;
+  const writesTurn = holder !== undefined && (ends || (writer !== undefined && count > 0));
   return {
     kind: 'appended',
     seq: after + count,
@@ -64,6 +65,7 @@ export function decideAppend(
     began: writesTurn ? holder.turn : head.began,
     holder: losesHolder ? undefined : holder,
     drops,
+    writer,
   };
 }
 

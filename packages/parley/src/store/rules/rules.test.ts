@@ -98,6 +98,7 @@ describe('an append', () => {
       began: 1,
       holder: heldHead().holder,
       drops: undefined,
+      writer: 1,
     });
   });
 
@@ -128,6 +129,7 @@ describe('an append', () => {
       epoch: 2,
       holder: undefined,
       drops: undefined,
+      writer: undefined,
     });
   });
 

@@ -52,6 +52,8 @@ export interface AppendedHead {
   readonly holder: Holder | undefined;
   /** The turn that leaves the queue, or all of them. */
   readonly drops: number | 'all' | undefined;
+  /** The turn that appends. Its checkpoint is kept. Absent for an append from outside. */
+  readonly writer: number | undefined;
 }
 
 /** The part of a held turn that its node names with each call. */

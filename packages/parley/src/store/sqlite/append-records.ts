@@ -27,10 +27,10 @@ class RecordRows implements RecordTables<HeadRow, AppendWrite> {
 
   append(head: HeadRow, appended: AppendedHead, write: AppendWrite, now: number): boolean {
     const tables = this.#tables;
-    const [, , taskId, , authority, , , , , , snapshot, , rows, checkpoint] = write;
-    if (checkpoint !== null && typeof authority === 'number' && head.holder !== undefined) {
+    const [, , taskId, , , , , , , , snapshot, , rows, checkpoint] = write;
+    if (checkpoint !== null && appended.writer !== undefined) {
       const update = 'UPDATE execution SET checkpoint = ? WHERE task = ? AND turn = ?';
-      tables.sql.run(update, checkpoint, head.pk, head.holder.turn);
+      tables.sql.run(update, checkpoint, head.pk, appended.writer);
     }
     insertRows(tables, head, rows);
     writeHead(tables, head, { decision: appended, write });

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { StorageError } from '../../errors/storage-error.js';
+import { TransientMap } from '../../runtime/transient-map.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { FromWorker, ReadRequest, ToWorker, WorkerTask } from './worker-messages.js';
 import type { Settled, WriteRequest } from './write-requests.js';
@@ -33,7 +34,7 @@ export interface WorkerOptions {
 export class WorkerLink {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
-  readonly #waiting = new Map<number, Waiter>();
+  readonly #waiting = new TransientMap<number, Waiter>();
   readonly #options: WorkerOptions;
   #starting: Starting | undefined;
   #nextId = 0;

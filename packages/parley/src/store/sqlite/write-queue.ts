@@ -39,32 +39,29 @@ export class WriteQueue<E extends Queued> {
    * if no request waits.
    */
   take(): readonly E[] {
-    const small = this.#takeSmall();
+    const isWhole = this.#smallBytes <= BATCH_BYTES;
+    const small = isWhole ? this.#small : firstOf(this.#small, { most: BATCH_BYTES, least: 0 });
+    this.#small = isWhole ? [] : this.#small.slice(small.length);
+    this.#smallBytes -= isWhole ? this.#smallBytes : small.reduce((sum, { bytes }) => sum + bytes, 0);
     if (this.#large.length === 0) return small;
-    let bytes = 0;
-    const end = this.#large.findIndex((entry, at) => {
-      bytes += entry.bytes;
-      return at > 0 && bytes > BATCH_BYTES;
-    });
-    const large = this.#large.splice(0, end < 0 ? this.#large.length : end);
+    const large = firstOf(this.#large, { most: BATCH_BYTES, least: 1 });
+    this.#large = this.#large.slice(large.length);
     this.#tasks = new Set(this.#large.map(({ request }) => taskOf(request)));
     return [...small, ...large];
   }
+}
 
-  #takeSmall(): E[] {
-    let end = this.#small.length;
-    if (this.#smallBytes > BATCH_BYTES) {
-      let bytes = 0;
-      end = this.#small.findIndex((entry) => {
-        bytes += entry.bytes;
-        return bytes > BATCH_BYTES;
-      });
-    }
-    const taken = end === this.#small.length ? this.#small : this.#small.slice(0, end);
-    this.#small = end === this.#small.length ? [] : this.#small.slice(end);
-    for (const { bytes } of taken) this.#smallBytes -= bytes;
-    return taken;
-  }
+/** The first entries, as many as fit in so many bytes, and at least so many. */
+function firstOf<E extends Queued>(
+  entries: readonly E[],
+  { most, least }: { readonly most: number; readonly least: 0 | 1 },
+): E[] {
+  let sum = 0;
+  const end = entries.findIndex(({ bytes }, at) => {
+    sum += bytes;
+    return at >= least && sum > most;
+  });
+  return end < 0 ? [...entries] : entries.slice(0, end);
 }
 
 /** The characters of all texts of a request. */
