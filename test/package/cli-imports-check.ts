@@ -34,7 +34,16 @@ function modulesIn(file: string): readonly string[] {
 
 /** The texts of new projects import these, and the projects install them. */
 const OF_PROJECTS = [
-  ...['ai', 'ai/test', '@langchain/langgraph', '@openai/agents', '@openai/agents/testing', 'express', 'fastify', 'hono'],
+  ...[
+    'ai',
+    'ai/test',
+    '@langchain/langgraph',
+    '@openai/agents',
+    '@openai/agents/testing',
+    'express',
+    'fastify',
+    'hono',
+  ],
   ...['@hono/node-server', 'next', 'parley-a2a-ai-sdk', 'parley-a2a-langgraph', 'parley-a2a-openai-agents'],
   ...['parley-a2a-testing', 'parley-a2a-postgres', 'parley-a2a-redis'],
 ];

@@ -50,7 +50,7 @@ interface ProjectManifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** Writes a project with the packed command line, and installs it with the packed packages in place of published ones. */
+/** Writes a project, and installs it with the packed packages in place of published ones. */
 async function created(project: string, combination: Combination): Promise<ProjectManifest> {
   const flags = Object.entries(combination).flatMap(([question, choice]) => [`--${question}`, choice]);
   const parley = join(repository, 'packages/cli/bin/parley.js');

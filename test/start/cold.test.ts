@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,10 +29,10 @@ describe.runIf(process.env.TEST_LONG !== undefined)('npm start in a clone', { ti
     const began = performance.now();
     const server = new StartedServer({ path: (path) => join(place, path) }, []);
     try {
-      await server.prints(/listening on (http:\S+?)"/);
+      await server.listens();
       return performance.now() - began;
     } finally {
-      await server.stop();
+      await server.interrupt();
     }
   }
 
@@ -52,7 +51,11 @@ describe.runIf(process.env.TEST_LONG !== undefined)('npm start in a clone', { ti
       times.cold.push(await started(place));
       times.warm.push(await started(place));
     }
-    const [cold, warm, ci] = [times.cold, times.warm, times.ci].map((all) => Math.min(...all) / 1000) as [number, number, number];
+    const [cold, warm, ci] = [times.cold, times.warm, times.ci].map((all) => Math.min(...all) / 1000) as [
+      number,
+      number,
+      number,
+    ];
     process.stdout.write(
       `npm start: cold ${cold.toFixed(1)} s, warm ${warm.toFixed(1)} s; npm ci ${ci.toFixed(1)} s; ${(cold / ci).toFixed(2)} ×\n`,
     );

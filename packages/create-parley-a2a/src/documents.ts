@@ -118,7 +118,9 @@ ${table(
   'variable',
   variablesOf(parts).map(({ name, meaning }) => [name, meaning]),
 )}${docker}
-`.replace(/\n+$/, '\n');
+`
+    .trimEnd()
+    .concat('\n');
 }
 
 /** The guide for coding agents that work on a project. */

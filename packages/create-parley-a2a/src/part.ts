@@ -1,6 +1,6 @@
 import type { Imports } from './source-text.js';
 
-/** What an answer adds to a project. */
+/** The additions of an answer to a project. */
 export interface Part {
   /** A sentence for the README. */
   readonly summary: string;

@@ -1,6 +1,6 @@
 import type { HostPart } from '../part.js';
 
-/** What hosts share whose server is the file `server.ts`. */
+/** The members of a host whose server is the file `server.ts`. */
 export const NODE_SERVER: Omit<HostPart, 'summary' | 'path' | 'files'> = {
   port: 8080,
   probe: '/healthz',
