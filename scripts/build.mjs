@@ -22,9 +22,9 @@ const AT_ONCE = 2;
 const BUNDLED = { 'packages/cli': ['docs/errors.json'] };
 
 /**
- * Builds all outdated projects, or some of them with what they need. Resolves to the projects that were built. Without
- * `checksTypes` it leaves out types and declarations, and needs no compiler. Such a project is outdated for a build that
- * checks types.
+ * Builds all outdated projects, or some of them with what they need. Resolves to the projects that were built.
+ * Without `checksTypes` it leaves out types and declarations, and needs no compiler. Such a project is outdated for a
+ * build that checks types.
  */
 export async function build(wanted = PROJECTS, { checksTypes = true } = {}) {
   const projects = withNeeds(wanted);

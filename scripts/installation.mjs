@@ -9,8 +9,8 @@ const installedFile = join(root, 'node_modules/.package-lock.json');
 const stampFile = join(root, 'node_modules/.parley-installed');
 
 /**
- * Installs if needed: with a clean `npm ci`, and a working Node.js of the repository. With a `workspace`, it installs only
- * the packages of this project and of its needs.
+ * Installs if needed: with a clean `npm ci`, and a working Node.js of the repository. With a `workspace`, it installs
+ * only the packages of this project and of its needs.
  */
 export async function ensureInstalled(workspace) {
   const all = stampOf(readFileSync(lockFile));
