@@ -68,6 +68,7 @@ export default defineConfig({
       { find: /^parley-a2a$/, replacement: source('index') },
       { find: /^parley-a2a\/(.+)$/, replacement: source('$1') },
       { find: /^parley-a2a-(?!console$)([\w-]+)$/, replacement: file('packages/$1/src/index.ts') },
+      { find: /^create-parley-a2a$/, replacement: file('packages/create-parley-a2a/src/index.ts') },
     ],
   },
   test: {

@@ -2,7 +2,7 @@
 // code. Each public subpath keeps its file; what several of them need stands beside them. Nothing is renamed or made
 // smaller: stack traces and the tools of users read it as it was written. The declarations that the subpaths need go to
 // bundle/types.
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
@@ -69,4 +69,5 @@ function copyTypes(path) {
     copyTypes(join(path, '..', specifier).replace(/\.js$/, '.d.ts'));
 }
 
-for (const name of names) copyTypes(`exports/${name}.d.ts`);
+// A build that does not check types has no declarations.
+if (existsSync(join(folder, 'dist/exports/index.d.ts'))) for (const name of names) copyTypes(`exports/${name}.d.ts`);

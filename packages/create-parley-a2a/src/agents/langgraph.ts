@@ -1,8 +1,8 @@
-import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
+import type { AgentPart } from '../part.js';
 
 const AGENT = `import { Annotation, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
-import { langGraphAgent } from 'parley-a2a-langgraph';
 import type { AgentOptions } from 'parley-a2a/server';
+import { langGraphAgent } from 'parley-a2a-langgraph';
 
 const Refund = Annotation.Root({ request: Annotation<string>, receipt: Annotation<string> });
 
@@ -18,7 +18,7 @@ const graph = new StateGraph(Refund)
   // A checkpointer on a database keeps open questions over a restart.
   .compile({ checkpointer: new MemorySaver() });
 
-/** The agent that \`parley serve\` serves. */
+/** The agent and its card. */
 export const agent: AgentOptions = {
   name: 'Refunds',
   description: 'Refunds an amount, such as "Refund 50 euros".',
@@ -55,11 +55,10 @@ test('asks before a large one', async () => {
 `;
 
 /** A graph that asks before it acts. */
-export const langgraph: ProjectTemplate = {
+export const langgraph: AgentPart = {
   summary: 'A graph of LangGraph that asks before it acts.',
   message: 'Refund 50 euros',
   files: { 'agent.ts': AGENT, 'agent.test.ts': TEST },
-  scripts: SERVED_SCRIPTS,
   packages: ['parley-a2a-langgraph'],
   dependencies: { '@langchain/core': '^1.4.0', '@langchain/langgraph': '^1.7.0' },
 };

@@ -1,10 +1,10 @@
-import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
+import type { AgentPart } from '../part.js';
 
-const AGENT = `import { streamTextAgent } from 'parley-a2a-ai-sdk';
-import type { AgentOptions } from 'parley-a2a/server';
+const AGENT = `import type { AgentOptions } from 'parley-a2a/server';
+import { streamTextAgent } from 'parley-a2a-ai-sdk';
 import { model } from './model.ts';
 
-/** The agent that \`parley serve\` serves. */
+/** The agent and its card. */
 export const agent: AgentOptions = {
   name: 'Assistant',
   description: 'Answers in one sentence.',
@@ -57,11 +57,14 @@ test('answers with the text of the model', async () => {
 `;
 
 /** A model of the AI SDK. */
-export const aiSdk: ProjectTemplate = {
+export const aiSdk: AgentPart = {
   summary: 'An agent on a model of the AI SDK.',
   message: 'hello',
   files: { 'agent.ts': AGENT, 'model.ts': MODEL, 'agent.test.ts': TEST },
-  scripts: SERVED_SCRIPTS,
   packages: ['parley-a2a-ai-sdk'],
+  variables: [
+    { name: 'AI_GATEWAY_API_KEY', meaning: 'key of the AI gateway; without it, a practice model answers' },
+    { name: 'MODEL', meaning: 'model of the gateway', example: 'anthropic/claude-sonnet-4.5' },
+  ],
   dependencies: { '@ai-sdk/provider': '^4.0.0', ai: '^7.0.0' },
 };

@@ -1,7 +1,7 @@
-import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
+import type { AgentPart } from '../part.js';
 
 const AGENT = `import type { AgentOptions } from 'parley-a2a/server';
-import { defineTool, jsonSchema, toolAgent, ToolRegistry } from 'parley-a2a/tools';
+import { defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
 
 /** The owner of the task must approve more than 10 euros. Schemas of Zod and others work as well. */
 export const refund = defineTool({
@@ -19,7 +19,7 @@ export const refund = defineTool({
 
 const tools = new ToolRegistry([refund]);
 
-/** The agent that \`parley serve\` serves. Finished calls do not run again, even if the process dies. */
+/** The agent and its card. Finished calls do not run again, even if the process dies. */
 export const agent: AgentOptions = {
   name: 'Refunds',
   description: 'Refunds an amount, such as "Refund 50 euros".',
@@ -35,8 +35,8 @@ export const agent: AgentOptions = {
 
 const TEST = `import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertAllProtocolInvariants, assertTaskFinalState, assertToolLifecycle, testAgent } from 'parley-a2a-testing';
 import { answerApprovals, toolApprovals, toolEventsOf } from 'parley-a2a/tools';
+import { assertAllProtocolInvariants, assertTaskFinalState, assertToolLifecycle, testAgent } from 'parley-a2a-testing';
 import { agent } from './agent.ts';
 
 test('pays a small refund', async () => {
@@ -56,7 +56,8 @@ for (const [decision, state] of [
     const tested = await testAgent(agent);
     const asked = await tested.send('Refund 50 euros');
     assert(asked.task !== undefined);
-    assert.deepEqual(toolApprovals(asked.task).map(({ input }) => input), [{ euros: 50 }]);
+    const [call] = toolApprovals(asked.task);
+    assert.deepEqual(call?.input, { euros: 50 });
     const answer = await tested.send({ message: answerApprovals(asked.task, decision) });
     assert(answer.task !== undefined);
     assertTaskFinalState(answer.task, state);
@@ -66,9 +67,8 @@ for (const [decision, state] of [
 `;
 
 /** A tool that asks its caller before it runs. */
-export const toolsWithApproval: ProjectTemplate = {
+export const tools: AgentPart = {
   summary: 'A tool that asks the caller before it runs.',
   message: 'Refund 50 euros',
   files: { 'agent.ts': AGENT, 'agent.test.ts': TEST },
-  scripts: SERVED_SCRIPTS,
 };

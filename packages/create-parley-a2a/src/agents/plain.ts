@@ -1,9 +1,8 @@
-import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
+import type { AgentPart } from '../part.js';
 
-/** The agent of the simplest project. */
-export const SHOUTER = `import type { AgentOptions, RequestContext } from 'parley-a2a/server';
+const AGENT = `import type { AgentOptions, RequestContext } from 'parley-a2a/server';
 
-/** The agent of this project. Change its answers and its card here. */
+/** The agent and its card. */
 export const agent: AgentOptions = {
   name: 'Shouter',
   description: 'Says it again, louder.',
@@ -17,8 +16,7 @@ export const agent: AgentOptions = {
 };
 `;
 
-/** The test of that agent. */
-export const SHOUTER_TEST = `import assert from 'node:assert/strict';
+const TEST = `import assert from 'node:assert/strict';
 import test from 'node:test';
 import { assertAllProtocolInvariants, runAgent } from 'parley-a2a-testing';
 import { agent } from './agent.ts';
@@ -30,10 +28,9 @@ test('shouts', async () => {
 });
 `;
 
-/** One function, served by the command line. */
-export const minimal: ProjectTemplate = {
-  summary: 'One function, served by the command line.',
+/** One function. */
+export const plain: AgentPart = {
+  summary: 'An agent in one function.',
   message: 'hello',
-  files: { 'agent.ts': SHOUTER, 'agent.test.ts': SHOUTER_TEST },
-  scripts: SERVED_SCRIPTS,
+  files: { 'agent.ts': AGENT, 'agent.test.ts': TEST },
 };
