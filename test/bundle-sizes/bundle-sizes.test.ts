@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -6,15 +8,19 @@ import { expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const exportsFolder = fileURLToPath(new URL('../../packages/parley/src/exports/', import.meta.url));
 
+interface LoadedFiles {
+  readonly inputs: readonly string[];
+  readonly compressed: number;
+  /** The part of `compressed` that each room of the core takes, by the share of its minified code. */
+  readonly rooms: ReadonlyMap<string, number>;
+}
+
 /** The files that a program loads before it runs: its modules, without those that it loads on demand. */
-async function loadedAtOnce(
-  program: string,
-  platform: 'browser' | 'node',
-): Promise<{ readonly inputs: readonly string[]; readonly compressed: number }> {
+async function loadedAtOnce(program: string, platform: 'browser' | 'node'): Promise<LoadedFiles> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: program, resolveDir: root, sourcefile: 'program.ts' },
     alias: Object.fromEntries(
-      ['client', 'node'].map((name) => [`parley-a2a/${name}`, `${exportsFolder}${name}.ts`] as const),
+      ['client', 'node', 'server'].map((name) => [`parley-a2a/${name}`, `${exportsFolder}${name}.ts`] as const),
     ),
     bundle: true,
     splitting: true,
@@ -39,7 +45,16 @@ async function loadedAtOnce(
   const files = outputFiles.filter(({ path }) => [...loaded].some((output) => path.endsWith(output)));
   expect(files).toHaveLength(loaded.size);
   const inputs = [...loaded].flatMap((output) => Object.keys(metafile.outputs[output]?.inputs ?? {}));
-  return { inputs, compressed: gzipSync(Buffer.concat(files.map(({ contents }) => contents)), { level: 9 }).length };
+  const code = Buffer.concat(files.map(({ contents }) => contents));
+  const compressed = gzipSync(code, { level: 9 }).length;
+  const rooms = new Map<string, number>();
+  for (const output of loaded) {
+    for (const [path, { bytesInOutput }] of Object.entries(metafile.outputs[output]?.inputs ?? {})) {
+      const room = /parley\/src\/([^/]+)\//.exec(path)?.[1] ?? 'other';
+      rooms.set(room, (rooms.get(room) ?? 0) + (bytesInOutput * compressed) / code.length);
+    }
+  }
+  return { inputs, compressed, rooms };
 }
 
 it('a client of the current version loads 23 kB with its checks of arguments, and the rest on demand', async () => {
@@ -86,6 +101,23 @@ it('a server with the smallest agent loads 122.5 kB with its checks of arguments
   expect(compressed).toBeGreaterThan(40 * 1024);
   expect(compressed).toBeLessThanOrEqual(122.5 * 1024);
   expect(inputs.filter((path) => ON_DEMAND.some((name) => path.includes(name)))).toEqual([]);
+});
+
+it('a handler of the web with the smallest agent loads 109.5 kB, and the guide says which rooms take them', async () => {
+  const agent = `import { createAgentHandler } from 'parley-a2a/server';
+    globalThis.handler = createAgentHandler({ url: 'https://agents.example.com', agent: (prompt) => prompt });`;
+  const { compressed, rooms } = await loadedAtOnce(agent, 'browser');
+  const measured = [...rooms].filter(([, bytes]) => bytes >= 5 * 1024).sort(([, one], [, other]) => other - one);
+  process.stdout.write(`the smallest handler: ${(compressed / 1024).toFixed(1)} kB compressed\n`);
+  for (const [room, bytes] of measured) process.stdout.write(`| \`${room}\` | ${(bytes / 1024).toFixed(1)} |\n`);
+  expect(compressed).toBeLessThanOrEqual(109.5 * 1024);
+  const guide = readFileSync(join(root, 'docs/performance.md'), 'utf8');
+  const told = new Map(
+    [...guide.matchAll(/^ *\| `(\w[\w-]*)` \| ([\d.]+) kB \|/gm)].map(([, room, size]) => [room, Number(size)]),
+  );
+  expect([...told.keys()].sort()).toEqual(measured.map(([room]) => room).sort());
+  const wrong = measured.filter(([room, bytes]) => Math.abs((told.get(room) ?? 0) - bytes / 1024) > 0.5);
+  expect(wrong).toEqual([]);
 });
 
 it('a bundle in one file has the parts of jose that sign, and no encryption', async () => {

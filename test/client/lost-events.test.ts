@@ -15,7 +15,7 @@ function losing(binding: ClientBinding, lost: readonly number[]) {
   const kept = <Event extends { readonly id?: string | undefined }>(events: readonly Event[]) =>
     events.filter(({ id }) => !left.delete(String(id)));
   const wrapped: ClientBinding = {
-    speaks: (agentInterface) => binding.speaks(agentInterface),
+    ...binding,
     async transport(...parts) {
       const transport = await binding.transport(...parts);
       const stream: typeof transport.stream = async (call) => {

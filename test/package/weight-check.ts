@@ -1,11 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { median } from '../support/median.js';
-import { inProject, repository, suite, usualTarballs } from './packed.js';
+import { loopbackRegistry } from './loopback-registry.js';
+import { inProject, manifest, repository, suite, tarballOf, usualTarballs } from './packed.js';
 
 const ROUNDS = 7;
+const INSTALLS = 5;
+const LONG = { timeout: 600_000 };
+const npm = promisify(execFile);
+const FLAGS = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
 /** The CPU time in ms of a process that imports modules, as seen from a folder. */
 async function importMs(folder: string, modules: readonly string[]): Promise<number> {
@@ -52,6 +58,44 @@ it('the root loads in no more CPU time than the server, the client and Express o
   expect(own).toBeLessThanOrEqual(theirs);
 });
 
+/** The time in ms in which npm installs packages into an empty folder, from its cache as far as it can. */
+async function installMs(name: string, packages: readonly string[], registry: string): Promise<number> {
+  const place = join(suite.project, '..', name);
+  mkdirSync(place);
+  writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
+  const begun = performance.now();
+  await npm('npm', ['install', ...packages, ...FLAGS, '--registry', registry], { cwd: place, timeout: 240_000 });
+  const ms = performance.now() - begun;
+  rmSync(place, { recursive: true });
+  return ms;
+}
+
+// Two thirds of the files are those of typebox, which takes half of the time.
+const isLong = process.env.TEST_LONG !== undefined;
+it.runIf(isLong)('npm installs the library in less than twice the time of the official SDK', LONG, async () => {
+  const text = readFileSync(join(repository, 'package.json'), 'utf8');
+  const { devDependencies } = JSON.parse(text) as { readonly devDependencies: Readonly<Record<string, string>> };
+  const official = ['@a2a-js/sdk', 'express'].map((name) => `${name}@${devDependencies[name]}`);
+  const configured = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+  const published = { name: 'parley-a2a', manifest, tarball: tarballOf('parley-a2a') };
+  const registry = await loopbackRegistry(published, configured);
+  const rounds: { own: number; theirs: number }[] = [];
+  try {
+    // The first round fills the cache of npm and does not count.
+    for (let round = 0; round <= INSTALLS; round += 1)
+      rounds.push({
+        own: await installMs(`own-${round}`, ['parley-a2a'], registry.url),
+        theirs: await installMs(`theirs-${round}`, official, registry.url),
+      });
+  } finally {
+    await registry.close();
+  }
+  const own = median(rounds.slice(1).map((round) => round.own));
+  const theirs = median(rounds.slice(1).map((round) => round.theirs));
+  process.stdout.write(`npm install: ${own.toFixed(0)} ms; theirs with Express ${theirs.toFixed(0)}\n`);
+  expect(own).toBeLessThan(2 * theirs);
+});
+
 it('the library is few packages and little to install', () => {
   const installed = installedIn(suite.project);
   told('the library', installed);
@@ -63,8 +107,7 @@ it('the command line is few packages and little to install', { timeout: 300_000 
   const place = join(suite.project, '..', 'commands-weight');
   mkdirSync(place);
   writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
-  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  execFileSync('npm', ['install', ...usualTarballs, ...flags], { cwd: place, stdio: 'pipe', timeout: 240_000 });
+  execFileSync('npm', ['install', ...usualTarballs, ...FLAGS], { cwd: place, stdio: 'pipe', timeout: 240_000 });
   const installed = installedIn(place);
   told('the command line', installed);
   expect(installed.packages).toBeLessThanOrEqual(20);

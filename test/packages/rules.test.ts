@@ -79,7 +79,7 @@ describe('a binding is its package and few files of the core', () => {
 
   it.each([
     ["Cap'n Web", /capnweb/i, 3],
-    ['gRPC', /grpc/i, 5],
+    ['gRPC', /grpc/i, 3],
   ])('%s', (_, binding, most) => {
     const files = filesThatName(binding, tree);
     expect(files.length, files.join('\n')).toBeLessThanOrEqual(most);

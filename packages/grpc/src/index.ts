@@ -51,6 +51,9 @@ export function grpcTransport(options: GrpcTransportOptions = {}): ClientBinding
   if (problems.length > 0) throw new OptionsError('grpcTransport', problems);
   const channels = new GrpcChannels({ plaintext, tls, idleMs, lookup: systemLookup() });
   return {
+    // Pings of HTTP/2 find them.
+    findsLostConnections: true,
+    opensStreamsLate: true,
     speaks: ({ protocolBinding, protocolVersion, url }) =>
       protocolBinding === 'GRPC' && CODECS.has(protocolVersion) && grpcAddress(url) !== undefined,
     transport: async (agentInterface, limits) => {

@@ -84,6 +84,10 @@ export function addressOf({ address, agentInterface }: ClientTransport): string 
 
 /** A binding that a client speaks beside JSON-RPC and HTTP+JSON, such as gRPC. */
 export interface ClientBinding {
+  /** True if it finds lost connections itself. Its streams then need no keep-alives, and have no limit of silence. */
+  readonly findsLostConnections?: boolean;
+  /** True if some servers show only with the first event that a stream is open. */
+  readonly opensStreamsLate?: boolean;
   /** True if it speaks the binding and the version of an interface (`Major.Minor`), and can call its address. */
   speaks(agentInterface: AgentInterface): boolean;
   /** Makes the transport of an interface that it speaks. */

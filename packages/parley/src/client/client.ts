@@ -31,7 +31,7 @@ import { type AgentConnection, closedError } from './agent-connection.js';
 import { callDeadline, eitherSignal, type TimeLimit } from './call-deadline.js';
 import { type CallDefaults, type CallOptions, type ClientCallContext, clientCallContext } from './call-options.js';
 import type { ClientRuntime } from './client-runtime.js';
-import type { EventBatches, ReceivedEvent } from './client-transport.js';
+import type { ClientBinding, EventBatches, ReceivedEvent } from './client-transport.js';
 import type { PlainFetch } from './credentialed-fetch.js';
 import type { OperationCall, OperationCalls } from './operation-calls.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
@@ -64,6 +64,8 @@ export interface ClientOptions {
   readonly calls: (card: () => AgentCard) => OperationCalls;
   readonly interceptors: readonly Interceptor<ClientCallContext>[];
   readonly defaults: CallDefaults;
+  /** The further binding that speaks an interface. Undefined for JSON-RPC and HTTP+JSON. */
+  readonly bindingOf: (agentInterface: AgentInterface) => ClientBinding | undefined;
   /** Sends requests beside the protocol. */
   readonly send: PlainFetch;
   readonly resume: ResumeOptions;
@@ -332,7 +334,7 @@ export class Client implements OperationMethods {
       taskId,
       lastEventId,
       resumable,
-      keepsAlive: resumable && this.agentInterface.protocolBinding !== 'GRPC',
+      keepsAlive: resumable && this.#binding?.findsLostConnections !== true,
       hasTaken: isInDoubt ? (task) => hasMessage(task, call.request) : undefined,
       repeatable: isMessage && (mayRepeat || isIdempotent),
       attempts: resume.attempts ?? RESUME_ATTEMPTS,
@@ -382,7 +384,7 @@ export class Client implements OperationMethods {
     call: OperationCall<'subscribeToTask'>,
   ): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     const { snapshotFirst } = await import('./snapshot-first.js');
-    const opensLate = this.agentInterface.protocolBinding === 'GRPC';
+    const opensLate = this.#binding?.opensStreamsLate === true;
     return yield* snapshotFirst(call, { calls: this.#calls, opensLate });
   }
 
@@ -391,6 +393,11 @@ export class Client implements OperationMethods {
     context: ClientCallContext,
   ): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     yield [{ event: await this.#calls.unary({ operation: 'sendMessage', request, context }) }];
+  }
+
+  /** The further binding of the next call. */
+  get #binding(): ClientBinding | undefined {
+    return this.#parts.bindingOf(this.agentInterface);
   }
 
   #declares(extension: string): boolean {

@@ -31,7 +31,7 @@ export interface ResumeOptions {
   /**
    * Silence in ms after which the client gives a connection up. Default 60,000 for agents that declare the extension
    * for resumable streams, because they send keep-alives. Other agents may send none, so their connections have no
-   * limit. Those of gRPC have none either: pings of HTTP/2 find lost ones.
+   * limit. Those of a binding that finds lost connections itself have none either.
    */
   readonly silenceMs?: number;
 }

@@ -324,6 +324,7 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
     },
     interceptors,
     defaults: { extensions, headers },
+    bindingOf: (agentInterface) => bindingOf(agentInterface, options),
     send: caller.request,
     resume,
     mayRepeat: retry.mayRepeat ?? false,
@@ -341,7 +342,7 @@ interface TransportOptions extends Pick<ConnectedOptions, 'card' | 'caller' | 'o
 function transportSource(parts: TransportOptions): TransportSource {
   const { caller, options } = parts;
   return async (agentInterface) => {
-    const binding = isKnown(agentInterface) ? undefined : bindingOf(agentInterface, options);
+    const binding = bindingOf(agentInterface, options);
     if (binding !== undefined) {
       const { boundTransport } = await import('./bound-transport.js');
       return boundTransport({ ...parts, binding, agentInterface });
@@ -379,6 +380,7 @@ function isKnown({ protocolBinding, protocolVersion, url }: AgentInterface): boo
   return isHttp && CLIENT_VERSIONS.has(protocolVersion) && webUrl(url) !== undefined;
 }
 
+/** The further binding of an interface that is neither of JSON-RPC nor of HTTP+JSON. */
 function bindingOf(one: AgentInterface, { bindings = [] }: ConnectOptions): ClientBinding | undefined {
-  return bindings.find((binding) => binding.speaks(one));
+  return isKnown(one) ? undefined : bindings.find((binding) => binding.speaks(one));
 }

@@ -33,7 +33,7 @@ export function errorBodySchema(components: Components): Schema {
     required: ['code', 'status', 'message'],
     properties: {
       code: { type: 'integer', description: 'The HTTP status.' },
-      status: { type: 'string', description: 'The name of the status in gRPC.' },
+      status: { type: 'string', description: 'The name of the google.rpc.Code.' },
       message: { type: 'string' },
       details: { type: 'array', items: errorDetailsSchema(components) },
     },
