@@ -1,3 +1,4 @@
+// Describes the public types of a package as text, from its compiled declarations.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';

@@ -88,12 +88,13 @@ async function publish({ provenance, tag, registry }) {
   for (const place of withNeeds(published).filter((one) => published.includes(one))) {
     const pack = ['pack', '-w', place, '--pack-destination', folder, '--loglevel=error'];
     await step(`Packing ${place}`, () => runNpm(pack, { quiet: true }));
-    const { name, version } = JSON.parse(readFileSync(join(root, place, 'package.json'), 'utf8'));
+    const { name, version, bundled = [] } = JSON.parse(readFileSync(join(root, place, 'package.json'), 'utf8'));
     const file = readdirSync(folder).find((one) => one === `${name}-${version}.tgz`);
     const sbom = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '-w', place, '--loglevel=error'];
     await step(`Listing the parts of ${name}`, async () => {
       const listed = await runNpm(sbom, { quiet: true });
-      if (listed.code === 0) writeFileSync(join(folder, `${name}-${version}.cdx.json`), listed.output);
+      if (listed.code === 0)
+        writeFileSync(join(folder, `${name}-${version}.cdx.json`), withBundled(listed.output, bundled));
       return listed;
     });
     const options = [
@@ -104,4 +105,20 @@ async function publish({ provenance, tag, registry }) {
     await step(`Publishing ${name}`, () => runNpm(['publish', join(folder, file), ...options], { quiet: true }));
   }
   return 0;
+}
+
+/** A list of parts with the packages whose code is in the bundle of its package. npm does not know them. */
+function withBundled(list, bundled) {
+  const parts = JSON.parse(list);
+  const components = bundled.map((name) => {
+    const { version, license } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
+    return {
+      type: 'library',
+      name,
+      version,
+      purl: `pkg:npm/${name}@${version}`,
+      licenses: [{ license: { id: license } }],
+    };
+  });
+  return `${JSON.stringify({ ...parts, components: [...(parts.components ?? []), ...components] }, null, 2)}\n`;
 }

@@ -59,9 +59,11 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
     const packed = readdirSync(join(clone, 'packed'));
     const names = packed.filter((file) => file.endsWith('.tgz')).map((file) => file.replace('.tgz', ''));
     expect(names.sort()).toEqual(PUBLISHED.map((name) => `${name}-${VERSION}`).sort());
-    for (const name of PUBLISHED) expect((await fetch(`${registry}${name}/${VERSION}`)).status, name).toBe(200);
+    for (const name of PUBLISHED) expect((await fetch(`${registry.url}${name}/${VERSION}`)).status, name).toBe(200);
     const parts = names.filter((name) => !packed.includes(`${name}.cdx.json`));
     expect(parts).toEqual([]);
+    const ofCore = JSON.parse(readFileSync(join(clone, `packed/parley-a2a-${VERSION}.cdx.json`), 'utf8'));
+    expect(ofCore.components.map(({ name }: { readonly name: string }) => name)).toContain('typebox');
   });
 
   it('is installed in an empty home, and works', async () => {

@@ -7,8 +7,8 @@ import type { OperationCall, OperationCalls } from './operation-calls.js';
  * A subscription that begins with the task. Agents before 1.0 need not send the task first, so GetTask adds it. Events
  * that arrived before GetTask was called are part of its answer and are not repeated.
  *
- * Servers of some bindings show only by its first event that a stream is open (`opensLate`). For these, the client sends
- * GetTask once before. When it is answered, the subscription, which was sent earlier, has arrived.
+ * Servers of some bindings show that a stream is open only by its first event (`opensLate`). For these, the client
+ * sends GetTask once before. When it is answered, the subscription, which was sent earlier, has arrived.
  */
 export async function* snapshotFirst(
   call: OperationCall<(typeof BY_VERB)['subscribe']>,
