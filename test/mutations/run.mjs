@@ -13,7 +13,7 @@ import { MUTATIONS } from './mutations.mjs';
 
 const COPIED = [
   ...['packages/parley/src', 'packages/parley/package.json', 'packages/postgres/src', 'packages/redis/src'],
-  'packages/durable-object/src',
+  ...['packages/parley/test', 'packages/durable-object/src'],
   ...['scripts', 'test'],
 ];
 const SETTINGS = ['package.json', 'tsconfig.json', 'tsconfig.base.json', 'vitest.config.ts'];
