@@ -70,7 +70,7 @@ async function installMs(name: string, packages: readonly string[], registry: st
   return ms;
 }
 
-// Two thirds of the files are those of typebox, which takes half of the time.
+// Two thirds of the files that npm writes are those of typebox.
 const isLong = process.env.TEST_LONG !== undefined;
 it.runIf(isLong)('npm installs the library in less than twice the time of the official SDK', LONG, async () => {
   const text = readFileSync(join(repository, 'package.json'), 'utf8');
