@@ -13,6 +13,7 @@ RUN node scripts/build.mjs examples/agents \
 FROM ${BASE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY scripts/node-version.mjs scripts/
 COPY packages/parley/package.json packages/parley/
 COPY packages/console/package.json packages/console/
 COPY packages/grpc/package.json packages/grpc/

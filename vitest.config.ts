@@ -1,6 +1,14 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { vitestSentence } from './scripts/node-version.mjs';
 
-const file = (path: string) => new URL(path, import.meta.url).pathname;
+const tooOld = vitestSentence();
+if (tooOld !== undefined) {
+  process.stderr.write(tooOld);
+  process.exit(1);
+}
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const source = (path: string) => file(`packages/parley/src/exports/${path}.ts`);
 
 /** Suites with a `run.mjs` of their own, which starts these tests. */
@@ -60,10 +68,11 @@ export default defineConfig({
       { find: /^parley-a2a$/, replacement: source('index') },
       { find: /^parley-a2a\/(.+)$/, replacement: source('$1') },
       { find: /^parley-a2a-(?!console$)([\w-]+)$/, replacement: file('packages/$1/src/index.ts') },
+      { find: /^create-parley-a2a$/, replacement: file('packages/create-parley-a2a/src/index.ts') },
     ],
   },
   test: {
-    setupFiles: [new URL('test/support/watch-outputs.ts', import.meta.url).pathname],
+    setupFiles: [file('test/support/watch-outputs.ts')],
     // Limits for a machine that is busy: a test that holds does not wait for them.
     testTimeout: 60_000,
     hookTimeout: 60_000,

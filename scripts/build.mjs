@@ -8,6 +8,7 @@ import { withNeeds, workspaces } from './workspaces.mjs';
 
 const recordFile = join(root, '.cache/build.json');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
+const transpiler = join(root, 'scripts/transpile.mjs');
 
 /** The folders of all projects, each after those that it needs. */
 const PROJECTS = withNeeds(workspaces().map(({ folder }) => folder)).filter((folder) =>
@@ -20,8 +21,12 @@ const AT_ONCE = 2;
 /** Files outside of the project that a bundle holds. */
 const BUNDLED = { 'packages/cli': ['docs/errors.json'] };
 
-/** Builds all outdated projects, or some of them with what they need. Resolves to the projects that were built. */
-export async function build(wanted = PROJECTS) {
+/**
+ * Builds all outdated projects, or some of them with what they need. Resolves to the projects that were built.
+ * Without `checksTypes` it leaves out types and declarations, and needs no compiler. Such a project is outdated for a
+ * build that checks types.
+ */
+export async function build(wanted = PROJECTS, { checksTypes = true } = {}) {
   const projects = withNeeds(wanted);
   const record = readRecord();
   const shared = fingerprint(['package-lock.json', 'tsconfig.base.json']);
@@ -44,14 +49,17 @@ export async function build(wanted = PROJECTS) {
     states.set(project, below);
   }
   const present = readRecord();
+  const unchecked = (project) => `${states.get(project)} unchecked`;
+  const isCurrent = (project) =>
+    present[project] === states.get(project) || (!checksTypes && present[project] === unchecked(project));
   const outdated = PROJECTS.filter(
-    (project) => projects.includes(project) && !(present[project] === states.get(project) && isBuilt(project)),
+    (project) => projects.includes(project) && !(isCurrent(project) && isBuilt(project)),
   );
   await eachAfterItsNeeds(outdated, async (project) => {
     // A bundle that fails may have replaced a part of the last one.
     writeRecord({ ...readRecord(), [project]: undefined });
-    await step(`Building ${project}`, () => compile(project));
-    writeRecord({ ...readRecord(), [project]: states.get(project) });
+    await step(`Building ${project}`, () => (checksTypes ? compile(project) : transpile(project)));
+    writeRecord({ ...readRecord(), [project]: checksTypes ? states.get(project) : unchecked(project) });
   });
   return outdated;
 }
@@ -90,6 +98,18 @@ async function compile(project) {
   const result = await runOwn([compiler, '-p', project, '--noEmitOnError'], { quiet: true });
   if (result.code !== 0) return result;
   removeOrphans(project);
+  return bundle(project, result);
+}
+
+/** Compiles each file by itself. */
+async function transpile(project) {
+  rmSync(join(root, project, 'dist'), { recursive: true, force: true });
+  const result = await runOwn([transpiler, project], { quiet: true });
+  return result.code === 0 ? bundle(project, result) : result;
+}
+
+/** Runs the script that bundles the compiled files of a project, if it has one. */
+function bundle(project, result) {
   return existsSync(bundler(project)) ? runOwn([bundler(project)], { quiet: true }) : result;
 }
 

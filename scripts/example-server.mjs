@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { ownNode, root } from './processes.mjs';
 import { withNeeds } from './workspaces.mjs';
 
-/** Projects that the server needs. */
-export const SERVED_PROJECTS = withNeeds(['examples/agents']);
+/** The project of the server. */
+export const SERVED_PROJECT = 'examples/agents';
+
+/** The project and those that it needs. */
+export const SERVED_PROJECTS = withNeeds([SERVED_PROJECT]);
 
 /** Signals that end a server and are passed on to it. */
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -24,7 +27,7 @@ export class ExampleServer {
 
   /** `file`: the program in the folder of the compiled agents. */
   constructor(file = 'main.js', args = []) {
-    const program = join(root, 'examples/agents/dist', file);
+    const program = join(root, SERVED_PROJECT, 'dist', file);
     this.#child = spawn(ownNode, [program, ...args], { cwd: root, stdio: 'inherit' });
     this.ended = new Promise((resolve, reject) => {
       this.#child.once('error', reject);

@@ -8,12 +8,17 @@ const lockFile = join(root, 'package-lock.json');
 const installedFile = join(root, 'node_modules/.package-lock.json');
 const stampFile = join(root, 'node_modules/.parley-installed');
 
-/** Installs if needed: with a clean `npm ci`, and a working Node.js of the repository. */
-export async function ensureInstalled() {
-  const stamp = stampOf(readFileSync(lockFile));
-  if (existsSync(ownNode) && readText(stampFile) === stamp) return;
+/**
+ * Installs if needed: with a clean `npm ci`, and a working Node.js of the repository. With a `workspace`, it installs
+ * only the packages of this project and of its needs.
+ */
+export async function ensureInstalled(workspace) {
+  const all = stampOf(readFileSync(lockFile));
+  const stamp = workspace === undefined ? all : `${all} ${workspace}`;
+  if (existsSync(ownNode) && [all, stamp].includes(readText(stampFile))) return;
   if (!matchesLock()) {
-    const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+    const part = workspace === undefined ? [] : [`--workspace=${workspace}`, '--include-workspace-root=false'];
+    const flags = [...part, '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
     await step('Installing packages', () => runNpm(['ci', ...flags], { quiet: true }));
   }
   if (!(await ownNodeRuns())) {

@@ -1,10 +1,11 @@
-// Runs the commands of the other scripts. Like all of them it must work on the oldest Node.js in `engines`, and without
-// installed packages.
+// Runs the commands of the other scripts. Like all of them it works on Node.js 20.11 too, and without installed
+// packages, because it installs the Node.js of the repository.
 import { spawn } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { scriptSentence } from './node-version.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -91,26 +92,55 @@ export function runOwn(args, options) {
 export function runNpm(args, options) {
   const { npm_execpath: npm, npm_node_execpath: node } = process.env;
   if (npm !== undefined && node !== undefined && npm.endsWith('.js')) return run(node, [npm, ...args], options);
-  return run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, options);
+  // Windows starts no script of its shell as a program. The installer of Node.js puts npm beside it.
+  const beside = join(dirname(process.execPath), 'node_modules/npm/bin/npm-cli.js');
+  if (process.platform === 'win32' && existsSync(beside)) return run(process.execPath, [beside, ...args], options);
+  return run('npm', args, options);
 }
 
 /** A command that failed after it printed its output. */
 export class CommandFailed extends Error {}
 
-/** Runs a step quietly. Its output is shown only if it fails. */
+/** The steps that run, with the time of their beginning. */
+const steps = new Map();
+let progress;
+/** One line of a terminal moves. Elsewhere, each step that takes long has a line from time to time. */
+const isTerminal = process.stdout.isTTY === true;
+
+/** Runs a step quietly. Its seconds are shown while it runs. Its output is shown only if it fails. */
 export async function step(title, start) {
   const began = Date.now();
-  process.stdout.write(`${title} …\n`);
-  const { code, output } = await start();
-  if (code !== 0) {
-    process.stdout.write(output);
-    throw new CommandFailed(`${title} failed`);
+  steps.set(title, began);
+  if (steps.size === 1) progress = setInterval(showSteps, isTerminal ? 1000 : 10_000);
+  if (isTerminal) showSteps();
+  else say(`${title} …`);
+  try {
+    const { code, output } = await start();
+    if (code !== 0) {
+      say(output.trimEnd());
+      throw new CommandFailed(`${title} failed`);
+    }
+    say(`${title}: done in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+  } finally {
+    steps.delete(title);
+    if (steps.size === 0) clearInterval(progress);
+    else if (isTerminal) showSteps();
   }
-  process.stdout.write(`${title}: done in ${((Date.now() - began) / 1000).toFixed(1)} s\n`);
+}
+
+function showSteps() {
+  const texts = Array.from(steps, ([title, began]) => `${title} … ${Math.round((Date.now() - began) / 1000)} s`);
+  if (isTerminal) process.stdout.write(`\r\x1b[K${texts.join(', ').slice(0, process.stdout.columns - 1)}`);
+  else for (const text of texts) say(text);
+}
+
+function say(text) {
+  process.stdout.write(`${isTerminal ? '\r\x1b[K' : ''}${text}\n`);
 }
 
 /** Runs the main function of a script. A failed command ends it with code 1 and one line. */
 export async function main(run) {
+  process.stdout.write(scriptSentence() ?? '');
   try {
     process.exitCode = (await run()) ?? 0;
   } catch (error) {

@@ -2,7 +2,7 @@
 // does so again after every change of a source.
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
-import { ExampleServer, SERVED_PROJECTS, SIGNALS } from './example-server.mjs';
+import { ExampleServer, SERVED_PROJECT, SERVED_PROJECTS, SIGNALS } from './example-server.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { CommandFailed, main } from './processes.mjs';
 import { serveAndWatch } from './watch.mjs';
@@ -20,9 +20,12 @@ HOST, PORT, DATABASE_URL, LOG_LEVEL and more: docs/configuration.md
 await main(async () => {
   const { watch, help } = optionsOf(process.argv.slice(2));
   if (help) return void process.stdout.write(HELP);
-  await ensureInstalled();
-  if (watch) return serveAndWatch();
-  await build(SERVED_PROJECTS);
+  if (watch) {
+    await ensureInstalled();
+    return serveAndWatch();
+  }
+  await ensureInstalled(SERVED_PROJECT);
+  await build(SERVED_PROJECTS, { checksTypes: false });
   return serve();
 });
 

@@ -1,6 +1,6 @@
 // `npm test`: runs all checks, on a clean clone too. It lists the ten slowest test files, the seconds of all suites and
 // the tests that failed. The last line is `N passed, N failed`. With `--long`, tests with a long form run it: they read
-// TEST_LONG.
+// TEST_LONG. `npm test -- FILE` runs files of vitest alone, with its options.
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { check } from './check.mjs';
@@ -39,10 +39,17 @@ const PYTHON_PACKAGES = [
 ].map((folder) => join(root, 'test', folder, 'requirements.txt'));
 
 await main(async () => {
-  const env = process.argv.includes('--long') ? { TEST_LONG: '1' } : {};
+  const [, , ...args] = process.argv;
+  const env = args.includes('--long') ? { TEST_LONG: '1' } : {};
+  const files = args.filter((arg) => arg !== '--long');
   const began = performance.now();
   await ensureInstalled();
   await build();
+  if (files.length > 0) {
+    const counts = await runVitest(files, env);
+    process.stdout.write(`${countLine(counts)}\n`);
+    return counts.failed === 0 ? 0 : 1;
+  }
   const results = [];
   const suites = [];
   let slowest = [];

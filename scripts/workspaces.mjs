@@ -1,3 +1,4 @@
+// Lists the packages of the repository, for the other scripts.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './processes.mjs';

@@ -3,9 +3,9 @@ import { grpcTransport } from '../../packages/grpc/src/index.js';
 import { hostOf, originOf } from '../../packages/parley/src/client/credential-guard.js';
 import { type CardCache, type ConnectOptions, connect } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
+import { planted } from '../../packages/parley/test/planted-secrets.js';
 import { StubAgent } from '../client/stub-agent.js';
 import { GrpcStub, taskBytes } from '../client/stub-grpc.js';
-import { planted } from '../support/planted-secrets.js';
 
 /** A public address that is never called: its card is in the cache. */
 const PUBLIC = 'http://93.184.216.34';

@@ -7,7 +7,7 @@ import { guardedFetch } from '../../packages/parley/src/exports/guarded-fetch.js
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { Destinations } from '../../packages/parley/src/net/destinations.js';
 import { callWebhook } from '../../packages/parley/src/push/webhook-call.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 
 /** A peer that answers each request with bytes of a test, again and again if it is told to. */
 async function peerOf(answer: string, again = '') {

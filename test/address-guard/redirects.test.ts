@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkedConnections } from '../../packages/parley/src/adapters/node/checked-connections.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { type GuardedFetchOptions, guardedFetch } from '../../packages/parley/src/net/guarded-fetch.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { makeAuthority } from '../credentials/certificates.js';
-import { ManualClock } from '../support/manual-clock.js';
 import { WatchedListener } from './watched-listener.js';
 
 let listener: WatchedListener;

@@ -8,7 +8,7 @@ import {
 } from 'parley-a2a';
 import { type AgentCallsOptions, agentCalls } from 'parley-a2a/agent-calls';
 import type { A2AServerOptions } from 'parley-a2a/node';
-import { CapturingLogger } from '../support/engine.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 
 /** Servers of a test. `await using` closes them. */
 export class Agents implements AsyncDisposable {

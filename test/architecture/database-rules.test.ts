@@ -18,9 +18,9 @@ const BACKENDS = {
 
 /** Values of `store/rules` that backends may use: forms of rows, bounds and times. No decision is among them. */
 const FORMS = new Set([
-  ...['arrivalAt', 'nextPlace', 'PLACES_PER_MS', 'waits'],
-  ...['boundsOf', 'isLast', 'isWithin', 'LIST_BOUNDS', 'shownTask'],
-  ...['deliveryHeadOf', 'deliveryValues', 'shownQueue', 'storedTask', 'waitingIn'],
+  ...['arrivalAt', 'nextPlace', 'PLACES_PER_MS', 'oldestWaits'],
+  ...['boundsOf', 'isLast', 'isWithin', 'LIST_BOUNDS', 'taskOfPage'],
+  ...['deliveryHeadOf', 'deliveryValues', 'deliveryQueue', 'storedTask', 'waitingIn'],
   ...['logRetentionMs', 'sweepTimes'],
   ...['REMEMBERED_BYTES', 'REMEMBERED_LIMIT', 'REMEMBERED_SHARES'],
 ]);
@@ -96,7 +96,7 @@ describe('a backend', () => {
 
   it.each([
     ["import { isHeld, type TaskHead } from '../rules/task-head.js';", ['isHeld']],
-    ["export {\n  shownQueue,\n  olderHalf,\n} from '../store/rules/decide-retention.js';", ['olderHalf']],
+    ["export {\n  deliveryQueue,\n  olderHalf,\n} from '../store/rules/decide-retention.js';", ['olderHalf']],
     ["import { isHeld } from '../engine/held-turns.js';", []],
   ])('that has %j takes %j', (text, names) => {
     expect(decisionsIn({ text })).toEqual(names);

@@ -110,8 +110,6 @@ export const SINKS: Readonly<Record<string, readonly WordRule[]>> = {
         'src/serve/secret-input.ts',
         'src/chat/conversation.ts',
         'src/commands/db-owner.ts',
-        // Files that the tool writes.
-        'src/init/templates/',
       ],
     },
   ],

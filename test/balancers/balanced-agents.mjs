@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const agent = {
   name: 'Balanced',
-  limits: { leaseMs: 4_000, heartbeatMs: 1_000 },
+  limits: { leaseMs: 4_000, leaseRenewalMs: 1_000 },
   // A client repeats a message whose answer was lost. A caller with a credential may do so by default.
   idempotency: { anonymous: true },
   agent: {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Random } from '../support/random.js';
+import { Random } from '../../packages/parley/test/random.js';
 import { HELLO, message, type RemoteFeed, type RemoteTask, servedAgent } from './session-world.js';
 
 const RACES = Number(process.env.TEST_LONG ? 2_000 : 150);

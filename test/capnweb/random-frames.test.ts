@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import type WebSocket from 'ws';
-import { Random } from '../support/random.js';
+import { Random } from '../../packages/parley/test/random.js';
 import { type HostileProcess, hostileProcess } from './hostile-process.js';
 import { HELLO } from './session-world.js';
 

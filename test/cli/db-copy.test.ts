@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
-import { SqliteFiles } from '../contract/sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { parley, parleyJson } from './parley.js';
 
 const files = new SqliteFiles();

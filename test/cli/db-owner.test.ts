@@ -4,8 +4,8 @@ import { afterAll, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import { DirectoryFileStore } from '../../packages/parley/src/files/directory/directory-file-store.js';
 import type { Scope } from '../../packages/parley/src/store/task-key.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { foundIn } from '../contract/owner-data-contract.js';
-import { SqliteFiles } from '../contract/sqlite-files.js';
 import { EmptyFolder, parley, parleyJson, RunningParley } from './parley.js';
 
 const files = new SqliteFiles();

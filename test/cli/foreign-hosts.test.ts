@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RawConnection } from '../support/raw-connection.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { ServedAgent } from './parley.js';
 import { RecordingAgent } from './recording-agent.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { attackRequestLines } from '../support/attack-request-lines.js';
-import { RawConnection } from '../support/raw-connection.js';
+import { attackRequestLines } from '../../packages/parley/test/attack-request-lines.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { RunningParley, ServedAgent } from './parley.js';
 import { RecordingAgent } from './recording-agent.js';
 

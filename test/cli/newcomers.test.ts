@@ -92,19 +92,20 @@ describe('the tool and its Node.js', () => {
       expect(readFileSync(at(path), 'utf8')).toMatch(new RegExp(`Node\\.js ${minimum.replace('.', '\\.')} or newer`));
   });
 
-  it('init in a clone takes the packages that npm run pack makes', async () => {
+  it('init pins the version of the packages, and no path of this machine', async () => {
     const { stdout } = await parley(['init', join(folder.path, 'my-agent')]);
     const { dependencies, engines: needed } = JSON.parse(
       readFileSync(join(folder.path, 'my-agent/package.json'), 'utf8'),
     ) as { dependencies: Record<string, string>; engines: { node: string } };
     expect(needed).toEqual(engines);
-    expect(dependencies).toEqual({
-      'parley-a2a': `file:${at('packed/parley-a2a-0.1.0.tgz')}`,
-      'parley-a2a-cli': `file:${at('packed/parley-a2a-cli-0.1.0.tgz')}`,
-      'parley-a2a-console': `file:${at('packed/parley-a2a-console-0.1.0.tgz')}`,
-      'parley-a2a-testing': `file:${at('packed/parley-a2a-testing-0.1.0.tgz')}`,
-    });
-    expect(stdout).toMatch(/^Next: (?:npm --prefix \S+ run pack && )?cd \S+ && npm install && npm start$/m);
+    expect(dependencies).toEqual({ 'parley-a2a': '^0.1.0' });
+    expect(stdout).toMatch(/^ {2}npm install$/m);
+  });
+
+  it('init names the choices for an unknown one', async () => {
+    const { code, stderr } = await parley(['init', join(folder.path, 'other'), '--agent', 'fancy']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('It is one of plain, ai-sdk, langgraph, openai-agents, tools, http.');
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createA2AServer, silentLogger } from '../../packages/parley/src/exports/index.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
-import { SqliteFiles } from '../contract/sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { LocalServer } from '../push-receiver/receiver-world.js';
 import { parley, parleyJson } from './parley.js';
 

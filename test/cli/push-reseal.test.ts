@@ -4,7 +4,7 @@ import { afterAll, expect, it } from 'vitest';
 import { silentLogger } from '../../packages/parley/src/exports/index.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { sealedStorage } from '../../packages/parley/src/store/sealed-storage.js';
-import { SqliteFiles } from '../contract/sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { ALICE, newTask } from '../contract/storage/task-play.js';
 import { EmptyFolder, parley } from './parley.js';
 

@@ -111,7 +111,7 @@ describe('a .env that was found by walking up', () => {
     ['A2ACLI_ALLOW_ANONYMOUS', ['serve', '--echo']],
     ['A2ACLI_DATABASE', ['serve', '--echo']],
     ['A2ACLI_TRAFFIC_LOG', ['serve', '--proxy', 'http://127.0.0.1:1', '--port', '0']],
-    ['A2ACLI_FORCE', ['init', 'project']],
+    ['A2ACLI_FORCE', ['task', 'download', 't1']],
     ['A2ACLI_FINISHED', ['db', 'retention']],
     ['A2ACLI_URL', ['task', 'push-config', 'create', 't1']],
     ['A2ACLI_DIR', ['task', 'download', 't1']],

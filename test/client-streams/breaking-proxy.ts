@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { Random } from '../support/random.js';
+import { Random } from '../../packages/parley/test/random.js';
 
 /** The fault in one answer. */
 type Fault = 'none' | 'pieces' | 'refuse' | 'lose' | 'cut' | 'close' | 'unfinished';

@@ -10,7 +10,7 @@ import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import type { StreamResponse, TaskEvent } from '../../packages/parley/src/model/stream-response.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import { TaskBuilder } from '../../packages/parley/src/task/task-builder.js';
-import { framesOf } from '../support/exchange-request.js';
+import { framesOf } from '../../packages/parley/test/exchange-request.js';
 import { BreakingProxy } from './breaking-proxy.js';
 import { talkativeAgent } from './talkative-agent.js';
 

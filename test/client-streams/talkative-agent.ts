@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
-import { Random } from '../support/random.js';
+import { Random } from '../../packages/parley/test/random.js';
 
 const WORDS = ['plain ', 'žluťoučký ', '日本語', '🎉🎉', '👩‍👩‍👧 ', '\u2028', 'ﷺ', 'id: 7\n\ndata: {}\n\n', '"\\', 'é'];
 

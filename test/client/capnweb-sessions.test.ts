@@ -4,7 +4,7 @@ import { CapnwebClientTransport } from '../../packages/capnweb/src/binding/capnw
 import type { ClientSocket } from '../../packages/capnweb/src/binding/client-socket.js';
 import type { SchemesByName } from '../../packages/capnweb/src/binding/in-band-credential.js';
 import { wsClients } from '../../packages/capnweb/src/sockets/ws-client-socket.js';
-import { openedWebSocket } from '../../packages/parley/src/bindings/http/web-socket-port.js';
+import { openWebSocket } from '../../packages/parley/src/bindings/http/web-socket-port.js';
 import type { TransportCall } from '../../packages/parley/src/client/client-transport.js';
 import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
 import { ConnectionError } from '../../packages/parley/src/errors/connection-error.js';
@@ -13,8 +13,8 @@ import { UnauthenticatedError } from '../../packages/parley/src/errors/standard-
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { TurnBudget } from '../../packages/parley/src/runtime/turn-budget.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { CapnwebPeer, PeerSubscription, peerError } from '../support/capnweb-peer.js';
-import { ManualClock } from '../support/manual-clock.js';
 
 const task = (id: string) => ({ id, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } });
 const getTask = (id: string): TransportCall<'getTask'> => ({
@@ -37,7 +37,7 @@ const platforms: Readonly<Record<string, (address: string, signal: AbortSignal) 
     if (open === undefined) throw new Error('the package ws is missing');
     return open(address, { isPublicOnly: false, messageBytes: 1_000_000, signal });
   },
-  'the WebSocket of the web': (address, signal) => openedWebSocket(new WebSocket(address), signal),
+  'the WebSocket of the web': (address, signal) => openWebSocket(new WebSocket(address), signal),
 };
 
 const opened: CapnwebClientTransport[] = [];

@@ -10,8 +10,8 @@ import { type GrpcTransportOptions, grpcTransport } from '../../packages/grpc/sr
 import { type ConnectOptions, connect, STREAM_RESUME_EXTENSION } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
+import { planted } from '../../packages/parley/test/planted-secrets.js';
 import { makeAuthority } from '../credentials/certificates.js';
-import { planted } from '../support/planted-secrets.js';
 import { result, StubAgent } from './stub-agent.js';
 import { eventBytes, GrpcStub, taskBytes } from './stub-grpc.js';
 

@@ -6,7 +6,7 @@ import { DefaultRequestHandler } from '../../packages/parley/src/server/default-
 import type { EventQueue } from '../../packages/parley/src/server/event-queue.js';
 import type { RequestContext } from '../../packages/parley/src/server/request-context.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
-import { CapturingLogger, call, message } from '../support/engine.js';
+import { CapturingLogger, call, message } from '../../packages/parley/test/engine.js';
 import type { OpenStorage } from './storage/tested-storage.js';
 
 const CONTEXT = 'of-everyone';

@@ -3,8 +3,8 @@ import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import { conversationIn, entryOfMessage } from '../../packages/parley/src/server/conversation.js';
 import type { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { median } from '../support/median.js';
-import { SqliteFiles } from './sqlite-files.js';
 
 const SCOPE = { agent: '/', tenant: '', owner: 'ada' };
 const CONTEXT = 'of-the-reader';

@@ -15,9 +15,9 @@ import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-sto
 import { ScopedTasks } from '../../packages/parley/src/store/scoped-tasks.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
-import { CountingIds } from '../support/counting-ids.js';
-import { CapturingLogger, call } from '../support/engine.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { CountingIds } from '../../packages/parley/test/counting-ids.js';
+import { CapturingLogger, call } from '../../packages/parley/test/engine.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());

@@ -8,8 +8,8 @@ import { eraseOwner } from '../../packages/parley/src/exports/storage.js';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import type { AuditRecord } from '../../packages/parley/src/telemetry/audit-log.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { LocalServer } from '../push-receiver/receiver-world.js';
-import { CapturingLogger } from '../support/engine.js';
 import type { SearchedDatabase } from './secret-search-contract.js';
 
 const ADA = 'm4rk-of-ada';

@@ -5,8 +5,8 @@ import { afterAll } from 'vitest';
 import { directoryFileStore } from '../../packages/parley/src/exports/files.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { ownerDataContract } from './owner-data-contract.js';
-import { SqliteFiles } from './sqlite-files.js';
 
 const files = new SqliteFiles();
 const folder = mkdtempSync(join(tmpdir(), 'parley-owners-'));

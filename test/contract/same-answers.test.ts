@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { type StoragePair, sameAnswersProperty } from './storage/same-answers.js';
 import { StorageClock } from './storage/tested-storage.js';
 

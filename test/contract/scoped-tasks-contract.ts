@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ScopedTasks } from '../../packages/parley/src/store/scoped-tasks.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
-import { CountingIds } from '../support/counting-ids.js';
+import { CountingIds } from '../../packages/parley/test/counting-ids.js';
 import { ALICE, acceptance, LEASE, only, said, TaskPlay } from './storage/task-play.js';
 import { type OpenStorage, useStorage } from './storage/tested-storage.js';
 

@@ -4,8 +4,8 @@ import { resealConfigs } from '../../packages/parley/src/store/reseal-configs.js
 import { sealedStorage } from '../../packages/parley/src/store/sealed-storage.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { CapturingLogger } from '../support/engine.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { ALICE, LEASE, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 import { storageContract } from './storage-contract.js';

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
+import { leakIn, planted } from '../../packages/parley/test/planted-secrets.js';
 import { LocalServer } from '../push-receiver/receiver-world.js';
-import { CapturingLogger } from '../support/engine.js';
-import { leakIn, planted } from '../support/planted-secrets.js';
 
 /** An empty database of its own for one test. */
 export interface SearchedDatabase {

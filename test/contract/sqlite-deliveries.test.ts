@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import type { DeliveryClaim, HeldDelivery } from '../../packages/parley/src/store/push-storage.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { LEASE, only, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 

@@ -10,7 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { REMEMBERED_LIMIT } from '../../packages/parley/src/store/rules/key-head.js';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { ALICE, acceptance, claimsOf, LEASE, newTask, only, said, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 

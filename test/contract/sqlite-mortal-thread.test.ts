@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { SqliteFiles } from './sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { storageContract } from './storage-contract.js';
 
 const files = new SqliteFiles();

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../packages/parley/src/store/sqlite/schema.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { checkKeptTasks, writeKeptTasks } from './storage/kept-tasks.js';
 import { StorageClock } from './storage/tested-storage.js';
 

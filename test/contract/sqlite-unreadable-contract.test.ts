@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll } from 'vitest';
-import { SqliteFiles } from './sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { type StoredText, unreadableContract } from './storage/unreadable.js';
 
 const files = new SqliteFiles();

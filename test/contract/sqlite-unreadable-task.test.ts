@@ -5,7 +5,7 @@ import { StorageError } from '../../packages/parley/src/errors/storage-error.js'
 import { UnreadableTaskError } from '../../packages/parley/src/errors/unreadable-task-error.js';
 import type { LogFields } from '../../packages/parley/src/telemetry/logger.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { ALICE, acceptance, claimed, claimsOf, LEASE, newTask, said, TaskPlay } from './storage/task-play.js';
 import { StorageClock, type Tested } from './storage/tested-storage.js';
 

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { conversationContract } from './conversation-contract.js';
 import { scopedTasksContract } from './scoped-tasks-contract.js';
-import { SqliteFiles } from './sqlite-files.js';
 import type { OpenStorage } from './storage/tested-storage.js';
 import { storageContract } from './storage-contract.js';
 import { turnContextContract } from './turn-context-contract.js';

@@ -5,8 +5,8 @@ import { interceptedStorage, type StorageCall } from '../../packages/parley/src/
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { sealedStorage } from '../../packages/parley/src/store/sealed-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { mortalStorage } from '../../packages/testing/src/mortal-storage.js';
-import { ManualClock } from '../support/manual-clock.js';
 import { EVERY_CALL } from './storage/every-call.js';
 
 const CALLS = Object.keys(EVERY_CALL) as (keyof typeof EVERY_CALL)[];

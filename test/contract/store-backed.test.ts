@@ -4,8 +4,8 @@ import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-sto
 import { storeBackedStorage } from '../../packages/parley/src/store/store-backed-storage.js';
 import type { Scope } from '../../packages/parley/src/store/task-key.js';
 import type { TaskStore } from '../../packages/parley/src/store/task-store.js';
-import { CountingIds } from '../support/counting-ids.js';
-import { CapturingLogger } from '../support/engine.js';
+import { CountingIds } from '../../packages/parley/test/counting-ids.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { scopedTasksContract } from './scoped-tasks-contract.js';
 import { acceptingContract } from './storage/accepting.js';
 import { appendingContract } from './storage/appending.js';

@@ -6,9 +6,9 @@ import type { RequestContext } from '../../packages/parley/src/server/request-co
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { ScopedTasks } from '../../packages/parley/src/store/scoped-tasks.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
-import { CountingIds } from '../support/counting-ids.js';
-import { CapturingLogger, call, message, Seen, Sent } from '../support/engine.js';
-import { SqliteFiles } from './sqlite-files.js';
+import { CountingIds } from '../../packages/parley/test/counting-ids.js';
+import { CapturingLogger, call, message, Seen, Sent } from '../../packages/parley/test/engine.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());

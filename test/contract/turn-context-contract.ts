@@ -11,7 +11,7 @@ import type { TurnPorts } from '../../packages/parley/src/server/turn-ports.js';
 import { interceptedStorage } from '../../packages/parley/src/store/intercepted-storage.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { call, engine, message } from '../support/engine.js';
+import { call, engine, message } from '../../packages/parley/test/engine.js';
 import type { OpenStorage } from './storage/tested-storage.js';
 
 /** Uses a member of the context, and what its agent then sees of it. */
@@ -158,7 +158,7 @@ export function turnContextContract(name: string, open: OpenStorage, { concurren
               storage: outage.around(storage),
               clock: systemClock,
               ids: systemIds,
-              services: portsOn(outage.aroundFiles(files)),
+              turnPorts: portsOn(outage.aroundFiles(files)),
             },
           );
           await handler.start();

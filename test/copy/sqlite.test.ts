@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { copyStorage } from '../../packages/parley/src/exports/storage.js';
-import { SqliteFiles } from '../contract/sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { testCopy } from './live-log.js';
 
 const files = new SqliteFiles();

@@ -26,7 +26,7 @@ function dying(queue, most) {
 
 const agent = { ...counter, execute: (context, queue) => counter.execute(context, dying(queue, Number(events))) };
 const storage = await openStorage(database);
-const limits = { leaseMs: 3_000, heartbeatMs: 500, fenceMarginMs: 200 };
+const limits = { leaseMs: 3_000, leaseRenewalMs: 500, fenceMarginMs: 200 };
 const server = createA2AServer({ agent, name: 'Counter', storage, limits });
 const { url } = await server.listen(0);
 process.stdout.write(`${url}\n`);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DeviceCodePrompt, deviceCode } from '../../packages/parley/src/auth/oauth/device-code.js';
 import type { AgentCard } from '../../packages/parley/src/exports/index.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { type AuthorizationServer, startAuthorizationServer } from './authorization-server.js';
 import { Person } from './person.js';
 

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type MutualTlsOptions, mutualTls, type TlsIdentity } from '../../packages/mutual-tls/src/index.js';
 import { connect, memoryCardCache } from '../../packages/parley/src/exports/client.js';
-import { bearerToken, combinedCredentials } from '../../packages/parley/src/exports/credentials.js';
+import { bearerToken, combineCredentials } from '../../packages/parley/src/exports/credentials.js';
 import { type Authority, makeAuthority } from './certificates.js';
 import { startTlsAgent, type TlsAgent } from './tls-agent.js';
 
@@ -83,7 +83,7 @@ describe('a client with a certificate', () => {
 
   it('goes together with what else it has', async () => {
     const { credentials, fetch } = tls();
-    const both = combinedCredentials(bearerToken('t1'), credentials);
+    const both = combineCredentials(bearerToken('t1'), credentials);
     expect(await callerOf(strict.url, { credentials: both, fetch })).toBe('called by ada');
   });
 });

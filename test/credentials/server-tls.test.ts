@@ -14,8 +14,8 @@ import {
 } from '../../packages/parley/src/exports/auth.js';
 import { createAgentHandler, silentLogger } from '../../packages/parley/src/exports/index.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
-import { CapturingLogger } from '../support/engine.js';
-import { RawConnection } from '../support/raw-connection.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { type Certified, makeAuthority } from './certificates.js';
 
 const authority = makeAuthority('Parley test');

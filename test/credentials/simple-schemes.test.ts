@@ -5,7 +5,7 @@ import {
   apiKey,
   basic,
   bearerToken,
-  combinedCredentials,
+  combineCredentials,
   type SchemeCredentials,
 } from '../../packages/parley/src/exports/credentials.js';
 import type { AgentCard, SecurityScheme } from '../../packages/parley/src/exports/index.js';
@@ -69,7 +69,7 @@ it('satisfies all schemes that apply together, of the first alternative that it 
         schemes: Object.fromEntries(names.map((name) => [name, { list: [] }])),
       })),
     },
-    { credentials: combinedCredentials(apiKey('k1'), bearerToken('t1')) },
+    { credentials: combineCredentials(apiKey('k1'), bearerToken('t1')) },
   );
   expect(await client.sendMessage('hello')).toMatchObject({ message: { parts: [{ text: 'called by Bearer t1 k1' }] } });
 });

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import { DirectoryFileStore } from '../../packages/parley/src/files/directory/directory-file-store.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { fileOf, fileStoreContract, newId, SCOPE, textOf } from './file-store-contract.js';
 import { uploadStoreContract } from './upload-store-contract.js';
 

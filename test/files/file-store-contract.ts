@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileScope, FileStore, NewFile } from '../../packages/parley/src/files/file-store.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 
 /** A store under test, and what else it has to do with. */
 export interface OpenedStore {

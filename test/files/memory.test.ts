@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FileScope } from '../../packages/parley/src/files/file-store.js';
 import { MemoryFileStore } from '../../packages/parley/src/files/memory/memory-file-store.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { fileOf, fileStoreContract, SCOPE } from './file-store-contract.js';
 import { uploadStoreContract } from './upload-store-contract.js';
 

@@ -16,7 +16,7 @@ import type { Part } from '../../packages/parley/src/model/part.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { CountingIds } from '../support/counting-ids.js';
+import { CountingIds } from '../../packages/parley/test/counting-ids.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

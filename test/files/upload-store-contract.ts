@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
 import type { FileScope, FileStore } from '../../packages/parley/src/files/file-store.js';
 import type { NewUpload, UploadStore } from '../../packages/parley/src/files/upload-store.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { newId, type OpenedStore, type OpenFileStore, SCOPE } from './file-store-contract.js';
 
 const MIB = 1024 * 1024;

@@ -4,10 +4,10 @@ import { allOf } from '../../packages/parley/src/auth/combinations.js';
 import { ClientCertificates } from '../../packages/parley/src/auth/schemes/client-certificates.js';
 import type { User } from '../../packages/parley/src/auth/user.js';
 import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
-import { BoundAgent, HELLO } from '../matrix/bound-agent.js';
-import { EVENTS } from '../matrix/recording-handler.js';
-import { textOf } from '../support/exchange-request.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { BoundAgent, HELLO } from '../../packages/parley/test/bound-agent.js';
+import { textOf } from '../../packages/parley/test/exchange-request.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
+import { EVENTS } from '../../packages/parley/test/recording-handler.js';
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;

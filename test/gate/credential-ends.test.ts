@@ -8,10 +8,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CredentialEnds } from '../../packages/parley/src/app/middleware/credential-ends.js';
 import type { Authentication } from '../../packages/parley/src/auth/authenticator.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { BoundAgent, HELLO } from '../matrix/bound-agent.js';
-import { EVENTS } from '../matrix/recording-handler.js';
-import { jsonOf, textOf } from '../support/exchange-request.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { BoundAgent, HELLO } from '../../packages/parley/test/bound-agent.js';
+import { jsonOf, textOf } from '../../packages/parley/test/exchange-request.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
+import { EVENTS } from '../../packages/parley/test/recording-handler.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { BearerTokens } from 'parley-a2a/auth';
 import { createA2AHost } from 'parley-a2a/node';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { RecordingHandler } from '../matrix/recording-handler.js';
+import { RecordingHandler } from '../../packages/parley/test/recording-handler.js';
 
 /** The token of a user whom all agents of the host know. */
 export const TOKEN = 'right-token-0123456789';

@@ -8,9 +8,9 @@ import { ANONYMOUS } from '../../packages/parley/src/auth/authenticator.js';
 import { PresentedCredentials } from '../../packages/parley/src/auth/presented-credentials.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { CountingIds } from '../support/counting-ids.js';
-import { MemoryRequest } from '../support/exchange-request.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { CountingIds } from '../../packages/parley/test/counting-ids.js';
+import { MemoryRequest } from '../../packages/parley/test/exchange-request.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { toExpress } from 'parley-a2a/express';
 import { createA2AHost, createA2AServer } from 'parley-a2a/node';
 import { createAgentHandler } from 'parley-a2a/server';
 import { describe, expect, it } from 'vitest';
-import { RecordingHandler } from '../matrix/recording-handler.js';
+import { RecordingHandler } from '../../packages/parley/test/recording-handler.js';
 
 const agent = (prompt: string) => prompt;
 const securitySchemes = { apiKey: { apiKeySecurityScheme: { location: 'header' as const, name: 'X-API-Key' } } };

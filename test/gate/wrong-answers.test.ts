@@ -3,8 +3,8 @@ import { connect } from 'parley-a2a/client';
 import { createA2AServer } from 'parley-a2a/node';
 import { type Authenticator, inProcess } from 'parley-a2a/server';
 import { describe, expect, it } from 'vitest';
-import { BoundAgent, HELLO } from '../matrix/bound-agent.js';
-import { jsonOf } from '../support/exchange-request.js';
+import { BoundAgent, HELLO } from '../../packages/parley/test/bound-agent.js';
+import { jsonOf } from '../../packages/parley/test/exchange-request.js';
 
 /** An authenticator in JavaScript without types, which may answer anything. */
 function answering(answer: object): Authenticator {

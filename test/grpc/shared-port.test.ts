@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { request } from 'node:https';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { makeAuthority } from '../credentials/certificates.js';
-import { CapturingLogger } from '../support/engine.js';
 import { afterTest, GrpcTester, grpc, message, serve } from './grpc-world.js';
 import { callHeaders, rawSession } from './raw-http2.js';
 

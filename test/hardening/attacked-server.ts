@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { RawConnection } from '../support/raw-connection.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { httpJsonBytes, rpcBytes } from './calls.js';
 import { type HttpAnswer, readAnswer } from './http-answer.js';
 

@@ -365,12 +365,11 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
 
 const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   auth: ['ANONYMOUS', 'anyOf', 'mayUseSkill', 'optional', 'requireScopes', 'userId'],
-  credentials: 'CredentialsError SchemeCredentials combinedCredentials isSecretName redactor shownUrl urlSecrets'.split(
-    ' ',
-  ),
+  credentials:
+    'CredentialsError SchemeCredentials combineCredentials isSecretName redactor printableUrl urlSecrets'.split(' '),
   'push-receiver': ['OptionsError'],
   signing: ['ENCRYPTION_EXTENSION', 'SIGNING_EXTENSION', 'UntrustedContentError', 'verifiedSigners'],
-  files: ['FILES_EXTENSION', 'UploadOffsetError', 'countedBytes', 'isFileId'],
+  files: ['FILES_EXTENSION', 'UploadOffsetError', 'quotaBytes', 'isFileId'],
   mcp: ['CONTEXT_ID_META', 'McpEndpoint', 'McpQuestionError', 'McpTools', 'TASK_ID_META'],
 };
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RawConnection } from '../support/raw-connection.js';
+import type { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { AttackedServer, type Holdings } from './attacked-server.js';
 import { BASE, BINDINGS, type Binding, callBytes, httpJsonBytes, requestBytes, rpcBytes } from './calls.js';
 import { readError } from './error-answer.js';

@@ -3,8 +3,8 @@ import { forKnownHosts } from '../../packages/parley/src/app/middleware/known-ho
 import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { type A2AServer, type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { AnswerCache } from '../../packages/parley/src/exports/server.js';
-import { MemoryRequest } from '../support/exchange-request.js';
-import { RawConnection } from '../support/raw-connection.js';
+import { MemoryRequest } from '../../packages/parley/test/exchange-request.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 
 const CARD = '/.well-known/agent-card.json';
 const servers: A2AServer[] = [];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseJson, readText } from '../../packages/parley/src/bindings/http/json-body.js';
 import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-versions.js';
-import { MemoryRequest } from '../support/exchange-request.js';
+import { MemoryRequest } from '../../packages/parley/test/exchange-request.js';
 
 const LIMITS = { bodyBytes: 10_000_000, jsonDepth: 100, jsonItems: 100_000, parts: 1000, idLength: 1024 };
 const { jsonRpc } = PROTOCOL_VERSIONS['1.0'];

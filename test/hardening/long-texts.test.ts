@@ -41,7 +41,7 @@ import { isOption } from '../../packages/parley/src/options/check-options.js';
 import { decodePageToken } from '../../packages/parley/src/server/page-token.js';
 import { parseDatabaseUrl } from '../../packages/parley/src/store/database-url.js';
 import { isSecretName, redactor, withoutSecrets } from '../../packages/parley/src/telemetry/redaction.js';
-import { MemoryRequest } from '../support/exchange-request.js';
+import { MemoryRequest } from '../../packages/parley/test/exchange-request.js';
 
 type Reading = (text: string) => unknown;
 

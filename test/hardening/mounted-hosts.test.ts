@@ -18,7 +18,7 @@ import {
   type AgentHandlerOptions,
   createAgentHandler,
 } from '../../packages/parley/src/exports/server.js';
-import { RawConnection } from '../support/raw-connection.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

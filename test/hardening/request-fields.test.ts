@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS } from '../../packages/parley/src/operations/operations.js';
-import type { RawConnection } from '../support/raw-connection.js';
+import type { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { AttackedServer } from './attacked-server.js';
 import { BINDINGS, type Binding, callBytes, hasBody, pathMembers } from './calls.js';
 import { readError } from './error-answer.js';

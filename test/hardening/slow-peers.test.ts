@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RawConnection } from '../support/raw-connection.js';
+import type { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { AttackedServer, type Holdings } from './attacked-server.js';
 import { BASE, BINDINGS, callBytes, httpJsonBytes, requestBytes, rpcBytes } from './calls.js';
 import { readError } from './error-answer.js';

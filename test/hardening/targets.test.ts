@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attackRequestLines } from '../support/attack-request-lines.js';
+import { attackRequestLines } from '../../packages/parley/test/attack-request-lines.js';
 import { AttackedServer } from './attacked-server.js';
 import { BASE, httpJsonBytes, requestBytes, rpcBytes } from './calls.js';
 import { readError } from './error-answer.js';

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { framesOf } from '../../packages/parley/test/exchange-request.js';
 import { BreakingProxy } from '../client-streams/breaking-proxy.js';
 import { talkativeAgent } from '../client-streams/talkative-agent.js';
 import { freePort } from '../interop/example-server.js';
-import { framesOf } from '../support/exchange-request.js';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const bin = (name: string) => `${folder}node_modules/.bin/${name}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { type Answer, reasonOf, saying, type WireRequest } from '../interop/wire.js';
-import { RawConnection } from '../support/raw-connection.js';
 import type { Host } from './hosts.js';
 import type { MountedAgent } from './mounted-agent.js';
 import type { Stage } from './test-host.js';

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import repository from '../../vitest.config.js';
 
@@ -7,7 +8,7 @@ const config = defineConfig({
   resolve: repository.resolve ?? {},
   test: {
     include: ['test/hosts/*.test.ts'],
-    setupFiles: [new URL('../support/watch-outputs.ts', import.meta.url).pathname],
+    setupFiles: [fileURLToPath(new URL('../support/watch-outputs.ts', import.meta.url))],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { pushServer, said } from '../push/push-server.js';
-import { RawConnection } from '../support/raw-connection.js';
 import type { Stage } from './test-host.js';
 
 const TOKEN = 'pl4nted-s3cret-hook';

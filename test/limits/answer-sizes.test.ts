@@ -3,7 +3,7 @@ import { type A2AServerOptions, createA2AServer } from '../../packages/parley/sr
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { AgentExecutor } from '../../packages/parley/src/exports/server.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
-import { SqliteFiles } from '../contract/sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
-import { RawConnection } from '../support/raw-connection.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

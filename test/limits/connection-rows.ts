@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { LimitName } from '../../packages/parley/src/telemetry/reached-limit.js';
+import { get, post, RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { grpc } from '../grpc/grpc-world.js';
 import { answerOf, rawCall, rawSession } from '../grpc/raw-http2.js';
-import { get, post, RawConnection } from '../support/raw-connection.js';
 import { call, files, lastAnswer, message, type Row, rawHttp, rawRefusal, type World } from './limit-world.js';
 
 /** The text of a call of JSON-RPC. */

@@ -10,6 +10,7 @@ import { DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/
 import { BasicUsers } from '../../packages/parley/src/exports/auth.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../packages/parley/src/server/engine-limits.js';
 import type { LimitName } from '../../packages/parley/src/telemetry/reached-limit.js';
+import { post } from '../../packages/parley/test/raw-connection.js';
 import type { RemoteEntrance } from '../capnweb/session-world.js';
 import { ANSWER, RawConnection, word } from '../grpc/raw-connection.js';
 import {
@@ -22,7 +23,6 @@ import {
   sendMessageBytes,
   TYPE,
 } from '../grpc/raw-http2.js';
-import { post } from '../support/raw-connection.js';
 import { CONNECTIONS, FURTHER_CONNECTIONS } from './connection-rows.js';
 import {
   call,
@@ -460,7 +460,7 @@ const QUIET: Readonly<Record<Quiet, 'time' | 'size' | 'task'>> = {
   readerBufferBytes: 'size',
   readerStallMs: 'time',
   leaseMs: 'time',
-  heartbeatMs: 'time',
+  leaseRenewalMs: 'time',
   fenceMarginMs: 'time',
   lookMs: 'time',
   runningTurns: 'size',

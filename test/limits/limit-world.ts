@@ -9,11 +9,11 @@ import { A2AError } from '../../packages/parley/src/exports/everywhere.js';
 import { fileTransfer, memoryFileStore } from '../../packages/parley/src/exports/files.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { type AgentExecutor, createAgentHandler } from '../../packages/parley/src/exports/server.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import type { RemoteEntrance } from '../capnweb/session-world.js';
 import { type Failed, failure, failureOf, GrpcTester, grpc } from '../grpc/grpc-world.js';
 import { answerOf, http2Frame, PREFACE, type rawCall, TYPE } from '../grpc/raw-http2.js';
-import { CapturingLogger } from '../support/engine.js';
-import { RawConnection } from '../support/raw-connection.js';
 import { MOUNTS } from './mounted-agents.js';
 
 export const HOUR = 3_600_000;

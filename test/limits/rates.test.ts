@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { type A2AHostOptions, createA2AHost } from '../../packages/parley/src/exports/node.js';
 import type { RateLimiter } from '../../packages/parley/src/exports/server.js';
-import { CapturingLogger } from '../support/engine.js';
-import { RawConnection } from '../support/raw-connection.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { get, post } from '../support/raw-connection.js';
+import { get, post } from '../../packages/parley/test/raw-connection.js';
 import { files, message, rawHttp, served, type World } from './limit-world.js';
 
 /** The start of a request whose body has an unknown length. */

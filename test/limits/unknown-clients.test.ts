@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { capnwebBinding } from '../../packages/capnweb/src/index.js';
 import { NodeExchangeRequest } from '../../packages/parley/src/adapters/node/node-exchange-request.js';
 import { type A2AServerOptions, type AuditRecord, createA2AServer } from '../../packages/parley/src/exports/node.js';
-import { RawConnection } from '../support/raw-connection.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

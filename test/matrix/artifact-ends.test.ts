@@ -5,7 +5,7 @@ import {
   type AgentHandlerOptions,
   createAgentHandler,
 } from '../../packages/parley/src/exports/server.js';
-import { SqliteFiles } from '../contract/sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());

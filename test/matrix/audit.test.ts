@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { AuditLog, AuditRecord } from '../../packages/parley/src/telemetry/audit-log.js';
-import { CapturingLogger } from '../support/engine.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 
 const SECRET = 'planted-secret-4711';
 const ORIGIN = 'http://127.0.0.1';

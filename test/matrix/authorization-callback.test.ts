@@ -3,7 +3,7 @@ import type { Authenticator } from '../../packages/parley/src/auth/authenticator
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
 import type { AuditRecord } from '../../packages/parley/src/telemetry/audit-log.js';
-import { CapturingLogger } from '../support/engine.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 
 const ORIGIN = 'https://agents.example';
 const CALLBACK = `${ORIGIN}/books/authorizations`;

@@ -5,11 +5,11 @@ import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import { A2AError, ERROR_CODES, type ErrorCode } from '../../packages/parley/src/errors/a2a-error.js';
 import { InvalidParamsError, UnauthenticatedError } from '../../packages/parley/src/errors/standard-errors.js';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import { jsonOf, textOf } from '../support/exchange-request.js';
+import { BoundAgent, HELLO } from '../../packages/parley/test/bound-agent.js';
+import { jsonOf, textOf } from '../../packages/parley/test/exchange-request.js';
+import { EVENTS, streamOf } from '../../packages/parley/test/recording-handler.js';
 import { assertNoInternals } from '../support/no-internals.js';
-import { BoundAgent, HELLO } from './bound-agent.js';
 import { oldCodec } from './old-codec.js';
-import { EVENTS, streamOf } from './recording-handler.js';
 
 /** §3.1 and §3.2: code, JSON-RPC code and HTTP status there, HTTP status and name over HTTP+JSON. */
 const ROWS: readonly (readonly [ErrorCode, number, number, number, string])[] = [

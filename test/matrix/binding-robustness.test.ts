@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Exchange, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
-import { MemoryRequest, type MemoryRequestOptions, textOf } from '../support/exchange-request.js';
+import { BoundAgent, HELLO, REST_BASE } from '../../packages/parley/test/bound-agent.js';
+import { MemoryRequest, type MemoryRequestOptions, textOf } from '../../packages/parley/test/exchange-request.js';
 import { assertNoInternals } from '../support/no-internals.js';
-import { BoundAgent, HELLO, REST_BASE } from './bound-agent.js';
 
 const METHODS = [
   'SendMessage',

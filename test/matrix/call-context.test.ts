@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BoundAgent, HELLO } from './bound-agent.js';
+import { BoundAgent, HELLO } from '../../packages/parley/test/bound-agent.js';
 
 describe('the context of a call names the task and the context of its request', () => {
   const message = { ...HELLO.message, taskId: 't1', contextId: 'c1' };

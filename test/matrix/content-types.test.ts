@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestHandler, StreamItem } from '../../packages/parley/src/exports/server.js';
 import { type AgentHandlerOptions, createAgentHandler } from '../../packages/parley/src/exports/server.js';
-import { EVENTS, RecordingHandler } from './recording-handler.js';
+import { EVENTS, RecordingHandler } from '../../packages/parley/test/recording-handler.js';
 
 const url = 'https://agent.example';
 const SEND = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } };

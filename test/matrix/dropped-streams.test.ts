@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
-import { MemoryRequest } from '../support/exchange-request.js';
-import { settled } from '../support/manual-clock.js';
-import { BoundAgent, REST_BASE } from './bound-agent.js';
-import { EVENTS } from './recording-handler.js';
+import { BoundAgent, REST_BASE } from '../../packages/parley/test/bound-agent.js';
+import { MemoryRequest } from '../../packages/parley/test/exchange-request.js';
+import { settled } from '../../packages/parley/test/manual-clock.js';
+import { EVENTS } from '../../packages/parley/test/recording-handler.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -1,7 +1,7 @@
 import { type Client, connect, createA2AServer } from 'parley-a2a';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { librariesBeside, manifestOf } from '../packages/packages.js';
-import { CapturingLogger } from '../support/engine.js';
 import { ADAPTERS, type Adapter } from './extensions-by-adapter/adapters.js';
 import { CALLEE, EXTENSION_OF, type Extension, extensions } from './extensions-by-adapter/extensions.js';
 

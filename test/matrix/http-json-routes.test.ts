@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { OperationName } from '../../packages/parley/src/operations/operations.js';
-import { framesOf, jsonOf, MemoryRequest, textOf } from '../support/exchange-request.js';
-import { BoundAgent, HELLO } from './bound-agent.js';
-import { ANSWERS, EVENTS } from './recording-handler.js';
+import { BoundAgent, HELLO } from '../../packages/parley/test/bound-agent.js';
+import { framesOf, jsonOf, MemoryRequest, textOf } from '../../packages/parley/test/exchange-request.js';
+import { ANSWERS, EVENTS } from '../../packages/parley/test/recording-handler.js';
 
 const HOOK = { url: 'https://hook.example/x' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { framesOf, jsonOf, MemoryRequest, textOf } from '../support/exchange-request.js';
-import { BoundAgent, HELLO } from './bound-agent.js';
-import { EVENTS, TASK } from './recording-handler.js';
+import { BoundAgent, HELLO } from '../../packages/parley/test/bound-agent.js';
+import { framesOf, jsonOf, MemoryRequest, textOf } from '../../packages/parley/test/exchange-request.js';
+import { EVENTS, TASK } from '../../packages/parley/test/recording-handler.js';
 
 const GET_TASK = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 't1' } };
 

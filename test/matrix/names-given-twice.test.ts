@@ -4,8 +4,8 @@ import { capnwebBinding } from '../../packages/capnweb/src/index.js';
 import { grpcBinding } from '../../packages/grpc/src/index.js';
 import { fileTransfer, memoryFileStore } from '../../packages/parley/src/exports/files.js';
 import { type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
+import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { answerOf, callHeaders, frame, rawCall, rawSession, sendMessageBytes } from '../grpc/raw-http2.js';
-import { RawConnection } from '../support/raw-connection.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

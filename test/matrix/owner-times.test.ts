@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
-import { SqliteFiles } from '../contract/sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { ownerTimes } from './owner-times.js';
 
 const files = new SqliteFiles();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
-import { jsonOf, textOf } from '../support/exchange-request.js';
-import { BoundAgent, type BoundAgentOptions, HELLO } from './bound-agent.js';
+import { BoundAgent, type BoundAgentOptions, HELLO } from '../../packages/parley/test/bound-agent.js';
+import { jsonOf, textOf } from '../../packages/parley/test/exchange-request.js';
+import { TASK } from '../../packages/parley/test/recording-handler.js';
 import { oldCodec } from './old-codec.js';
-import { TASK } from './recording-handler.js';
 
 const interfaces = (...versions: string[]) =>
   versions.flatMap((protocolVersion) =>

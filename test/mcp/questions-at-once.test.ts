@@ -13,7 +13,7 @@ import {
 import { type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a-mcp';
 import { crashAndResume } from 'parley-a2a-testing';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SqliteFiles } from '../contract/sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { HttpTools } from './http-tools.js';
 import { servedAgent } from './served-agent.js';
 

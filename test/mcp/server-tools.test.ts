@@ -4,7 +4,7 @@ import { createA2AServer } from 'parley-a2a/node';
 import { ToolError, ToolRegistry } from 'parley-a2a/tools';
 import { type McpQuestionError, type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a-mcp';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CapturingLogger } from '../support/engine.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { HttpTools } from './http-tools.js';
 
 const SCRIPT = fileURLToPath(new URL('tools-server.mjs', import.meta.url));

@@ -41,7 +41,7 @@ const calls = agentCalls({
   bindings: [grpcTransport({ plaintext: true })],
   interceptors: async () => [await signedCalls(called.signing)],
 });
-const limits = { leaseMs: 3_000, heartbeatMs: 1_000, fenceMarginMs: 500, lookMs: 500 };
+const limits = { leaseMs: 3_000, leaseRenewalMs: 1_000, fenceMarginMs: 500, lookMs: 500 };
 const storage = await openStorage(database, { backends: BACKENDS });
 const server = createA2AServer({ agent, signing, calls, limits, storage });
 const { url } = await server.listen(Number(port));

@@ -18,7 +18,7 @@ import {
   type SignedCallsOptions,
   signedCalls,
 } from 'parley-a2a-signing';
-import { CapturingLogger } from '../support/engine.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 
 export const AUDIENCE = 'https://agents.example.com/orders';
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createA2AHost, createA2AServer, silentLogger as logger } from 'parley-a2a';
 import { ApiKeys } from 'parley-a2a/auth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,7 +62,7 @@ describe('an old Node.js is named in one sentence', () => {
   it.each(Object.entries(programs))('%s', (_, program) => {
     const { stderr } = spawnSync(process.execPath, ['--import', old, '--input-type=module', '-e', program], {
       encoding: 'utf8',
-      cwd: new URL('.', import.meta.url).pathname,
+      cwd: fileURLToPath(new URL('.', import.meta.url)),
     });
     expect(stderr).toContain('needs Node.js 22.19 or newer, or a browser from 2024 on. This is Node.js 20.11.1');
   });

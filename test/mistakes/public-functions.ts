@@ -45,7 +45,7 @@ const MADE = new Set([
 const TOTAL = new Set([
   ...[
     'canCheckAddresses',
-    'countedBytes',
+    'quotaBytes',
     'fileEndpoint',
     'isFileId',
     'isInterrupted',
@@ -54,7 +54,7 @@ const TOTAL = new Set([
     'isTerminal',
     'memoryCardCache',
   ],
-  ...['shownLine', 'shownText', 'shownUrl', 'urlSecrets', 'verifiedSigners', 'isLocalHost', 'violationsOf'],
+  ...['printableLine', 'printableText', 'printableUrl', 'urlSecrets', 'verifiedSigners', 'isLocalHost', 'violationsOf'],
   ...['CountingIds', 'TestClock', 'createTestArtifact', 'createTestMessage', 'createTestTask', 'createTextPart'],
 ]);
 

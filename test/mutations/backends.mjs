@@ -1,4 +1,4 @@
-// The storages, each with the tests that ask the rules, and with the program that it needs.
+// The storages, each with the tests that ask the rules, and with the program or the packages that it needs.
 
 const redis = {
   command: ['redis-server', '--version'],
@@ -24,5 +24,9 @@ export const BACKENDS = {
   postgres: {
     args: testsIn('postgres', ['contract', 'claim-rules', 'delivery-rules', 'row-rules', 'same-answers']),
     program: postgres,
+  },
+  'durable-object': {
+    args: testsIn('durable-object', ['contract']),
+    packages: 'Faults in the rules for Durable Objects are',
   },
 };

@@ -1,25 +1,35 @@
 // Puts one fault after the other into the rules of storages. The contract of each storage must notice it. The long form
-// tries all faults; the short one tries two on the storage in memory. The last line is `N passed, N failed`.
+// tries all faults; the short one tries two on the storage in memory. An argument names one storage. The last line is
+// `N passed, N failed`.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasProgram } from '../../scripts/debian-package.mjs';
 import { ownNode, root, run } from '../../scripts/processes.mjs';
+import { installedBeside } from '../../scripts/suite-packages.mjs';
 import { countLine } from '../../scripts/suites.mjs';
 import { BACKENDS } from './backends.mjs';
 import { MUTATIONS } from './mutations.mjs';
 
 const COPIED = [
   ...['packages/parley/src', 'packages/parley/package.json', 'packages/postgres/src', 'packages/redis/src'],
+  'packages/durable-object/src',
   ...['scripts', 'test'],
 ];
 const SETTINGS = ['package.json', 'tsconfig.json', 'tsconfig.base.json', 'vitest.config.ts'];
 const LIMIT_MS = 180_000;
 
 const isLong = process.env.TEST_LONG !== undefined;
+const [only] = process.argv.slice(2);
 const [first, ...others] = MUTATIONS;
 const chosen = isLong ? MUTATIONS : [first, others.at(-1)];
-const backends = Object.entries(BACKENDS).filter(([name]) => isLong || name === 'memory');
+const backends = [];
+for (const [name, { args, program, packages }] of Object.entries(BACKENDS)) {
+  if (only === undefined ? !isLong && name !== 'memory' : name !== only) continue;
+  if (program !== undefined && !(await hasProgram(program))) continue;
+  if (packages !== undefined && !(await installedBeside(join(root, 'test', name), packages))) continue;
+  backends.push([name, args]);
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-mutations-'));
 let [passed, failed] = [0, 0];
@@ -34,8 +44,7 @@ try {
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  for (const [name, { args, program }] of backends) {
-    if (program !== undefined && !(await hasProgram(program))) continue;
+  for (const [name, args] of backends) {
     const plain = await contract(args);
     note(plain.code === 0, `${name}: the contract without a fault`);
     if (plain.code !== 0) {

@@ -5,11 +5,11 @@ import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { planted } from '../../packages/parley/test/planted-secrets.ts';
 import { root, run } from '../../scripts/processes.mjs';
 import { pythonWith } from '../../scripts/python-environment.mjs';
 import { countLine, sum } from '../../scripts/suites.mjs';
 import { startExampleServer } from '../support/example-server.mjs';
-import { planted } from '../support/planted-secrets.ts';
 
 const folder = join(root, 'test/openapi');
 const long = process.env.TEST_LONG !== undefined;

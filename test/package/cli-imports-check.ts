@@ -32,15 +32,20 @@ function modulesIn(file: string): readonly string[] {
   return Array.from(readFileSync(join(bundle, file), 'utf8').matchAll(imports), ([, module = '']) => module);
 }
 
-/** The texts of templates import these, and the projects made from them install them. */
-const OF_TEMPLATES = [
-  'ai',
-  'ai/test',
-  '@langchain/langgraph',
-  'express',
-  'parley-a2a-ai-sdk',
-  'parley-a2a-langgraph',
-  'parley-a2a-testing',
+/** The texts of new projects import these, and the projects install them. */
+const OF_PROJECTS = [
+  ...[
+    'ai',
+    'ai/test',
+    '@langchain/langgraph',
+    '@openai/agents',
+    '@openai/agents/testing',
+    'express',
+    'fastify',
+    'hono',
+  ],
+  ...['@hono/node-server', 'next', 'parley-a2a-ai-sdk', 'parley-a2a-langgraph', 'parley-a2a-openai-agents'],
+  ...['parley-a2a-testing', 'parley-a2a-postgres', 'parley-a2a-redis'],
 ];
 
 /** Packages that the tool does not bring. The commands that need them name the command that installs them. */
@@ -72,7 +77,7 @@ afterAll(() => {
 describe('the packed command line', () => {
   it('has everything that any of its commands imports', async () => {
     const files = readdirSync(bundle).filter((file) => file.endsWith('.js'));
-    const modules = [...new Set(files.flatMap(modulesIn))].filter((module) => !OF_TEMPLATES.includes(module));
+    const modules = [...new Set(files.flatMap(modulesIn))].filter((module) => !OF_PROJECTS.includes(module));
     expect(modules).toEqual(expect.arrayContaining(['jose', 'parley-a2a/credentials']));
     const targets = [...modules, ...files.map((file) => `./${file}`)];
     const script = `for (const target of ${JSON.stringify(targets)}) await import(target).catch((error) => console.log(target, String(error)));`;

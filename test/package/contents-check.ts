@@ -22,7 +22,7 @@ describe('the package', () => {
   it('holds what is needed and nothing else', () => {
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'docs/agents.md']));
     const known =
-      /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|docs\/[\w-]+\.(?:md|yaml|json)|bundle\/[\w.-]+\.js|bundle\/types\/.+\.d\.ts)$/;
+      /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|docs\/[\w-]+\.(?:md|yaml|json)|bundle\/[\w.-]+\.js|bundle\/LICENSE\.typebox|bundle\/types\/.+\.d\.ts)$/;
     expect(files.filter((file) => !known.test(file))).toEqual([]);
     expect(files.filter((file) => /\.test\.|tsbuildinfo/.test(file))).toEqual([]);
   });

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
 import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
-import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
 // A statement that waits for the lock on a task sees the new row of the task, and all other rows as they were before.

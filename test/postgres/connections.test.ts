@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OptionsError } from '../../packages/parley/src/errors/options-error.js';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { PostgresConnections } from '../../packages/postgres/src/connections.js';
 import { changesIn, migrate } from '../../packages/postgres/src/migrate.js';
 import type { PostgresError } from '../../packages/postgres/src/postgres-error.js';
 import { type PostgresOptions, postgresPlan } from '../../packages/postgres/src/postgres-options.js';
 import { SCHEMA_CHANGES } from '../../packages/postgres/src/schema.js';
-import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
 let server: PostgresServer;

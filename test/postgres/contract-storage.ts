@@ -2,9 +2,9 @@ import pg from 'pg';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { Clock } from '../../packages/parley/src/runtime/clock.js';
 import { interceptedStorage } from '../../packages/parley/src/store/intercepted-storage.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import type { PostgresStorageOptions } from '../../packages/postgres/src/postgres-options.js';
 import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
-import { CapturingLogger } from '../support/engine.js';
 
 const TABLES = [
   'task',

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
 import { ALICE, acceptance, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock, type Tested } from '../contract/storage/tested-storage.js';
-import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
 let server: PostgresServer;

@@ -5,10 +5,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStorage } from '../../packages/parley/src/exports/storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { openPostgresStorage } from '../../packages/postgres/src/index.js';
 import { ALICE } from '../contract/storage/task-play.js';
 import { BACKENDS } from '../support/backends.js';
-import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { said, statesOf, TwoServers } from './two-servers.js';
 

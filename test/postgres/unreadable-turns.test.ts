@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { openPostgresStorage } from '../../packages/postgres/src/index.js';
 import { acceptance, claimsOf, LEASE, said } from '../contract/storage/task-play.js';
-import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
 const NO_JSON = '{"cut';

@@ -2,12 +2,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { TaskKey } from '../../packages/parley/src/store/task-key.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { PostgresConnections } from '../../packages/postgres/src/connections.js';
 import { migrate } from '../../packages/postgres/src/migrate.js';
 import { type PostgresOptions, postgresPlan } from '../../packages/postgres/src/postgres-options.js';
 import { PostgresWakeups } from '../../packages/postgres/src/postgres-wakeups.js';
 import { payloadsOf, readPayload, wakeupText } from '../../packages/postgres/src/wakeup-payloads.js';
-import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
 let server: PostgresServer;

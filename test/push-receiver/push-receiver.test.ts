@@ -8,8 +8,8 @@ import {
   type ReceivedNotification,
 } from '../../packages/parley/src/exports/push-receiver.js';
 import { PushReceiver as ReceiverOfRoom } from '../../packages/parley/src/push/receiver/push-receiver.js';
-import { CapturingLogger } from '../support/engine.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { LocalServer, oldTask, SigningAgent, statusUpdate } from './receiver-world.js';
 
 const TOKEN = { 'x-a2a-notification-token': 'pl4nted-s3cret-token' };

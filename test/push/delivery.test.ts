@@ -4,7 +4,7 @@ import type { AgentExecutor } from 'parley-a2a';
 import { ApiKeys } from 'parley-a2a/auth';
 import type { AuditRecord, NotifiedWebhook } from 'parley-a2a/node';
 import { describe, expect, it } from 'vitest';
-import { CapturingLogger } from '../support/engine.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { pushServer, said } from './push-server.js';
 import { Receiver, seqOf } from './receiver.js';
 

@@ -50,7 +50,7 @@ const agent = toolAgent(tools, async (run, { context, events }) => {
 const server = createA2AServer({
   agent,
   storage: await openStorage(process.argv[2], { backends: BACKENDS }),
-  limits: { leaseMs, heartbeatMs: leaseMs / 3, fenceMarginMs: 500, lookMs: 1_000 },
+  limits: { leaseMs, leaseRenewalMs: leaseMs / 3, fenceMarginMs: 500, lookMs: 1_000 },
   bindings: [capnwebBinding(), grpcBinding({ port: 0, listed: 'public' })],
   logRequests: false,
 });

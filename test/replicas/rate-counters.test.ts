@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock as clock, systemIds as ids } from '../../packages/parley/src/exports/runtime.js';
 import type { RateCounters } from '../../packages/parley/src/store/rate-counters.js';
 import { silentLogger as logger } from '../../packages/parley/src/telemetry/logger.js';
+import { MemoryRateCounters } from '../../packages/parley/test/memory-rate-counters.js';
 import { PostgresConnections } from '../../packages/postgres/src/connections.js';
 import { migrate } from '../../packages/postgres/src/migrate.js';
 import { postgresPlan } from '../../packages/postgres/src/postgres-options.js';
@@ -9,7 +10,6 @@ import { PostgresRateCounters } from '../../packages/postgres/src/postgres-rate-
 import { RedisConnection } from '../../packages/redis/src/storage/redis-connection.js';
 import { redisSettings } from '../../packages/redis/src/storage/redis-options.js';
 import { RedisRateCounters } from '../../packages/redis/src/storage/redis-rate-counters.js';
-import { MemoryRateCounters } from '../support/memory-rate-counters.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 

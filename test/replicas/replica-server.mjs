@@ -30,6 +30,9 @@ async function execute(context, events) {
       return events.inputRequired('and then?');
     case 'idle':
       return aborted(context);
+    case 'linger':
+      await aborted(context);
+      return pause(500);
     case 'steps':
       for (let step = 1; step <= Number(first); step += 1) {
         if (context.signal.aborted) return;
@@ -60,7 +63,7 @@ async function reply(context, events) {
 
 const limits = {
   leaseMs,
-  heartbeatMs: leaseMs / 3,
+  leaseRenewalMs: leaseMs / 3,
   fenceMarginMs: 500,
   lookMs: 1_000,
   cancelGraceMs: 2_000,

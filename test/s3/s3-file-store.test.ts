@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import type { NewFile } from '../../packages/parley/src/files/file-store.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { S3FileStore } from '../../packages/s3/src/s3-file-store.js';
 import { fileOf, fileStoreContract, newId, SCOPE, textOf } from '../files/file-store-contract.js';
 import { chunksOf, uploadStoreContract } from '../files/upload-store-contract.js';
-import { ManualClock } from '../support/manual-clock.js';
 import { S3Server } from './s3-server.js';
 
 let server: S3Server;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemIds } from '../../packages/parley/src/exports/runtime.js';
 import { LEAST_COUNTED_BYTES, type OpenedFile } from '../../packages/parley/src/files/file-store.js';
+import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 import { S3FileStore } from '../../packages/s3/src/s3-file-store.js';
 import { fileOf, newId, SCOPE, textOf } from '../files/file-store-contract.js';
 import { chunksOf } from '../files/upload-store-contract.js';
-import { ManualClock } from '../support/manual-clock.js';
 import { S3Server } from './s3-server.js';
 
 let server: S3Server;

@@ -12,8 +12,8 @@ import { langGraphAgent } from 'parley-a2a-langgraph';
 import { openAIAgent } from 'parley-a2a-openai-agents';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { finish, step, text, toolCall } from '../ai-sdk/model-parts.js';
-import { CapturingLogger } from '../support/engine.js';
 
 const any = jsonSchema<unknown>({});
 /** No control part of the toolkit fits. */

@@ -4,7 +4,7 @@ import { type AgentSchemasOptions, agentSchemas, SCHEMAS_EXTENSION } from 'parle
 import { grpcBinding, grpcTransport } from 'parley-a2a-grpc';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { CapturingLogger } from '../support/engine.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
 
 const ORDER = {
   type: 'object',

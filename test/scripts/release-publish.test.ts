@@ -1,17 +1,18 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freePort } from '../interop/example-server.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestRegistry } from './test-registry.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** A registry for npm. Not every registry has the tag of `node-fetch` that it asks for. */
-const VERDACCIO = '6.10.4';
-const TOOLS = { private: true, dependencies: { verdaccio: VERDACCIO }, overrides: { 'node-fetch': '2.7.0' } };
 const VERSION = '0.2.0';
+/** The names of all packages that are not private. */
+const PUBLISHED = readdirSync(join(root, 'packages'))
+  .map((folder) => JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')))
+  .flatMap(({ name, private: isPrivate }) => (isPrivate === true ? [] : [name as string]));
 const run = promisify(execFile);
 
 /** Takes minutes, and packages of the registry. */
@@ -19,8 +20,7 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
   const folder = mkdtempSync(join(tmpdir(), 'parley-release-'));
   const clone = join(folder, 'clone');
   const home = join(folder, 'home');
-  let registry = '';
-  let server: ChildProcess | undefined;
+  let registry: TestRegistry;
 
   /** Runs a command with the settings of npm of the machine, and with the credential for the registry on loopback. */
   const ran = (command: string, args: readonly string[], cwd: string, more: NodeJS.ProcessEnv = {}) => {
@@ -28,44 +28,17 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
     const committer = { GIT_COMMITTER_NAME: 'Test', GIT_COMMITTER_EMAIL: 'test@example.com' };
     const { HOME } = process.env;
     const PATH = [join(process.execPath, '..'), process.env.PATH].join(delimiter);
-    const env = { PATH, HOME, npm_config_userconfig: join(folder, 'npmrc'), ...author, ...committer, ...more };
+    const env = { PATH, HOME, npm_config_userconfig: registry.userConfig, ...author, ...committer, ...more };
     return run(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 });
   };
 
   beforeAll(async () => {
-    const tools = join(root, '.cache', `verdaccio-${VERDACCIO}`);
-    const program = join(tools, 'node_modules/verdaccio/bin/verdaccio');
-    const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-    if (!existsSync(program)) {
-      mkdirSync(tools, { recursive: true });
-      writeFileSync(join(tools, 'package.json'), JSON.stringify(TOOLS));
-      await run('npm', ['install', ...quiet], { cwd: tools });
-    }
-    const setting = async (name: string) => (await run('npm', ['config', 'get', name], { cwd: root })).stdout.trim();
-    const port = await freePort();
-    registry = `http://127.0.0.1:${port}/`;
-    const settings = await setting('userconfig');
-    const known = existsSync(settings) ? readFileSync(settings, 'utf8') : '';
-    writeFileSync(join(folder, 'npmrc'), `${known}\n//127.0.0.1:${port}/:_authToken=none\n`);
-    const config = {
-      storage: join(folder, 'storage'),
-      uplinks: { npm: { url: await setting('registry') } },
-      packages: {
-        'parley-a2a*': { access: '$all', publish: '$all' },
-        '**': { access: '$all', proxy: 'npm' },
-      },
-      log: { type: 'stdout', level: 'error' },
-    };
-    // YAML takes JSON.
-    writeFileSync(join(folder, 'verdaccio.yaml'), JSON.stringify(config));
-    const args = [program, '--config', join(folder, 'verdaccio.yaml'), '--listen', `127.0.0.1:${port}`];
-    server = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-    await vi.waitFor(async () => expect((await fetch(`${registry}-/ping`)).ok).toBe(true), 60_000);
+    registry = await TestRegistry.start(folder);
     await run('git', ['clone', '--quiet', root, clone]);
   }, 300_000);
 
   afterAll(() => {
-    server?.kill();
+    registry?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -76,22 +49,27 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
   });
 
   it('is committed, tagged and published', async () => {
-    const args = ['scripts/release.mjs', VERSION, '--apply', '--publish', '--registry', registry];
+    const args = ['scripts/release.mjs', VERSION, '--apply', '--publish', '--registry', registry.url];
     const { stdout } = await ran(process.execPath, args, clone);
     expect(stdout).toContain('Publishing parley-a2a-cli: done');
     expect((await ran('git', ['tag'], clone)).stdout.split('\n')).toContain(`v${VERSION}`);
     expect((await ran('git', ['status', '--porcelain'], clone)).stdout).toBe('');
+    const files = (await ran('git', ['show', '--name-only', '--format=', 'HEAD'], clone)).stdout.split('\n');
+    expect(files).toContain('test/last-version/packages.tgz');
     const packed = readdirSync(join(clone, 'packed'));
     const names = packed.filter((file) => file.endsWith('.tgz')).map((file) => file.replace('.tgz', ''));
-    expect(names).toEqual(expect.arrayContaining([`parley-a2a-${VERSION}`, `parley-a2a-grpc-${VERSION}`]));
+    expect(names.sort()).toEqual(PUBLISHED.map((name) => `${name}-${VERSION}`).sort());
+    for (const name of PUBLISHED) expect((await fetch(`${registry.url}${name}/${VERSION}`)).status, name).toBe(200);
     const parts = names.filter((name) => !packed.includes(`${name}.cdx.json`));
     expect(parts).toEqual([]);
+    const ofCore = JSON.parse(readFileSync(join(clone, `packed/parley-a2a-${VERSION}.cdx.json`), 'utf8'));
+    expect(ofCore.components.map(({ name }: { readonly name: string }) => name)).toContain('typebox');
   });
 
   it('is installed in an empty home, and works', async () => {
     mkdirSync(home);
     writeFileSync(join(home, 'package.json'), '{ "private": true, "type": "module" }\n');
-    const env = { HOME: home, npm_config_registry: registry, npm_config_userconfig: join(home, 'npmrc') };
+    const env = { HOME: home, npm_config_registry: registry.url, npm_config_userconfig: join(home, 'npmrc') };
     const wanted = ['parley-a2a', 'parley-a2a-grpc', 'parley-a2a-mcp'];
     await ran('npm', ['install', ...wanted, '--no-audit', '--no-fund', '--loglevel=error'], home, env);
     const code = `const { createA2AServer } = await import('parley-a2a');

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import type { ViteUserConfig } from 'vitest/config';
 
@@ -32,7 +33,7 @@ interface Job {
 }
 
 it('npm test lists the ten slowest test files, the slowest first', () => {
-  const root = new URL('../../', import.meta.url).pathname;
+  const root = fileURLToPath(new URL('../../', import.meta.url));
   const results = Array.from({ length: 12 }, (_, at) => ({
     name: `${root}test/${at}.test.ts`,
     startTime: 1000,
@@ -47,7 +48,7 @@ it('npm test lists the ten slowest test files, the slowest first', () => {
 });
 
 it('npm test names each failed test and each file that did not load', () => {
-  const root = new URL('../../', import.meta.url).pathname;
+  const root = fileURLToPath(new URL('../../', import.meta.url));
   const results = [
     { name: `${root}a.test.ts`, status: 'passed', assertionResults: [{ status: 'passed', fullName: 'x' }] },
     { name: `${root}b.test.ts`, status: 'failed', message: 'No such module\nat b', assertionResults: [] },
@@ -157,7 +158,7 @@ it('a signal ends all running suites, and no other one begins', async () => {
 });
 
 it('a suite with a configuration of its own runs its own files, not those of all other tests', async () => {
-  const tests = new URL('../', import.meta.url).pathname;
+  const tests = fileURLToPath(new URL('../', import.meta.url));
   const configs = globSync(`${tests}*/vitest.config.ts`);
   expect(configs.length).toBeGreaterThan(10);
   for (const path of configs) {

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { openStorage } from 'parley-a2a/storage';
 import { openRedisCache } from 'parley-a2a-redis';
 import { describe, expect, it } from 'vitest';
+import { leakIn, planted } from '../../packages/parley/test/planted-secrets.js';
 import { EmptyFolder, type ParleyResult, parley } from '../cli/parley.js';
 import { BACKENDS } from '../support/backends.js';
-import { leakIn, planted } from '../support/planted-secrets.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
 const SECRET = planted('url');

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 import { secretSearchContract } from '../contract/secret-search-contract.js';
-import { SqliteFiles } from '../contract/sqlite-files.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());

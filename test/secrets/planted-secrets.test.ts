@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { CapturingLogger } from '../support/engine.js';
+import { CapturingLogger } from '../../packages/parley/test/engine.js';
+import { leakIn, outputs, PLANTED, planted } from '../../packages/parley/test/planted-secrets.js';
 import { startExampleServer } from '../support/example-server.mjs';
-import { leakIn, outputs, PLANTED, planted } from '../support/planted-secrets.js';
 
 const SECRET = planted('of this test');
 

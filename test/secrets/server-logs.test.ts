@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { redactor } from '../../packages/parley/src/exports/credentials.js';
 import { createA2AServer, textLogger } from '../../packages/parley/src/exports/index.js';
+import { leakIn, planted } from '../../packages/parley/test/planted-secrets.js';
 import { LocalServer } from '../push-receiver/receiver-world.js';
-import { leakIn, planted } from '../support/planted-secrets.js';
 
 // A server whose callers, webhooks and mistakes are full of secrets, with the most talkative log.
 const TOKEN = planted('bearer');

@@ -1,6 +1,6 @@
 // Speaks both HTTP bindings by hand, and reads event streams frame by frame.
 import { Agent, request } from 'node:http';
-import { planted } from '../support/planted-secrets.ts';
+import { planted } from '../../packages/parley/test/planted-secrets.ts';
 
 /** An answer that is not what the call has to lead to. */
 export class Unexpected extends Error {}

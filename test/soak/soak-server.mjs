@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { createA2AHost } from 'parley-a2a/node';
 import { agent } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
-import { PLANTED } from '../support/planted-secrets.ts';
+import { PLANTED } from '../../packages/parley/test/planted-secrets.ts';
 
 const [, , databaseUrl, taskRetentionMs, eventLogMs] = process.argv;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -9,7 +9,7 @@ export class StartedServer {
   readonly #told = new EventEmitter();
   #ended = false;
 
-  constructor(tree: CopiedTree, args: readonly string[]) {
+  constructor(tree: Pick<CopiedTree, 'path'>, args: readonly string[]) {
     const { PATH = '' } = process.env;
     const env = { PATH, PORT: '0', HOST: '127.0.0.1', NO_COLOR: '1' };
     this.#child = spawn(process.execPath, [tree.path('scripts/start.mjs'), ...args], {

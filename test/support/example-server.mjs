@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { planted } from '../../packages/parley/test/planted-secrets.ts';
 import { root } from '../../scripts/processes.mjs';
-import { planted } from './planted-secrets.ts';
 import { watchedOutputs } from './shown-secrets.mjs';
 
 const MAIN = join(root, 'examples/agents/dist/main.js');

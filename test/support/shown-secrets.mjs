@@ -1,5 +1,5 @@
 // The search for planted secrets in the suites that are not vitest's.
-import { SecretWatch } from './planted-secrets.ts';
+import { SecretWatch } from '../../packages/parley/test/planted-secrets.ts';
 
 /** Watches both outputs of a process. */
 export function watchedOutputs(child, name) {

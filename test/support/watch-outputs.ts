@@ -1,7 +1,7 @@
 import { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { afterAll } from 'vitest';
-import { outputs } from './planted-secrets.js';
+import { outputs } from '../../packages/parley/test/planted-secrets.js';
 
 // Runs before every test file: whatever a process of a test writes is searched for planted secrets.
 

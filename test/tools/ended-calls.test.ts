@@ -17,7 +17,7 @@ import {
 } from 'parley-a2a/tools';
 import { assertToolLifecycle } from 'parley-a2a-testing';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SqliteFiles } from '../contract/sqlite-files.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());

@@ -14,8 +14,8 @@ import {
   type OperationName,
   type UnaryOperationName,
 } from '../../packages/parley/src/operations/operations.js';
-import { BoundAgent } from '../matrix/bound-agent.js';
-import { jsonOf } from '../support/exchange-request.js';
+import { BoundAgent } from '../../packages/parley/test/bound-agent.js';
+import { jsonOf } from '../../packages/parley/test/exchange-request.js';
 
 /**
  * One line of a vector file. Requests: `input` with its meaning (`accept`) or its faulty fields (`refuse`), or

@@ -1,5 +1,5 @@
 /** Short leases, so that a takeover is measured in seconds. A takeover takes at most two leases. */
-export const LIMITS = { leaseMs: 3_000, heartbeatMs: 750, fenceMarginMs: 500 };
+export const LIMITS = { leaseMs: 3_000, leaseRenewalMs: 750, fenceMarginMs: 500 };
 
 /** The text of one streamed event: 200 bytes, as some tokens of a model. */
 export const CHUNK = 'x'.repeat(200);

@@ -1,4 +1,4 @@
-import { type Logger, type LogLevel, OptionsError, StorageError, shownText, textLogger } from 'parley-a2a';
+import { type Logger, type LogLevel, OptionsError, printableText, StorageError, textLogger } from 'parley-a2a';
 import { tokenAuthenticator } from 'parley-a2a/auth';
 import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile, readCardKeys } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
@@ -28,7 +28,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 try {
   await serve();
 } catch (error) {
-  console.error(`Cannot start: ${shownText(explain(error))}`);
+  console.error(`Cannot start: ${printableText(explain(error))}`);
   process.exit(1);
 }
 

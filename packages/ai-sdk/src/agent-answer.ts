@@ -1,5 +1,5 @@
 import type { Artifact, JsonObject, Message, Part, StreamResponse, Task, TaskState } from 'parley-a2a';
-import { isInterrupted, isTerminal, joinedParts, textOf } from 'parley-a2a/kit';
+import { isInterrupted, isTerminal, joinParts, textOf } from 'parley-a2a/kit';
 
 /** New content of one artifact, or of the message at the end. */
 export interface AnswerPiece {
@@ -53,7 +53,7 @@ export class AgentAnswer {
   get artifacts(): readonly Artifact[] {
     return [...this.#artifacts.values()]
       .filter(({ artifact }) => !this.#earlier.has(artifact.artifactId))
-      .map(({ artifact, parts }) => ({ ...artifact, parts: joinedParts(parts) }));
+      .map(({ artifact, parts }) => ({ ...artifact, parts: joinParts(parts) }));
   }
 
   /** Applies an event. Returns the content that is new. */
@@ -121,7 +121,7 @@ export class AgentAnswer {
 
 /** The parts after those that were seen; all if the artifact is another one now. */
 function unseen(parts: readonly Part[], seen: readonly Part[]): readonly Part[] {
-  const [now, before] = [joinedParts(parts), joinedParts(seen)];
+  const [now, before] = [joinParts(parts), joinParts(seen)];
   const last = before.length - 1;
   for (const [index, part] of before.entries()) {
     const same = now[index];

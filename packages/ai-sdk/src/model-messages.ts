@@ -1,6 +1,6 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
 import type { Part } from 'parley-a2a';
-import { joinedParts, type RecordedCall, readableConversation, refuseArgument } from 'parley-a2a/kit';
+import { joinParts, type RecordedCall, readableConversation, refuseArgument } from 'parley-a2a/kit';
 import type { ConversationEntry, ConversationOptions, RequestContext } from 'parley-a2a/server';
 import type { ToolRun } from 'parley-a2a/tools';
 import { isOfTools, modelContentOf } from './model-output.js';
@@ -158,7 +158,7 @@ function userPart(part: Part, urls: (url: URL) => boolean): UserPart[] {
 
 /** Most models read no files of the assistant, so they get the names. */
 function assistantParts({ parts, artifact }: ConversationEntry): AssistantPart[] {
-  return (artifact === undefined ? parts : joinedParts(parts)).flatMap((part): AssistantPart[] => {
+  return (artifact === undefined ? parts : joinParts(parts)).flatMap((part): AssistantPart[] => {
     if (part.text !== undefined) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
     return [{ type: 'text', text: part.data !== undefined ? JSON.stringify(part.data) : mention(part) }];
   });

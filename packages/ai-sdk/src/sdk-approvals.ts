@@ -1,7 +1,7 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 import type { JsonObject } from 'parley-a2a';
 import {
-  askedIn,
+  askedCallIds,
   type CallChange,
   DEFAULT_TOOL_LIMITS,
   decidedCalls,
@@ -56,7 +56,7 @@ function decide({ message, task, history, clock }: AnsweredContext): AnsweredCal
   const calls = recordedCalls(task);
   const last = Math.max(0, ...[...calls.values()].map(({ run }) => run));
   const ofLast = [...calls.values()].filter(({ run }) => run === last);
-  const undecided = { waiting: waitingCalls(ofLast), asked: askedIn(history.at(-1)), now: clock.now() };
+  const undecided = { waiting: waitingCalls(ofLast), asked: askedCallIds(history.at(-1)), now: clock.now() };
   const { changes, kind } = decidedCalls(message, undecided);
   // A new prompt ends the run. Calls that were approved beside others that waited do not run any more.
   const left = kind === 'other' ? ofLast.filter(({ state }) => state === 'approved') : [];

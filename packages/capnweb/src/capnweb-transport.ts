@@ -1,7 +1,7 @@
 import type { AgentCard, AgentInterface, ConnectOptions } from 'parley-a2a';
 import {
   isLoopback,
-  openedWebSocket,
+  openWebSocket,
   parseIp,
   RESUME_ATTEMPTS,
   RefusedAddressError,
@@ -110,7 +110,7 @@ interface SocketRequest {
 async function opened(place: AgentInterface, { limits, webSocket, signal }: SocketRequest): Promise<ClientSocket> {
   // Cards have urls of http or of ws. Older platforms open WebSockets at the latter only.
   const url = place.url.replace(/^http/i, 'ws');
-  if (webSocket !== undefined) return openedWebSocket(made(webSocket, url), signal);
+  if (webSocket !== undefined) return openWebSocket(made(webSocket, url), signal);
   const isPublicOnly = systemLookup() !== undefined && !limits.isTrusted(url) && !(await limits.isInside());
   const host = hostOf(new URL(url));
   const open = wsClients({ clock: systemClock, logger: silentLogger });
@@ -121,7 +121,7 @@ async function opened(place: AgentInterface, { limits, webSocket, signal }: Sock
       throw error instanceof Error && error.cause instanceof RefusedAddressError ? refused(url, false) : error;
     });
   }
-  return openedWebSocket(
+  return openWebSocket(
     made((address) => new WebSocket(address), url),
     signal,
   );

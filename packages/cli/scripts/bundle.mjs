@@ -1,14 +1,14 @@
 // Bundles the tool into few files, because a command that runs for 0.1 s must not spend it on finding modules. The
 // bundle includes the conformance tester, the client of the library and its static imports, and packages beside it.
 // Servers and the engine of storages stay in the library.
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const TAKEN =
-  /^(?:parley-a2a(?:\/(?:binding-kit|client|kit|tools|validation))?|parley-a2a-(?:capnweb|conformance|grpc|mcp|mutual-tls|postgres|redis))$/;
+  /^(?:parley-a2a(?:\/(?:binding-kit|client|kit|tools|validation))?|parley-a2a-(?:capnweb|conformance|grpc|mcp|mutual-tls|postgres|redis)|create-parley-a2a|typebox(?:\/.+)?)$/;
 const LIBRARY = /^parley-a2a(?:\/(.+))?$/;
 const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 /** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */
@@ -63,7 +63,9 @@ for (const file of output.filter(({ name }) => name === 'start' || name === 'sha
 // Third-party code keeps its licence.
 for (const path of output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))) {
   const [place, name] = FOREIGN.exec(path) ?? [];
-  if (name !== undefined) copyFileSync(join(place, 'LICENSE'), `${folder}bundle/LICENSE.${name.replace('/', '+')}`);
+  if (name === undefined) continue;
+  const license = readdirSync(place).find((file) => /^license/i.test(file));
+  copyFileSync(join(place, license), `${folder}bundle/LICENSE.${name.replace('/', '+')}`);
 }
 
 // `parley error` reads this reference.

@@ -47,6 +47,7 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunC
   'config trust': () => import('./commands/config-trust.js').then(({ trust }) => ({ run: trust })),
   'config untrust': () => import('./commands/config-trust.js').then(({ untrust }) => ({ run: untrust })),
   'config trusted': () => import('./commands/config-trust.js').then(({ list }) => ({ run: list })),
+  doctor: () => import('./commands/doctor.js'),
   error: () => import('./commands/error.js'),
   completion: () => import('./commands/completion.js'),
   skill: () => import('./commands/skill.js'),

@@ -12,8 +12,5 @@ export const VERSION: string = version;
 /** The versions of Node.js that the packages run on, as an npm range. */
 export const NODE_RANGE: string = engines.node;
 
-/** True if the packages can be installed from npm: false until the first release. */
-export const IS_PUBLISHED: boolean = false;
-
 /** The supported version of the specification of A2A command lines. */
 export const CLI_SPECIFICATION = '0.2';

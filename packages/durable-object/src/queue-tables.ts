@@ -7,12 +7,12 @@ import {
   type DeliveryPage,
   type DeliveryQuery,
   deliveryHeadOf,
+  deliveryQueue,
   deliveryValues,
   type LocalQueues,
   type PlacedPushConfig,
   pageOf,
   type Scope,
-  shownQueue,
   type TaskKey,
 } from 'parley-a2a/storage-engine';
 import type { ObjectSql, SqlValue } from './object-context.js';
@@ -139,7 +139,7 @@ export class QueueTables implements LocalQueues<TaskRow, QueueRow> {
     const rows = this.#sql.all<QueueRow>(select, ...values, limit + 1);
     const { found: queues, ...rest } = pageOf(rows, {
       limit,
-      read: (row) => shownQueue(keyOf(row), deliveryHeadOf(row), row.last),
+      read: (row) => deliveryQueue(keyOf(row), deliveryHeadOf(row), row.last),
       cursorOf: ({ pk }) => String(pk),
     });
     return { queues, ...rest };

@@ -1,5 +1,5 @@
 import {
-  allOf,
+  andSql,
   boundParts,
   countSql,
   type ListSource,
@@ -9,10 +9,10 @@ import {
   pageSql,
   type ReadRow,
   type SqlPart,
-  shownTask,
   type Task,
   type TaskQuery,
   type TaskStatus,
+  taskOfPage,
 } from 'parley-a2a/storage-engine';
 import type { ObjectSql } from './object-context.js';
 import { IS_INTERRUPTED } from './schema.js';
@@ -82,7 +82,7 @@ export class TaskLists {
 
   /** A task without the members that the page does not show. */
   #read(head: TaskRow, query: TaskQuery): Task {
-    if (query.artifacts || query.history) return shownTask(this.#log.read(head), query);
+    if (query.artifacts || query.history) return taskOfPage(this.#log.read(head), query);
     const columns = 'SELECT status, metadata FROM task WHERE pk = ?';
     const row = this.#sql.get<{ status: string; metadata: string | null }>(columns, head.pk);
     const { key, contextId } = head;
@@ -100,7 +100,7 @@ function sourceOf(query: TaskQuery, scope: number): Omit<ListSource, 'rest'> {
   const distinct = [...new Set(states)];
   const inStates: readonly SqlPart[] =
     distinct.length === 0 ? [] : [{ sql: `state IN (${distinct.map(() => '?').join(', ')})`, values: distinct }];
-  const one = (index: string, part: SqlPart) => ({ index, ranges: [allOf([part, ...inStates])] });
+  const one = (index: string, part: SqlPart) => ({ index, ranges: [andSql([part, ...inStates])] });
   if (contextId !== undefined) {
     return one('task_context', { sql: 'scope = ? AND context_id = ?', values: [scope, contextId] });
   }

@@ -13,7 +13,7 @@ import {
   type LocalTurn,
   LogRecord,
   type Message,
-  mergedCancel,
+  mergeCancels,
   nextPlace,
   type ReadRow,
   type RecordPage,
@@ -170,7 +170,7 @@ export class TaskTables implements LocalTasks<TaskRow> {
 
   cancel(head: TaskRow, turn: number, request: CancelRequest): void {
     const { sql } = this.#to;
-    const merged = sql.textValue(mergedCancel(this.cancelOf(head, turn), request));
+    const merged = sql.textValue(mergeCancels(this.cancelOf(head, turn), request));
     sql.run('UPDATE turn SET cancel = ? WHERE task = ? AND turn = ?', merged, head.pk, turn);
   }
 

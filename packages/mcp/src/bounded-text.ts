@@ -1,8 +1,8 @@
-import { shownText } from 'parley-a2a/kit';
+import { printableText } from 'parley-a2a/kit';
 
 /** Cuts a text after so many characters. Characters that steer a terminal or hide text become escapes. */
 export function shortened(text: string, length: number): string {
-  const plain = shownText(text.slice(0, length + 1).toWellFormed());
+  const plain = printableText(text.slice(0, length + 1).toWellFormed());
   const cut = plain.length > length ? `${plain.slice(0, length - 1)}…` : plain;
   return cut.toWellFormed();
 }

@@ -2,10 +2,10 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Logger } from 'parley-a2a';
 import type { Client } from 'parley-a2a/client';
 import {
-  anyOf,
   callerIds,
   checkOptions,
   closed,
+  eitherOf,
   flag,
   func,
   mapOf,
@@ -109,7 +109,7 @@ const toolSchemas: OptionSchemas<McpToolsOptions & { readonly logger?: Logger }>
   connectMs: Type.Optional(positive),
   needsApproval: Type.Optional(func),
   idempotent: Type.Optional(func),
-  elicit: Type.Optional(anyOf([Type.Literal(false), func], 'must be a function or false')),
+  elicit: Type.Optional(eitherOf([Type.Literal(false), func], 'must be a function or false')),
   onChange: Type.Optional(func),
   logger: Type.Optional(withMethod('error')),
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.js';
+import { ManualClock } from '../../parley/test/manual-clock.js';
 import { ListFollower } from './list-follower.js';
 
 function followed() {

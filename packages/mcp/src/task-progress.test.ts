@@ -1,6 +1,6 @@
 import type { StreamResponse } from 'parley-a2a';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.js';
+import { ManualClock } from '../../parley/test/manual-clock.js';
 import { TaskProgress } from './task-progress.js';
 
 const chunk = (text: string, append = true, artifactId = 'a'): StreamResponse => ({

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonValue, Part, SendMessageResponse, TaskState } from 'parley-a2a';
-import { joinedParts, TOOLS_EXTENSION } from 'parley-a2a/kit';
+import { joinParts, TOOLS_EXTENSION } from 'parley-a2a/kit';
 import { oneLine, shortened } from './bounded-text.js';
 
 /** The structured content of each result, as JSON Schema. */
@@ -38,7 +38,7 @@ export function resultOf(answer: SendMessageResponse, resultBytes: number): Call
   const ofStatus = status.message?.parts ?? [];
   // Records of calls are no answer.
   const answers = artifacts.filter(({ extensions = [] }) => !extensions.includes(TOOLS_EXTENSION));
-  const ofArtifacts = answers.flatMap(({ parts }) => joinedParts(parts));
+  const ofArtifacts = answers.flatMap(({ parts }) => joinParts(parts));
   // A closing word such as "done" says nothing beside the artifacts.
   const parts =
     state === 'TASK_STATE_COMPLETED' && ofArtifacts.length > 0 ? ofArtifacts : [...ofArtifacts, ...ofStatus];

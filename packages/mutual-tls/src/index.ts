@@ -1,9 +1,9 @@
 import { createSecureContext } from 'node:tls';
 import {
-  anyOf,
   CredentialsError,
   checkOptions,
   closed,
+  eitherOf,
   func,
   nonEmpty,
   type OptionSchemas,
@@ -40,7 +40,7 @@ const pem = Type.Optional(Type.Unknown());
 const identities: OptionSchemas<TlsIdentity> = { cert: pem, key: pem, passphrase: pem, ca: pem };
 const schemas: OptionSchemas<MutualTlsOptions> = {
   origins: texts,
-  identity: anyOf([func, closed(identities)], 'must be an object with cert and key, or a function'),
+  identity: eitherOf([func, closed(identities)], 'must be an object with cert and key, or a function'),
   scheme: Type.Optional(nonEmpty),
 };
 const mutualTlsSchema = closed(schemas);

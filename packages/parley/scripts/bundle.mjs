@@ -1,14 +1,14 @@
 // Joins the compiled files of the library into few, because a process spends more on finding 400 modules than on their
 // code. Each public subpath keeps its file; what several of them need stands beside them. Nothing is renamed or made
 // smaller: stack traces and the tools of users read it as it was written. The declarations that the subpaths need go to
-// bundle/types.
-import { cpSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// bundle/types. TypeBox becomes a part of it: npm would unpack 1,400 files, of which the library needs few.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+const { exports, bundled } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 const targets = Object.values(exports).flatMap(({ types: _, ...files }) => Object.values(files));
 const names = targets.map((path) => path.replace('./bundle/', '').replace('.js', ''));
 
@@ -24,13 +24,17 @@ const PORTABLE = /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|store\/sqli
 const SHARED_BY = 6;
 const roomOf = (path) => /dist\/([\w-]+)\//.exec(path)?.[1] ?? 'shared';
 
+/** A package whose code is part of the bundle, with its license. */
+const [BUNDLED] = bundled;
+const isBundled = (name) => name === BUNDLED || name.startsWith(`${BUNDLED}/`);
+
 await build({
   cwd: folder,
   input: {
     ...Object.fromEntries(names.map((name) => [name, `dist/exports/${name}.js`])),
     [WORKER]: `dist/store/sqlite/${WORKER}.js`,
   },
-  external: /^[^./]/,
+  external: (name) => /^[^./]/.test(name) && !isBundled(name),
   platform: 'neutral',
   plugins: [
     {
@@ -52,21 +56,40 @@ await build({
     format: 'esm',
     chunkFileNames: '[name]-[hash].js',
     comments: { jsdoc: false },
-    codeSplitting: { groups: [{ name: roomOf, debugName: 'rooms', test: PORTABLE, minShareCount: SHARED_BY }] },
+    codeSplitting: {
+      groups: [
+        { name: BUNDLED, test: /node_modules\/typebox\// },
+        { name: roomOf, debugName: 'rooms', test: PORTABLE, minShareCount: SHARED_BY },
+      ],
+    },
   },
 });
 
 const RELATIVE = /(?:from |import\()\s*['"](\.[^'"]+)['"]/g;
 const copied = new Set();
 
+/** The declarations without the schemas behind the types of the protocol, which no subpath exports. */
+function withoutSchemas(text) {
+  const fromBundled = `import Type from '${BUNDLED}';\n`;
+  if (!text.includes(fromBundled)) return text;
+  const schemas =
+    /(?:^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^export declare const \w+Schema: Type\.(?:.*;|[\s\S]*?^\}.*;)\n/gm;
+  return text.replace(schemas, '').replace(fromBundled, '');
+}
+
 /** Copies a file of declarations and those that it names. */
 function copyTypes(path) {
   if (copied.has(path)) return;
   copied.add(path);
-  const place = join(folder, 'dist', path);
-  cpSync(place, join(folder, 'bundle/types', path));
-  for (const [, specifier] of readFileSync(place, 'utf8').matchAll(RELATIVE))
-    copyTypes(join(path, '..', specifier).replace(/\.js$/, '.d.ts'));
+  const text = withoutSchemas(readFileSync(join(folder, 'dist', path), 'utf8'));
+  if (text.includes(`'${BUNDLED}`)) throw new Error(`${path} declares types of ${BUNDLED}, which users do not have`);
+  const place = join(folder, 'bundle/types', path);
+  mkdirSync(dirname(place), { recursive: true });
+  writeFileSync(place, text);
+  for (const [, specifier] of text.matchAll(RELATIVE)) copyTypes(join(path, '..', specifier).replace(/\.js$/, '.d.ts'));
 }
 
-for (const name of names) copyTypes(`exports/${name}.d.ts`);
+// A build that does not check types has no declarations.
+if (existsSync(join(folder, 'dist/exports/index.d.ts'))) for (const name of names) copyTypes(`exports/${name}.d.ts`);
+
+copyFileSync(new URL('../license', import.meta.resolve(BUNDLED)), join(folder, `bundle/LICENSE.${BUNDLED}`));

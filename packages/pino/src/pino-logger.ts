@@ -1,5 +1,5 @@
 import type { LogFields, Logger } from 'parley-a2a';
-import { shownText, withoutSecretFields, withoutSecrets } from 'parley-a2a/kit';
+import { printableText, withoutSecretFields, withoutSecrets } from 'parley-a2a/kit';
 import type { LevelWithSilent, Logger as Pino } from 'pino';
 
 type Level = Exclude<LevelWithSilent, 'silent' | 'trace' | 'fatal'>;
@@ -8,7 +8,7 @@ type Level = Exclude<LevelWithSilent, 'silent' | 'trace' | 'fatal'>;
 export function toPino(pino: Pino): Logger {
   const writerOf = (level: Level) => (message: string, fields?: LogFields) => {
     if (!pino.isLevelEnabled(level)) return;
-    pino[level](fields === undefined ? {} : membersOf(fields), shownText(withoutSecrets(message)));
+    pino[level](fields === undefined ? {} : membersOf(fields), printableText(withoutSecrets(message)));
   };
   return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
 }

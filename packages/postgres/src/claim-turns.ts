@@ -1,6 +1,6 @@
 import {
   type ClaimRequest,
-  parsedTurn,
+  parseTurn,
   type Scope,
   type TaskKey,
   type TurnContent,
@@ -157,5 +157,5 @@ function turnOf(
   { turn, attempt, hand_overs: handOvers, ...texts }: ExecutionRow,
   { key, epoch, began }: { readonly key: TaskKey; readonly epoch: number; readonly began: number },
 ): ClaimedTurn {
-  return { key, epoch, turn, began, attempt: attempt + 1, handOvers, ...parsedTurn(texts) };
+  return { key, epoch, turn, began, attempt: attempt + 1, handOvers, ...parseTurn(texts) };
 }

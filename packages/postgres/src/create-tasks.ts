@@ -1,4 +1,5 @@
 import {
+  type HeadChange,
   isTerminal,
   LogRecord,
   type Scope,
@@ -6,7 +7,6 @@ import {
   stateNumber,
   statusTime,
   type Task,
-  type TaskChange,
 } from 'parley-a2a/storage-engine';
 import type { PostgresHead } from './load-rows.js';
 import { KEY_VERSION } from './message-keys.js';
@@ -159,7 +159,7 @@ function newTask(scopes: StoredScopes, scope: Scope, task: Task): NewTask {
 }
 
 /** A change that creates a task, for `createTasks`. */
-export function newTaskOf(scopes: StoredScopes, change: TaskChange<PostgresHead>, task: Task): NewTask {
+export function newTaskOf(scopes: StoredScopes, change: HeadChange<PostgresHead>, task: Task): NewTask {
   const { adds, lease, config, key } = change;
   return {
     ...newTask(scopes, change.task.scope, task),

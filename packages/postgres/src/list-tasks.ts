@@ -5,11 +5,11 @@ import {
   pageOf,
   ShapedTask,
   type StoredTask,
-  shownTask,
   stateNumber,
   TASK_STATES,
   type TaskPage,
   type TaskQuery,
+  taskOfPage,
 } from 'parley-a2a/storage-engine';
 import { type ReadSources, readTasksApart } from './read-tasks.js';
 import { contextHash, indexForm, nameOf, type StoredScope, storedName } from './stored-names.js';
@@ -205,7 +205,7 @@ async function readPage(
     });
     // A task that was deleted since is left out.
     if (stored === undefined) return [];
-    return [row.whole ? stored : { ...stored, task: shownTask(stored.task, query) }];
+    return [row.whole ? stored : { ...stored, task: taskOfPage(stored.task, query) }];
   });
   return { tasks, ...rest };
 }

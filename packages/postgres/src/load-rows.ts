@@ -1,12 +1,12 @@
 import {
   type FoundTurn,
   isEndState,
-  parsedCancel,
-  parsedProgress,
-  type Question,
-  type Rows,
+  parseCancel,
+  parseProgress,
+  type QuestionRows,
   type SharedHead,
   stateOfNumber,
+  type TaskQuestion,
 } from 'parley-a2a/storage-engine';
 import { KEY_COLUMNS, type KeyRow, sharedKeyOf } from './message-keys.js';
 import { preparedRecords, type RecordFields } from './prepared-change.js';
@@ -115,8 +115,8 @@ const LOAD: Sql = {
 export async function loadRows(
   tables: Tables,
   scopes: StoredScopes,
-  { task, sameTurn, idempotencyKey, configId, tail, cancel }: Question,
-): Promise<Rows<PostgresHead>> {
+  { task, sameTurn, idempotencyKey, configId, tail, cancel }: TaskQuestion,
+): Promise<QuestionRows<PostgresHead>> {
   const { part, hash } = scopes.of(task.scope);
   const texts = sameTurn && ([JSON.stringify(sameTurn.message), JSON.stringify(sameTurn.caller)] as const);
   const [row] = await tables.query<LoadedRow>(
@@ -138,14 +138,14 @@ export async function loadRows(
     ...(key !== null && { key: sharedKeyOf(key) }),
     ...(configId !== undefined && { configs: { count: row.configs ?? 0, isKnown: row.known === true } }),
     ...(tail !== undefined && { isInLog: isSameLog(row.tail ?? [], preparedRecords(tail.records)) }),
-    ...(row.cancel !== null && { cancel: parsedCancel(row.cancel) }),
+    ...(row.cancel !== null && { cancel: parseCancel(row.cancel) }),
   };
 }
 
 function foundTurnOf({ turn, attempt, hand_overs: handOvers, checkpoint, cancel }: FoundRow): FoundTurn {
   return {
     ...{ turn, attempts: attempt, handOvers },
-    ...parsedProgress({ checkpoint, cancel }),
+    ...parseProgress({ checkpoint, cancel }),
   };
 }
 

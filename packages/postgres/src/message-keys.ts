@@ -2,7 +2,7 @@ import {
   type Clock,
   type IdempotencyKey,
   type KeyAnswer,
-  knownKey,
+  keyIfKnown,
   type Lease,
   type Message,
   OwnerBlockedError,
@@ -224,5 +224,5 @@ export async function unreserve(
 /** The known outcome of a key. */
 export async function recall(tables: Tables, scope: StoredScope, key: string): Promise<Remembered | undefined> {
   const { now, key: found } = await readKey(tables, scope, key);
-  return knownKey(found, now)?.remembered;
+  return keyIfKnown(found, now)?.remembered;
 }

@@ -2,14 +2,14 @@ import {
   type Clock,
   type Commit,
   type Committed,
+  type HeadChange,
   isTerminal,
-  parsedCancel,
-  type Question,
-  type Rows,
+  parseCancel,
+  type QuestionRows,
   type SharedTables,
   type StoredTask,
-  type TaskChange,
   type TaskKey,
+  type TaskQuestion,
 } from 'parley-a2a/storage-engine';
 import {
   byPlace,
@@ -81,7 +81,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
     });
   }
 
-  load(question: Question): Promise<Rows<PostgresHead>> {
+  load(question: TaskQuestion): Promise<QuestionRows<PostgresHead>> {
     return loadRows(this.#tables, this.#sources.scopes, question);
   }
 
@@ -108,7 +108,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
   }
 
   async #create(
-    change: TaskChange<PostgresHead>,
+    change: HeadChange<PostgresHead>,
     task: Parameters<typeof newTaskOf>[2],
   ): Promise<Committed<PostgresHead>> {
     const row = newTaskOf(this.#sources.scopes, change, task);
@@ -132,7 +132,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
   }
 
   /** The change for the statement of held turns, if nothing else changes. */
-  #heldChange(change: TaskChange<PostgresHead>, before: PostgresHead): HeldChange | undefined {
+  #heldChange(change: HeadChange<PostgresHead>, before: PostgresHead): HeldChange | undefined {
     const { task, epoch, lease, counts, checkpoint } = change;
     const { holder, pk } = before;
     const isOther = change.append ?? change.adds ?? change.drops ?? change.cancel ?? change.config ?? change.key;
@@ -149,7 +149,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
 
   async #changeHeld(
     held: HeldChange,
-    { lease }: TaskChange<PostgresHead>,
+    { lease }: HeadChange<PostgresHead>,
     before: PostgresHead,
   ): Promise<Committed<PostgresHead>> {
     const row =
@@ -157,12 +157,12 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
     if (row === undefined) return MOVED;
     const { leaseEnd, cancel } = row;
     const head = { ...before, holder: before.holder && { ...before.holder, leaseEnd } };
-    return { kind: 'committed', head, isDue: false, ...(cancel !== null && { cancel: parsedCancel(cancel) }) };
+    return { kind: 'committed', head, isDue: false, ...(cancel !== null && { cancel: parseCancel(cancel) }) };
   }
 
   /** Locks the key first, then the task, as the statement that creates tasks does. */
   async #changeWithKey(
-    { task, key, config }: TaskChange<PostgresHead>,
+    { task, key, config }: HeadChange<PostgresHead>,
     prepared: PreparedChange,
   ): Promise<Changed | undefined> {
     const scope = this.#sources.scopes.of(task.scope);
@@ -191,7 +191,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
 }
 
 /** The head of a task after a change. */
-function headAfter(change: TaskChange<PostgresHead>, before: PostgresHead, { seq, began, now }: Changed): PostgresHead {
+function headAfter(change: HeadChange<PostgresHead>, before: PostgresHead, { seq, began, now }: Changed): PostgresHead {
   const { epoch, turns, queue, lease, append } = change;
   const state = append?.head.status.state ?? before.state;
   return {

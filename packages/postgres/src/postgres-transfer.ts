@@ -1,9 +1,9 @@
 import {
   type CopiedKey,
   type CopiedTask,
+  inUseError,
   SILENCE_MS,
   StorageError,
-  stillUsed,
   type TaskTransfer,
   type TransferCounts,
 } from 'parley-a2a/storage-engine';
@@ -53,7 +53,7 @@ export class PostgresTransfer implements TaskTransfer {
       }
       const transfer = new PostgresTransfer(connections, role);
       const [node] = await transfer.#tables.query(ALIVE, SILENCE_MS);
-      if (node !== undefined) throw stillUsed(plan.subject);
+      if (node !== undefined) throw inUseError(plan.subject);
       return transfer;
     } catch (error) {
       await connections.close();

@@ -1,4 +1,5 @@
 import {
+  type HeadChange,
   type Holder,
   isTerminal,
   type LogRecord,
@@ -6,7 +7,6 @@ import {
   stateNumber,
   statusText,
   statusTime,
-  type TaskChange,
   type WrittenAppend,
 } from 'parley-a2a/storage-engine';
 import type { PostgresHead } from './load-rows.js';
@@ -101,7 +101,7 @@ export const RECORD_FIELDS = 'q integer, t integer, e text, h text, m text';
 /** A change of a task that is there, as the statement wants it. */
 export function preparedChange(
   scopes: StoredScopes,
-  change: TaskChange<PostgresHead>,
+  change: HeadChange<PostgresHead>,
   before: PostgresHead,
 ): PreparedChange {
   const { task, epoch, turns, queue, lease, drops, append } = change;
@@ -127,7 +127,7 @@ export function preparedChange(
 }
 
 /** The holder of a task after a change, unless the change gives a lease. */
-export function keptHolder({ lease, queue }: TaskChange<PostgresHead>, before: PostgresHead): Holder | undefined {
+export function keptHolder({ lease, queue }: HeadChange<PostgresHead>, before: PostgresHead): Holder | undefined {
   const { holder } = before;
   return lease === undefined && queue.some(({ turn }) => turn === holder?.turn) ? holder : undefined;
 }
@@ -137,7 +137,7 @@ export function keptHolder({ lease, queue }: TaskChange<PostgresHead>, before: P
  * records keeps no other process from its task.
  */
 export function keepsVersion(
-  { append, adds, drops, lease, epoch, cancel, config, key }: TaskChange<PostgresHead>,
+  { append, adds, drops, lease, epoch, cancel, config, key }: HeadChange<PostgresHead>,
   before: PostgresHead,
 ): boolean {
   const isOther = adds ?? drops ?? lease ?? cancel ?? config ?? key;
@@ -146,7 +146,7 @@ export function keepsVersion(
 
 function appendFields(
   { after, records, head, snapshot }: WrittenAppend,
-  { seq, began }: TaskChange<PostgresHead>,
+  { seq, began }: HeadChange<PostgresHead>,
 ): Partial<AppendFields> {
   const texts = snapshot && ShapedTask.textsOf(snapshot);
   const fields = preparedRecords(records);
@@ -166,7 +166,7 @@ function appendFields(
   };
 }
 
-function addedFields({ task, adds, lease, queue }: TaskChange<PostgresHead>): Partial<AddedFields> | undefined {
+function addedFields({ task, adds, lease, queue }: HeadChange<PostgresHead>): Partial<AddedFields> | undefined {
   if (adds === undefined) return undefined;
   const { turn, attempts, message, caller } = adds;
   const [agent, tenant, owner] = scopeColumns(task.scope);
@@ -182,7 +182,7 @@ function addedFields({ task, adds, lease, queue }: TaskChange<PostgresHead>): Pa
   };
 }
 
-function changedTurns(change: TaskChange<PostgresHead>, before: PostgresHead): readonly TurnFields[] {
+function changedTurns(change: HeadChange<PostgresHead>, before: PostgresHead): readonly TurnFields[] {
   const { queue, lease, drops, adds, counts, checkpoint, cancel } = change;
   const changed = new Map<number, TurnFields>();
   const fieldsOf = (turn: number): TurnFields => {

@@ -1,4 +1,4 @@
-import { type StorageLoad, waits } from 'parley-a2a/storage-engine';
+import { oldestWaits, type StorageLoad } from 'parley-a2a/storage-engine';
 import type { Sql, Tables } from './tables.js';
 
 /** The work that waits. Without any, its times are `null`. */
@@ -27,5 +27,5 @@ const CHECK: Sql = {
 export async function readLoad(tables: Tables): Promise<StorageLoad> {
   const [row] = await tables.query<CheckRow>(CHECK);
   const { now = 0, waiting = 0, arrived, pendingDeliveries = 0, due } = row ?? {};
-  return { waiting, pendingDeliveries, ...waits({ arrived, due }, now) };
+  return { waiting, pendingDeliveries, ...oldestWaits({ arrived, due }, now) };
 }

@@ -4,6 +4,7 @@ import {
   type DeliveryOutcome,
   type DeliveryPage,
   type DeliveryQuery,
+  deliveryQueue,
   type HeldDelivery,
   pageOf,
   purgeQueue,
@@ -11,7 +12,6 @@ import {
   type QueueWritten,
   replayQueue,
   settleQueue,
-  shownQueue,
 } from 'parley-a2a/storage-engine';
 import { HEAD_COLUMNS, headOfRow, QUEUE_COLUMNS, queueValues } from './push-queues.js';
 import {
@@ -179,7 +179,7 @@ export async function listDeliveries(
   const { found: queues, ...rest } = pageOf(rows, {
     limit,
     read: (row) =>
-      shownQueue({ key: storedKey(row), configId: configIdOf(row.config_id, row.config) }, headOfRow(row), row.last),
+      deliveryQueue({ key: storedKey(row), configId: configIdOf(row.config_id, row.config) }, headOfRow(row), row.last),
     cursorOf: (row) => String(row.place),
   });
   return { queues, ...rest };

@@ -1,4 +1,4 @@
-import { type CopiedKey, type CopiedTask, copiedBytes, stateNumber } from 'parley-a2a/storage-engine';
+import { type CopiedKey, type CopiedTask, recordBytes, stateNumber } from 'parley-a2a/storage-engine';
 import { contextHash, fullText, indexForm, type StoredScopes, scopeColumns, textOfName } from './stored-names.js';
 import type { Sql } from './tables.js';
 
@@ -100,7 +100,7 @@ export function taskRow(scopes: StoredScopes, copy: CopiedTask, n: number): obje
     metadata: copy.metadata,
     history: copy.history,
     artifacts: copy.artifacts,
-    bytes: copiedBytes(records),
+    bytes: recordBytes(records),
     records,
     turns: copy.turns.map((turn, at) => ({ ...turn, ready: at === 0 })),
     configs: copy.pushConfigs.map(({ id, parked, ...config }) => ({

@@ -1,9 +1,9 @@
 import type { FileStore } from 'parley-a2a/files';
 import {
-  anyOf,
   checkOptions,
   closed,
   count,
+  eitherOf,
   func,
   type OptionSchemas,
   positive,
@@ -28,7 +28,7 @@ const credentials: OptionSchemas<S3Credentials> = {
 const schemas: OptionSchemas<S3FileStoreOptions> = {
   bucketUrl: text,
   region: text,
-  credentials: anyOf([closed(credentials), func], 'must be an object, or a function'),
+  credentials: eitherOf([closed(credentials), func], 'must be an object, or a function'),
   prefix: Type.Optional(text),
   requestMs: amount,
   retries: Type.Optional(count),

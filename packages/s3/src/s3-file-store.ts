@@ -9,14 +9,14 @@ import type {
   StoredFile,
 } from 'parley-a2a/files';
 import {
-  type Arrival,
-  Arrivals,
-  countedBytes,
+  type FileArrival,
+  FileArrivals,
   type FileOwner,
   isFileId,
   OptionsError,
   type OwnerFiles,
   OwnerQuotas,
+  quotaBytes,
   quotaReached,
   StorageError,
 } from 'parley-a2a/kit';
@@ -62,7 +62,7 @@ const REST_MS = 24 * 3_600_000;
 export class S3FileStore implements FileStore {
   readonly uploads: S3Uploads;
   readonly owners: OwnerFiles;
-  readonly #arrivals = new Arrivals();
+  readonly #arrivals = new FileArrivals();
   readonly #bucket: S3Bucket;
   readonly #way: UploadWay;
   readonly #restMs: number;
@@ -115,7 +115,7 @@ export class S3FileStore implements FileStore {
   async #put(
     scope: FileScope,
     file: NewFile,
-    { place, limits, arrival }: { readonly place: string; readonly limits: FileLimits; readonly arrival: Arrival },
+    { place, limits, arrival }: { readonly place: string; readonly limits: FileLimits; readonly arrival: FileArrival },
   ): Promise<StoredFile> {
     const reservation = await this.#quotas.reserve(scope, file, limits);
     try {
@@ -177,7 +177,7 @@ export class S3FileStore implements FileStore {
     let bytes = 0;
     for await (const [{ place, size }] of this.#places(await ownerFolder(owner))) {
       files += 1;
-      bytes += countedBytes(size);
+      bytes += quotaBytes(size);
       uploads.delete(place);
     }
     for (const counted of uploads.values()) bytes += counted;

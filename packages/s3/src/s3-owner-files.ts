@@ -1,5 +1,5 @@
 import type { FileScope, StoredFile } from 'parley-a2a/files';
-import type { Arrivals, ErasedFiles, OwnedFile, OwnerFiles } from 'parley-a2a/kit';
+import type { ErasedFiles, FileArrivals, OwnedFile, OwnerFiles } from 'parley-a2a/kit';
 import type { OwnerQuery } from 'parley-a2a/storage';
 import type { S3Bucket } from './s3-bucket.js';
 import {
@@ -19,7 +19,7 @@ import { listedFolders, listedObjects, openUploads } from './s3-listing.js';
 /** The parts of a store that the files of its users need. */
 export interface S3OwnerFilesOptions {
   readonly bucket: S3Bucket;
-  readonly arrivals: Arrivals;
+  readonly arrivals: FileArrivals;
   /** The file of facts; `undefined` if they are gone. */
   readonly fileOf: (facts: KeyFacts) => Promise<StoredFile | undefined>;
 }

@@ -1,5 +1,5 @@
 import type { FileFacts, NewFile } from 'parley-a2a/files';
-import type { Reservation } from 'parley-a2a/kit';
+import type { QuotaReservation } from 'parley-a2a/kit';
 import type { S3Bucket } from './s3-bucket.js';
 import { element } from './s3-listing.js';
 
@@ -87,7 +87,7 @@ export async function putBytes(bucket: S3Bucket, { key, file, reservation, way }
 export interface PutOptions {
   readonly key: string;
   readonly file: NewFile;
-  readonly reservation: Reservation;
+  readonly reservation: QuotaReservation;
   readonly way: UploadWay;
 }
 

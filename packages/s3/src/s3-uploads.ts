@@ -9,10 +9,10 @@ import type {
   UploadStore,
 } from 'parley-a2a/files';
 import {
-  countedBytes,
   type FileOwner,
   isFileId,
   type OwnerQuotas,
+  quotaBytes,
   StorageError,
   UploadOffsetError,
   uploadTooLong,
@@ -148,7 +148,7 @@ export class S3Uploads implements UploadStore {
     const counted = new Map<string, number>();
     for await (const { key } of listedObjects(this.#options.bucket, `${UPLOADS}${await ownerFolder(owner)}`)) {
       const read = readKey(UPLOADS, key);
-      if (read !== undefined) counted.set(read.place, countedBytes(read.size));
+      if (read !== undefined) counted.set(read.place, quotaBytes(read.size));
     }
     return counted;
   }

@@ -1,4 +1,15 @@
-import { anyOf, closed, flag, func, keySetSchema, keyTimesSchema, positive, Type, text, texts } from 'parley-a2a/kit';
+import {
+  closed,
+  eitherOf,
+  flag,
+  func,
+  keySetSchema,
+  keyTimesSchema,
+  positive,
+  Type,
+  text,
+  texts,
+} from 'parley-a2a/kit';
 
 const object = Type.Object({});
 const keys = Type.Array(object);
@@ -12,7 +23,7 @@ const keySets = {
 const audience = text;
 /** Keys are read apart: their errors name each key. */
 const peer = {
-  keys: Type.Optional(anyOf([keys, keySetSchema], 'must be a list of keys, or a key set')),
+  keys: Type.Optional(eitherOf([keys, keySetSchema], 'must be a list of keys, or a key set')),
   jwksUrl: Type.Optional(text),
 };
 const verified = { audience, required: Type.Optional(flag), unsignedEnds: Type.Optional(flag) };

@@ -1,5 +1,5 @@
 import type { StreamResponse, Task } from 'parley-a2a';
-import { joinedParts } from 'parley-a2a/kit';
+import { joinParts } from 'parley-a2a/kit';
 import { withCause } from './agent-errors.js';
 import { shown } from './event-view.js';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
@@ -83,7 +83,7 @@ export function stateText({ status }: Task): string {
 
 /** The artifacts as text, without the ids that the engine makes. */
 function contents({ artifacts = [] }: Task): string[] {
-  return artifacts.map(({ name = '', parts }) => `${name} ${JSON.stringify(joinedParts(parts))}`.trim());
+  return artifacts.map(({ name = '', parts }) => `${name} ${JSON.stringify(joinParts(parts))}`.trim());
 }
 
 function sameText(one: StreamResponse, other: StreamResponse): boolean {

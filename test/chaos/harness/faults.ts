@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.js';
+import type { Random } from '../../../packages/parley/test/random.js';
 import type { Cluster, Replica } from './cluster.js';
 import type { Load } from './load.js';
 import { pause } from './monotonic.js';

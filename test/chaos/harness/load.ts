@@ -8,7 +8,7 @@ import {
 import type { SendMessageResponse } from '../../../packages/parley/src/model/stream-response.js';
 import type { Task } from '../../../packages/parley/src/model/task.js';
 import { isTerminal } from '../../../packages/parley/src/model/task-state.js';
-import type { Random } from '../../support/random.js';
+import type { Random } from '../../../packages/parley/test/random.js';
 import { monotonic, pause } from './monotonic.js';
 import type { CallFacts, RecordedCall, Recorder } from './recorder.js';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.js';
+import type { Random } from '../../../packages/parley/test/random.js';
 import { type ClusterNode, RedisCluster } from '../../support/servers/redis-cluster.js';
 import { type ChaosDatabase, REDIS_SETTINGS } from './chaos-database.js';
 import { pause } from './monotonic.js';

@@ -1,5 +1,5 @@
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
-import { Random } from '../../support/random.js';
+import { Random } from '../../../packages/parley/test/random.js';
 import type { History } from '../checker/history.js';
 import { type ChaosDatabase, postgresDatabase, redisDatabase, sqliteDatabase } from './chaos-database.js';
 import { Cluster, PUBLIC_URL } from './cluster.js';

@@ -9,7 +9,7 @@ import { Journal } from './journal.mjs';
 const [, , name, port, path] = process.argv;
 const LIMITS = {
   leaseMs: 2_000,
-  heartbeatMs: 500,
+  leaseRenewalMs: 500,
   fenceMarginMs: 400,
   cancelGraceMs: 1_000,
   lookMs: 1_000,

@@ -3,7 +3,7 @@ import { UnreadableTaskError } from '../../../packages/parley/src/errors/unreada
 import type { DeliveryClaim } from '../../../packages/parley/src/store/push-storage.js';
 import type { TaskQuery, TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import type { Logger } from '../../../packages/parley/src/telemetry/logger.js';
-import { CapturingLogger } from '../../support/engine.js';
+import { CapturingLogger } from '../../../packages/parley/test/engine.js';
 import { ALICE, LEASE, TaskPlay } from './task-play.js';
 import { StorageClock, type Tested } from './tested-storage.js';
 

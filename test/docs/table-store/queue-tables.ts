@@ -5,10 +5,10 @@ import {
   type DeliveryLog,
   type DeliveryPage,
   type DeliveryQuery,
+  deliveryQueue,
   type LocalQueues,
   type PlacedPushConfig,
   pageOf,
-  shownQueue,
   type TaskKey,
 } from 'parley-a2a/storage-engine';
 import { isIn, type QueueRow, type Tables, type TaskHead, type TaskRow } from './rows.js';
@@ -118,7 +118,7 @@ export class QueueTables implements LocalQueues<TaskHead, QueueRow> {
         limit,
         read: (queue) => {
           const { key, seq } = this.#taskOf(queue);
-          return shownQueue({ key, configId: queue.configId }, queue.head, seq);
+          return deliveryQueue({ key, configId: queue.configId }, queue.head, seq);
         },
         cursorOf: ({ order }) => String(order),
       },

@@ -9,8 +9,8 @@ import {
   PageBudget,
   pageOf,
   type ReadRow,
-  shownTask,
   type TaskQuery,
+  taskOfPage,
 } from 'parley-a2a/storage-engine';
 import { isIn, type Tables, type TaskHead, type TaskRow } from './rows.js';
 import type { TaskLog } from './task-log.js';
@@ -39,7 +39,7 @@ export class TaskLists implements FinishedTasks {
       limit,
       read: (row) => {
         const head = this.#tables.head(row.name);
-        const task = readRow(row.key, () => shownTask(this.#log.read(row), query));
+        const task = readRow(row.key, () => taskOfPage(this.#log.read(row), query));
         if (head === undefined || task === undefined) return undefined;
         return budget.takes(JSON.stringify(task).length) ? { head, task } : 'no-room';
       },

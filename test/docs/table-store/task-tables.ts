@@ -9,7 +9,7 @@ import {
   type LocalTasks,
   type LocalTurn,
   LogRecord,
-  mergedCancel,
+  mergeCancels,
   nextPlace,
   type RecordPage,
   type Scope,
@@ -126,7 +126,7 @@ export class TaskTables implements LocalTasks<TaskHead> {
   }
 
   cancel(head: TaskHead, turn: number, request: CancelRequest): void {
-    const cancel = JSON.stringify(mergedCancel(this.cancelOf(head, turn), request));
+    const cancel = JSON.stringify(mergeCancels(this.cancelOf(head, turn), request));
     this.#change(head, turn, () => ({ cancel }));
   }
 

@@ -1,9 +1,9 @@
 import type { Attack } from './attack.js';
 
 const OUTSIDE = 'test/hardening/text-for-terminals.test.ts';
-const TEXT = 'packages/parley/src/telemetry/shown-text.test.ts';
+const TEXT = 'packages/parley/src/telemetry/printable-text.test.ts';
 const URLS = 'test/secrets/connection-urls.test.ts';
-const SHOWN_URL = 'packages/parley/src/telemetry/shown-url.test.ts';
+const SHOWN_URL = 'packages/parley/src/telemetry/printable-url.test.ts';
 
 export const TEXT_FOR_TERMINALS: readonly Attack[] = [
   {

@@ -1,7 +1,7 @@
 import { clientV0_3HttpJson, clientV0_3JsonRpc } from '../../../packages/parley/src/codec/v0_3/client-codec.js';
 import { clientV1_0 } from '../../../packages/parley/src/codec/v1_0/client-codec.js';
 import { OPERATION_NAMES, OPERATIONS } from '../../../packages/parley/src/operations/operations.js';
-import { Random } from '../../support/random.js';
+import { Random } from '../../../packages/parley/test/random.js';
 import { BINDINGS, callBytes } from '../calls.js';
 import { fullRequest } from '../wrong-values.js';
 import { chunked, mutatedBytes, mutatedHeaders, mutatedTarget, mutatedValue } from './mutations.js';

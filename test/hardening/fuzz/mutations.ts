@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.js';
+import type { Random } from '../../../packages/parley/test/random.js';
 
 const JUNK: readonly unknown[] = [
   '',

@@ -16,7 +16,7 @@ def _in_base64_after(offset: int) -> str:
     return encoded[math.ceil(offset * 4 / 3) : (offset + len(PLANTED)) * 4 // 3]
 
 
-# The forms of test/support/planted-secrets.ts.
+# The forms of packages/parley/test/planted-secrets.ts.
 FORMS = [
     form.lower()
     for form in (

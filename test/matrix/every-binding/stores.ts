@@ -1,7 +1,7 @@
 import { systemClock } from '../../../packages/parley/src/exports/runtime.js';
 import { MemoryStorage } from '../../../packages/parley/src/store/memory/memory-storage.js';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
-import { SqliteFiles } from '../../contract/sqlite-files.js';
+import { SqliteFiles } from '../../../packages/parley/test/sqlite-files.js';
 
 /** A storage that a test has opened. */
 export interface OpenedStore extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import type { RawPart, SendMessageResponse, StreamResponse, Task } from 'parley-a2a';
-import { clientV1_0, passed } from 'parley-a2a/binding-kit';
+import { clientV1_0, observeStream } from 'parley-a2a/binding-kit';
 import type { CallOptions, Client, OutgoingMessage, SendInput, TaskStream } from 'parley-a2a/client';
 import { BY_VERB, isObject } from 'parley-a2a/kit';
 import type { Clock } from 'parley-a2a/server';
@@ -310,7 +310,7 @@ class OwnStreams {
       this.#failure ??= { error };
     };
     const parts = message.parts.map((part: unknown) =>
-      hasStream(part) ? { ...part, raw: passed(part.raw, { take: () => {}, failed }) } : part,
+      hasStream(part) ? { ...part, raw: observeStream(part.raw, { take: () => {}, failed }) } : part,
     );
     return { ...request, message: { ...message, parts } };
   }

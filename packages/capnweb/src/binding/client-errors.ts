@@ -1,5 +1,5 @@
 import type { ErrorCode } from 'parley-a2a';
-import { isErrorCode, receivedError, saidDetails } from 'parley-a2a/binding-kit';
+import { isErrorCode, readDetails, receivedError } from 'parley-a2a/binding-kit';
 import { A2AError, ConnectionError, isObject } from 'parley-a2a/kit';
 
 /** The end of a session: the code and the reason of its close frame. */
@@ -21,7 +21,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 export function rejectedError(error: unknown): A2AError {
   if (error instanceof A2AError) return error;
   const { reason, message, details: list, retryAfterMs, challenges } = isObject(error) ? error : {};
-  const said = saidDetails(list);
+  const said = readDetails(list);
   const code = isErrorCode(reason) ? reason : (OTHER_REASONS[String(reason)] ?? said.code ?? 'INTERNAL_ERROR');
   const isWait = typeof retryAfterMs === 'number' && retryAfterMs >= 0;
   return receivedError({

@@ -1,5 +1,5 @@
 import type { ClientCertificate } from 'parley-a2a/auth';
-import { type DirectCall, givenTwice, InvalidParamsError } from 'parley-a2a/binding-kit';
+import { type DirectCall, InvalidParamsError, repeatedFieldError } from 'parley-a2a/binding-kit';
 import type { ExchangeRequest, User } from 'parley-a2a/server';
 import type { RequestFields } from './in-band-credential.js';
 
@@ -25,7 +25,7 @@ export function readParameters(given: unknown, field: string): ReadonlyMap<strin
   for (const [written, value] of Object.entries(given)) {
     const name = written.toLowerCase();
     if (!PARAMETER_NAME.test(name)) throw invalid(field, 'has a name that is not valid');
-    if (parameters.has(name)) throw givenTwice(written);
+    if (parameters.has(name)) throw repeatedFieldError(written);
     if (typeof value !== 'string' || !PRINTABLE.test(value)) throw invalid(field, 'must have printable ASCII values');
     length += name.length + value.length;
     if (length > PARAMETERS_LENGTH) throw invalid(field, `must have at most ${PARAMETERS_LENGTH} characters in all`);

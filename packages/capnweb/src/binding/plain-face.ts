@@ -1,6 +1,6 @@
 import { RpcTarget } from 'capnweb';
 import type { AgentCard, SecurityScheme } from 'parley-a2a';
-import { encodeHybridCard, givenTwice, v0_3JsonRpc } from 'parley-a2a/binding-kit';
+import { encodeHybridCard, repeatedFieldError, v0_3JsonRpc } from 'parley-a2a/binding-kit';
 import { BY_VERB, isObject } from 'parley-a2a/kit';
 import { CAPNWEB_BINDING, CAPNWEB_NAME } from './binding-uris.js';
 import type { Grant } from './grant.js';
@@ -193,7 +193,7 @@ function secretOf({
   clientSecret,
 }: Readonly<Record<string, unknown>>): string | undefined {
   if (type === 'mtls') return undefined;
-  if (isGiven(token) && isGiven(apiKey)) throw givenTwice('token');
+  if (isGiven(token) && isGiven(apiKey)) throw repeatedFieldError('token');
   const isClient = typeof clientId === 'string' && typeof clientSecret === 'string';
   const value =
     type === 'apikey'

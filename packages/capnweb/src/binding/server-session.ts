@@ -3,12 +3,12 @@ import {
   callDirectly,
   type DirectReply,
   endedCredentialError,
-  givenOnce,
   type ItemSource,
   isStreaming,
   majorMinor,
   type OperationName,
   ServerClosingError,
+  singleValue,
   takesMessage,
   toA2AError,
   type UnaryOperationName,
@@ -369,7 +369,7 @@ export class ServerSession {
 
   /** The only version of this binding. No version at all stands for 0.3 (Spec §3.6.2). */
   #requireVersion(parameters: ReadonlyMap<string, string>, isRequired = true): void {
-    const asked = givenOnce('A2A-Version', parameters.get(VERSION_PARAMETER));
+    const asked = singleValue('A2A-Version', parameters.get(VERSION_PARAMETER));
     if (asked === undefined && !isRequired) return;
     const version = asked === undefined || asked === '' ? '0.3' : asked;
     if (!this.options.isCurrent) throw plainOnly(version);

@@ -1,6 +1,6 @@
 import type { SocketPort, SocketReceiver } from 'parley-a2a/binding-kit';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../parley/test/manual-clock.js';
 import { DEFAULT_SESSION_LIMITS, transportLimits } from './session-limits.js';
 import { SocketTransport } from './socket-transport.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../parley/test/manual-clock.js';
 import { StreamingTask } from './streaming-task.js';
 import type { TaskCallbacks } from './task-callbacks.js';
 

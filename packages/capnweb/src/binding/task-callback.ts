@@ -2,11 +2,11 @@ import type { Clock } from 'parley-a2a/server';
 import { invalid, members } from './session-values.js';
 
 /** The answer of a peer to a call. */
-type Answer = PromiseLike<unknown> & Disposable;
+type PendingResult = PromiseLike<unknown> & Disposable;
 
 /** An object or a function of a peer. Every member seems to be there. */
 export interface PeerStub {
-  (...args: readonly unknown[]): Answer;
+  (...args: readonly unknown[]): PendingResult;
   dup(): PeerStub;
   [Symbol.dispose](): void;
   readonly id: PromiseLike<unknown>;
@@ -80,8 +80,8 @@ function plainCallback({ id, onStatusUpdate, onArtifactUpdate }: Readonly<Record
 interface CallbackOptions {
   readonly id?: unknown;
   /** Absent: the callback does not want these events. */
-  readonly status: ((event: CallbackEvent) => Answer) | undefined;
-  readonly artifact: ((event: CallbackEvent) => Answer) | undefined;
+  readonly status: ((event: CallbackEvent) => PendingResult) | undefined;
+  readonly artifact: ((event: CallbackEvent) => PendingResult) | undefined;
   readonly held: readonly (PeerStub | undefined)[];
 }
 

@@ -80,8 +80,8 @@ export class AgentCredentials implements CredentialProvider {
     const [auth, bearer, key] = NAMES.map((name) => this.#settings.text(name));
     if (auth !== undefined) return { credentials: async () => ({ headers: { authorization: auth } }) };
     if (bearer === undefined && key === undefined && this.#certificate === undefined) return this.#login(url);
-    const { apiKey, bearerToken, combinedCredentials } = await import('parley-a2a/credentials');
-    return combinedCredentials(
+    const { apiKey, bearerToken, combineCredentials } = await import('parley-a2a/credentials');
+    return combineCredentials(
       ...(this.#certificate === undefined ? [] : [this.#certificate]),
       ...(bearer === undefined ? [] : [bearerToken(bearer)]),
       ...(key === undefined ? [] : [apiKey(key)]),

@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from 'node:readline';
-import { isInterrupted, isTerminal, shownLine } from 'parley-a2a';
+import { isInterrupted, isTerminal, printableLine } from 'parley-a2a';
 import type { CalledAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import type { Failure } from '../failure/failure.js';
@@ -91,7 +91,7 @@ export class Conversation {
   async #nextLine(): Promise<string | undefined> {
     if (this.#isPerson && !this.#isClosed && this.#waiting.length === 0) {
       const names = this.#files.map((part) => ('url' in part ? part.url : (part.filename ?? 'file')));
-      this.#lines.setPrompt(names.length === 0 ? '> ' : `(${shownLine(names.join(', '))}) > `);
+      this.#lines.setPrompt(names.length === 0 ? '> ' : `(${printableLine(names.join(', '))}) > `);
       this.#lines.prompt();
     }
     while (this.#waiting.length === 0 && !this.#isClosed) {

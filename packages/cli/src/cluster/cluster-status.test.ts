@@ -1,6 +1,6 @@
 import { MemoryStorage } from 'parley-a2a/storage';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../parley/test/manual-clock.js';
 import { readClusterStatus } from './cluster-status.js';
 
 function world() {

@@ -146,6 +146,15 @@ export const AGENT_COMMANDS: readonly Command[] = [
     notes: 'The url has a token of this launch. The console runs on this machine until a signal ends it.',
   },
   {
+    path: 'doctor',
+    summary: 'Check this machine for a server and a caller, and an agent if one is named',
+    args: '[ref]',
+    flags: ['port', 'database', 'timeout', ...AGENT],
+    example: 'parley doctor localhost:8080',
+    notes:
+      'Checks Node.js, packages, the port, the database, the agent and its clock. The exit code is 1 for a problem.',
+  },
+  {
     path: 'mcp',
     summary: 'Serve the skills of agents as tools over MCP, on standard input and output',
     flags: ['agent', 'http', 'name', 'timeout', ...AGENT],

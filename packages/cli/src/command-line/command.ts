@@ -10,6 +10,8 @@ export interface Command {
   /** Flags of the command, without the global ones. */
   readonly flags: readonly FlagName[];
   readonly aliases?: readonly string[];
+  /** True for a command that gets everything behind its path as arguments, and parses flags of its own. */
+  readonly hasOwnFlags?: boolean;
   /** An example that works. */
   readonly example: string;
   /** Further notes for the help. */

@@ -1,5 +1,4 @@
 import { SHARED_EXAMPLE } from '../database/backends.js';
-import { TEMPLATE_NAMES } from '../init/template-names.js';
 import { AGENT_COMMANDS } from './agent-commands.js';
 import type { Command } from './command.js';
 import type { FlagName } from './flags.js';
@@ -145,9 +144,9 @@ export const COMMANDS: readonly Command[] = [
     path: 'init',
     summary: 'Write a project with an agent that runs',
     args: '[folder]',
-    flags: ['template', 'name', 'force'],
-    example: 'parley init my-agent --template express',
-    notes: `The templates are ${TEMPLATE_NAMES.join(', ')}.`,
+    flags: [],
+    hasOwnFlags: true,
+    example: 'parley init my-agent --agent tools --host express',
   },
   {
     path: 'cluster status',

@@ -123,7 +123,6 @@ export const FLAGS = {
     repeats: true,
   }),
   force: onOff('overwrite files that exist'),
-  template: text('name', 'kind of project, such as express', { builtIn: 'minimal' }),
   url: text('url', 'address of the webhook'),
   id: text('id', 'id of the configuration'),
   token: text('token', 'token that notifications carry', secret),

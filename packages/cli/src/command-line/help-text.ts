@@ -22,7 +22,8 @@ export function helpText(words: readonly string[], settings: Settings): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-function commandHelp({ path, args, summary, flags, aliases, example, notes }: Command, settings: Settings): string {
+function commandHelp(command: Command, settings: Settings): string {
+  const { path, args, summary, flags, aliases, example, notes } = command;
   const variables = flags.some((name) => flagOf(name).secret === true);
   const sections = [
     summary,
@@ -30,7 +31,9 @@ function commandHelp({ path, args, summary, flags, aliases, example, notes }: Co
     ...(aliases === undefined ? [] : [`Also: ${aliases.map((alias) => `parley ${alias}`).join(', ')}`]),
     ...(notes === undefined ? [] : [notes]),
     ...flagGroups(flags, settings),
-    `Flags of every command:\n${flagRows(GLOBAL_FLAGS, settings)}`,
+    command.hasOwnFlags === true
+      ? `parley ${path} --help shows its flags.`
+      : `Flags of every command:\n${flagRows(GLOBAL_FLAGS, settings)}`,
     ...(variables
       ? [
           'A credential in a flag is seen in the process table and the shell history: better put it in its variable\n' +

@@ -22,6 +22,8 @@ export interface CommandLine {
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
+  const own = COMMANDS.find(({ path, hasOwnFlags }) => hasOwnFlags === true && path === argv[0]);
+  if (own !== undefined) return { command: own, words: [own.path], args: argv.slice(1), given: [] };
   const { options, nameOf } = optionsTable();
   const { tokens } = parseArgs({
     args: withoutSigns(argv),
@@ -54,7 +56,7 @@ function withoutSigns(argv: readonly string[]): string[] {
 
 /** Returns the flags that a command takes. */
 export function flagsOf(command: Command): readonly FlagName[] {
-  return [...command.flags, ...GLOBAL_FLAGS];
+  return command.hasOwnFlags === true ? ['help'] : [...command.flags, ...GLOBAL_FLAGS];
 }
 
 function optionsTable(): { options: ParseArgsOptionsConfig; nameOf: ReadonlyMap<string, FlagName> } {

@@ -1,4 +1,4 @@
-import { shownUrl } from 'parley-a2a/credentials';
+import { printableUrl } from 'parley-a2a/credentials';
 import { type FlagName, flagOf, variableOf } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import type { Setting } from '../settings/settings.js';
@@ -23,5 +23,5 @@ export async function run({ settings, output }: Invocation): Promise<number> {
 function shown(name: FlagName, setting: Setting | undefined): string | null {
   if (setting === undefined) return null;
   if (flagOf(name).secret === true) return REDACTED;
-  return setting.values.map((value) => (name === 'database' ? shownUrl(value) : value)).join(',');
+  return setting.values.map((value) => (name === 'database' ? printableUrl(value) : value)).join(',');
 }

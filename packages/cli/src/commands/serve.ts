@@ -98,7 +98,7 @@ function programName(command: string): string {
     .trim()
     .split(/\s+/)
     .find((word) => !word.includes('='));
-  return program?.split('/').at(-1)?.replace(/["']/g, '') || 'Program';
+  return program?.split(/[/\\]/).at(-1)?.replace(/["']/g, '') || 'Program';
 }
 
 const echoAgent: AgentOptions = {

@@ -1,4 +1,4 @@
-import { type Client, joinedParts } from 'parley-a2a/client';
+import { type Client, joinParts } from 'parley-a2a/client';
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
@@ -29,7 +29,7 @@ export function run(invocation: Invocation): Promise<number> {
       if (missing !== undefined) throw usageError(`the task has no artifact ${missing}`);
       const saved = new SavedFiles(settings.text('dir') ?? '.', settings.isOn('force'));
       const references: string[] = [];
-      const parts = artifacts.flatMap((artifact) => joinedParts(artifact.parts).map((part) => ({ part, artifact })));
+      const parts = artifacts.flatMap((artifact) => joinParts(artifact.parts).map((part) => ({ part, artifact })));
       const downloads = parts.some(({ part }) => part.url !== undefined)
         ? await downloadsOf(client, invocation)
         : undefined;

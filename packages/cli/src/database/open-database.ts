@@ -34,9 +34,9 @@ export async function pathOf(settings: Settings): Promise<string> {
   const url = databaseOf(settings);
   const path = /^sqlite:([^?]+)/.exec(url)?.[1];
   if (path !== undefined) return path;
-  const { shownUrl } = await import('parley-a2a/credentials');
+  const { printableUrl } = await import('parley-a2a/credentials');
   throw usageError(
-    `this command works on files such as ${DEFAULT_DATABASE}, not on "${shownUrl(url)}"`,
+    `this command works on files such as ${DEFAULT_DATABASE}, not on "${printableUrl(url)}"`,
     isShared(url) ? 'parley cluster status shows the replicas and the work of such a database' : undefined,
   );
 }

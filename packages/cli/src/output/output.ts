@@ -1,4 +1,4 @@
-import { shownLine, shownText } from 'parley-a2a';
+import { printableLine, printableText } from 'parley-a2a';
 
 /** The format of results. */
 export type OutputFormat = 'text' | 'json' | 'jsonl';
@@ -98,7 +98,7 @@ export class Output {
   /** Writes a `Label: value` line; without a value nothing. */
   field(label: string, value: string | undefined): void {
     if (value === undefined) return;
-    this.#write(`${label}: ${shownLine(value)}\n`);
+    this.#write(`${label}: ${printableLine(value)}\n`);
   }
 
   /** Writes a `Label: value` line. A terminal does not repeat it while the value stays the same. */
@@ -117,19 +117,19 @@ export class Output {
 
   /** Writes a label, the content below it, and a blank line. */
   block(label: string, content: string): void {
-    this.#write(`${label}:\n${shownText(content).replace(/(?<!\n)\n+$/, '')}\n\n`);
+    this.#write(`${label}:\n${printableText(content).replace(/(?<!\n)\n+$/, '')}\n\n`);
   }
 
   /** Writes text without a line end, for text in pieces and for scripts. `style` adds colours of the tool. */
   raw(text: string, style: (shown: string) => string = (shown) => shown): void {
-    const shown = shownText(text, this.#end);
+    const shown = printableText(text, this.#end);
     this.#end = text.slice(-2) || this.#end;
     this.#write(style(shown));
   }
 
   /** Writes a table and a blank line. The first row is its head. */
   table(rows: readonly (readonly string[])[]): void {
-    const shown = rows.map((row) => row.map(shownLine));
+    const shown = rows.map((row) => row.map(printableLine));
     const widths = shown[0]?.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0))) ?? [];
     const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
     this.#write(`${shown.map((row) => line(row).trimEnd()).join('\n')}\n\n`);
@@ -159,7 +159,7 @@ export class Output {
   progress(text: string): void {
     if (!this.watched || this.#isMidLine) return;
     this.#drawn = true;
-    const line = shownLine(text);
+    const line = printableLine(text);
     // A line that wraps could not be replaced.
     const width = (this.#sinks.stderr.columns || 80) - 1;
     this.#sinks.stderr.write(`\r${line.length > width ? `${line.slice(0, width - 1)}…` : line}\x1b[K`);
@@ -201,9 +201,9 @@ export class Output {
 
 /** JSON whose unseen characters are escapes. */
 function jsonText(value: unknown, indent?: number): string {
-  return shownText(JSON.stringify(value, undefined, indent));
+  return printableText(JSON.stringify(value, undefined, indent));
 }
 
 function framed(text: string): string {
-  return shownText(text).replaceAll('\n', '\n  ');
+  return printableText(text).replaceAll('\n', '\n  ');
 }

@@ -1,5 +1,5 @@
 import type { Part } from 'parley-a2a';
-import { joinedParts } from 'parley-a2a/client';
+import { joinParts } from 'parley-a2a/client';
 import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 import { isToolData, writeToolCalls } from './tool-text.js';
@@ -7,7 +7,7 @@ import { isToolData, writeToolCalls } from './tool-text.js';
 /** Shows the parts of an artifact. Chunks of a text become one block, except parts with metadata in verbose output. */
 export function writeArtifactParts(output: Output, parts: readonly Part[]): void {
   const showsMetadata = output.verbose && parts.some(({ metadata }) => metadata !== undefined);
-  writeParts(output, showsMetadata ? parts : joinedParts(parts), LABELS.text);
+  writeParts(output, showsMetadata ? parts : joinParts(parts), LABELS.text);
 }
 
 /** Shows parts: texts and data as blocks, files by name, media type and size, calls of tools as lines. */

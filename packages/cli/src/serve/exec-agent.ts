@@ -19,6 +19,7 @@ export interface ExecAgentOptions {
 
 /** Time of a program to end after a signal, before it is killed. */
 const FORCE_MS = 4_000;
+const ON_WINDOWS = process.platform === 'win32';
 /** Limit of an answer that is not streamed, because it is held in memory. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 /** Linux refuses to start a program with a variable of more than 128 kB. */
@@ -92,8 +93,8 @@ function started(
 ): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !SECRET_VARIABLES.has(name));
   const env = { ...Object.fromEntries(inherited), A2A_TASK_ID: taskId, A2A_CONTEXT_ID: contextId, ...message };
-  // A process group of its own, so that the children of the program end with it.
-  const child = spawn(command, { shell: true, env, stdio: 'pipe', detached: true });
+  // A process group of its own, so that the children of the program end with it. On Windows it would be a new console.
+  const child = spawn(command, { shell: true, env, stdio: 'pipe', detached: !ON_WINDOWS, windowsHide: true });
   // A program need not read its stdin.
   child.stdin?.on('error', () => {});
   child.stdin?.end(text);
@@ -141,8 +142,13 @@ function endGroup(child: ChildProcess): void {
   child.once('exit', () => clearTimeout(force));
 }
 
+/** Signals a program and its children. Windows has no signals and no groups: its tool ends a tree of processes. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
+  if (ON_WINDOWS) {
+    spawn('taskkill', ['/pid', `${child.pid}`, '/t', '/f'], { stdio: 'ignore' }).once('error', () => child.kill());
+    return;
+  }
   try {
     process.kill(-child.pid, signal);
   } catch {

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { shownText } from 'parley-a2a';
+import { printableText } from 'parley-a2a';
 import { redactor } from 'parley-a2a/credentials';
 import { shownHeaders } from '../output/shown-headers.js';
 
@@ -46,7 +46,7 @@ export function readableLog(write: (line: string) => void): TrafficLog {
 /** Makes a log that appends one JSON object per line to a file. */
 export function fileLog(path: string, now: () => number): TrafficLog {
   return (entry) =>
-    appendFileSync(path, `${shownText(JSON.stringify({ time: new Date(now()).toISOString(), ...entry }))}\n`, {
+    appendFileSync(path, `${printableText(JSON.stringify({ time: new Date(now()).toISOString(), ...entry }))}\n`, {
       mode: 0o600,
     });
 }

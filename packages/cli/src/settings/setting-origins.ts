@@ -71,7 +71,6 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'max-bytes': 'trusted',
   'file-origin': 'trusted',
   force: 'trusted',
-  template: 'trusted',
   url: 'trusted',
   id: 'anywhere',
   token: 'anywhere',

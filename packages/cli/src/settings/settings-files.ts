@@ -44,6 +44,8 @@ export function settingsLayers({ env, named, folder, warn }: SettingsPlaces): Se
 
 /** Returns the files with secrets that other users of this machine can read. */
 export function exposedFiles(layers: readonly SettingsLayer[]): string[] {
+  // Windows has no such modes, and no ids of users.
+  if (process.getuid === undefined) return [];
   const secrets = FLAG_NAMES.filter((name) => flagOf(name).secret === true).map(variableOf);
   const files = layers.filter(({ source, values }) => source !== 'environment' && secrets.some((name) => values[name]));
   return files.map(({ source }) => source).filter((path) => (statSync(path).mode & 0o077) !== 0);

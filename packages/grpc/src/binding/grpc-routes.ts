@@ -1,8 +1,8 @@
 import {
-  givenOnce,
   majorMinor,
   type OperationName,
   type RequestDecoder,
+  singleValue,
   VersionNotSupportedError,
 } from 'parley-a2a/binding-kit';
 import type { ProtobufCodec } from '../protobuf/protobuf-codec.js';
@@ -31,7 +31,7 @@ export function decoderOf({ codec }: GrpcRoute, asked: string): RequestDecoder {
   return {
     version: codec.version,
     decode() {
-      givenOnce('A2A-Version', asked);
+      singleValue('A2A-Version', asked);
       throw new VersionNotSupportedError(asked.slice(0, 32), [codec.version]);
     },
   };

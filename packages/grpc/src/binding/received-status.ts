@@ -4,10 +4,10 @@ import {
   isErrorCode,
   isLegacy,
   type OperationName,
+  readDetails,
   receivedChallenges,
   receivedError,
   type SaidDetails,
-  saidDetails,
 } from 'parley-a2a/binding-kit';
 import { decodeStatus } from '../protobuf/status.js';
 
@@ -89,5 +89,5 @@ const OTHER_NAMES: Readonly<Record<string, ErrorCode>> = {
 
 /** The details of a serialized status. Malformed ones count as absent: the number of the status is left. */
 function detailsOf([value]: readonly (string | Uint8Array)[]): SaidDetails {
-  return saidDetails(value === undefined || typeof value === 'string' ? [] : decodeStatus(value)?.details);
+  return readDetails(value === undefined || typeof value === 'string' ? [] : decodeStatus(value)?.details);
 }

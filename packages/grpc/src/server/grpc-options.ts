@@ -1,13 +1,5 @@
-import {
-  type Listed,
-  listed,
-  matching,
-  nonEmpty,
-  pathSchema,
-  type TlsOptions,
-  tlsSchema,
-} from 'parley-a2a/binding-kit';
-import { anyOf, closed, count, flag, type OptionSchemas, positive, Type } from 'parley-a2a/kit';
+import { type Listed, listed, nonEmpty, pathSchema, pattern, type TlsOptions, tlsSchema } from 'parley-a2a/binding-kit';
+import { closed, count, eitherOf, flag, type OptionSchemas, positive, Type } from 'parley-a2a/kit';
 
 /** The options of `grpcBinding`. Times are in ms. */
 export interface GrpcBindingOptions {
@@ -69,7 +61,7 @@ export interface GrpcBindingOptions {
   readonly health?: boolean;
 }
 
-const port = anyOf(
+const port = eitherOf(
   [
     Type.Literal('shared'),
     Type.Refine(
@@ -89,7 +81,7 @@ const schemas: OptionSchemas<GrpcBindingOptions> = {
   agent: Type.Optional(pathSchema),
   listed,
   address: Type.Optional(
-    matching(/^[^/?#@\s]+:\d{1,5}$/, 'must be a host and a port, such as "agents.example.com:443"'),
+    pattern(/^[^/?#@\s]+:\d{1,5}$/, 'must be a host and a port, such as "agents.example.com:443"'),
   ),
   legacyUrls: Type.Optional(flag),
   maxMessageBytes: Type.Optional(positive),

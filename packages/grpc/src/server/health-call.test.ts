@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../parley/test/manual-clock.js';
 import { GrpcHealth, type HealthWatch, MOST_WATCHERS } from './health-call.js';
 
 function health() {

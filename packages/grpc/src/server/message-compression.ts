@@ -1,5 +1,5 @@
 import { createGunzip, createInflate } from 'node:zlib';
-import { type BodyMeter, joined } from 'parley-a2a/binding-kit';
+import { type BodyMeter, joinChunks } from 'parley-a2a/binding-kit';
 import { A2AError } from 'parley-a2a/kit';
 
 /** The encodings of messages that the server reads. It sends messages as they are. */
@@ -41,7 +41,7 @@ export async function decompressed(
     if (error instanceof A2AError) throw error;
     throw new A2AError('INVALID_REQUEST', `The message is no ${coding}`, {}, { cause: error });
   }
-  return joined(chunks, size);
+  return joinChunks(chunks, size);
 }
 
 /** The error of a message with more bytes than the limit. */

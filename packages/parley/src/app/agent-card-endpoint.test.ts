@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MemoryRequest } from '../../../../test/support/exchange-request.js';
+import { MemoryRequest } from '../../test/exchange-request.js';
 import { agentCardEndpoint } from './agent-card-endpoint.js';
 
 const json = '{"name":"Echo"}';

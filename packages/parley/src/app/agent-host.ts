@@ -117,7 +117,7 @@ export class AgentHost {
       streamPlaces,
       registration: options.push && pushRules(options.push),
       turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
-      services: Object.assign({}, ...options.extensions.map(({ turnPorts }) => turnPorts)),
+      turnPorts: Object.assign({}, ...options.extensions.map(({ turnPorts }) => turnPorts)),
       addressOf: limitedAddresses(this.#groupOf, options.isTrustedProxy),
       limitReached: this.limitReached,
     };

@@ -5,7 +5,7 @@ import type { AgentCard } from '../model/agent-card.js';
 import { answersCard, type UnaryOperationName } from '../operations/operations.js';
 import { isLegacy } from '../operations/versions.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
-import { mappedHandler } from '../server/mapped-handler.js';
+import { mapHandler } from '../server/map-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { KEY_SET_PATH, type KeySource } from './key-set-extension.js';
 import type { SignedCards } from './signed-cards.js';
@@ -36,7 +36,7 @@ export function cardKeys(load: LoadSignedCards): KeySource {
 /** The handler with signatures on its extended cards of 1.0. No form is specified for older versions. */
 export function signingHandler(handler: RequestHandler, load: LoadSignedCards): RequestHandler {
   const { jsonRpc } = PROTOCOL_VERSIONS['1.0'];
-  return mappedHandler(handler, (name, method) => {
+  return mapHandler(handler, (name, method) => {
     if (!answersCard(name)) return method;
     return async (request, context) => {
       const { signatures: _, ...card } = (await method(request, context)) as AgentCard;

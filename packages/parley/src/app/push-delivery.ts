@@ -5,7 +5,7 @@ import { DEFAULT_DELIVERY_POLICY } from '../push/delivery-policy.js';
 import { DeliverySender } from '../push/delivery-sender.js';
 import type { NotificationSigner } from '../push/notification-calls.js';
 import type { NotificationChange } from '../push/notifications.js';
-import type { SignatureOptions } from '../push/signing-keys.js';
+import type { PushSigningOptions } from '../push/signing-keys.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { sealedStorage } from '../store/sealed-storage.js';
 import type { PushOptions } from './options/push-options.js';
@@ -58,7 +58,7 @@ export async function senderOf(
 }
 
 /** A signer that loads its library with the first signature. */
-function signerOf(options: SignatureOptions): NotificationSigner {
+function signerOf(options: PushSigningOptions): NotificationSigner {
   const signer = new LoadedOnDemand(async () => (await import('../push/signatures/jwt-signer.js')).jwtSigner(options));
   return async (notification) => (await signer.get())(notification);
 }

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { onSharedStorage } from '../../../../test/support/shared-view.js';
+import { onSharedStorage } from '../../test/shared-view.js';
 import { systemClock } from '../exports/runtime.js';
 import { createAgentHandler } from '../exports/server.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';

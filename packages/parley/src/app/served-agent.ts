@@ -27,7 +27,7 @@ import { DefaultRequestHandler } from '../server/default-request-handler.js';
 import type { EngineNode } from '../server/execution/engine-node.js';
 import { interceptedHandler, newTaskIds } from '../server/intercepted-handler.js';
 import { isolation } from '../server/isolation.js';
-import { mappedHandler } from '../server/mapped-handler.js';
+import { mapHandler } from '../server/map-handler.js';
 import type { PushRegistration } from '../server/push-registration.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
@@ -74,7 +74,7 @@ export interface SharedPorts extends AgentPorts {
   /** The rules for webhooks. Absent: the host sends no push notifications. */
   readonly registration?: PushRegistration | undefined;
   /** Services for agents beside the engine. */
-  readonly services: TurnPorts;
+  readonly turnPorts: TurnPorts;
   /** Called for each error that ends a stream after its start. */
   readonly streamBroke: (code: ErrorCode) => void;
 }
@@ -291,7 +291,7 @@ export class ServedAgent {
   }
 
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
-    const { storage, clock, ids, uncaughtErrors, logger, node, secrets, turnPlaces, registration, services } =
+    const { storage, clock, ids, uncaughtErrors, logger, node, secrets, turnPlaces, registration, turnPorts } =
       this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
     const callbackUrl = this.#callbackUrl;
@@ -305,7 +305,7 @@ export class ServedAgent {
       logger,
       node,
       turnPlaces,
-      services,
+      turnPorts,
       artifactEnd: this.#artifactEnd,
       ...(callbackUrl && { callbackUrl }),
       ...(secrets && { secrets }),
@@ -354,7 +354,7 @@ function capabilitiesOf(
 
 /** The handler with a change of its extended cards. */
 function withExtendedCard(handler: RequestHandler, change: (card: AgentCard) => AgentCard): RequestHandler {
-  return mappedHandler(handler, (name, method) =>
+  return mapHandler(handler, (name, method) =>
     answersCard(name) ? async (request, context) => change((await method(request, context)) as AgentCard) : method,
   );
 }

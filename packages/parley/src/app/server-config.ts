@@ -6,8 +6,8 @@ import { trustedProxies } from '../net/trusted-proxy.js';
 import { isOption } from '../options/check-options.js';
 import { refuseArgument } from '../options/refuse-argument.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
+import { printableUrl } from '../telemetry/printable-url.js';
 import { isSecretName } from '../telemetry/redaction.js';
-import { shownUrl } from '../telemetry/shown-url.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
 import { CREDENTIAL_NAMES, type CredentialConfig, readCredentialConfig } from './credential-config.js';
 import { parseRate, type RateLimitOptions } from './limits/rate-limit-options.js';
@@ -111,7 +111,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     const value = parse(text);
     const shown = isSecretName(name)
       ? ''
-      : `="${name.endsWith('_URL') || /@|\/\//.test(text) ? shownUrl(text) : text}"`;
+      : `="${name.endsWith('_URL') || /@|\/\//.test(text) ? printableUrl(text) : text}"`;
     if (value === undefined) problems.push(`${name}${shown} must be ${right}`);
     return value;
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { CacheError } from '../errors/cache-error.js';
 import type { AnswerCache } from './answer-cache.js';
 import { MemoryCache } from './memory/memory-cache.js';

@@ -27,13 +27,13 @@ import type {
   UnaryOperationName,
 } from '../operations/operations.js';
 import { isLegacy } from '../operations/versions.js';
-import type { AgentCall, AgentCalls } from './agent-calls.js';
 import { type AgentConnection, closedError } from './agent-connection.js';
 import { callDeadline, eitherSignal, type TimeLimit } from './call-deadline.js';
 import { type CallDefaults, type CallOptions, type ClientCallContext, clientCallContext } from './call-options.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { ClientBinding, EventBatches, ReceivedEvent } from './client-transport.js';
 import type { PlainFetch } from './credentialed-fetch.js';
+import type { OperationCall, OperationCalls } from './operation-calls.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
 import { isWaitOver, readTask, type WaitOptions, waitForTask } from './task-waiting.js';
@@ -43,9 +43,9 @@ import { withText } from './text-of.js';
 export const RESUME_ATTEMPTS = 10;
 
 /** A request without members that the client adds. */
-type Wanted<Request> = Omit<Request, 'tenant'>;
+type WithoutTenant<Request> = Omit<Request, 'tenant'>;
 
-type WantedStream = Pick<AgentCall<StreamingOperationName>, 'operation' | 'request'> & {
+type WantedStream = Pick<OperationCall<StreamingOperationName>, 'operation' | 'request'> & {
   readonly taskId: string | undefined;
 };
 
@@ -61,7 +61,7 @@ export interface ClientOptions {
   readonly card: AgentCard;
   readonly connection: AgentConnection;
   /** Makes the calls. `card` returns the latest card. */
-  readonly calls: (card: () => AgentCard) => AgentCalls;
+  readonly calls: (card: () => AgentCard) => OperationCalls;
   readonly interceptors: readonly Interceptor<ClientCallContext>[];
   readonly defaults: CallDefaults;
   /** The further binding that speaks an interface. Undefined for JSON-RPC and HTTP+JSON. */
@@ -80,7 +80,7 @@ export interface ClientOptions {
  */
 export class Client implements OperationMethods {
   readonly #parts: ClientOptions;
-  readonly #calls: AgentCalls;
+  readonly #calls: OperationCalls;
   #card: AgentCard;
   /** The ends of streams that are open, or wait for their next connection. */
   readonly #streams = new Set<AbortController>();
@@ -145,17 +145,20 @@ export class Client implements OperationMethods {
   }
 
   /** Gets a task (Spec §3.1.3). */
-  async getTask(request: string | Wanted<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
+  async getTask(request: string | WithoutTenant<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
     return this.#unary('getTask', withId(request), options);
   }
 
   /** Lists tasks, newest first (Spec §3.1.4). Pass `nextPageToken` to get the next page, until it is empty. */
-  async listTasks(request: Wanted<ListTasksRequest> = {}, options: CallOptions = {}): Promise<ListTasksResponse> {
+  async listTasks(
+    request: WithoutTenant<ListTasksRequest> = {},
+    options: CallOptions = {},
+  ): Promise<ListTasksResponse> {
     return this.#unary('listTasks', request, options);
   }
 
   /** Cancels a task (Spec §3.1.5). Returns the task if it is canceled already. */
-  async cancelTask(request: string | Wanted<CancelTaskRequest>, options: CallOptions = {}): Promise<Task> {
+  async cancelTask(request: string | WithoutTenant<CancelTaskRequest>, options: CallOptions = {}): Promise<Task> {
     const { metadata } = options;
     const wanted = withId(request);
     try {
@@ -173,7 +176,7 @@ export class Client implements OperationMethods {
    * resumes streams begins after that event instead.
    */
   subscribeToTask(
-    request: string | Wanted<SubscribeToTaskRequest>,
+    request: string | WithoutTenant<SubscribeToTaskRequest>,
     options: CallOptions & { readonly lastEventId?: string } = {},
   ): TaskStream {
     const wanted = withId(request);
@@ -182,7 +185,7 @@ export class Client implements OperationMethods {
 
   /** Registers a webhook for a task (Spec §3.1.7). */
   async createTaskPushNotificationConfig(
-    request: Wanted<TaskPushNotificationConfig>,
+    request: WithoutTenant<TaskPushNotificationConfig>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
     return this.#unary('createTaskPushNotificationConfig', request, options);
@@ -190,7 +193,7 @@ export class Client implements OperationMethods {
 
   /** Gets a webhook of a task (Spec §3.1.8). */
   async getTaskPushNotificationConfig(
-    request: Wanted<GetTaskPushNotificationConfigRequest>,
+    request: WithoutTenant<GetTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
     return this.#unary('getTaskPushNotificationConfig', request, options);
@@ -198,7 +201,7 @@ export class Client implements OperationMethods {
 
   /** Lists the webhooks of a task (Spec §3.1.9). */
   async listTaskPushNotificationConfigs(
-    request: Wanted<ListTaskPushNotificationConfigsRequest>,
+    request: WithoutTenant<ListTaskPushNotificationConfigsRequest>,
     options: CallOptions = {},
   ): Promise<ListTaskPushNotificationConfigsResponse> {
     return this.#unary('listTaskPushNotificationConfigs', request, options);
@@ -206,7 +209,7 @@ export class Client implements OperationMethods {
 
   /** Deletes a webhook of a task. It is no error if there is none (Spec §3.1.10). */
   async deleteTaskPushNotificationConfig(
-    request: Wanted<DeleteTaskPushNotificationConfigRequest>,
+    request: WithoutTenant<DeleteTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<undefined> {
     return this.#unary('deleteTaskPushNotificationConfig', request, options);
@@ -292,12 +295,12 @@ export class Client implements OperationMethods {
   }
 
   /** Makes a call through the interceptors. */
-  #answer<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
+  #answer<Name extends UnaryOperationName>(call: OperationCall<Name>): Promise<OperationTypes[Name]['response']> {
     const { interceptors } = this.#parts;
     if (interceptors.length === 0) return this.#calls.unary(call);
     const outcome = intercepted<ClientCallContext, StreamResponse>(
       interceptors,
-      (last) => this.#calls.unary(last as AgentCall<Name>) as CallOutcome,
+      (last) => this.#calls.unary(last as OperationCall<Name>) as CallOutcome,
     )(call);
     return outcome as Promise<OperationTypes[Name]['response']>;
   }
@@ -310,7 +313,11 @@ export class Client implements OperationMethods {
     const { runtime, resume, mayRepeat, interceptors, defaults } = this.#parts;
     const { lastEventId } = options;
     const isMessage = operation === 'sendStreamingMessage';
-    let call: AgentCall<StreamingOperationName> = { operation, request, context: clientCallContext(options, defaults) };
+    let call: OperationCall<StreamingOperationName> = {
+      operation,
+      request,
+      context: clientCallContext(options, defaults),
+    };
     const resumable = this.#declares(STREAM_RESUME_EXTENSION);
     const { isIdempotent } = this.#calls;
     // Agents that declare either extension keep every message in the history.
@@ -348,7 +355,7 @@ export class Client implements OperationMethods {
       around: (events) => {
         if (interceptors.length === 0) return events;
         const outermost = intercepted<ClientCallContext, StreamResponse>(interceptors, (last) => {
-          call = last as AgentCall<StreamingOperationName>;
+          call = last as OperationCall<StreamingOperationName>;
           return events;
         });
         return outermost(call) as AsyncIterable<StreamResponse>;
@@ -356,7 +363,9 @@ export class Client implements OperationMethods {
       open: (signal) => {
         if (isMessage && !this.#hasStreams) return this.#single(call.request as SendMessageRequest, within(signal));
         const opening = { ...call, context: within(signal, lastEventId) };
-        return isMessage ? this.#calls.stream(opening) : this.#subscription(opening as AgentCall<'subscribeToTask'>);
+        return isMessage
+          ? this.#calls.stream(opening)
+          : this.#subscription(opening as OperationCall<'subscribeToTask'>);
       },
       subscribe: (id, place) => {
         const context = within(place.signal, place.lastEventId);
@@ -366,12 +375,14 @@ export class Client implements OperationMethods {
     });
   }
 
-  #subscription(call: AgentCall<'subscribeToTask'>): EventBatches {
+  #subscription(call: OperationCall<'subscribeToTask'>): EventBatches {
     const isBare = isLegacy(this.agentInterface.protocolVersion) && call.context.lastEventId === undefined;
     return isBare ? this.#bareSubscription(call) : this.#calls.stream(call);
   }
 
-  async *#bareSubscription(call: AgentCall<'subscribeToTask'>): AsyncGenerator<readonly ReceivedEvent[], undefined> {
+  async *#bareSubscription(
+    call: OperationCall<'subscribeToTask'>,
+  ): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     const { snapshotFirst } = await import('./snapshot-first.js');
     const opensLate = this.#binding?.opensStreamsLate === true;
     return yield* snapshotFirst(call, { calls: this.#calls, opensLate });

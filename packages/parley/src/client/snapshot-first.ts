@@ -1,18 +1,18 @@
 import type { Task } from '../model/task.js';
 import type { BY_VERB } from '../operations/operations.js';
-import type { AgentCall, AgentCalls } from './agent-calls.js';
 import type { ReceivedEvent } from './client-transport.js';
+import type { OperationCall, OperationCalls } from './operation-calls.js';
 
 /**
  * A subscription that begins with the task. Agents before 1.0 need not send the task first, so GetTask adds it. Events
  * that arrived before GetTask was called are part of its answer and are not repeated.
  *
- * Servers of some bindings show only by its first event that a stream is open (`opensLate`). For these, the client sends
- * GetTask once before. When it is answered, the subscription, which was sent earlier, has arrived.
+ * Servers of some bindings show that a stream is open only by its first event (`opensLate`). For these, the client
+ * sends GetTask once before. When it is answered, the subscription, which was sent earlier, has arrived.
  */
 export async function* snapshotFirst(
-  call: AgentCall<(typeof BY_VERB)['subscribe']>,
-  { calls, opensLate }: { readonly calls: AgentCalls; readonly opensLate: boolean },
+  call: OperationCall<(typeof BY_VERB)['subscribe']>,
+  { calls, opensLate }: { readonly calls: OperationCalls; readonly opensLate: boolean },
 ): AsyncGenerator<readonly ReceivedEvent[], undefined> {
   const { promise: opened, resolve } = Promise.withResolvers<void>();
   const events = calls.stream({ ...call, opened: resolve });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { A2AError } from '../errors/a2a-error.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import { silentLogger } from '../telemetry/logger.js';

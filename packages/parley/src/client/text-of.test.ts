@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Part } from '../model/part.js';
-import { joinedParts, textOf } from './text-of.js';
+import { joinParts, textOf } from './text-of.js';
 
 const chunk = (text: string, more: Partial<Part> = {}): Part => ({ text, ...more }) as Part;
 const file: Part = { raw: 'aGk=', mediaType: 'image/png' };
@@ -48,7 +48,7 @@ it('parts are joined only where they are of one kind, and the given ones stay as
     chunk('b', { filename: 'b.txt' }),
   ];
   const before = structuredClone(given);
-  expect(joinedParts(given)).toEqual([
+  expect(joinParts(given)).toEqual([
     { text: '# Title', mediaType: 'text/markdown', metadata: { language: 'en' } },
     ...given.slice(2),
   ]);

@@ -21,7 +21,7 @@ export function textOf(content: Task | Artifact | Message): string {
     const text = lines(artifacts.map(textOf));
     return text || (status.message ? textOf(status.message) : text);
   }
-  const parts = 'artifactId' in content ? joinedParts(content.parts) : content.parts;
+  const parts = 'artifactId' in content ? joinParts(content.parts) : content.parts;
   return lines(parts.map((part) => (part.text !== undefined ? part.text : '')));
 }
 
@@ -34,8 +34,8 @@ export function withText(answer: SendMessageResponse): AskResult {
  * Returns the parts of an artifact with adjacent text parts joined: a stream splits one text into many chunks. A part
  * with another media type or file name stays separate. A joined part has the metadata of its first chunk.
  */
-export function joinedParts(parts: readonly Part[]): readonly Part[] {
-  if (!Array.isArray(parts)) refuseArgument('joinedParts', 'a list of parts', parts);
+export function joinParts(parts: readonly Part[]): readonly Part[] {
+  if (!Array.isArray(parts)) refuseArgument('joinParts', 'a list of parts', parts);
   const joined: Part[] = [];
   let texts: string[] = [];
   let first: TextPart | undefined;

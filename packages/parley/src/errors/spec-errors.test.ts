@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ERROR_CODES } from '../exports/index.js';
+import { ERROR_NUMBERS } from '../exports/index.js';
 import {
   ContentTypeNotSupportedError,
   ExtendedAgentCardNotConfiguredError,
@@ -21,6 +21,6 @@ it.each([
   [new InvalidAgentResponseError(), -32006, 'Invalid agent response type'],
   [new ExtendedAgentCardNotConfiguredError(), -32007, 'Extended Agent Card not configured'],
 ])('%s has the number and the text of the specification (Spec §3.3.2, §5.4)', (error, number, text) => {
-  expect(ERROR_CODES[error.code]).toBe(number);
+  expect(ERROR_NUMBERS[error.code]).toBe(number);
   expect(error.message).toBe(text);
 });

@@ -14,7 +14,7 @@ export class InvalidParamsError extends A2AError {
 }
 
 /** The error for a parameter that a request names more than once, in one spelling or in two. */
-export function givenTwice(field: string): InvalidParamsError {
+export function repeatedFieldError(field: string): InvalidParamsError {
   return new InvalidParamsError([{ field: field.slice(0, 100), description: 'is given twice' }]);
 }
 

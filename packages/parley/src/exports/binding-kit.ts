@@ -19,7 +19,7 @@ export type { DirectAnswer, DirectCall, RequestDecoder } from '../bindings/direc
 export { tellLimit } from '../bindings/http/answer-call.js';
 export { DEFAULT_REQUEST_LIMITS } from '../bindings/http/binding-context.js';
 export type { BodyMeter } from '../bindings/http/body-budget.js';
-export { givenOnce } from '../bindings/http/call-context.js';
+export { singleValue } from '../bindings/http/call-context.js';
 export { connectionFault } from '../bindings/http/connection-fault.js';
 export { reasonOf } from '../bindings/http/connection-reasons.js';
 export { codingHeaders, refusedCoding } from '../bindings/http/content-coding.js';
@@ -27,11 +27,11 @@ export { endedCredentialError } from '../bindings/http/ended-credential.js';
 export { ERROR_STATUS, httpStatus, isErrorCode } from '../bindings/http/error-numbers.js';
 export { answerBounds } from '../bindings/http/http-caller.js';
 export { essence } from '../bindings/http/media-type.js';
-export { joined } from '../bindings/http/read-chunks.js';
-export { type SaidDetails, saidDetails } from '../bindings/http/received-answer.js';
+export { joinChunks } from '../bindings/http/read-chunks.js';
+export { readDetails, type SaidDetails } from '../bindings/http/received-answer.js';
 export { serviceHeaders } from '../bindings/http/service-parameters.js';
 export type { SocketPort, SocketReceiver, WebSocketUpgrade } from '../bindings/http/socket-port.js';
-export { openedWebSocket, type WebSocketEvent, type WebSocketLike } from '../bindings/http/web-socket-port.js';
+export { openWebSocket, type WebSocketEvent, type WebSocketLike } from '../bindings/http/web-socket-port.js';
 export { errorDetails, retryHeaders, toA2AError } from '../bindings/http/wire-error.js';
 export { RESUME_ATTEMPTS } from '../client/client.js';
 export {
@@ -40,7 +40,7 @@ export {
   type ReceivedEvent,
   type TransportCall,
 } from '../client/client-transport.js';
-export { passed } from '../client/files/sent-stream.js';
+export { observeStream } from '../client/files/sent-stream.js';
 export { isTransient } from '../client/send-retries.js';
 export { encodeHybridCard } from '../codec/hybrid-card.js';
 export { clientV0_3HttpJson } from '../codec/v0_3/client-codec.js';
@@ -67,9 +67,9 @@ export {
   VersionNotSupportedError,
 } from '../errors/spec-errors.js';
 export {
-  givenTwice,
   InternalError,
   InvalidParamsError,
+  repeatedFieldError,
   tooDeep,
   tooManyItems,
   UnauthenticatedError,
@@ -90,13 +90,14 @@ export {
   OPERATION_NAMES,
   OPERATIONS,
   type OperationName,
+  type OperationResponse,
   type OperationTypes,
   type StreamingOperationName,
   takesMessage,
   type UnaryOperationName,
 } from '../operations/operations.js';
 export { isLegacy, majorMinor } from '../operations/versions.js';
-export { listed, matching, nonEmpty } from '../options/option-schemas.js';
+export { listed, nonEmpty, pattern } from '../options/option-schemas.js';
 export { EqualTimers, type RunningTimer } from '../runtime/equal-timers.js';
 export { KeyedPlaces } from '../runtime/keyed-places.js';
 export { LinkedList, type Place } from '../runtime/linked-list.js';

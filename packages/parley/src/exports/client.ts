@@ -6,7 +6,6 @@ import type { Fetch, HttpCaller } from '../bindings/http/http-caller.js';
 import { HttpJsonTransport, type HttpJsonTransportOptions } from '../bindings/http-json/http-json-transport.js';
 import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { JsonRpcTransport, type JsonRpcTransportOptions } from '../bindings/jsonrpc/jsonrpc-transport.js';
-import { AgentCalls } from '../client/agent-calls.js';
 import { AgentCardResolver, namedAgent, type ResolvedCard } from '../client/agent-card-resolver.js';
 import { AgentConnection } from '../client/agent-connection.js';
 import { CachedDocuments } from '../client/cached-documents.js';
@@ -20,6 +19,7 @@ import type { ConnectionEvent } from '../client/connection-event.js';
 import { CredentialGuard, originOf } from '../client/credential-guard.js';
 import { webUrl } from '../client/document-source.js';
 import { type InterfaceWishes, selectInterfaces } from '../client/interface-selection.js';
+import { OperationCalls } from '../client/operation-calls.js';
 import type { RetryOptions } from '../client/send-retries.js';
 import type { ResumeOptions } from '../client/task-stream.js';
 import type { VerifiedCards } from '../client/verified-cards.js';
@@ -53,7 +53,7 @@ export type { OutgoingMessage, SendInput } from '../client/outgoing-message.js';
 export type { RetryOptions } from '../client/send-retries.js';
 export { type ResumeOptions, TaskStream } from '../client/task-stream.js';
 export type { WaitOptions } from '../client/task-waiting.js';
-export { joinedParts, textOf } from '../client/text-of.js';
+export { joinParts, textOf } from '../client/text-of.js';
 export { A2AError, type ErrorCode, type ErrorDetails } from '../errors/a2a-error.js';
 export { AgentCardError, type AgentCardFault } from '../errors/agent-card-error.js';
 export { ConnectionError } from '../errors/connection-error.js';
@@ -320,7 +320,7 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
         trusted,
         logger: runtime.logger,
       });
-      return new AgentCalls({ card: latest, connection, guard, tenant, retry, runtime, readCard });
+      return new OperationCalls({ card: latest, connection, guard, tenant, retry, runtime, readCard });
     },
     interceptors,
     defaults: { extensions, headers },

@@ -28,7 +28,7 @@ export type { ApiKeyPlace } from '../auth/credentials/api-key-place.js';
 export { type BasicOptions, basic } from '../auth/credentials/basic.js';
 export { bearerToken } from '../auth/credentials/bearer-token.js';
 export type { CredentialKind, SchemeNeed, SchemeProof } from '../auth/credentials/credential-kind.js';
-export { combinedCredentials, SchemeCredentials } from '../auth/credentials/scheme-credentials.js';
+export { combineCredentials, SchemeCredentials } from '../auth/credentials/scheme-credentials.js';
 export type { Secret } from '../auth/credentials/secret.js';
 export type { AuthorizationCodeOptions } from '../auth/oauth/authorization-code.js';
 export type { DeviceCodeOptions, DeviceCodePrompt } from '../auth/oauth/device-code.js';
@@ -42,8 +42,8 @@ export type {
 } from '../auth/oauth/oauth-options.js';
 export type { TokenStore, Tokens } from '../auth/oauth/tokens.js';
 export { CredentialsError, type CredentialsFault } from '../errors/credentials-error.js';
+export { printableUrl, urlSecrets } from '../telemetry/printable-url.js';
 export { isSecretName } from '../telemetry/redaction.js';
-export { shownUrl, urlSecrets } from '../telemetry/shown-url.js';
 
 /** The ports of a client. Its requests reach private addresses only at origins that the caller has named. */
 function runtimeFor(options: Pick<OAuthClientOptions, 'issuer' | 'endpoints' | 'endpointOrigins' | 'trustedOrigins'>) {

@@ -1,4 +1,4 @@
-export { ERROR_NUMBERS as ERROR_CODES } from '../bindings/http/error-numbers.js';
+export { ERROR_NUMBERS } from '../bindings/http/error-numbers.js';
 export {
   A2AError,
   type ErrorCode,
@@ -70,9 +70,9 @@ export type {
 } from '../model/task-requests.js';
 export { isInterrupted, isTerminal, TASK_STATES, type TaskState } from '../model/task-state.js';
 export { type LogFields, type Logger, silentLogger } from '../telemetry/logger.js';
-export { shownLine, shownText } from '../telemetry/shown-text.js';
+export { printableLine, printableText } from '../telemetry/printable-text.js';
 export { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
-export { Client, type ConnectOptions, connect, fetchAgentCard, joinedParts, TaskStream, textOf } from './client.js';
+export { Client, type ConnectOptions, connect, fetchAgentCard, joinParts, TaskStream, textOf } from './client.js';
 export { canCheckAddresses, type GuardedFetchOptions, guardedFetch } from './guarded-fetch.js';
 export {
   type AgentExecutor,

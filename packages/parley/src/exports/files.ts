@@ -14,7 +14,6 @@ import { systemClock, systemIds } from './runtime.js';
 
 export { FILES_EXTENSION, type FileTransferOptions } from '../app/files/files-extension.js';
 export {
-  countedBytes,
   type FileFacts,
   type FileLimits,
   type FileRange,
@@ -24,6 +23,7 @@ export {
   isFileId,
   type NewFile,
   type OpenedFile,
+  quotaBytes,
   type StoredFile,
 } from '../files/file-store.js';
 export type { MediaTypeRules } from '../files/media-type-rules.js';

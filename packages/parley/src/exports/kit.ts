@@ -9,7 +9,7 @@ export { type KeyTimes, keySetSchema, keyTimesSchema } from '../auth/tokens/toke
 export { globMatcher } from '../cache/glob.js';
 export { pendingOptions } from '../client/pending-options.js';
 export { isWaitOver } from '../client/task-waiting.js';
-export { joinedParts, textOf } from '../client/text-of.js';
+export { joinParts, textOf } from '../client/text-of.js';
 export { decodeType } from '../codec/v1_0/decode-type.js';
 export { A2AError } from '../errors/a2a-error.js';
 export { CacheError } from '../errors/cache-error.js';
@@ -19,12 +19,12 @@ export { CredentialsError } from '../errors/credentials-error.js';
 export { OptionsError } from '../errors/options-error.js';
 export { refusedAddressIn } from '../errors/refused-address-error.js';
 export { StorageError } from '../errors/storage-error.js';
-export { type Arrival, Arrivals } from '../files/arrivals.js';
+export { type FileArrival, FileArrivals } from '../files/arrivals.js';
 export { newDigester } from '../files/digester.js';
 export { quotaReached, uploadTooLong } from '../files/file-errors.js';
-export { countedBytes, type FileOwner, isFileId } from '../files/file-store.js';
+export { type FileOwner, isFileId, quotaBytes } from '../files/file-store.js';
 export type { ErasedFiles, OwnedFile, OwnerFiles } from '../files/owner-files.js';
-export { OwnerQuotas, type Reservation } from '../files/owner-quotas.js';
+export { OwnerQuotas, type QuotaReservation } from '../files/owner-quotas.js';
 export { UploadOffsetError } from '../files/upload-store.js';
 export { isBase64 } from '../model/base64.js';
 export { canonicalJson } from '../model/canonical-json.js';
@@ -38,9 +38,9 @@ export { BY_VERB } from '../operations/operations.js';
 export { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../operations/signing-extensions.js';
 export { checkOptions } from '../options/check-options.js';
 export {
-  anyOf,
   closed,
   count,
+  eitherOf,
   flag,
   func,
   mapOf,
@@ -61,20 +61,20 @@ export { SecretBox } from '../secrets/secret-box.js';
 export { DEFAULT_ENGINE_LIMITS } from '../server/engine-limits.js';
 export { MORE_FOLLOWS, type RawEvent } from '../server/event-queue.js';
 export { cloneJson } from '../server/execution/clone-json.js';
-export { type HandlerMethod, mappedHandler } from '../server/mapped-handler.js';
+export { type HandlerMethod, mapHandler } from '../server/map-handler.js';
 export { modelParts } from '../server/model-stream.js';
-export { openedLater } from '../server/opened-later.js';
+export { openLazily } from '../server/open-lazily.js';
 export { controlPart } from '../server/own-part.js';
 export { changeQuestions, type QuestionChange } from '../server/question-change.js';
 export { readableConversation, readableFiles } from '../server/readable-files.js';
 export { type StoredMessageReader, tellReadable, tellReader } from '../server/readable-message.js';
 export { silentLogger } from '../telemetry/logger.js';
+export { printableText } from '../telemetry/printable-text.js';
 export { withoutSecretFields, withoutSecrets } from '../telemetry/redaction.js';
-export { shownText } from '../telemetry/shown-text.js';
 export { steadyLogger } from '../telemetry/steady-logger.js';
 export { LOG_LEVELS } from '../telemetry/text-logger.js';
 export { type AnswerReading, choicesOf, fieldsOf, fieldValue, readAnswer, readText } from '../tools/answer-reading.js';
-export { askedIn, decidedCalls, isExpired, refusalOf, waitingCalls } from '../tools/approval-decisions.js';
+export { askedCallIds, decidedCalls, isExpired, refusalOf, waitingCalls } from '../tools/approval-decisions.js';
 export { guardTurn } from '../tools/guarded-events.js';
 export { interruptsIn, type OpenQuestion, openQuestions } from '../tools/open-questions.js';
 export { approvalQuestion, approvalsIn, decisionsIn, namesDecisions, UNDECIDED } from '../tools/tool-approvals.js';

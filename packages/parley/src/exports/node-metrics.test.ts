@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CapturingLogger } from '../../../../test/support/engine.js';
+import { CapturingLogger } from '../../test/engine.js';
 import { MetricRegistry } from '../telemetry/metric-registry.js';
 import { BearerTokens } from './auth.js';
 import { A2AError, PermissionDeniedError, StorageError, TaskNotFoundError, UnauthenticatedError } from './index.js';

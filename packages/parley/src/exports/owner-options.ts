@@ -1,9 +1,9 @@
 import type { ExportOwnerOptions } from '../adapters/node/owner-export.js';
 import { checkOptions } from '../options/check-options.js';
 import {
-  anyOf,
   closed,
   count,
+  eitherOf,
   flag,
   func,
   nonEmpty,
@@ -17,7 +17,7 @@ import type { OwnerDataOptions } from '../user-data/owner-data.js';
 type Checked<Options> = OptionSchemas<Omit<Options, 'clock' | 'ids'>>;
 
 const owner = closed({
-  owner: anyOf([nonEmpty, Type.Literal(null as never)], 'must be the id of a user, or null for anonymous callers'),
+  owner: eitherOf([nonEmpty, Type.Literal(null as never)], 'must be the id of a user, or null for anonymous callers'),
   agent: Type.Optional(nonEmpty),
   tenant: Type.Optional(Type.String()),
 });

@@ -2,11 +2,7 @@ import { checkOptions } from '../options/check-options.js';
 import { closed, func } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { Logger } from '../telemetry/logger.js';
-import {
-  LOG_LEVELS,
-  type TextLoggerOptions as TextLoggerPorts,
-  textLogger as textLoggerOf,
-} from '../telemetry/text-logger.js';
+import { LOG_LEVELS, type TextLoggerPorts, textLogger as textLoggerOf } from '../telemetry/text-logger.js';
 
 /** Options of `textLogger`. Default: lines from level `info` on to standard error, with the time of the machine. */
 export type TextLoggerOptions = Partial<TextLoggerPorts>;

@@ -37,19 +37,19 @@ export type {
   LocalTasks,
   LocalTurn,
 } from '../store/engine/local-tables.js';
-export { type KeyAnswer, knownKey, rememberKey, reserveKey } from '../store/engine/message-keys.js';
+export { type KeyAnswer, keyIfKnown, rememberKey, reserveKey } from '../store/engine/message-keys.js';
 export { ABANDONED_BYTES, firstBytes, PageBudget, pageOf } from '../store/engine/pages.js';
 export { pauseCall, repeatCall } from '../store/engine/repeated-calls.js';
 export type {
   Commit,
   Committed,
   FoundTurn,
-  Question,
-  Rows,
+  HeadChange,
+  QuestionRows,
   SharedHead,
   SharedKey,
   SharedTables,
-  TaskChange,
+  TaskQuestion,
 } from '../store/engine/shared-tables.js';
 export { SharedTasks } from '../store/engine/shared-tasks.js';
 export { type FinishedLog, type FinishedTasks, type RunningLog, trimLog } from '../store/engine/sweep.js';
@@ -62,10 +62,10 @@ export {
   type HeldTurn,
   type Holding,
   type Lease,
-  mergedCancel,
-  parsedCancel,
-  parsedProgress,
-  parsedTurn,
+  mergeCancels,
+  parseCancel,
+  parseProgress,
+  parseTurn,
   type ReleaseHow,
   type Renewal,
   type TurnTexts,
@@ -98,15 +98,15 @@ export {
   type DeliveryHeadRow,
   type DeliveryLog,
   deliveryHeadOf,
+  deliveryQueue,
   deliveryValues,
-  shownQueue,
 } from '../store/rules/delivery-head.js';
 export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../store/rules/key-head.js';
-export { boundsOf, isLast, isWithin, LIST_BOUNDS, type ListTime, shownTask } from '../store/rules/list-query.js';
+export { boundsOf, isLast, isWithin, LIST_BOUNDS, type ListTime, taskOfPage } from '../store/rules/list-query.js';
 export { logRetentionMs, sweepTimes } from '../store/rules/retention.js';
 export { type AcceptedTurn, type AppendedHead, type Holder, storedTask } from '../store/rules/task-head.js';
-export { arrivalAt, nextPlace, PLACES_PER_MS, waits } from '../store/rules/turn-place.js';
-export { allOf, boundParts, countSql, type ListSource, pageSql, type SqlPart } from '../store/sqlite/list-sql.js';
+export { arrivalAt, nextPlace, oldestWaits, PLACES_PER_MS } from '../store/rules/turn-place.js';
+export { andSql, boundParts, countSql, type ListSource, pageSql, type SqlPart } from '../store/sqlite/list-sql.js';
 export { ALL_STATES, INTERRUPTED_STATES, isEndState, stateNumber, stateOfNumber } from '../store/state-numbers.js';
 export { statusText } from '../store/status-text.js';
 export type { DatabaseStatus, MigrationResult, StorageBackend } from '../store/storage-backend.js';
@@ -136,9 +136,9 @@ export {
   type CopiedPushConfig,
   type CopiedTask,
   type CopiedTurn,
-  copiedBytes,
+  inUseError,
+  recordBytes,
   SILENCE_MS,
-  stillUsed,
   type TaskTransfer,
   type TransferCounts,
   type TransferTarget,

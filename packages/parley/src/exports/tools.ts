@@ -37,7 +37,7 @@ export { answerQuestion, toolQuestions, type WaitingQuestion } from '../tools/to
 export { TOOLS_CARD_EXTENSION, TOOLS_EXTENSION, toolCalls, toolEventsOf } from '../tools/tool-records.js';
 export type { ExecuteOptions, ToolSource } from '../tools/tool-registry.js';
 export type {
-  CallOptions,
+  ToolCallOptions,
   ToolRun,
   ToolRunOptions,
 } from '../tools/tool-run.js';

@@ -2,7 +2,7 @@ import type * as sdk from 'a2a-js-sdk-0.3';
 import { expect, it } from 'vitest';
 import { createA2AServer, silentLogger } from './index.js';
 import type * as v0_3 from './v0_3.js';
-import { ERROR_CODES, TASK_STATES } from './v0_3.js';
+import { ERROR_NUMBERS, TASK_STATES } from './v0_3.js';
 
 /** True if values of the official types are values of ours: the compiler refuses the call where they are not. */
 function take<Ours>(...values: readonly Ours[]): number {
@@ -56,7 +56,7 @@ it('what a server answers in 0.3 has these forms, states and numbers', async () 
     expect(TASK_STATES).toContain(result?.status.state);
     expect(result?.artifacts?.[0]?.parts).toEqual([{ kind: 'text', text: 'hi' }]);
     const { error } = await call('tasks/get', { id: 'nobody' } satisfies v0_3.TaskQueryParams);
-    expect(error?.code).toBe(ERROR_CODES.TASK_NOT_FOUND);
+    expect(error?.code).toBe(ERROR_NUMBERS.TASK_NOT_FOUND);
   } finally {
     await server.close();
   }

@@ -1,4 +1,4 @@
-import { ERROR_NUMBERS } from '../bindings/http/error-numbers.js';
+import { ERROR_NUMBERS as ALL_NUMBERS } from '../bindings/http/error-numbers.js';
 
 export {
   type AgentCapabilities,
@@ -47,10 +47,10 @@ const {
   CONTENT_TYPE_NOT_SUPPORTED,
   INVALID_AGENT_RESPONSE,
   EXTENDED_AGENT_CARD_NOT_CONFIGURED,
-} = ERROR_NUMBERS;
+} = ALL_NUMBERS;
 
 /** The numbers of the errors that 0.3 has, by their names. */
-export const ERROR_CODES = Object.freeze({
+export const ERROR_NUMBERS = Object.freeze({
   PARSE_ERROR,
   INVALID_REQUEST,
   METHOD_NOT_FOUND,

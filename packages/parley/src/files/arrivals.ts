@@ -3,17 +3,17 @@ import { isOwnedBy, type OwnerQuery } from '../store/owner-query.js';
 import type { FileScope } from './file-store.js';
 
 /** A file that arrives in this process. */
-export interface Arrival {
+export interface FileArrival {
   /** @throws OwnerBlockedError if an erasure has met the file. */
   check(): void;
   end(): void;
 }
 
 /** The files that arrive in this process. An erasure meets those of its owner: they are not kept. */
-export class Arrivals {
+export class FileArrivals {
   readonly #open = new Set<{ readonly scope: FileScope; isErased: boolean }>();
 
-  begin(scope: FileScope): Arrival {
+  begin(scope: FileScope): FileArrival {
     const arriving = { scope, isErased: false };
     this.#open.add(arriving);
     return {

@@ -90,7 +90,7 @@ export interface OpenedFile {
 /** The files of an owner. */
 export interface FileUsage {
   readonly files: number;
-  /** As they count for the quota: see `countedBytes`. */
+  /** As they count for the quota: see `quotaBytes`. */
   readonly bytes: number;
 }
 
@@ -98,7 +98,7 @@ export interface FileUsage {
 export const LEAST_COUNTED_BYTES = 4096;
 
 /** The bytes of a file as they count for the quota of its owner. */
-export function countedBytes(size: number): number {
+export function quotaBytes(size: number): number {
   return Math.max(size, LEAST_COUNTED_BYTES);
 }
 

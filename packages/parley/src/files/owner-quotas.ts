@@ -1,5 +1,5 @@
 import { fileTooLarge, quotaReached } from './file-errors.js';
-import { countedBytes, type FileLimits, type FileOwner, fileOwnerText, type NewFile } from './file-store.js';
+import { type FileLimits, type FileOwner, fileOwnerText, type NewFile, quotaBytes } from './file-store.js';
 
 /** The bytes of one owner. */
 interface OwnerAccount {
@@ -39,7 +39,7 @@ export class OwnerQuotas {
    * Reserves room for a file.
    * @throws A2AError PAYLOAD_TOO_LARGE or RESOURCE_EXHAUSTED if its declared size has no room.
    */
-  async reserve(owner: FileOwner, { size }: Pick<NewFile, 'size'>, limits: FileLimits): Promise<Reservation> {
+  async reserve(owner: FileOwner, { size }: Pick<NewFile, 'size'>, limits: FileLimits): Promise<QuotaReservation> {
     if (size !== undefined && size > limits.maxBytes) throw fileTooLarge(limits.maxBytes);
     const account = this.#account(owner);
     account.uses += 1;
@@ -49,7 +49,7 @@ export class OwnerQuotas {
       account.uses -= 1;
       throw error;
     }
-    const reservation = new Reservation(account, limits);
+    const reservation = new QuotaReservation(account, limits);
     reservation.cover(size ?? 0);
     return reservation;
   }
@@ -61,7 +61,7 @@ export class OwnerQuotas {
     try {
       await account.loaded;
       const isRemoved = await remove();
-      if (isRemoved) account.bytes -= countedBytes(size);
+      if (isRemoved) account.bytes -= quotaBytes(size);
       return isRemoved;
     } finally {
       account.uses -= 1;
@@ -96,7 +96,7 @@ export class OwnerQuotas {
 }
 
 /** The room of one file that arrives. It ends with `stored` or with `release`. */
-export class Reservation {
+export class QuotaReservation {
   readonly #account: OwnerAccount;
   readonly #limits: FileLimits;
   #reserved = 0;
@@ -113,7 +113,7 @@ export class Reservation {
    */
   cover(size: number): void {
     const { maxBytes, ownerBytes } = this.#limits;
-    const more = Math.max(countedBytes(size) - this.#reserved, 0);
+    const more = Math.max(quotaBytes(size) - this.#reserved, 0);
     if (size <= maxBytes && this.#account.bytes + more <= ownerBytes) {
       this.#account.bytes += more;
       this.#reserved += more;
@@ -125,7 +125,7 @@ export class Reservation {
 
   /** The file is stored, and counts from now on. */
   stored(size: number): void {
-    this.#end(countedBytes(size) - this.#reserved);
+    this.#end(quotaBytes(size) - this.#reserved);
   }
 
   /** The file is not stored. */

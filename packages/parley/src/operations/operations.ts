@@ -43,6 +43,9 @@ export interface OperationTypes {
 /** Any operation. */
 export type OperationName = keyof OperationTypes;
 
+/** The response of any operation; of a stream, one event. */
+export type OperationResponse = OperationTypes[OperationName]['response'];
+
 /** The capability that the card must declare for an operation (Spec §3.3.4). */
 export type NeededCapability = 'streaming' | 'pushNotifications' | 'extendedAgentCard';
 
@@ -148,10 +151,10 @@ export const OPERATIONS = {
 /** The names of all operations, in the order of the table. */
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
 
-type Rows = typeof OPERATIONS;
+type OperationRows = typeof OPERATIONS;
 /** The operations that are answered by a stream of events. */
 export type StreamingOperationName = {
-  [Name in OperationName]: Rows[Name]['streaming'] extends true ? Name : never;
+  [Name in OperationName]: OperationRows[Name]['streaming'] extends true ? Name : never;
 }[OperationName];
 /** The operations that are answered once. */
 export type UnaryOperationName = Exclude<OperationName, StreamingOperationName>;

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { OptionsError } from '../errors/options-error.js';
 import { checkOptions } from './check-options.js';
 import {
-  anyOf,
   closed,
   count,
   custom,
+  eitherOf,
   flag,
   func,
   mapOf,
@@ -28,7 +28,7 @@ describe('options', () => {
     when: Type.Optional(func),
     storage: Type.Optional(withMethod('accept')),
     url: Type.Optional(webUrl('must be a URL')),
-    cors: Type.Optional(anyOf([flag, texts], 'must be true, false, or a list')),
+    cors: Type.Optional(eitherOf([flag, texts], 'must be true, false, or a list')),
     http: Type.Optional(closed({ stallMs: Type.Optional(positive) })),
     rooms: Type.Optional(mapOf(closed({ size: count }))),
     mode: Type.Optional(Type.String({ enum: ['task', 'process'] })),

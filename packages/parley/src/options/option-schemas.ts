@@ -20,7 +20,7 @@ export function custom(check: (value: unknown) => boolean, message: string): Typ
 }
 
 /** One of several forms. The message names all of them, because no single fault is the right one to report. */
-export function anyOf(forms: Type.TSchema[], message: string): Type.TSchema {
+export function eitherOf(forms: Type.TSchema[], message: string): Type.TSchema {
   return Type.Union(forms, { message });
 }
 
@@ -49,7 +49,7 @@ export const count = Type.Integer({ minimum: 0 });
 export const listed = Type.Optional(Type.String({ enum: [...LISTED] }));
 
 /** A string that a regular expression matches. */
-export function matching(expression: RegExp, message: string): Type.TSchema {
+export function pattern(expression: RegExp, message: string): Type.TSchema {
   return Type.Refine(
     text,
     (value) => expression.test(value),

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { CountingIds } from '../../../../test/support/counting-ids.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { CountingIds } from '../../test/counting-ids.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { silentLogger } from '../telemetry/logger.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
 import type { DeliveryClaim, DeliveryOutcome } from '../store/push-storage.js';
 import { DEFAULT_DELIVERY_POLICY } from './delivery-policy.js';

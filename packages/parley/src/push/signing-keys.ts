@@ -7,7 +7,7 @@ export interface SigningKey {
 }
 
 /** Signatures of notifications. */
-export interface SignatureOptions {
+export interface PushSigningOptions {
   /** The agent, in the claim `iss`: usually its url. */
   readonly issuer: string;
   /** Private keys. The first one signs. The public halves of all are published. */

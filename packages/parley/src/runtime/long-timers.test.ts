@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { LONGEST_TIMER_MS, longTimer } from './long-timers.js';
 
 const DAY_MS = 86_400_000;

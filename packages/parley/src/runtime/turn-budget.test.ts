@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { TurnBudget } from './turn-budget.js';
 
 it('a turn is over after its time, and the next one has all of it', async () => {

@@ -5,8 +5,8 @@ import type { SendMessageRequest } from '../model/send-message-request.js';
 import type { Task } from '../model/task.js';
 import type { GetTaskRequest } from '../model/task-requests.js';
 import { BY_VERB } from '../operations/operations.js';
-import { mappedHandler } from '../server/mapped-handler.js';
-import { openedLater } from '../server/opened-later.js';
+import { mapHandler } from '../server/map-handler.js';
+import { openLazily } from '../server/open-lazily.js';
 import { readableMessage, readableQuestion } from '../server/readable-message.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
@@ -19,14 +19,14 @@ const MOST_VIOLATIONS = 50;
 /** The handler, with a check of the messages to it. */
 export function checkedHandler(handler: RequestHandler, options: SchemaCheckOptions): RequestHandler {
   const readTask = (context: ServerCallContext) => (request: GetTaskRequest) => handler[BY_VERB.get](request, context);
-  return mappedHandler(handler, (operation, method) => {
+  return mapHandler(handler, (operation, method) => {
     if (operation === BY_VERB.send) {
       return async (request, context) =>
         method(await fitting(request as SendMessageRequest, options, readTask(context)), context);
     }
     if (operation !== BY_VERB.stream) return method;
     return (request, context) =>
-      openedLater(
+      openLazily(
         async () =>
           method(
             await fitting(request as SendMessageRequest, options, readTask(context)),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../../../test/support/random.js';
+import { Random } from '../../test/random.js';
 import { LinearPattern } from './linear-pattern.js';
 import { PatternRefusal } from './pattern-parser.js';
 

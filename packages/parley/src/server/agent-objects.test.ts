@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { call, engine, ids, message, Seen } from '../../../../test/support/engine.js';
+import { call, engine, ids, message, Seen } from '../../test/engine.js';
 import type { EventQueue, RawEvent } from './event-queue.js';
 import type { RequestContext } from './request-context.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, message, Sent, send } from '../../../../test/support/engine.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { ScheduledStorage } from '../../../../test/support/scheduled-storage.js';
+import { aborted, call, type Execute, engine, message, Sent, send } from '../../test/engine.js';
+import { ManualClock } from '../../test/manual-clock.js';
+import { ScheduledStorage } from '../../test/scheduled-storage.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { Scope } from '../store/task-key.js';
 import type { AgentExecutor } from './agent-executor.js';

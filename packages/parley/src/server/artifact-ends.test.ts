@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { call, type Execute, engine, idOf, message, Seen, tick } from '../../../../test/support/engine.js';
-import type { ManualClock } from '../../../../test/support/manual-clock.js';
+import { call, type Execute, engine, idOf, message, Seen, tick } from '../../test/engine.js';
+import type { ManualClock } from '../../test/manual-clock.js';
 import type { TaskArtifactUpdateEvent } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import { type ArtifactEnd, withWholeEnds } from '../task/artifact-end.js';

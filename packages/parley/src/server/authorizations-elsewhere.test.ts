@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { call, type Execute, engine, message, Seen, textOf } from '../../../../test/support/engine.js';
-import { onSharedStorage } from '../../../../test/support/shared-view.js';
+import { call, type Execute, engine, message, Seen, textOf } from '../../test/engine.js';
+import { onSharedStorage } from '../../test/shared-view.js';
 import { systemClock as clock, systemIds as ids } from '../exports/runtime.js';
 import { isObject } from '../model/json.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
@@ -15,7 +15,7 @@ const SCOPE = { agent: 'test', tenant: '', owner: 'ada' };
 const FAST: Partial<EngineLimits> = {
   lookMs: 20,
   leaseMs: 400,
-  heartbeatMs: 50,
+  leaseRenewalMs: 50,
   fenceMarginMs: 50,
   cancelGraceMs: 300,
 };

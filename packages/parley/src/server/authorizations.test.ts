@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { SqliteFiles } from '../../../../test/contract/sqlite-files.js';
-import { call, type Execute, engine, message, Seen, textOf } from '../../../../test/support/engine.js';
+import { call, type Execute, engine, message, Seen, textOf } from '../../test/engine.js';
+import { SqliteFiles } from '../../test/sqlite-files.js';
 import { systemClock as clock, systemIds as ids } from '../exports/runtime.js';
 import { isObject } from '../model/json.js';
 import { SecretBox } from '../secrets/secret-box.js';

@@ -12,8 +12,8 @@ import {
   short,
   textOf,
   tick,
-} from '../../../../test/support/engine.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+} from '../../test/engine.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { StorageError } from '../errors/storage-error.js';
 import { interceptedStorage, type StorageCall } from '../store/intercepted-storage.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';

@@ -12,7 +12,7 @@ import {
   send,
   textOf,
   tick,
-} from '../../../../test/support/engine.js';
+} from '../../test/engine.js';
 
 describe('cancel', () => {
   it('aborts a running agent and answers with the metadata merged into the task (Spec §3.1.5, §3.5.2)', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { call, type Execute, engine, message, Sent } from '../../../../test/support/engine.js';
-import type { ManualClock } from '../../../../test/support/manual-clock.js';
+import { call, type Execute, engine, message, Sent } from '../../test/engine.js';
+import type { ManualClock } from '../../test/manual-clock.js';
 import type { User } from '../auth/user.js';
 import type { Message } from '../model/message.js';
 import type { Task } from '../model/task.js';

@@ -11,7 +11,7 @@ import {
   send,
   textOf,
   tick,
-} from '../../../../test/support/engine.js';
+} from '../../test/engine.js';
 
 describe('a conversation', () => {
   const asks: Execute = (context, events) =>

@@ -93,7 +93,7 @@ export interface DefaultRequestHandlerOptions {
   /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
   readonly secrets?: SecretSealer;
   /** Services for agents beside the engine, such as files. Default: none. */
-  readonly services?: TurnPorts;
+  readonly turnPorts?: TurnPorts;
   /** The public address of the callback endpoint for authorizations, or "" while there is none. */
   readonly callbackUrl?: () => string;
   /** The process on the storage, shared by its engines. It keeps their leases. Default: one of its own. */
@@ -149,7 +149,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       uncaughtErrors,
       logger,
       limits,
-      services: options.services ?? {},
+      turnPorts: options.turnPorts ?? {},
       turnPlaces: options.turnPlaces ?? new KeyedPlaces(UNLIMITED),
       node,
     };
@@ -183,39 +183,39 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   }
 
   async sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageResponse> {
-    const envelope = this.#intake.envelope(request, context);
+    const received = this.#intake.receive(request, context);
     const { historyLength, returnImmediately } = request.configuration ?? {};
     const { feeds } = this.#context;
-    const key = { scope: envelope.scope, id: envelope.taskId };
+    const key = { scope: received.scope, id: received.taskId };
     // Another process may be writing to an existing task. A new task has no writer before its turn starts.
-    let waiter = returnImmediately || envelope.task ? undefined : feeds.attach(new TurnWaiter(key));
+    let waiter = returnImmediately || received.task ? undefined : feeds.attach(new TurnWaiter(key));
     let isTakenIn = false;
     try {
-      const submission = await this.#intake.submit(envelope);
+      const submission = await this.#intake.submit(received);
       isTakenIn = submission.kind === 'turn';
       if (submission.kind === 'reply') return { message: submission.message };
       if (submission.kind === 'repeat') {
-        const { scope, message } = envelope;
+        const { scope, message } = received;
         const task = returnImmediately
           ? (await this.#stored(scope, submission.taskId)).task
           : await this.#streams.outcomeOf(scope, { ...submission, message });
         return { task: trimTask(task, { historyLength }) };
       }
       if (returnImmediately) {
-        const stands = submission.claim ?? (await this.#stored(envelope.scope, envelope.taskId));
+        const stands = submission.claim ?? (await this.#stored(received.scope, received.taskId));
         return { task: trimTask(await this.#streams.begunTask(key, stands, submission), { historyLength }) };
       }
-      if (waiter) waiter.expect(submission.turn);
+      if (waiter) waiter.setTurn(submission.turn);
       else waiter = feeds.attach(new TurnWaiter(key, submission.turn));
       submission.start?.();
       // Another process may run the task, or may have ended it already.
       if (!submission.claim && !submission.isNext) this.#context.node.look(key);
       const outcome = await waiter.outcome;
       if (!outcome.reached) throw new UnsupportedOperationError('the task ended before the message was processed');
-      const task = outcome.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;
+      const task = outcome.task ?? (await this.#stored(received.scope, received.taskId)).task;
       return { task: trimTask(task, { historyLength }) };
     } catch (error) {
-      throw isTakenIn ? unansweredError(error, { taskId: envelope.taskId, isRepeatable: !!envelope.key }) : error;
+      throw isTakenIn ? unansweredError(error, { taskId: received.taskId, isRepeatable: !!received.key }) : error;
     } finally {
       if (waiter) feeds.detach(waiter);
     }
@@ -223,9 +223,9 @@ export class DefaultRequestHandler extends BaseRequestHandler {
 
   override sendStreamingMessage(request: SendMessageRequest, context: ServerCallContext): AsyncIterable<StreamItem> {
     return new DeferredStream(() => {
-      const envelope = this.#intake.envelope(request, context);
+      const received = this.#intake.receive(request, context);
       const { historyLength } = request.configuration ?? {};
-      return this.#streams.ofMessage(envelope, historyLength);
+      return this.#streams.ofMessage(received, historyLength);
     });
   }
 

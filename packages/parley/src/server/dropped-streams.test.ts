@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { call, engine, send } from '../../../../test/support/engine.js';
+import { call, engine, send } from '../../test/engine.js';
 import type { DefaultRequestHandler } from './default-request-handler.js';
 
 setFlagsFromString('--expose-gc');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { call, type Execute, engine, message, Seen, send, tick } from '../../../../test/support/engine.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { call, type Execute, engine, message, Seen, send, tick } from '../../test/engine.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { AgentExecutor } from './agent-executor.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { command } from '../../../../test/support/engine-commands.js';
-import { type Reader, SCOPE, World } from '../../../../test/support/engine-world.js';
+import { command } from '../../test/engine-commands.js';
+import { type Reader, SCOPE, World } from '../../test/engine-world.js';
 import { isInterrupted, isTerminal } from '../model/task-state.js';
 import type { StreamItem } from '../task/stream-item.js';
 import { TaskBuilder } from '../task/task-builder.js';

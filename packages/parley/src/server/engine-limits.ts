@@ -29,9 +29,10 @@ export interface EngineLimits {
   readonly readerBufferBytes: number;
   /** A slow reader that takes nothing for this long is disconnected. It can resume. */
   readonly readerStallMs: number;
-  /** Length of a lease without a heartbeat, on a shared storage. On other storages leases do not end. */
+  /** Length of a lease without a renewal, on a shared storage. On other storages leases do not end. */
   readonly leaseMs: number;
-  readonly heartbeatMs: number;
+  /** Time between two renewals of the leases of a process, with which it also looks for turns to claim. */
+  readonly leaseRenewalMs: number;
   /** Time between the signal to stop and the end of a lease that could not be renewed. */
   readonly fenceMarginMs: number;
   /** Interval in which streams and waiting callers look at tasks of other processes. Wake-ups are faster. */
@@ -74,7 +75,7 @@ export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   readerBufferBytes: 1_048_576,
   readerStallMs: 30_000,
   leaseMs: 15_000,
-  heartbeatMs: 5_000,
+  leaseRenewalMs: 5_000,
   fenceMarginMs: 1_000,
   lookMs: 5_000,
   runningTurns: 1_000,

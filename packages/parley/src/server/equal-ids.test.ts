@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, engine, message, Seen, Sent } from '../../../../test/support/engine.js';
+import { aborted, call, engine, message, Seen, Sent } from '../../test/engine.js';
 
 const USERS = ['alice', 'bob'] as const;
 const AS = { alice: call({ user: { id: 'alice' } }), bob: call({ user: { id: 'bob' } }) };

@@ -1,16 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  aborted,
-  call,
-  completes,
-  engine,
-  message,
-  Seen,
-  Sent,
-  send,
-  textOf,
-  tick,
-} from '../../../../test/support/engine.js';
+import { aborted, call, completes, engine, message, Seen, Sent, send, textOf, tick } from '../../test/engine.js';
 
 describe('idempotent sends', () => {
   const user = { id: 'ann' };

@@ -1,7 +1,7 @@
 import { cloneJson } from '../model/clone-json.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { CallOutcome } from '../operations/interceptor.js';
-import type { OperationName, OperationTypes } from '../operations/operations.js';
+import type { OperationName, OperationResponse, OperationTypes } from '../operations/operations.js';
 import { HandedTask } from '../task/handed-task.js';
 import type { ItemSource, StreamItem } from '../task/stream-item.js';
 import type { ServerInterceptor } from './intercepted-handler.js';
@@ -17,7 +17,6 @@ export const isolation: ServerInterceptor = (call, next) => {
 };
 
 type Request = OperationTypes[OperationName]['request'];
-type Response = OperationTypes[OperationName]['response'];
 
 /** A copy of a request, of which the engine may keep parts. */
 export function takenOver<R extends Request>(request: R): R {
@@ -25,7 +24,7 @@ export function takenOver<R extends Request>(request: R): R {
 }
 
 /** A copy of an answer, for code that may change it. */
-export function handed<R extends Response>(response: R): R {
+export function handed<R extends OperationResponse>(response: R): R {
   return copyOf(response) as R;
 }
 
@@ -34,7 +33,7 @@ export function handedStream(items: AsyncIterable<StreamItem>): AsyncIterable<St
   return new HandedStream(items);
 }
 
-function copyOf(response: Response): Response {
+function copyOf(response: OperationResponse): OperationResponse {
   if (response === undefined) return response;
   if ('tasks' in response) return { ...response, tasks: response.tasks.map((task) => new HandedTask(task)) };
   if ('task' in response) return handedEvent(response);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, ids, Sent, send, tick } from '../../../../test/support/engine.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { aborted, call, type Execute, engine, ids, Sent, send, tick } from '../../test/engine.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import type { UncaughtErrorScope, UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { RequestContext } from './request-context.js';

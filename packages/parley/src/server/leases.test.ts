@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { CountingIds } from '../../../../test/support/counting-ids.js';
-import { aborted, CapturingLogger, call, Seen, Sent, send } from '../../../../test/support/engine.js';
-import { Replicas, stepwise, works } from '../../../../test/support/replicas.js';
-import { onSharedStorage } from '../../../../test/support/shared-view.js';
+import { CountingIds } from '../../test/counting-ids.js';
+import { aborted, CapturingLogger, call, Seen, Sent, send } from '../../test/engine.js';
+import { Replicas, stepwise, works } from '../../test/replicas.js';
+import { onSharedStorage } from '../../test/shared-view.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { EngineNode } from './execution/engine-node.js';
 

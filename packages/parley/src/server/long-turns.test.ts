@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { CountingIds } from '../../../../test/support/counting-ids.js';
-import { call, engine, ids, Sent, send, textOf } from '../../../../test/support/engine.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { onSharedStorage } from '../../../../test/support/shared-view.js';
+import { CountingIds } from '../../test/counting-ids.js';
+import { call, engine, ids, Sent, send, textOf } from '../../test/engine.js';
+import { ManualClock } from '../../test/manual-clock.js';
+import { onSharedStorage } from '../../test/shared-view.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { ScopedTasks } from '../store/scoped-tasks.js';
 import type { TaskStorage } from '../store/task-storage.js';

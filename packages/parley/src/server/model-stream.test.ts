@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { call, engine, ids, message, Seen, send, short, textOf } from '../../../../test/support/engine.js';
+import { call, engine, ids, message, Seen, send, short, textOf } from '../../test/engine.js';
 import { agent } from './agent.js';
 import type { ModelStream } from './model-stream.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { call, completes, idOf, ids, message, Seen, Sent, send, tick } from '../../../../test/support/engine.js';
-import { offBy, Replicas, stepwise, works } from '../../../../test/support/replicas.js';
+import { call, completes, idOf, ids, message, Seen, Sent, send, tick } from '../../test/engine.js';
+import { offBy, Replicas, stepwise, works } from '../../test/replicas.js';
 import { StorageError } from '../errors/storage-error.js';
 import { ServedTasks } from './served-tasks.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CountingIds } from '../../../../test/support/counting-ids.js';
+import { CountingIds } from '../../test/counting-ids.js';
 import {
   aborted,
   CapturingLogger,
@@ -12,9 +12,9 @@ import {
   send,
   textOf,
   tick,
-} from '../../../../test/support/engine.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { onSharedStorage } from '../../../../test/support/shared-view.js';
+} from '../../test/engine.js';
+import { ManualClock } from '../../test/manual-clock.js';
+import { onSharedStorage } from '../../test/shared-view.js';
 import type { Claim } from '../store/held-turn.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { AgentExecutor } from './agent-executor.js';

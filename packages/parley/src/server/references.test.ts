@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { call, engine, message, Sent, send } from '../../../../test/support/engine.js';
+import { call, engine, message, Sent, send } from '../../test/engine.js';
 
 const names = (count: number) => Array.from({ length: count }, (_, at) => `item-${at}`);
 

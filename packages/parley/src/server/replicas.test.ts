@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, completes, ids, message, Seen, Sent, send } from '../../../../test/support/engine.js';
-import { offBy, Replicas, stepwise, works } from '../../../../test/support/replicas.js';
+import { aborted, call, completes, ids, message, Seen, Sent, send } from '../../test/engine.js';
+import { offBy, Replicas, stepwise, works } from '../../test/replicas.js';
 import { RetentionSweeper } from './retention-sweeper.js';
 
 const SCOPE = { agent: 'test', tenant: '', owner: null };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { call, message, Sent, tick } from '../../../../test/support/engine.js';
-import { Replicas, works } from '../../../../test/support/replicas.js';
+import { call, message, Sent, tick } from '../../test/engine.js';
+import { Replicas, works } from '../../test/replicas.js';
 import { InvalidParamsError } from '../errors/standard-errors.js';
 import { StorageError } from '../errors/storage-error.js';
 import type { AgentExecutor } from './agent-executor.js';

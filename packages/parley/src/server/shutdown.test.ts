@@ -1,18 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  aborted,
-  call,
-  completes,
-  type Execute,
-  engine,
-  message,
-  Seen,
-  Sent,
-  send,
-  tick,
-} from '../../../../test/support/engine.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { ScheduledStorage } from '../../../../test/support/scheduled-storage.js';
+import { aborted, call, completes, type Execute, engine, message, Seen, Sent, send, tick } from '../../test/engine.js';
+import { ManualClock } from '../../test/manual-clock.js';
+import { ScheduledStorage } from '../../test/scheduled-storage.js';
 import { StorageError } from '../errors/storage-error.js';
 import { systemClock } from '../exports/runtime.js';
 import { interceptedStorage } from '../store/intercepted-storage.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, ids, message, Seen, send } from '../../../../test/support/engine.js';
+import { aborted, call, type Execute, engine, ids, message, Seen, send } from '../../test/engine.js';
 
 describe('a subscription', () => {
   const worker: Execute = async (context, events) => {

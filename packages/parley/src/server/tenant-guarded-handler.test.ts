@@ -3,7 +3,7 @@ import type { User } from '../auth/user.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { isStreaming, OPERATION_NAMES, type OperationName } from '../operations/operations.js';
 import { addressOf } from '../operations/request-address.js';
-import type { HandlerMethod } from './mapped-handler.js';
+import type { HandlerMethod } from './map-handler.js';
 import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
 import { type TenantRule, tenantGuardedHandler } from './tenant-guarded-handler.js';

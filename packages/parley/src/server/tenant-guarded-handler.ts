@@ -4,7 +4,7 @@ import { InvalidParamsError } from '../errors/standard-errors.js';
 import { isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
 import { addressOf } from '../operations/request-address.js';
 import type { StreamItem } from '../task/stream-item.js';
-import { type HandlerMethod, mappedHandler } from './mapped-handler.js';
+import { type HandlerMethod, mapHandler } from './map-handler.js';
 import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
 
@@ -22,7 +22,7 @@ type Request = OperationTypes[OperationName]['request'];
  * no caller learns which tenants exist. A request without a tenant always passes.
  */
 export function tenantGuardedHandler(handler: RequestHandler, rule: TenantRule = refuseAll): RequestHandler {
-  return mappedHandler(handler, (operation, method) => guarded(operation, method, rule));
+  return mapHandler(handler, (operation, method) => guarded(operation, method, rule));
 }
 
 function refuseAll(): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, message, Seen, Sent } from '../../../../test/support/engine.js';
+import { aborted, call, type Execute, engine, message, Seen, Sent } from '../../test/engine.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
 import type { DefaultRequestHandler } from './default-request-handler.js';
 

@@ -10,7 +10,7 @@ import type { TurnCourseOptions } from './execution/turn-course.js';
 import type { TurnPatience } from './execution/turn-patience.js';
 import type { TurnFiles } from './turn-files.js';
 
-/** A turn, as the services of its server see it. */
+/** A turn, as turn ports see it. */
 export interface ServedTurn {
   readonly scope: Scope;
   /** The message that the turn answers. */
@@ -58,7 +58,7 @@ export interface TurnCourse {
 
 /**
  * Services for agents that a server has only by an option. Each member makes the service of one turn, when its agent
- * first reads it. Absent members are services that the server does not have.
+ * first reads it. Absent members are ports that the server does not have.
  */
 export interface TurnPorts {
   /** For `RequestContext.files`. */

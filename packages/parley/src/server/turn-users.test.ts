@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { SqliteFiles } from '../../../../test/contract/sqlite-files.js';
-import { call, type Execute, engine, message } from '../../../../test/support/engine.js';
+import { call, type Execute, engine, message } from '../../test/engine.js';
+import { SqliteFiles } from '../../test/sqlite-files.js';
 import type { User } from '../auth/user.js';
 import { systemClock as clock } from '../exports/runtime.js';
 

@@ -1,16 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  aborted,
-  call,
-  type Execute,
-  engine,
-  idOf,
-  message,
-  Seen,
-  send,
-  silent,
-  textOf,
-} from '../../../../test/support/engine.js';
+import { aborted, call, type Execute, engine, idOf, message, Seen, send, silent, textOf } from '../../test/engine.js';
 import { TurnAbortedError } from '../exports/server.js';
 
 describe('a turn', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { call } from '../../../../test/support/engine.js';
+import { call } from '../../test/engine.js';
 import { OPERATIONS, type OperationName } from '../operations/operations.js';
 import type { RequestHandler } from './request-handler.js';
 import { validatedHandler } from './validated-handler.js';

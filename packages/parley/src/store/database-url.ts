@@ -1,5 +1,5 @@
 import { OptionsError } from '../errors/options-error.js';
-import { shownUrl } from '../telemetry/shown-url.js';
+import { printableUrl } from '../telemetry/printable-url.js';
 
 /** The storage that a database url names, if it needs no backend. */
 export type DatabaseUrl =
@@ -29,10 +29,10 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
   const [, name] = PACKAGES.find(([urls]) => urls.test(url)) ?? [];
   if (name !== undefined) {
     const remedy = `npm install parley-a2a-${name}, and name its ${name}Backend in backends`;
-    throw new OptionsError('Database url', [`"${shownUrl(url)}" needs a package: ${remedy}`]);
+    throw new OptionsError('Database url', [`"${printableUrl(url)}" needs a package: ${remedy}`]);
   }
   throw new OptionsError('Database url', [
-    `"${shownUrl(url)}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process, or a url of one of the backends`,
+    `"${printableUrl(url)}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process, or a url of one of the backends`,
   ]);
 }
 

@@ -88,7 +88,7 @@ export type Renewal = Holding | { readonly held: 'unknown'; readonly error: stri
 export type ReleaseHow = 'done' | 'again' | 'handover' | 'unbegun';
 
 /** Two requests to cancel as one: the metadata of the later is merged over that of the earlier. */
-export function mergedCancel(earlier: CancelRequest | undefined, later: CancelRequest): CancelRequest {
+export function mergeCancels(earlier: CancelRequest | undefined, later: CancelRequest): CancelRequest {
   if (earlier?.metadata === undefined) return later;
   if (later.metadata === undefined) return earlier;
   return { metadata: { ...earlier.metadata, ...later.metadata } };
@@ -103,28 +103,28 @@ export interface TurnTexts {
 }
 
 /** The content of a stored turn. */
-export function parsedTurn({
+export function parseTurn({
   message,
   caller,
   ...later
 }: TurnTexts): Pick<Claim, 'message' | 'caller' | 'checkpoint' | 'cancel'> {
   const begun = { message: JSON.parse(message) as Message, caller: JSON.parse(caller) as CallerContext };
-  return { ...begun, ...parsedProgress(later) };
+  return { ...begun, ...parseProgress(later) };
 }
 
 /** The part of a stored turn that later calls have written. */
-export function parsedProgress({
+export function parseProgress({
   checkpoint,
   cancel,
 }: Pick<TurnTexts, 'checkpoint' | 'cancel'>): Pick<Claim, 'checkpoint' | 'cancel'> {
   return {
     ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
-    ...(cancel !== null && { cancel: parsedCancel(cancel) }),
+    ...(cancel !== null && { cancel: parseCancel(cancel) }),
   };
 }
 
 /** A stored request to cancel. A request that cannot be read cancels all the same, without its metadata. */
-export function parsedCancel(text: string): CancelRequest {
+export function parseCancel(text: string): CancelRequest {
   try {
     return JSON.parse(text) as CancelRequest;
   } catch {

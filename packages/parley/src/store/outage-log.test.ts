@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { CapturingLogger } from '../../../../test/support/engine.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { CapturingLogger } from '../../test/engine.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { OutageLog } from './outage-log.js';
 
 it('tells once when writes begin to fail and once when they have worked again for a while', async () => {

@@ -70,13 +70,13 @@ export interface CopiedKey {
 export const SILENCE_MS = 20_000;
 
 /** The refusal of a storage that a server has used in the last seconds. */
-export function stillUsed(subject: string): StorageError {
+export function inUseError(subject: string): StorageError {
   const remedy = `stop it, and wait for ${SILENCE_MS / 1_000} s`;
   return new StorageError(`A server has used ${subject} in the last seconds: ${remedy}`);
 }
 
 /** About what records take in a storage. */
-export function copiedBytes(records: readonly RecordTexts[]): number {
+export function recordBytes(records: readonly RecordTexts[]): number {
   const lengths = records.flatMap(({ event, history, metadata }) =>
     [event, history, metadata].map((text) => text?.length ?? 0),
   );

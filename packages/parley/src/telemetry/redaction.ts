@@ -1,5 +1,5 @@
 import type { LogFields } from './logger.js';
-import { shownText } from './shown-text.js';
+import { printableText } from './printable-text.js';
 
 /** Replaces a secret. */
 const REDACTED = '[redacted]';
@@ -135,13 +135,13 @@ function endOfWord(text: string, start: number): number {
   return at;
 }
 
-/** A copy of log fields without credentials and with the escapes of `shownText`, at any depth and in errors too. */
+/** A copy of log fields without credentials and with the escapes of `printableText`, at any depth and in errors too. */
 export function withoutSecretFields(fields: LogFields): LogFields {
   return copyOf(fields, []) as LogFields;
 }
 
 function copyOf(value: unknown, around: readonly object[]): unknown {
-  if (typeof value === 'string') return shownText(withoutSecrets(value));
+  if (typeof value === 'string') return printableText(withoutSecrets(value));
   if (typeof value !== 'object' || value === null) return value;
   if (around.includes(value)) return '[circular]';
   if (around.length >= DEEPEST) return '[deep]';
@@ -154,7 +154,7 @@ function copyOf(value: unknown, around: readonly object[]): unknown {
   for (const name of membersOf(value)) {
     const member = (value as Record<string, unknown>)[name];
     const shown = member !== undefined && isSecretName(name) ? REDACTED : copyOf(member, inside);
-    Object.defineProperty(copy, shownText(name), { value: shown, enumerable: true });
+    Object.defineProperty(copy, printableText(name), { value: shown, enumerable: true });
   }
   return copy;
 }

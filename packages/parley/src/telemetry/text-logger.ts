@@ -1,13 +1,13 @@
 import type { LogFields, Logger } from './logger.js';
+import { printableLine, printableText } from './printable-text.js';
 import { isSecretName, withoutSecrets } from './redaction.js';
-import { shownLine, shownText } from './shown-text.js';
 
 /** Levels of a logger, from most to least output. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Options of a text logger. */
-export interface TextLoggerOptions {
+export interface TextLoggerPorts {
   /** Takes one line at a time, with its line end. */
   readonly write: (line: string) => void;
   /** Wall-clock time, ms since the epoch. */
@@ -22,13 +22,13 @@ const MAX_CAUSES = 10;
  * A logger for people: time, level, message, then the fields as JSON. The stack of an error follows on indented lines.
  * Credentials are left out. Characters that steer a terminal or hide text are escapes, so no text begins a line.
  */
-export function textLogger({ write, now, level }: TextLoggerOptions): Logger {
+export function textLogger({ write, now, level }: TextLoggerPorts): Logger {
   const least = LOG_LEVELS.indexOf(level);
   const writerOf = (name: LogLevel) => {
     if (LOG_LEVELS.indexOf(name) < least) return () => {};
     return (message: string, fields?: LogFields) =>
       write(
-        `${new Date(now()).toISOString()} ${name} ${withoutSecrets(`${shownLine(message)}${fieldsText(fields)}`)}\n`,
+        `${new Date(now()).toISOString()} ${name} ${withoutSecrets(`${printableLine(message)}${fieldsText(fields)}`)}\n`,
       );
   };
   return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
@@ -37,8 +37,8 @@ export function textLogger({ write, now, level }: TextLoggerOptions): Logger {
 function fieldsText(fields: LogFields | undefined): string {
   if (fields === undefined) return '';
   const { error, ...plain } = fields;
-  const text = Object.keys(plain).length === 0 ? '' : ` ${shownText(jsonText(plain))}`;
-  return error === undefined ? text : `${text}\n  ${shownText(errorText(error)).replaceAll('\n', '\n  ')}`;
+  const text = Object.keys(plain).length === 0 ? '' : ` ${printableText(jsonText(plain))}`;
+  return error === undefined ? text : `${text}\n  ${printableText(errorText(error)).replaceAll('\n', '\n  ')}`;
 }
 
 /** The text of any thrown value. Never throws, even if the value does. */

@@ -21,7 +21,7 @@ export function waitingCalls<Call extends ToolCall>(calls: Iterable<Call>): read
 }
 
 /** The ids of the calls that a question asks about. */
-export function askedIn(question: Pick<Message, 'role' | 'parts'> | undefined): ReadonlySet<string> {
+export function askedCallIds(question: Pick<Message, 'role' | 'parts'> | undefined): ReadonlySet<string> {
   if (question?.role !== 'ROLE_AGENT') return new Set();
   const { parts } = question;
   return new Set([...approvalsIn(parts), ...questionsIn(parts)].map(({ callId }) => callId));

@@ -3,7 +3,7 @@ import type { Message } from '../model/message.js';
 import { ignoreRejection } from '../runtime/settled.js';
 import { type EventQueue, MORE_FOLLOWS } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
-import { askedIn, type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
+import { askedCallIds, type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
 import { guardTurn, type OpenQuestionContent } from './guarded-events.js';
 import { ApprovalNeededError, type ToolCall, type ToolListener, type ToolQuestion } from './tool.js';
 import { approvalQuestion, type ToolApproval, UNDECIDED } from './tool-approvals.js';
@@ -205,7 +205,7 @@ export class RunCalls {
   /** Records the answers of the message to the waiting calls of a run. `other`: the message begins a new run. */
   #decide(message: Message, calls: readonly RecordedCall[]): Decided {
     const { clock, history } = this.#options.context;
-    const asked = askedIn(history.at(-1));
+    const asked = askedCallIds(history.at(-1));
     const waiting = waitingCalls(calls);
     const questions = waiting.filter((call) => asked.has(call.id) && openQuestion(call) !== undefined);
     const faults = questions.length > 0 ? this.#answer(message, questions, asked.size === 1) : NO_FAULTS;

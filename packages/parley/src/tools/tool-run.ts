@@ -44,7 +44,7 @@ export interface ToolRunOptions {
 }
 
 /** Options of one call. */
-export interface CallOptions {
+export interface ToolCallOptions {
   /**
    * Names the call within its task, such as the id that a model gave it. Default: the number of the call in its run.
    * Code that makes its calls in another order after a restart must name them.
@@ -115,9 +115,9 @@ export class ToolRun {
    * Calls a tool, or gives the recorded result of the same call.
    * @throws ToolError if the call has no result, ApprovalNeededError if the owner must approve it first.
    */
-  call<Input, Output>(tool: Tool<Input, Output>, input: Input, options?: CallOptions): Promise<Output>;
-  call(tool: string, input: unknown, options?: CallOptions): Promise<JsonValue>;
-  call(named: Tool | string, input: unknown, options: CallOptions = {}): Promise<unknown> {
+  call<Input, Output>(tool: Tool<Input, Output>, input: Input, options?: ToolCallOptions): Promise<Output>;
+  call(tool: string, input: unknown, options?: ToolCallOptions): Promise<JsonValue>;
+  call(named: Tool | string, input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
     const id = options.id ?? `${this.#calls.number}.${++this.#made}`;
     const name = typeof named === 'string' ? named : named.name;
     const read = this.#read(name, input);

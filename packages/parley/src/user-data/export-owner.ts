@@ -8,7 +8,7 @@ import type { TaskStorage } from '../store/task-storage.js';
 import { keysOf, type OwnerDataOptions, tasksOf } from './owner-data.js';
 
 /** The agent and the tenant of a record. "" is no tenant. */
-type Place = Pick<Scope, 'agent' | 'tenant'>;
+type RecordPlace = Pick<Scope, 'agent' | 'tenant'>;
 
 /**
  * A record of an export, as a line of JSON. The first one is the header, and the last one the end: an export without it
@@ -16,10 +16,10 @@ type Place = Pick<Scope, 'agent' | 'tenant'>;
  */
 export type OwnerRecord =
   | { readonly type: 'header'; readonly format: 1; readonly owner: string | null; readonly exportedAt: string }
-  | (Place & { readonly type: 'task'; readonly createdAt: string; readonly task: Task })
+  | (RecordPlace & { readonly type: 'task'; readonly createdAt: string; readonly task: Task })
   /** The token and the credentials are masked. */
-  | (Place & { readonly type: 'pushNotificationConfig'; readonly config: TaskPushNotificationConfig })
-  | (Place & {
+  | (RecordPlace & { readonly type: 'pushNotificationConfig'; readonly config: TaskPushNotificationConfig })
+  | (RecordPlace & {
       readonly type: 'idempotencyKey';
       readonly key: string;
       readonly expiresAt: string;
@@ -27,7 +27,7 @@ export type OwnerRecord =
       readonly reply?: Message;
     })
   /** `path`: the place of the bytes in an export folder. Absent for a file that has expired. */
-  | (Place & { readonly type: 'file'; readonly file: OwnerFileFacts; readonly path?: string })
+  | (RecordPlace & { readonly type: 'file'; readonly file: OwnerFileFacts; readonly path?: string })
   | { readonly type: 'end'; readonly counts: ExportedCounts };
 
 /** The facts of an exported file. `digest`: the SHA-256 of its bytes, in base64. */

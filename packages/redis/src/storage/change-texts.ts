@@ -1,11 +1,11 @@
 import {
+  type HeadChange,
   isTerminal,
   LogRecord,
-  type Question,
   ShapedTask,
   statusText,
   statusTime,
-  type TaskChange,
+  type TaskQuestion,
   type WrittenAppend,
 } from 'parley-a2a/storage-engine';
 import { TASK_FIELD } from './redis-keys.js';
@@ -39,7 +39,7 @@ const NONE: Omit<RedisHead, 'text' | 'contextId' | 'hasEnded'> = {
 };
 
 /** The parts of a question that the script `rows_of` reads. */
-export function questionFields({ idempotencyKey, configId, sameTurn, cancel, tail }: Question): Named {
+export function questionFields({ idempotencyKey, configId, sameTurn, cancel, tail }: TaskQuestion): Named {
   return [
     ...(idempotencyKey === undefined ? [] : ['key', JSON.stringify(idempotencyKey)]),
     ...(configId === undefined ? [] : ['config', JSON.stringify(configId)]),
@@ -54,13 +54,13 @@ export function questionFields({ idempotencyKey, configId, sameTurn, cancel, tai
 /** The arguments of the script `change` behind NAME, and the head that it writes, without the times of the server. */
 export class ChangeTexts {
   readonly head: Omit<RedisHead, 'contextId' | 'hasEnded'>;
-  readonly #change: TaskChange<RedisHead>;
+  readonly #change: HeadChange<RedisHead>;
   readonly #records: readonly string[];
   readonly #limits: LogLimits;
   /** True if the records are chunks of artifacts, which change neither the status nor the metadata. */
   readonly #keepsStatus: boolean;
 
-  constructor(change: TaskChange<RedisHead>, limits: LogLimits) {
+  constructor(change: HeadChange<RedisHead>, limits: LogLimits) {
     this.#change = change;
     this.#limits = limits;
     this.#keepsStatus = change.append !== undefined && hasOnlyChunks(change.append);

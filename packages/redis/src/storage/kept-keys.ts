@@ -3,7 +3,7 @@ import {
   type IdempotencyKey,
   type IdempotencyKeys,
   type KeyAnswer,
-  knownKey,
+  keyIfKnown,
   type Lease,
   type Message,
   OwnerBlockedError,
@@ -107,7 +107,7 @@ export class KeptKeys implements IdempotencyKeys {
     return this.#open.run(async () => {
       const place = this.#calls.keys.ofKey(scope, key);
       const [now, kept] = await this.#calls.run<[string, KeptKey | null]>('readKey', place, [place.scope, place.text]);
-      return knownKey(kept === null ? undefined : sharedKeyOf(kept), Number(now))?.remembered;
+      return keyIfKnown(kept === null ? undefined : sharedKeyOf(kept), Number(now))?.remembered;
     });
   }
 

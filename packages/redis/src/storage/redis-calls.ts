@@ -17,7 +17,7 @@ export interface ScriptRunner {
 }
 
 /** An answer of a script: texts, numbers, `null`, and lists of them. The caller knows its shape. */
-type Answer = unknown;
+type Reply = unknown;
 
 /** The scripts of a storage on its connection, with the names of its keys. */
 export class RedisCalls {
@@ -33,7 +33,7 @@ export class RedisCalls {
   }
 
   /** Runs a script on one key of a partition. `ARGV[1]` is the beginning of all keys of the partition. */
-  async run<A extends Answer>(
+  async run<A extends Reply>(
     script: keyof RedisScripts['one'],
     { base, key }: { readonly base: string; readonly key: string },
     args: readonly (string | number)[],
@@ -42,7 +42,7 @@ export class RedisCalls {
   }
 
   /** Looks at all partitions. The answers come in the order of the partitions. One server needs one script. */
-  async everywhere<A extends Answer>(look: Look, args: readonly (string | number)[]): Promise<readonly A[]> {
+  async everywhere<A extends Reply>(look: Look, args: readonly (string | number)[]): Promise<readonly A[]> {
     const base = this.keys.base(0);
     if (!this.runner.isCluster) {
       const answers = await this.runner.run(this.#scripts.every[look], [this.keys.count(0)], [base, ...args]);

@@ -12,6 +12,7 @@ import {
   type DeliveryOutcome,
   type DeliveryPage,
   type DeliveryQuery,
+  deliveryQueue,
   type HeldDelivery,
   PARTITIONS,
   pageOf,
@@ -23,7 +24,6 @@ import {
   type Scope,
   type StoredPushConfig,
   settleQueue,
-  shownQueue,
   type TaskKey,
 } from 'parley-a2a/storage-engine';
 import type { RedisCalls } from './redis-calls.js';
@@ -198,7 +198,7 @@ export class RedisDeliveries {
     const { found: queues, ...next } = pageOf(found, {
       limit,
       read: ({ entry: [member, text, last] }) =>
-        shownQueue(deliveryKeyOf(member), deliveryHeadOf(text).head, Number(last)),
+        deliveryQueue(deliveryKeyOf(member), deliveryHeadOf(text).head, Number(last)),
       cursorOf: ({ partition, entry }) => `${partition} ${entry[3]}`,
     });
     return { queues, ...next };

@@ -1,10 +1,10 @@
 import {
   arrivalAt,
   type NodeBeat,
+  oldestWaits,
   PARTITIONS,
   type StorageLoad,
   type StorageNode,
-  waits,
 } from 'parley-a2a/storage-engine';
 import type { RedisCalls } from './redis-calls.js';
 import { KEY } from './redis-keys.js';
@@ -117,7 +117,7 @@ export class RedisProcesses {
     return {
       waiting: answers.reduce((sum, [, waiting]) => sum + Number(waiting ?? 0), 0),
       pendingDeliveries: answers.reduce((sum, [, , , pending]) => sum + pending, 0),
-      ...waits(
+      ...oldestWaits(
         {
           arrived: arrivalAt(earliest(answers.map(([, , place]) => place))),
           due: earliest(answers.map(([, , , , due]) => due)),

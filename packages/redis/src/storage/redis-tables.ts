@@ -2,14 +2,14 @@ import {
   type Commit,
   type Committed,
   type FoundTurn,
-  parsedCancel,
-  parsedProgress,
-  type Question,
-  type Rows,
+  parseCancel,
+  parseProgress,
+  type QuestionRows,
   type SharedTables,
   StorageError,
   type StoredTask,
   type TaskKey,
+  type TaskQuestion,
 } from 'parley-a2a/storage-engine';
 import { ChangeTexts, type LogLimits, questionFields } from './change-texts.js';
 import { type KeptKey, sharedKeyOf } from './kept-keys.js';
@@ -54,7 +54,7 @@ export class RedisTables implements SharedTables<RedisHead> {
     this.#limits = parts.limits;
   }
 
-  async load(question: Question): Promise<Rows<RedisHead>> {
+  async load(question: TaskQuestion): Promise<QuestionRows<RedisHead>> {
     const place = this.#calls.keys.ofTask(question.task);
     return rowsOf(
       question,
@@ -91,7 +91,7 @@ export class RedisTables implements SharedTables<RedisHead> {
       ...(content !== null && {
         task: this.#unreadable.required(task, () => storedOf(task, content, Number(now))),
       }),
-      ...(request !== null && { cancel: parsedCancel(request) }),
+      ...(request !== null && { cancel: parseCancel(request) }),
     };
   }
 
@@ -106,7 +106,7 @@ export class RedisTables implements SharedTables<RedisHead> {
   }
 }
 
-function rowsOf({ tail }: Question, answer: RowsAnswer): Rows<RedisHead> {
+function rowsOf({ tail }: TaskQuestion, answer: RowsAnswer): QuestionRows<RedisHead> {
   const [now, isBlocked, known, sameTurn, key, isConfigKnown, records, cancel] = answer;
   const head = headOf(known);
   return {
@@ -117,7 +117,7 @@ function rowsOf({ tail }: Question, answer: RowsAnswer): Rows<RedisHead> {
     key: key === null ? undefined : sharedKeyOf(key),
     configs: { count: head?.configs ?? 0, isKnown: isConfigKnown === 1 },
     isInLog: records !== null && tail?.records.every((record, at) => recordText(record) === records[at]) === true,
-    cancel: cancel === null ? undefined : parsedCancel(cancel),
+    cancel: cancel === null ? undefined : parseCancel(cancel),
   };
 }
 
@@ -127,6 +127,6 @@ function foundTurn([turn, [counts, checkpoint, cancel]]: NonNullable<RowsAnswer[
     turn: Number(turn),
     attempts: Number(attempts),
     handOvers: Number(handOvers),
-    ...parsedProgress({ checkpoint, cancel }),
+    ...parseProgress({ checkpoint, cancel }),
   };
 }

@@ -3,9 +3,9 @@ import {
   type CopiedKey,
   type CopiedPushConfig,
   type CopiedTask,
+  inUseError,
   type RecordTexts,
   SILENCE_MS,
-  stillUsed,
   type TransferCounts,
   type TransferTarget,
 } from 'parley-a2a/storage-engine';
@@ -39,7 +39,7 @@ export class RedisTransfer implements TransferTarget {
     const [now, nodes] = await Promise.all([processes.now(), processes.nodes()]);
     if (nodes.every(({ seenAt }) => seenAt < now - SILENCE_MS)) return transfer;
     await connection.close();
-    throw stillUsed(connection.settings.subject);
+    throw inUseError(connection.settings.subject);
   }
 
   /** Looks at all tasks and keys, because no list has them all. */

@@ -6,12 +6,12 @@ import {
   PageBudget,
   ShapedTask,
   type StoredTask,
-  shownTask,
   stateNumber,
   storedTask,
   type TaskKey,
   type TaskPage,
   type TaskQuery,
+  taskOfPage,
 } from 'parley-a2a/storage-engine';
 import type { RedisCalls } from './redis-calls.js';
 import { type ScopePlace, taskKeyOf } from './redis-keys.js';
@@ -180,7 +180,7 @@ function walkFields(place: ScopePlace, query: TaskQuery, cursor: ListCursor | un
 function listedTask(key: TaskKey, [, , isWhole, content]: ListedTask, query: TaskQuery, now: number): StoredTask {
   if (isWhole === 1) {
     const stored = storedOf(key, content, now);
-    return { ...stored, task: shownTask(stored.task, query) };
+    return { ...stored, task: taskOfPage(stored.task, query) };
   }
   const [numbers, node, context, status, metadata] = content[0];
   const head = headOf([numbers, node, context]);

@@ -3,7 +3,7 @@ import {
   type ClaimRequest,
   type Claims,
   claimOf,
-  parsedTurn,
+  parseTurn,
   type TaskKey,
 } from 'parley-a2a/storage-engine';
 import type { RedisCalls } from './redis-calls.js';
@@ -28,7 +28,7 @@ function readClaim(
   const { head, task } = taskOf(id, content);
   const { seq, epoch, began, holder } = head;
   const counts = { attempt: Number(attempts) + 1, handOvers: Number(handOvers) };
-  const turn = { ...counts, ...parsedTurn({ message, caller, checkpoint, cancel }) };
+  const turn = { ...counts, ...parseTurn({ message, caller, checkpoint, cancel }) };
   return { claim: claimOf({ scope, task, seq }, { turn: holder?.turn ?? 0, epoch, began }, turn), head };
 }
 

@@ -1,10 +1,5 @@
 import type { Message, SendMessageRequest, StreamResponse, Task } from 'parley-a2a';
-import {
-  InvalidAgentResponseError,
-  isStreaming,
-  type OperationName,
-  type OperationTypes,
-} from 'parley-a2a/binding-kit';
+import { InvalidAgentResponseError, isStreaming, type OperationResponse } from 'parley-a2a/binding-kit';
 import type { ClientCallContext } from 'parley-a2a/client';
 import type { CallOutcome, InterceptedCall, Interceptor } from 'parley-a2a/server';
 import type { AnswerVerifier, ExpectedAnswer, SeenTask } from './answer-verifier.js';
@@ -24,7 +19,6 @@ export interface SignedCalls {
   readonly opened?: ((event: StreamResponse) => Promise<StreamResponse>) | undefined;
 }
 
-type Answer = OperationTypes[OperationName]['response'];
 type Call = InterceptedCall<ClientCallContext>;
 
 /** An interceptor that signs messages, and verifies answers before the application sees them. */
@@ -35,9 +29,9 @@ export function signingInterceptor(calls: SignedCalls): Interceptor<ClientCallCo
   };
 }
 
-async function answered(calls: SignedCalls, call: Call, next: (call: Call) => CallOutcome): Promise<Answer> {
+async function answered(calls: SignedCalls, call: Call, next: (call: Call) => CallOutcome): Promise<OperationResponse> {
   const { call: signed, expected } = await outgoing(calls, call);
-  const answer = (await (next(signed) as Promise<Answer>)) as Answer;
+  const answer = (await (next(signed) as Promise<OperationResponse>)) as OperationResponse;
   return trusted(() => verifiedAnswer(calls, answer, expected));
 }
 
@@ -73,7 +67,11 @@ async function outgoing(
   return { call: { ...call, context: own, request: { ...request, message } } as Call, expected };
 }
 
-async function verifiedAnswer(calls: SignedCalls, answer: Answer, expected: ExpectedAnswer): Promise<Answer> {
+async function verifiedAnswer(
+  calls: SignedCalls,
+  answer: OperationResponse,
+  expected: ExpectedAnswer,
+): Promise<OperationResponse> {
   if (answer === undefined) return answer;
   const { answers } = calls;
   const shownTask = async (task: Task) => {
@@ -90,7 +88,7 @@ async function verifiedAnswer(calls: SignedCalls, answer: Answer, expected: Expe
   }
   if ('message' in answer || 'task' in answer) {
     await answers?.event(answer, undefined, expected);
-    return shown(calls, answer) as Promise<Answer>;
+    return shown(calls, answer) as Promise<OperationResponse>;
   }
   if (!('status' in answer)) return answer;
   await answers?.task(answer, expected);

@@ -3,8 +3,8 @@ import { InternalError, InvalidParamsError } from 'parley-a2a/binding-kit';
 import {
   A2AError,
   BY_VERB,
-  mappedHandler,
-  openedLater,
+  mapHandler,
+  openLazily,
   SIGNING_EXTENSION,
   type StoredMessageReader,
   tellReadable,
@@ -44,13 +44,13 @@ const TOLERANCE_MS = 60_000;
 /** The handler, with a check of the signatures of messages before anything is stored. */
 export function verifyingHandler(handler: RequestHandler, rules: IntakeRules): RequestHandler {
   const around = { handler, rules };
-  return mappedHandler(handler, (operation, method) => {
+  return mapHandler(handler, (operation, method) => {
     if (operation === BY_VERB.send) {
       return async (request, context) => method(await taken(request as SendMessageRequest, context, around), context);
     }
     if (operation !== BY_VERB.stream) return method;
     return (request, context) =>
-      openedLater(async () => {
+      openLazily(async () => {
         const verified = await taken(request as SendMessageRequest, context, around);
         return method(verified, context) as AsyncIterable<unknown>;
       });

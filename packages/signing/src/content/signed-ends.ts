@@ -1,13 +1,6 @@
 import type { StreamResponse, Task, TaskState, TaskStatus } from 'parley-a2a';
-import { isStreaming, type OperationName, type OperationTypes } from 'parley-a2a/binding-kit';
-import {
-  BY_VERB,
-  type HandlerMethod,
-  isInterrupted,
-  isTerminal,
-  mappedHandler,
-  SIGNING_EXTENSION,
-} from 'parley-a2a/kit';
+import { isStreaming, type OperationName, type OperationResponse, type OperationTypes } from 'parley-a2a/binding-kit';
+import { BY_VERB, type HandlerMethod, isInterrupted, isTerminal, mapHandler, SIGNING_EXTENSION } from 'parley-a2a/kit';
 import type { RequestHandler, ServerCallContext, StreamItem } from 'parley-a2a/server';
 import { statusText, type TaskIds } from './canonical-content.js';
 import { SignedArtifacts } from './signed-artifacts.js';
@@ -30,7 +23,6 @@ export function hasOwnSignature({ state, message }: TaskStatus): boolean {
 export type EndSigning = Pick<AnswerSigning, 'signer' | 'issuer' | 'clock'>;
 
 type Request = OperationTypes[OperationName]['request'];
-type Answer = OperationTypes[OperationName]['response'];
 
 /** The end of a turn, and what its signature tells. */
 interface UnsignedEnd extends TaskIds {
@@ -48,9 +40,9 @@ interface UnsignedEnd extends TaskIds {
 export function endSigningHandler(handler: RequestHandler, signing: EndSigning): RequestHandler {
   const ends = new EndSigner(signing);
   const answers = new SignedAnswers(ends, handler);
-  return mappedHandler(handler, (operation, method) => {
+  return mapHandler(handler, (operation, method) => {
     if (isStreaming(operation)) return (request, context) => answers.stream(method, request, context);
-    return async (request, context) => answers.answer((await method(request, context)) as Answer, request);
+    return async (request, context) => answers.answer((await method(request, context)) as OperationResponse, request);
   });
 }
 
@@ -114,7 +106,7 @@ class SignedAnswers {
     this.#handler = handler;
   }
 
-  async answer(answer: Answer, request: Request): Promise<Answer> {
+  async answer(answer: OperationResponse, request: Request): Promise<OperationResponse> {
     const ends = this.#ends;
     if (answer === undefined) return answer;
     if ('tasks' in answer) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
-import { get, post, RawConnection } from '../../../../../test/support/raw-connection.js';
+import { get, post, RawConnection } from '../../../test/raw-connection.js';
 import { errorAnswer, jsonAnswer } from '../../app/json-answer.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import { A2AError } from '../../errors/a2a-error.js';

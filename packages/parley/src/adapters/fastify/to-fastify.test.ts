@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import { get, RawConnection } from '../../../../../test/support/raw-connection.js';
+import { get, RawConnection } from '../../../test/raw-connection.js';
 import { errorAnswer, jsonAnswer } from '../../app/json-answer.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { A2AError } from '../../errors/a2a-error.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';

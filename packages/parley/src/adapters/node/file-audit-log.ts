@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import process from 'node:process';
 import type { Clock } from '../../runtime/clock.js';
 import type { AuditLog, AuditRecord } from '../../telemetry/audit-log.js';
-import { shownText } from '../../telemetry/shown-text.js';
+import { printableText } from '../../telemetry/printable-text.js';
 
 /** The options of an audit file. */
 export interface FileAuditLogOptions {
@@ -66,7 +66,7 @@ export class FileAuditLog implements AuditLog {
   }
 
   write(record: AuditRecord): Promise<void> {
-    const line = `${shownText(JSON.stringify(record))}\n`;
+    const line = `${printableText(JSON.stringify(record))}\n`;
     const bytes = Buffer.byteLength(line);
     const { waitingBytes = WAITING_BYTES, path } = this.#options;
     if (this.#isClosed) return Promise.reject(new Error(`The audit log ${path} is closed`));

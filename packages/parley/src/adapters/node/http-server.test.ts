@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { get, post, RawConnection } from '../../../../../test/support/raw-connection.js';
+import { get, post, RawConnection } from '../../../test/raw-connection.js';
 import { errorAnswer, jsonAnswer } from '../../app/json-answer.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { A2AError } from '../../errors/a2a-error.js';

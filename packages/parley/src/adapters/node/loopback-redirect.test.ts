@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { attackRequestLines } from '../../../../../test/support/attack-request-lines.js';
+import { attackRequestLines } from '../../../test/attack-request-lines.js';
 import { type LoopbackRedirect, loopbackRedirect } from './loopback-redirect.js';
 
 let redirect: LoopbackRedirect | undefined;

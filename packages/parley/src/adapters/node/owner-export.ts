@@ -115,10 +115,15 @@ async function replace(to: string, draft: string): Promise<void> {
   await rm(old, { recursive: true, force: true });
 }
 
+/** Windows refuses to sync a folder, and some file systems do. */
+const CANNOT_SYNC: ReadonlySet<unknown> = new Set(['EPERM', 'EISDIR', 'EINVAL']);
+
 async function synced(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
     await handle.sync();
+  } catch (error) {
+    if (!CANNOT_SYNC.has((error as NodeJS.ErrnoException).code)) throw error;
   } finally {
     await handle.close();
   }

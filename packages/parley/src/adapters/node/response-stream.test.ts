@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
-import { get, RawConnection } from '../../../../../test/support/raw-connection.js';
+import { ManualClock } from '../../../test/manual-clock.js';
+import { get, RawConnection } from '../../../test/raw-connection.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { eventFrame, SseStream } from '../../bindings/http/sse-stream.js';
 import type { StreamItem } from '../../task/stream-item.js';

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type LinkedCache,
-  TIMESTAMP,
-  baseServerWorld as world,
-} from '../../../../../test/support/base-server-world.js';
+import { type LinkedCache, TIMESTAMP, baseServerWorld as world } from '../../../test/base-server-world.js';
 import { BearerTokens } from '../../exports/auth.js';
 
 describe('the cache of a base server', () => {

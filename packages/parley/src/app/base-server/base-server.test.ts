@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BASE, MIB, TIMESTAMP, baseServerWorld as world } from '../../../../../test/support/base-server-world.js';
-import { framesOf, textOf } from '../../../../../test/support/exchange-request.js';
+import { BASE, MIB, TIMESTAMP, baseServerWorld as world } from '../../../test/base-server-world.js';
+import { framesOf, textOf } from '../../../test/exchange-request.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import { BearerTokens } from '../../exports/auth.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';

@@ -1,7 +1,7 @@
 import type { FileScope } from '../../files/file-store.js';
 import type { Message } from '../../model/message.js';
 import type { CallOutcome, InterceptedCall } from '../../operations/interceptor.js';
-import { isStreaming, type OperationName, type OperationTypes } from '../../operations/operations.js';
+import { isStreaming, type OperationName, type OperationResponse } from '../../operations/operations.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
@@ -21,7 +21,6 @@ export interface FilePartsOptions extends MessageFilesOptions {
 }
 
 type Outcome = CallOutcome<OperationName, StreamItem>;
-type Answer = OperationTypes[OperationName]['response'];
 
 /**
  * Stores the large raw parts of messages, and hands out files: as urls to clients that have activated the extension,
@@ -50,9 +49,9 @@ export function filePartsInterceptor(options: FilePartsOptions): ServerIntercept
     }
     const answering = async () => {
       const { call: stored, end } = await taken();
-      let answer: Answer;
+      let answer: OperationResponse;
       try {
-        answer = (await next(stored)) as Answer;
+        answer = (await next(stored)) as OperationResponse;
       } catch (error) {
         await end(error);
         throw error;
@@ -69,7 +68,7 @@ function handing(options: FilePartsOptions, scope: FileScope): MapPart {
   return bytesOfFiles({ ...options, store: options.keeper.store, scope, mostBytes: options.handedBytes });
 }
 
-async function handedAnswer(answer: Answer, map: MapPart): Promise<Answer> {
+async function handedAnswer(answer: OperationResponse, map: MapPart): Promise<OperationResponse> {
   if (answer === undefined) return undefined;
   if ('tasks' in answer) {
     const tasks = await mappedList(answer.tasks, (task) => mappedTask(task, map));

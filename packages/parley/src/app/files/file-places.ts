@@ -1,4 +1,4 @@
-import { givenTwice } from '../../errors/standard-errors.js';
+import { repeatedFieldError } from '../../errors/standard-errors.js';
 import { isFileId } from '../../files/file-store.js';
 import type { AgentMount } from '../agent-mount.js';
 
@@ -40,6 +40,6 @@ export function namedFile(url: string, mounts: readonly AgentMount[], base: stri
  */
 export function tenantIn(query: string): string {
   const [tenant = '', ...others] = URL.parse(`http://files/?${query}`)?.searchParams.getAll('tenant') ?? [];
-  if (others.length > 0) throw givenTwice('tenant');
+  if (others.length > 0) throw repeatedFieldError('tenant');
   return tenant;
 }

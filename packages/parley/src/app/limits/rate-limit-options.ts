@@ -1,4 +1,4 @@
-import { anyOf, closed, type OptionSchemas, withMethod } from '../../options/option-schemas.js';
+import { closed, eitherOf, type OptionSchemas, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { refuseArgument } from '../../options/refuse-argument.js';
 import type { Rate, RateLimiter } from './rate-limiter.js';
@@ -27,7 +27,7 @@ const requests = Type.Integer({ minimum: 1 });
 const windowMs = Type.Number({ minimum: 1, maximum: 86_400_000 });
 
 /** The schema of a rate, or `false` for none. */
-export const optionalRateSchema = anyOf(
+export const optionalRateSchema = eitherOf(
   [Type.Literal(false), closed({ requests, windowMs })],
   'must be { requests, windowMs } or false',
 );

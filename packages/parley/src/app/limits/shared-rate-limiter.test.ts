@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CapturingLogger, tick } from '../../../../../test/support/engine.js';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
-import { MemoryRateCounters } from '../../../../../test/support/memory-rate-counters.js';
+import { CapturingLogger, tick } from '../../../test/engine.js';
+import { ManualClock } from '../../../test/manual-clock.js';
+import { MemoryRateCounters } from '../../../test/memory-rate-counters.js';
 import type { RateCounters } from '../../store/rate-counters.js';
 import type { RateDecision } from './rate-limiter.js';
 import { SharedRateLimiter } from './shared-rate-limiter.js';

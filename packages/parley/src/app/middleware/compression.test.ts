@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { MemoryRequest, textOf } from '../../../../../test/support/exchange-request.js';
+import { MemoryRequest, textOf } from '../../../test/exchange-request.js';
 import { webCompressor } from '../../adapters/fetch/web-compressor.js';
 import { nodeCompressor } from '../../adapters/node/node-compressor.js';
 import { beginRecord } from '../../bindings/http/call-record.js';

@@ -2,7 +2,7 @@ import { type ContentEncoding, EncodingChoice } from '../../bindings/http/accept
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { EVENT_STREAM_TYPE, essence } from '../../bindings/http/media-type.js';
 import { answersCard } from '../../operations/operations.js';
-import { anyOf, closed, count, flag } from '../../options/option-schemas.js';
+import { closed, count, eitherOf, flag } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { varying } from './answer-headers.js';
 
@@ -17,7 +17,7 @@ export interface CompressionOptions {
 }
 
 /** The schema of `compression` of a server. */
-export const compressionSchema = anyOf(
+export const compressionSchema = eitherOf(
   [
     flag,
     closed({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryRequest } from '../../../../../test/support/exchange-request.js';
+import { MemoryRequest } from '../../../test/exchange-request.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import { isOption } from '../../options/check-options.js';
 import { type CorsOptions, type CorsOrigins, corsSchema, withCors } from './cors.js';

@@ -1,5 +1,5 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
-import { anyOf, closed, count, flag, func, matching } from '../../options/option-schemas.js';
+import { closed, count, eitherOf, flag, func, pattern } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { type AnswerHeaders, varying, withHeaders } from './answer-headers.js';
 
@@ -26,19 +26,19 @@ const EXPOSED =
   'A2A-Version, A2A-Extensions, X-A2A-Extensions, Content-Disposition, Content-Range, ETag, Location, RateLimit, RateLimit-Policy, Repr-Digest, Retry-After, Upload-Offset, WWW-Authenticate, X-A2A-Protocol, X-Request-ID, X-Response-Time';
 const MAX_AGE_SECONDS = 7200;
 
-const headerNames = Type.Array(matching(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header'));
+const headerNames = Type.Array(pattern(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header'));
 const originText = Type.Refine(
   Type.String(),
   isOrigin,
   () => 'must be an origin such as "https://example.com", without a path',
 );
-const origins = anyOf(
+const origins = eitherOf(
   [Type.Literal('*'), Type.Array(originText), func],
   'must be "*", a list of origins such as ["https://example.com"], or a function',
 );
 
 /** The schema of `cors` of a server. */
-export const corsSchema = anyOf(
+export const corsSchema = eitherOf(
   [
     origins,
     Type.Refine(

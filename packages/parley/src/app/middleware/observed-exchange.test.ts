@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryRequest } from '../../../../../test/support/exchange-request.js';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { MemoryRequest } from '../../../test/exchange-request.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import { beginRecord } from '../../bindings/http/call-record.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { LogFields } from '../../telemetry/logger.js';

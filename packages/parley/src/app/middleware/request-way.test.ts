@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CountingIds } from '../../../../../test/support/counting-ids.js';
-import { MemoryRequest } from '../../../../../test/support/exchange-request.js';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { CountingIds } from '../../../test/counting-ids.js';
+import { MemoryRequest } from '../../../test/exchange-request.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import { type RequestWayOptions, requestWay, throughWay } from './request-way.js';
 

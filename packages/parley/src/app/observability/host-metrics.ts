@@ -1,6 +1,6 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
-import { anyOf, closed, flag, withMethod } from '../../options/option-schemas.js';
+import { closed, eitherOf, flag, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TaskStorage } from '../../store/task-storage.js';
@@ -24,7 +24,7 @@ export interface MetricsOptions {
 }
 
 /** The schema of `metrics` of a server. */
-export const metricsSchema = anyOf(
+export const metricsSchema = eitherOf(
   [
     flag,
     closed({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { jsonOf, MemoryRequest } from '../../../../../test/support/exchange-request.js';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { jsonOf, MemoryRequest } from '../../../test/exchange-request.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import { StorageError } from '../../errors/storage-error.js';
 import { MemoryStorage } from '../../store/memory/memory-storage.js';
 import type { TaskStorage } from '../../store/task-storage.js';

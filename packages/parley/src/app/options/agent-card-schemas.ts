@@ -3,9 +3,9 @@ import {
   closed,
   flag,
   mapOf,
-  matching,
   nonEmpty,
   type OptionSchemas,
+  pattern,
   text,
   texts,
   webUrl,
@@ -13,7 +13,7 @@ import {
 import * as Type from '../../options/option-types.js';
 
 const url = webUrl('must be an http or https URL');
-const mediaType = matching(/^[^\s/;]+\/[^\s/;]+(;.*)?$/, 'must be a media type such as text/plain');
+const mediaType = pattern(/^[^\s/;]+\/[^\s/;]+(;.*)?$/, 'must be a media type such as text/plain');
 const modes = Type.Array(mediaType, { minItems: 1 });
 const freeObject = Type.Object({});
 
@@ -63,7 +63,7 @@ export const agentCardSchemas: OptionSchemas<AgentCardOptions> = {
   extensions: Type.Optional(
     Type.Array(
       closed({
-        uri: matching(/^[^\s,]+$/, 'must be a URI without commas'),
+        uri: pattern(/^[^\s,]+$/, 'must be a URI without commas'),
         description: Type.Optional(text),
         required: Type.Optional(flag),
         params: Type.Optional(freeObject),

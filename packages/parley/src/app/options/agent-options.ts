@@ -11,9 +11,9 @@ import {
   custom,
   flag,
   func,
-  matching,
   nonEmpty,
   type OptionSchemas,
+  pattern,
   positive,
   withMethod,
 } from '../../options/option-schemas.js';
@@ -138,7 +138,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   limits: Type.Optional(closed(limits)),
   ratePerPrincipal: Type.Optional(optionalRateSchema),
   versions: Type.Optional(versionsSchema),
-  versionWhenAbsent: Type.Optional(matching(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')),
+  versionWhenAbsent: Type.Optional(pattern(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')),
   strictVersions: Type.Optional(flag),
 };
 

@@ -1,7 +1,7 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { ProtocolVersionName } from '../../codec/protocol-versions.js';
 import { checkOptions, isOption } from '../../options/check-options.js';
-import { closed, matching, text } from '../../options/option-schemas.js';
+import { closed, pattern, text } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { shadowedMount } from '../mount-paths.js';
 import { type AgentOptions, agentProblem, agentSchemas, versionsSchema } from './agent-options.js';
@@ -40,7 +40,7 @@ export function agentAt(agents: AgentsByPath, path: string): AgentPlace {
 }
 
 /** The schema of a path under which an agent is served. */
-export const pathSchema = matching(
+export const pathSchema = pattern(
   /^\/$|^(?:\/[A-Za-z0-9._~-]+)+$/,
   'must be "/" or a path such as "/agents/echo", without a slash at the end',
 );

@@ -1,9 +1,9 @@
 import type { DestinationOptions } from '../../net/destinations.js';
-import { anyOf, closed, custom, flag, func, nonEmpty, texts } from '../../options/option-schemas.js';
+import { closed, custom, eitherOf, flag, func, nonEmpty, texts } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { OperatorHeaders } from '../../push/operator-headers.js';
 import { areHeaders } from '../../push/push-rules.js';
-import type { SignatureOptions } from '../../push/signing-keys.js';
+import type { PushSigningOptions } from '../../push/signing-keys.js';
 
 /** Delivery of push notifications. Times are in ms. */
 export interface PushOptions extends DestinationOptions {
@@ -27,7 +27,7 @@ export interface PushOptions extends DestinationOptions {
    */
   readonly headers?: OperatorHeaders;
   /** Signs every notification. The public keys are at `/.well-known/jwks.json`. Default: no signatures. */
-  readonly signature?: SignatureOptions;
+  readonly signature?: PushSigningOptions;
   /** Sends the requests instead of the guarded `fetch` of the library. It has to check addresses by itself. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
@@ -47,7 +47,7 @@ const signingKey = custom(isSigningKey, 'must be a private key in the form of RF
 const number = Type.Optional(Type.Integer({ minimum: 1 }));
 
 /** The schema of the option `push`. */
-export const pushSchema = anyOf(
+export const pushSchema = eitherOf(
   [
     flag,
     closed({

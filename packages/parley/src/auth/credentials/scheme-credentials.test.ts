@@ -4,7 +4,7 @@ import type { AgentCard } from '../../model/agent-card.js';
 import { apiKey } from './api-key.js';
 import { basic } from './basic.js';
 import { bearerToken } from './bearer-token.js';
-import { combinedCredentials, type SchemeCredentials } from './scheme-credentials.js';
+import { combineCredentials, type SchemeCredentials } from './scheme-credentials.js';
 
 const SCHEMES = {
   headerKey: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } },
@@ -61,7 +61,7 @@ describe('credentials go where the card says', () => {
 });
 
 describe('what is sent is chosen from the requirements of the card', () => {
-  const both = combinedCredentials(bearerToken('t1'), apiKey('k1'));
+  const both = combineCredentials(bearerToken('t1'), apiKey('k1'));
 
   it('takes the first alternative that can be satisfied', async () => {
     expect(await both.credentials(target([['password'], ['digest'], ['queryKey'], ['token']]))).toEqual({
@@ -85,7 +85,7 @@ describe('what is sent is chosen from the requirements of the card', () => {
   });
 
   it('puts two cookies into one header', async () => {
-    const keys = combinedCredentials(apiKey('a', { scheme: 'cookieKey' }), apiKey('b', { scheme: 'otherCookie' }));
+    const keys = combineCredentials(apiKey('a', { scheme: 'cookieKey' }), apiKey('b', { scheme: 'otherCookie' }));
     expect((await keys.credentials(target([['otherCookie', 'cookieKey']]))).headers).toEqual({
       cookie: 'other=b; session=a',
       origin: 'https://agent.example',
@@ -93,7 +93,7 @@ describe('what is sent is chosen from the requirements of the card', () => {
   });
 
   it('keeps what is for one scheme from the others', async () => {
-    const named = combinedCredentials(apiKey('a', { scheme: 'queryKey' }), apiKey('b'));
+    const named = combineCredentials(apiKey('a', { scheme: 'queryKey' }), apiKey('b'));
     expect(await named.credentials(target([['headerKey']]))).toEqual({ headers: { 'x-key': 'b' }, query: {} });
     expect(await named.credentials(target([['queryKey']]))).toEqual({ headers: {}, query: { key: 'a' } });
   });
@@ -131,7 +131,7 @@ describe('what is sent is chosen from the requirements of the card', () => {
   });
 
   it('refuses two schemes at once that want the same header', async () => {
-    const two = combinedCredentials(bearerToken('t1'), basic({ username: 'a', password: 'b' }));
+    const two = combineCredentials(bearerToken('t1'), basic({ username: 'a', password: 'b' }));
     await expect(two.credentials(target([['token', 'password']]))).rejects.toThrow('the header authorization');
   });
 });

@@ -84,9 +84,9 @@ export class SchemeCredentials implements CredentialProvider {
 }
 
 /** Combines all credentials of a caller, for agents that ask for one or several of them. */
-export function combinedCredentials(...all: readonly SchemeCredentials[]): SchemeCredentials {
+export function combineCredentials(...all: readonly SchemeCredentials[]): SchemeCredentials {
   for (const one of all)
-    if (!Array.isArray(one?.kinds)) refuseArgument('combinedCredentials', 'credentials, such as apiKey(key)', one);
+    if (!Array.isArray(one?.kinds)) refuseArgument('combineCredentials', 'credentials, such as apiKey(key)', one);
   return new SchemeCredentials(all.flatMap(({ kinds }) => kinds));
 }
 

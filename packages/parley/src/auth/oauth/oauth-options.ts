@@ -1,6 +1,6 @@
 import {
-  anyOf,
   closed,
+  eitherOf,
   flag,
   func,
   nonEmpty,
@@ -120,7 +120,7 @@ export const oauthClientSchemas: OptionSchemas<OAuthClientOptions> = {
   clientSecret: Type.Optional(text),
   authentication: Type.Optional(clientAuthenticationSchema),
   scopes: Type.Optional(texts),
-  stepUp: Type.Optional(anyOf([texts, func], 'must be a list of scopes, or a function')),
+  stepUp: Type.Optional(eitherOf([texts, func], 'must be a list of scopes, or a function')),
   resource: Type.Optional(text),
   scheme: Type.Optional(nonEmpty),
   store: Type.Optional(withMethod('load')),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
+import { ManualClock, settled } from '../../../test/manual-clock.js';
 import { TokenKeeper } from './token-keeper.js';
 import type { TokenStore, Tokens } from './tokens.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Credentials } from '../authenticator.js';
 import { ApiKeys as ApiKeysScheme, type ApiKeysSetup } from './api-keys.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import type { Authentication, Credentials } from '../authenticator.js';
 import { type BasicUser, BasicUsers, type BasicUsersSetup, newPasswordHash } from './basic-users.js';
 

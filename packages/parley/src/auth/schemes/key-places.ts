@@ -1,6 +1,6 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
-import { anyOf } from '../../options/option-schemas.js';
+import { eitherOf } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { ANONYMOUS, type Authentication, type Credentials } from '../authenticator.js';
 import { type ApiKeyPlace, apiKeyPlaceSchema } from '../credentials/api-key-place.js';
@@ -11,7 +11,7 @@ import { isKeyText } from './api-key.js';
 export type KeyPlace = ApiKeyPlace | 'bearer';
 
 /** The schema of the place of a key. */
-export const keyPlaceSchema = anyOf(
+export const keyPlaceSchema = eitherOf(
   [Type.Literal('bearer'), apiKeyPlaceSchema],
   'must be "bearer", or an object with location and name',
 );

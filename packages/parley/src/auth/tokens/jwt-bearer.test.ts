@@ -9,7 +9,7 @@ import {
   UnsecuredJWT,
 } from 'jose';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import type { Authentication } from '../authenticator.js';
 import { JwtBearer, type JwtBearerOptions } from './jwt-bearer.js';
 

@@ -1,6 +1,6 @@
 import type { OAuthFlows, SecurityScheme } from '../../model/security-scheme.js';
 import { checkOptions } from '../../options/check-options.js';
-import { anyOf, closed, flag, mapOf, type OptionSchemas, text, texts } from '../../options/option-schemas.js';
+import { closed, eitherOf, flag, mapOf, type OptionSchemas, text, texts } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { clientAuthenticationSchema } from '../oauth/oauth-options.js';
 import { type IntrospectionOptions, introspectionCheck } from './introspection.js';
@@ -83,7 +83,7 @@ const jwtSchema = closed({ ...described, ...jwtSchemas, jwksUrl: optionalUrl });
 const introspectionSchema = closed({
   ...described,
   introspection: closed(introspection),
-  audience: Type.Optional(anyOf([text, texts], 'must be a text or a list of texts')),
+  audience: Type.Optional(eitherOf([text, texts], 'must be a text or a list of texts')),
 });
 
 /** The claims that every JWT access token has (RFC 9068 §2.2), beside those that are always checked. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import { VerifiedTokens, type VerifiedTokensLimits } from './verified-tokens.js';
 
 function cache(limits: VerifiedTokensLimits = {}) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BoundAgent, HELLO } from '../../../../../test/matrix/bound-agent.js';
-import { EVENTS, streamOf } from '../../../../../test/matrix/recording-handler.js';
+import { BoundAgent, HELLO } from '../../../test/bound-agent.js';
+import { EVENTS, streamOf } from '../../../test/recording-handler.js';
 import { v1_0 } from '../../codec/v1_0/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { UnauthenticatedError } from '../../errors/standard-errors.js';

@@ -122,7 +122,7 @@ async function answer({ endpoint, offer, routing, request }: HttpJsonCallOptions
 function formOf(request: ExchangeRequest, { codec, route: { operation } }: RouteMatch): AnswerForm {
   return {
     headers: { 'content-type': answerType(request, codec.version), ...(answersCard(operation) && OWN_CARD) },
-    envelope: bare,
+    wrap: bare,
     errorFrame: (error) => errorFrame(error, codec),
   };
 }

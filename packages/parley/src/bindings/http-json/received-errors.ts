@@ -1,7 +1,7 @@
 import type { A2AError, ErrorCode } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
 import { codeOfNumber, isErrorCode } from '../http/error-numbers.js';
-import { answeredError, COMMON_STATUSES, isText, saidDetails } from '../http/received-answer.js';
+import { answeredError, COMMON_STATUSES, isText, readDetails } from '../http/received-answer.js';
 
 /** The errors of statuses that come without a reason, in this version of the protocol or an earlier one. */
 const BY_STATUS = new Map<number, ErrorCode>([
@@ -35,7 +35,7 @@ const BY_NAME = new Map<unknown, ErrorCode>([
 export function errorOf(response: Response, body: Readonly<Record<string, unknown>>, namesTask = true): A2AError {
   const error = isObject(body.error) ? body.error : body;
   const { status, type } = error;
-  const { code: reason, details } = saidDetails(error.details ?? error.data);
+  const { code: reason, details } = readDetails(error.details ?? error.data);
   const code =
     reason ??
     codeOfNumber(error.code) ??

@@ -1,5 +1,5 @@
 import { A2AError } from '../../errors/a2a-error.js';
-import { givenTwice, InvalidParamsError } from '../../errors/standard-errors.js';
+import { InvalidParamsError, repeatedFieldError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 
 /** The members of a request before the codec decodes it. */
@@ -16,7 +16,7 @@ export function queryMembers(query: string): RequestMembers {
   for (const [name, value] of new URLSearchParams(query)) {
     if (name === '__proto__' || name.toLowerCase() === 'a2a-version') continue;
     const spelled = name.replace(/_[a-z]/g, (letter) => letter.slice(1).toUpperCase());
-    if (given.has(spelled)) throw givenTwice(name);
+    if (given.has(spelled)) throw repeatedFieldError(name);
     given.add(spelled);
     members[name] = value;
   }

@@ -58,7 +58,7 @@ export interface AnswerForm {
   /** The headers of a unary answer. */
   readonly headers: Readonly<Record<string, string>>;
   /** Puts the JSON of a response, or of one event, into the envelope of the binding. */
-  envelope(json: string): string;
+  wrap(json: string): string;
   /** The frame of an error that ends a stream after its start (Spec §3.5.2). */
   errorFrame(error: A2AError): string;
 }
@@ -107,7 +107,7 @@ export async function answerCall(call: PreparedCall<WireCodec>, form: AnswerForm
   if (isStreaming(operation)) {
     const { failure, ...opened } = openItems(call);
     const frames = {
-      event: (item: StreamItem) => eventFrame(form.envelope(codec.encodeEvent(item)), item.seq),
+      event: (item: StreamItem) => eventFrame(form.wrap(codec.encodeEvent(item)), item.seq),
       failure: (thrown: unknown) => form.errorFrame(failure(thrown)),
     };
     const { afterPromises } = request;
@@ -123,7 +123,7 @@ export async function answerCall(call: PreparedCall<WireCodec>, form: AnswerForm
     const response = await (watched?.outcome ?? work);
     recordAnswer(record, response);
     release?.();
-    const body = form.envelope(codec.encode(operation, response));
+    const body = form.wrap(codec.encode(operation, response));
     return { status: 200, headers: withExtensions(form.headers, context), body, call: record };
   } finally {
     watched?.stop();

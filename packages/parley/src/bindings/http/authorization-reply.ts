@@ -1,5 +1,5 @@
 import { hasRepeatedMember } from '../../auth/tokens/repeated-members.js';
-import { givenTwice, InvalidParamsError } from '../../errors/standard-errors.js';
+import { InvalidParamsError, repeatedFieldError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 import type { AuthorizationReply } from '../../server/authorization.js';
 import { DEFAULT_REQUEST_LIMITS } from './binding-context.js';
@@ -58,7 +58,7 @@ function unique(entries: readonly (readonly [string, string])[]): Readonly<Recor
   if (entries.length > MOST_PARAMETERS) throw wrong('body', `must not have more than ${MOST_PARAMETERS} parameters`);
   const found = new Map<string, string>();
   for (const [name, value] of entries) {
-    if (found.has(name)) throw givenTwice(name);
+    if (found.has(name)) throw repeatedFieldError(name);
     found.set(name, value);
   }
   for (const name of DECIDING) if (found.get(name) === '') throw wrong(name, 'must not be empty');

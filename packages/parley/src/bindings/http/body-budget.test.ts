@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import { BodyBudget } from './body-budget.js';
 import type { ExchangeRequest } from './exchange.js';
 

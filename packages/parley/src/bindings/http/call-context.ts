@@ -1,5 +1,5 @@
 import type { User } from '../../auth/user.js';
-import { givenTwice } from '../../errors/standard-errors.js';
+import { repeatedFieldError } from '../../errors/standard-errors.js';
 import { activeExtensions, parseExtensions, requireExtensions } from '../../operations/extensions.js';
 import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import type { RequestAddress } from '../../operations/request-address.js';
@@ -16,7 +16,7 @@ const VERSION = 'A2A-Version';
  * @throws InvalidParamsError if it names more than one.
  */
 export function askedVersion(request: ExchangeRequest): string | undefined {
-  const header = givenOnce(VERSION, request.header('a2a-version'));
+  const header = singleValue(VERSION, request.header('a2a-version'));
   const { query } = request;
   // Other parameters belong to a binding. A part of the name may be percent-encoded.
   if (query === '' || !/version|%/i.test(query)) return header;
@@ -25,7 +25,7 @@ export function askedVersion(request: ExchangeRequest): string | undefined {
   );
   const value = parameter?.[1];
   const isOther = header !== undefined && header !== '' && value !== undefined && value !== header;
-  if (others.length > 0 || isOther) throw givenTwice(VERSION);
+  if (others.length > 0 || isOther) throw repeatedFieldError(VERSION);
   return header === undefined || header === '' ? value : header;
 }
 
@@ -33,8 +33,8 @@ export function askedVersion(request: ExchangeRequest): string | undefined {
  * A service parameter that is no list. Hosts join its lines by a comma.
  * @throws InvalidParamsError if it came in several lines.
  */
-export function givenOnce(name: string, value: string | undefined): string | undefined {
-  if (value?.includes(',')) throw givenTwice(name);
+export function singleValue(name: string, value: string | undefined): string | undefined {
+  if (value?.includes(',')) throw repeatedFieldError(name);
   return value;
 }
 
@@ -86,7 +86,7 @@ export class HttpCallContext implements ServerCallContext {
     if (address.contextId !== undefined) this.contextId = address.contextId;
     const traceparent = request.header('traceparent');
     if (traceparent !== undefined) this.traceparent = traceparent;
-    const lastEventId = givenOnce('Last-Event-ID', request.header('last-event-id'));
+    const lastEventId = singleValue('Last-Event-ID', request.header('last-event-id'));
     if (lastEventId !== undefined && OPERATIONS[operation].streaming) this.lastEventId = lastEventId;
     if (takenIn !== undefined) this.takenIn = takenIn;
   }

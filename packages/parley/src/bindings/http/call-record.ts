@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors/a2a-error.js';
-import type { OperationName, OperationTypes } from '../../operations/operations.js';
+import type { OperationName, OperationResponse } from '../../operations/operations.js';
 import type { StreamItem } from '../../task/stream-item.js';
 
 /**
@@ -34,10 +34,7 @@ export function beginRecord(binding: string): CallRecord {
 }
 
 /** Records the task and the context of the answer, unless the request named them. */
-export function recordAnswer(
-  record: CallRecord,
-  response: OperationTypes[OperationName]['response'] | StreamItem['event'],
-): void {
+export function recordAnswer(record: CallRecord, response: OperationResponse | StreamItem['event']): void {
   if (response === undefined || !('task' in response) || response.task === undefined) return;
   record.taskId ??= response.task.id;
   record.contextId ??= response.task.contextId;

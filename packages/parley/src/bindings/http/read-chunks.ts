@@ -57,7 +57,7 @@ export class CollectedBytes {
 
   /** All bytes. A single chunk is returned as it is. */
   whole(): Uint8Array {
-    return joined(this.#chunks, this.#size);
+    return joinChunks(this.#chunks, this.#size);
   }
 }
 
@@ -68,7 +68,7 @@ export function payloadTooLarge(limit: number): A2AError {
 }
 
 /** Joins chunks of `size` bytes together. A single chunk is returned as it is. */
-export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+export function joinChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const [only] = chunks;
   if (only !== undefined && chunks.length === 1) return only;
   const whole = new Uint8Array(size);

@@ -14,7 +14,7 @@ export interface SaidDetails {
 }
 
 /** Reads a list of details: ErrorInfo, BadRequest, RetryInfo. Others are ignored. */
-export function saidDetails(list: unknown): SaidDetails {
+export function readDetails(list: unknown): SaidDetails {
   let code: ErrorCode | undefined;
   let details: ErrorDetails = {};
   for (const item of Array.isArray(list) ? (list as unknown[]) : []) {
@@ -43,7 +43,7 @@ export function answeredError(response: Response, { code, said, details }: Answe
   const retryAfterMs = details.retryAfterMs ?? retryAfter(response.headers);
   return receivedError({
     code,
-    message: saidText(said) ?? `The agent answered ${statusOf(response)}${shownText(said)}`,
+    message: saidText(said) ?? `The agent answered ${statusOf(response)}${excerpt(said)}`,
     details: retryAfterMs === undefined ? details : { ...details, retryAfterMs },
     challenges: receivedChallenges(response.headers),
   });
@@ -67,7 +67,7 @@ export function isText(value: unknown): value is string {
 /** The error of an answer that is none of the protocol. It may come from a gateway, a proxy or a web framework. */
 export function strangeAnswer(response: Response, text: string): A2AError {
   const type = essence(response.headers.get('content-type') ?? undefined) || 'no media type';
-  const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${shownText(text)}`;
+  const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${excerpt(text)}`;
   const message = `The server answered ${statusOf(response)} with ${what}`;
   return answeredError(response, { code: codeOfStatus(response.status), said: message, details: {} });
 }
@@ -121,7 +121,7 @@ function statusOf({ status, statusText }: Response): string {
 }
 
 /** The title of a page, or the beginning of any other text or value. */
-function shownText(said: unknown): string {
+function excerpt(said: unknown): string {
   const text = typeof said === 'string' ? said : (JSON.stringify(said) ?? '');
   const isPage = /^\s*</.test(text);
   const shown = pieceOf(isPage ? (/<title>([^<]{1,200})/i.exec(text)?.[1] ?? '') : text);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
+import { ManualClock, settled } from '../../../test/manual-clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { eventFrame, SseStream } from './sse-stream.js';
 

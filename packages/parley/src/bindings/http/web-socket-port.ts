@@ -29,7 +29,7 @@ const REASON_BYTES = 123;
  * Waits until a socket is open. An aborted signal closes it.
  * @throws ConnectionError or the reason of the signal.
  */
-export function openedWebSocket(socket: WebSocketLike, signal: AbortSignal): Promise<WebSocketPort> {
+export function openWebSocket(socket: WebSocketLike, signal: AbortSignal): Promise<WebSocketPort> {
   return new Promise((resolve, reject) => {
     const failed = (reason: unknown): void => {
       signal.removeEventListener('abort', aborted);

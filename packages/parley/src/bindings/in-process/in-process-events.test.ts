@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
+import { ManualClock, settled } from '../../../test/manual-clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { InProcessEvents, InProcessStreams } from './in-process-events.js';
 

@@ -122,7 +122,7 @@ class JsonRpcCall implements AnswerForm {
     };
   }
 
-  envelope(json: string): string {
+  wrap(json: string): string {
     return `{"jsonrpc":"2.0","id":${this.#id},"result":${json}}`;
   }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import { MemoryCache } from './memory-cache.js';
 
 it('drops the text that was not asked for the longest when there are too many', async () => {

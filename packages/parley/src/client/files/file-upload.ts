@@ -6,7 +6,7 @@ import { type FileAgent, type FileProgress, type FileRuntime, fileEndpoint, file
 import { refusalOf, sha256Of, type UploadedFile, uploadedFile } from './file-answers.js';
 import { reasonOf } from './file-requests.js';
 import { RESUMED_BYTES, resumedUpload } from './resumed-upload.js';
-import { canSendStreams, passed } from './sent-stream.js';
+import { canSendStreams, observeStream } from './sent-stream.js';
 import { TransferWatch } from './transfer-watch.js';
 
 /** The content of an upload. A stream is read once; a `Blob` may stand for a file on disk. */
@@ -165,7 +165,7 @@ async function sentContent(source: UploadSource, { options, size, watch }: Conte
   const blob = source instanceof ReadableStream ? undefined : source instanceof Blob ? source : new Blob([source]);
   const stream = blob === undefined ? (source as ReadableStream<Uint8Array>) : blob.stream();
   if (canSendStreams()) {
-    const body = passed(stream, {
+    const body = observeStream(stream, {
       take: (chunk) => {
         take(chunk);
         onProgress?.({ bytes, total: size });

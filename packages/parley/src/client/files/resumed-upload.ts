@@ -7,7 +7,7 @@ import { backoffMs, pause, waitAfter } from '../backoff.js';
 import { type FileAgent, type FileProgress, type FileRuntime, fileUrl } from './file-agent.js';
 import { refusalOf, sha256Of, type UploadedFile, uploadedFile } from './file-answers.js';
 import { reasonOf } from './file-requests.js';
-import { passed } from './sent-stream.js';
+import { observeStream } from './sent-stream.js';
 import { TransferWatch } from './transfer-watch.js';
 
 /** The size from which a file is sent so that it goes on after a cut connection, in bytes. */
@@ -156,7 +156,7 @@ class ResumedUpload {
     };
     let at = offset;
     const response = await this.#sent(place, { method: 'PATCH', headers }, (watch, failed) =>
-      passed(content.slice(offset).stream(), {
+      observeStream(content.slice(offset).stream(), {
         take: (chunk) => {
           this.#hash(chunk, at);
           at += chunk.length;

@@ -1,5 +1,5 @@
 /** The stream with functions that see its chunks, and the error that ends it. */
-export function passed(
+export function observeStream(
   stream: ReadableStream<Uint8Array>,
   { take, failed }: { readonly take: (chunk: Uint8Array) => void; readonly failed: (error: unknown) => void },
 ): ReadableStream<Uint8Array> {

@@ -2,9 +2,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
-import { Arrivals } from '../arrivals.js';
+import { FileArrivals } from '../arrivals.js';
 import {
-  countedBytes,
   type FileLimits,
   type FileOwner,
   type FileRange,
@@ -14,6 +13,7 @@ import {
   isFileId,
   type NewFile,
   type OpenedFile,
+  quotaBytes,
   type StoredFile,
 } from '../file-store.js';
 import type { OwnerFiles } from '../owner-files.js';
@@ -63,7 +63,7 @@ const PUBLISH_ATTEMPTS = 3;
 export class DirectoryFileStore implements FileStore {
   readonly uploads: UploadStore;
   readonly owners: OwnerFiles;
-  readonly #arrivals = new Arrivals();
+  readonly #arrivals = new FileArrivals();
   readonly #clock: Clock;
   readonly #ids: IdSource;
   readonly #leftoverMs: number;
@@ -194,7 +194,7 @@ export class DirectoryFileStore implements FileStore {
       const size = await this.#sizeOf(folder, id, isFile).catch(() => sizeOnDisk(folder, names, id));
       if (size === undefined) continue;
       if (isFile) files += 1;
-      bytes += countedBytes(size);
+      bytes += quotaBytes(size);
     }
     return { files, bytes };
   }

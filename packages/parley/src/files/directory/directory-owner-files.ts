@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { OwnerQuery } from '../../store/owner-query.js';
 import { isOwnedBy } from '../../store/owner-query.js';
-import type { Arrivals } from '../arrivals.js';
+import type { FileArrivals } from '../arrivals.js';
 import type { FileScope } from '../file-store.js';
 import type { ErasedFiles, OwnedFile, OwnerFiles } from '../owner-files.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
@@ -13,7 +13,7 @@ import { entryOf, ownerFolderName, type StoredRecord, scopeFolderName, type Uplo
 export interface DirectoryOwnerFilesOptions {
   readonly folders: OwnerFolders;
   readonly quotas: OwnerQuotas;
-  readonly arrivals: Arrivals;
+  readonly arrivals: FileArrivals;
   /** Takes the directory for this process. */
   readonly open: () => Promise<void>;
 }

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
-import type { Arrivals } from '../arrivals.js';
+import type { FileArrivals } from '../arrivals.js';
 import { uploadTooLong } from '../file-errors.js';
 import { type FileLimits, type FileScope, isFileId, type StoredFile } from '../file-store.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
@@ -23,7 +23,7 @@ import type { UploadRecord } from './stored-record.js';
 export interface DirectoryUploadsOptions {
   readonly folders: OwnerFolders;
   readonly quotas: OwnerQuotas;
-  readonly arrivals: Arrivals;
+  readonly arrivals: FileArrivals;
   readonly clock: Clock;
   readonly ids: IdSource;
   /** Takes the directory for this process. */

@@ -1,4 +1,4 @@
-import { countedBytes } from '../file-store.js';
+import { quotaBytes } from '../file-store.js';
 
 /** The most bytes of a block that is larger than the bytes for which it is made. */
 const BLOCK_BYTES = 262_144;
@@ -71,7 +71,7 @@ export class ArrivedBytes {
   }
 
   #setRoom(bytes: number): void {
-    const counted = countedBytes(bytes);
+    const counted = quotaBytes(bytes);
     this.#takeRoom(counted - this.#takenRoom);
     this.#takenRoom = counted;
     this.#room = bytes;

@@ -1,10 +1,9 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { OwnerQuery } from '../../store/owner-query.js';
 import { isOwnedBy } from '../../store/owner-query.js';
-import { type Arrival, Arrivals } from '../arrivals.js';
+import { type FileArrival, FileArrivals } from '../arrivals.js';
 import { storeFull } from '../file-errors.js';
 import {
-  countedBytes,
   type FileLimits,
   type FileOwner,
   type FileRange,
@@ -13,6 +12,7 @@ import {
   type FileUsage,
   type NewFile,
   type OpenedFile,
+  quotaBytes,
   type StoredFile,
 } from '../file-store.js';
 import type { ErasedFiles, OwnedFile, OwnerFiles } from '../owner-files.js';
@@ -51,7 +51,7 @@ export class MemoryFileStore implements FileStore {
     count: async (owner) => ({ files: this.#of(owner).length, uploads: this.uploads.ownedBy(owner).length }),
     erase: (owner) => this.#erase(owner),
   };
-  readonly #arrivals = new Arrivals();
+  readonly #arrivals = new FileArrivals();
   readonly #clock: Clock;
   readonly #storeBytes: number;
   readonly #files = new OwnedFiles<Entry>();
@@ -90,7 +90,7 @@ export class MemoryFileStore implements FileStore {
   async #put(
     scope: FileScope,
     file: NewFile,
-    { limits, arrival }: { readonly limits: FileLimits; readonly arrival: Arrival },
+    { limits, arrival }: { readonly limits: FileLimits; readonly arrival: FileArrival },
   ): Promise<StoredFile> {
     const reservation = await this.#quotas.reserve(scope, file, this.#shareOf(limits));
     let bytes: ArrivedBytes | undefined;
@@ -142,7 +142,7 @@ export class MemoryFileStore implements FileStore {
 
   async usage(owner: FileOwner): Promise<FileUsage> {
     const entries = this.#files.of(owner);
-    const bytes = entries.reduce((sum, { file }) => sum + countedBytes(file.size), 0);
+    const bytes = entries.reduce((sum, { file }) => sum + quotaBytes(file.size), 0);
     return { files: entries.length, bytes: bytes + this.uploads.countedOf(owner) };
   }
 

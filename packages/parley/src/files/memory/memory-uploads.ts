@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { OwnerQuery } from '../../store/owner-query.js';
 import { isOwnedBy } from '../../store/owner-query.js';
 import { uploadTooLong } from '../file-errors.js';
-import { countedBytes, type FileLimits, type FileOwner, type FileScope, type StoredFile } from '../file-store.js';
+import { type FileLimits, type FileOwner, type FileScope, quotaBytes, type StoredFile } from '../file-store.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
 import {
   type AppendedBytes,
@@ -111,7 +111,7 @@ export class MemoryUploads implements UploadStore {
 
   /** The bytes of the uploads of an owner as they count for the quota. */
   countedOf(owner: FileOwner): number {
-    return this.#uploads.of(owner).reduce((sum, { about }) => sum + countedBytes(about.size), 0);
+    return this.#uploads.of(owner).reduce((sum, { about }) => sum + quotaBytes(about.size), 0);
   }
 
   /** The uploads of an owner in all agents and tenants. */

@@ -1,11 +1,11 @@
 import { sha256Hex } from '../../runtime/sha256.js';
 import type { NotificationSigner } from '../notification-calls.js';
-import type { SignatureOptions } from '../signing-keys.js';
+import type { PushSigningOptions } from '../signing-keys.js';
 
 const LIFETIME_S = 300;
 
 /** Makes signatures as JWT (RFC 7519): issuer, webhook, times, id of the notification, and hash of the body. */
-export async function jwtSigner({ issuer, keys }: SignatureOptions): Promise<NotificationSigner> {
+export async function jwtSigner({ issuer, keys }: PushSigningOptions): Promise<NotificationSigner> {
   const [jwk] = keys;
   if (jwk === undefined) throw new TypeError('A signer has a key');
   const { kid, alg } = jwk;

@@ -3,17 +3,20 @@ import { LinkedList, type Place } from '../../runtime/linked-list.js';
 import { isSameTask, type TaskKey } from '../../store/task-key.js';
 
 /** A call to the storage whose answer may bring this process a turn. */
-export class Arrival {
+export class TurnArrival {
   /** The task of the turn. Absent if the call can bring any turn. */
   readonly key: TaskKey | undefined;
   /** Time of the call by the monotonic clock; 0 if no other process shares the storage. */
   readonly sentAt: number;
-  readonly #ended: (arrival: Arrival) => void;
+  readonly #ended: (arrival: TurnArrival) => void;
   #end: PromiseWithResolvers<void> | undefined;
   /** Its place in the list of arrivals. */
-  place: Place<Arrival> | undefined;
+  place: Place<TurnArrival> | undefined;
 
-  constructor(call: { readonly key: TaskKey | undefined; readonly sentAt: number }, ended: (arrival: Arrival) => void) {
+  constructor(
+    call: { readonly key: TaskKey | undefined; readonly sentAt: number },
+    ended: (arrival: TurnArrival) => void,
+  ) {
     this.key = call.key;
     this.sentAt = call.sentAt;
     this.#ended = ended;
@@ -36,8 +39,8 @@ export class Arrival {
  * The running calls that may bring a turn. A cancel or a shutdown that finds no turn waits for them. Between the commit
  * of a claim and its answer, the storage already names this process as the holder.
  */
-export class Arrivals {
-  readonly #underWay = new LinkedList<Arrival>();
+export class TurnArrivals {
+  readonly #underWay = new LinkedList<TurnArrival>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -45,8 +48,8 @@ export class Arrivals {
   }
 
   /** Registers a call before it is made. The caller ends it. */
-  begin(key?: TaskKey): Arrival {
-    const arrival = new Arrival({ key, sentAt: this.#now() }, ({ place }) => place && this.#underWay.remove(place));
+  begin(key?: TaskKey): TurnArrival {
+    const arrival = new TurnArrival({ key, sentAt: this.#now() }, ({ place }) => place && this.#underWay.remove(place));
     arrival.place = this.#underWay.add(arrival);
     return arrival;
   }

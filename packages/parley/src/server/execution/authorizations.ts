@@ -307,7 +307,7 @@ export class Authorizations {
     if (message === undefined) return undefined;
     const sealedReply = await this.#questions.seal(received);
     const resumes = turn === undefined || attempt === undefined ? true : { turn, attempt };
-    const arrival = this.#turns.expect(key);
+    const arrival = this.#turns.registerArrival(key);
     try {
       const outcome = await storage.accept({
         scope,

@@ -9,7 +9,7 @@ import type { Scope } from '../../store/task-key.js';
 import type { Idempotency } from '../idempotency.js';
 import { type Draft, OvertakenDraftError } from './draft.js';
 import type { EngineContext } from './engine-context.js';
-import type { Envelope, IntakeOptions, Submission } from './message-intake.js';
+import type { IntakeOptions, ReceivedMessage, Submission } from './message-intake.js';
 import type { RunningTurns } from './running-turns.js';
 import { closingError } from './unavailable-errors.js';
 
@@ -44,11 +44,11 @@ export class DraftIntake {
 
   /** Answers a repeat that comes while the first is being answered like the first. */
   async decideOnce(
-    envelope: Envelope,
+    received: ReceivedMessage,
     task: Task & { readonly contextId: string },
     key: IdempotencyKey,
   ): Promise<Submission> {
-    const { tenant, owner } = envelope.scope;
+    const { tenant, owner } = received.scope;
     const place = JSON.stringify([tenant, owner, key.key]);
     const running = this.#pending.get(place);
     if (running) {
@@ -59,7 +59,7 @@ export class DraftIntake {
     // After an early error, repeats get the same one until the outcome is known: the agent runs once.
     const { promise: result, resolve, reject } = Promise.withResolvers<Submission>();
     this.#pending.set(place, { digest: key.digest, result });
-    this.#recallOrDecide(envelope, { task, key, overdue: reject })
+    this.#recallOrDecide(received, { task, key, overdue: reject })
       .finally(() => this.#pending.delete(place))
       .then(resolve, reject);
     return result;
@@ -67,11 +67,11 @@ export class DraftIntake {
 
   /** A process that has lost its reservation answers with the outcome of the process that has it now. */
   async #recallOrDecide(
-    envelope: Envelope,
+    received: ReceivedMessage,
     { task, key, overdue }: Required<Pick<Draft, 'task' | 'overdue'>> & { readonly key: IdempotencyKey },
   ): Promise<Submission> {
     const { storage } = this.#context;
-    const { scope } = envelope;
+    const { scope } = received;
     let isTold = false;
     const tellOverdue = (error: A2AError) => {
       isTold = true;
@@ -87,7 +87,7 @@ export class DraftIntake {
       }
       const reservation = storage.shared ? this.#keepReserved(reserved) : undefined;
       try {
-        const submission = await this.decide(envelope, {
+        const submission = await this.decide(received, {
           task,
           overdue: tellOverdue,
           ...(storage.shared && { reservation: lease }),
@@ -124,7 +124,7 @@ export class DraftIntake {
     let isOver = false;
     let stopTimer: (() => void) | undefined;
     const next = () => {
-      stopTimer = clock.after(limits.heartbeatMs, () => {
+      stopTimer = clock.after(limits.leaseRenewalMs, () => {
         attempt(() => storage.keys.reserve(scope, key, lease))
           // The key may have been given back while this call was under way.
           .then(() => (isOver ? unreserve() : undefined))
@@ -149,11 +149,11 @@ export class DraftIntake {
 
   /** @throws A2AError if there is no place for another turn, or the server closes. */
   decide(
-    envelope: Envelope,
+    received: ReceivedMessage,
     { task, overdue, reservation }: Pick<Draft, 'task' | 'overdue' | 'reservation'>,
   ): Promise<Submission> {
     const { turnPlaces } = this.#context;
-    const { scope, message, caller, callerKey, key, pushConfig } = envelope;
+    const { scope, message, caller, callerKey, key, pushConfig } = received;
     const full = turnPlaces.full(callerKey);
     if (full !== undefined) throw tooManyTurns(full, turnPlaces.limits);
     const opening = Promise.withResolvers<Submission>();

@@ -50,7 +50,7 @@ export interface EngineContext {
   readonly logger: Logger;
   readonly limits: EngineLimits;
   /** Additions of the server to the context of a turn. */
-  readonly services: TurnPorts;
+  readonly turnPorts: TurnPorts;
   /** The places of turns, by caller, for all agents of the process. */
   readonly turnPlaces: KeyedPlaces;
   /** The process on the storage. */

@@ -130,10 +130,10 @@ export class EngineNode {
     const isFirst = this.#stopTimers.length === 0;
     const beat = isFirst || !this.#storageClock.isSet ? this.#beat() : undefined;
     if (isFirst) {
-      const { heartbeatMs, lookMs } = this.#shortest();
+      const { leaseRenewalMs, lookMs } = this.#shortest();
       // Separate timers: a slow claim delays no renewal.
-      this.#every(heartbeatMs, () => void this.#beat());
-      this.#every(heartbeatMs, () => this.#claimSoon());
+      this.#every(leaseRenewalMs, () => void this.#beat());
+      this.#every(leaseRenewalMs, () => this.#claimSoon());
       this.#every(lookMs, () => this.#lookAtAll());
     }
     await beat;
@@ -354,10 +354,10 @@ export class EngineNode {
     return most - running;
   }
 
-  #shortest(): Pick<EngineLimits, 'heartbeatMs' | 'lookMs' | 'fenceMarginMs'> {
+  #shortest(): Pick<EngineLimits, 'leaseRenewalMs' | 'lookMs' | 'fenceMarginMs'> {
     const all = Array.from(this.#members, ({ limits }) => limits);
     return {
-      heartbeatMs: Math.min(...all.map(({ heartbeatMs }) => heartbeatMs)),
+      leaseRenewalMs: Math.min(...all.map(({ leaseRenewalMs }) => leaseRenewalMs)),
       lookMs: Math.min(...all.map(({ lookMs }) => lookMs)),
       fenceMarginMs: Math.min(this.lease.leaseMs / 5, ...all.map(({ fenceMarginMs }) => fenceMarginMs)),
     };

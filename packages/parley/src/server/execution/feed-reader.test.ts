@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
+import { ManualClock, settled } from '../../../test/manual-clock.js';
 import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { RecordPage, TaskStorage } from '../../store/task-storage.js';

@@ -30,7 +30,7 @@ import { closingError, storageStalledError } from './unavailable-errors.js';
 const NONE: readonly string[] = Object.freeze([]);
 
 /** A checked message with the id of its task. Nothing is stored yet. */
-export interface Envelope {
+export interface ReceivedMessage {
   readonly scope: Scope;
   readonly message: Message;
   readonly caller: CallerContext;
@@ -91,7 +91,7 @@ export class MessageIntake {
    * Checks a message.
    * @throws A2AError for errors that show without a look at any task.
    */
-  envelope(request: SendMessageRequest, context: ServerCallContext): Envelope {
+  receive(request: SendMessageRequest, context: ServerCallContext): ReceivedMessage {
     const { agent, ids, clock, limits } = this.#context;
     const { configuration } = request;
     if (this.#turns.closing) throw closingError();
@@ -108,8 +108,8 @@ export class MessageIntake {
     const hasLists = referenceTaskIds !== undefined || extensions !== undefined;
     const message = hasLists ? withShortLists(request.message, limits.listItems) : request.message;
     const { takenIn, caller: callerKey } = context;
-    const envelope = { scope, message, caller, key, callerKey, takenIn, pushConfig };
-    if (message.taskId) return { ...envelope, taskId: message.taskId, task: undefined };
+    const received = { scope, message, caller, key, callerKey, takenIn, pushConfig };
+    if (message.taskId) return { ...received, taskId: message.taskId, task: undefined };
     const { newTask } = context;
     const taskId = newTask?.taskId ?? ids.ordered();
     // Ordered ids, like those of tasks: stores keep indexes by them.
@@ -120,7 +120,7 @@ export class MessageIntake {
       status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: timestampAt(clock.now()) },
       history: [{ ...message, taskId, contextId }],
     };
-    return { ...envelope, taskId, task };
+    return { ...received, taskId, task };
   }
 
   /**
@@ -128,29 +128,29 @@ export class MessageIntake {
    * `start`. A sender may hear UNAVAILABLE before the message is stored. Such a message is processed all the same.
    * @param startsNone True for a message that starts no turn, and needs no free place.
    */
-  submit(envelope: Envelope, startsNone = false): Promise<Submission> {
-    const { task, key, callerKey } = envelope;
+  submit(received: ReceivedMessage, startsNone = false): Promise<Submission> {
+    const { task, key, callerKey } = received;
     const { executor, patience, storage, turnPlaces } = this.#context;
     if (task && executor.replies === 'either') {
-      envelope.takenIn?.();
-      return key ? this.#drafts.decideOnce(envelope, task, key) : this.#drafts.decide(envelope, { task });
+      received.takenIn?.();
+      return key ? this.#drafts.decideOnce(received, task, key) : this.#drafts.decide(received, { task });
     }
     const full = startsNone ? turnPlaces.add(callerKey) : turnPlaces.take(callerKey);
-    if (full !== undefined) return this.#submitBeyond(envelope, full);
+    if (full !== undefined) return this.#submitBeyond(received, full);
     const { promise, resolve, reject } = Promise.withResolvers<Submission>();
     let late = false;
     const timer = patience.start(() => {
       late = true;
       reject(storageStalledError());
     });
-    const arrival = this.#turns.expect({ scope: envelope.scope, id: envelope.taskId });
+    const arrival = this.#turns.registerArrival({ scope: received.scope, id: received.taskId });
     const answered = () => {
       patience.stop(timer);
       arrival.end();
       // The turn has a place of its own.
       turnPlaces.give(callerKey);
     };
-    const acceptance = this.#acceptance(envelope);
+    const acceptance = this.#acceptance(received);
     let accepting: Promise<AcceptOutcome>;
     // As `attempt` does, without its function on the path of each message.
     try {
@@ -161,8 +161,8 @@ export class MessageIntake {
     accepting.then(
       (outcome) => {
         try {
-          envelope.takenIn?.();
-          const submission = this.#accepted(envelope, outcome, arrival.sentAt);
+          received.takenIn?.();
+          const submission = this.#accepted(received, outcome, arrival.sentAt);
           if (late && submission.kind === 'turn') submission.start?.();
           resolve(submission);
         } catch (error) {
@@ -179,16 +179,16 @@ export class MessageIntake {
   }
 
   /** Takes in a message for which there is no place, if it starts no turn: a repeat, or a message that waits. */
-  async #submitBeyond(envelope: Envelope, full: FullPlaces): Promise<Submission> {
+  async #submitBeyond(received: ReceivedMessage, full: FullPlaces): Promise<Submission> {
     const { storage, turnPlaces } = this.#context;
-    const { scope, key, taskId, task } = envelope;
+    const { scope, key, taskId, task } = received;
     const waits = task === undefined && this.#turns.runs({ scope, id: taskId });
     const isRepeat = key !== undefined && (await storage.keys.recall(scope, key.key)) !== undefined;
-    if (waits || isRepeat) return this.submit(envelope, true);
+    if (waits || isRepeat) return this.submit(received, true);
     throw tooManyTurns(full, turnPlaces.limits);
   }
 
-  #acceptance({ scope, message, caller, taskId, task, key, pushConfig }: Envelope): Acceptance {
+  #acceptance({ scope, message, caller, taskId, task, key, pushConfig }: ReceivedMessage): Acceptance {
     const { node, limits } = this.#context;
     return {
       scope,
@@ -204,20 +204,20 @@ export class MessageIntake {
     };
   }
 
-  #accepted(envelope: Envelope, outcome: AcceptOutcome, sentAt: number): Submission {
-    const { taskId } = envelope;
+  #accepted(received: ReceivedMessage, outcome: AcceptOutcome, sentAt: number): Submission {
+    const { taskId } = received;
     switch (outcome.kind) {
       case 'accepted': {
         const { turn, claim } = outcome;
-        const admitted = claim && this.#turns.admit(claim, sentAt, envelope.callerKey);
-        const key = { scope: envelope.scope, id: taskId };
+        const admitted = claim && this.#turns.admit(claim, sentAt, received.callerKey);
+        const key = { scope: received.scope, id: taskId };
         const running = claim ? undefined : this.#turns.of(key);
         const isNext = running?.yieldToMessage() === true;
         if (!claim && !running) void this.#tellElsewhere(key);
         return { kind: 'turn', turn, claim, isNext, ...(admitted && { start: () => this.#turns.start(admitted) }) };
       }
       case 'repeated':
-        this.#idempotency.check(outcome.first, envelope.key);
+        this.#idempotency.check(outcome.first, received.key);
         return repeat(outcome.first);
       case 'reserved':
         throw new A2AError('RESOURCE_EXHAUSTED', 'The same message is being answered', { retryAfterMs: BUSY_RETRY_MS });

@@ -3,7 +3,7 @@ import { TransientMap } from '../../runtime/transient-map.js';
 import type { Claim, HeldTurn, Renewal } from '../../store/held-turn.js';
 import { isSameScope, type Scope, type TaskKey } from '../../store/task-key.js';
 import type { EngineLimits } from '../engine-limits.js';
-import { type Arrival, Arrivals } from './arrivals.js';
+import { type TurnArrival, TurnArrivals } from './arrivals.js';
 import type { Draft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
 import type { LeasedTurn, NodeMember } from './engine-node.js';
@@ -22,7 +22,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   closing = false;
   readonly #context: EngineContext;
   readonly #turns = new TurnsByTask();
-  readonly #arrivals: Arrivals;
+  readonly #arrivals: TurnArrivals;
   readonly #leave: () => void;
   #idle: (() => void) | undefined;
   /** The chain of turns that were taken over. They begin one after another. */
@@ -30,7 +30,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
 
   constructor(context: EngineContext) {
     this.#context = context;
-    this.#arrivals = new Arrivals(() => context.node.sentNow());
+    this.#arrivals = new TurnArrivals(() => context.node.sentNow());
     this.#leave = context.node.join(this);
   }
 
@@ -65,7 +65,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /** Registers a call to the storage that may bring a turn. Call it before that call. */
-  expect(key: TaskKey): Arrival {
+  registerArrival(key: TaskKey): TurnArrival {
     return this.#arrivals.begin(key);
   }
 

@@ -11,7 +11,7 @@ import { trimTask } from '../../task/trim-task.js';
 import { announcedState } from './agent-event.js';
 import type { EngineContext } from './engine-context.js';
 import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
-import type { Envelope, MessageIntake, Submission } from './message-intake.js';
+import type { MessageIntake, ReceivedMessage, Submission } from './message-intake.js';
 import { closingError } from './unavailable-errors.js';
 
 /** Longest wait for the first record of a turn before its task is shown as it was, in ms. */
@@ -34,12 +34,12 @@ export class TaskStreams {
   }
 
   /** Listens before it takes the message in, so that no record is missed. */
-  async ofMessage(envelope: Envelope, historyLength: number | undefined): Promise<EventStream> {
-    const { scope, taskId } = envelope;
-    const end = new TurnEnd(envelope.message);
+  async ofMessage(received: ReceivedMessage, historyLength: number | undefined): Promise<EventStream> {
+    const { scope, taskId } = received;
+    const end = new TurnEnd(received.message);
     const reader = new FeedReader(this.#context, { key: { scope, id: taskId }, endsAfter: end.after });
     try {
-      const submission = await this.#intake.submit(envelope);
+      const submission = await this.#intake.submit(received);
       if (submission.kind === 'turn') {
         end.turn = submission.turn;
         const { task, seq } = submission.claim ?? (await this.#stored(scope, taskId));
@@ -54,7 +54,7 @@ export class TaskStreams {
       }
       await reader.return();
       if (submission.kind === 'reply') return oneItem({ event: { message: submission.message } });
-      return this.ofTurn(scope, { ...submission, message: envelope.message });
+      return this.ofTurn(scope, { ...submission, message: received.message });
     } catch (error) {
       await reader.return();
       throw error;

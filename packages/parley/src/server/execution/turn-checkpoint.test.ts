@@ -23,7 +23,7 @@ describe('the checkpoint of a turn', () => {
     expect(written).toEqual([3]);
   });
 
-  it('has values of services beside that of the agent, over attempts', async () => {
+  it('has values of turn ports beside that of the agent, over attempts', async () => {
     const first = checkpointOf();
     first.checkpoint.kept.set('call', { text: 'sent' });
     await first.checkpoint.store();

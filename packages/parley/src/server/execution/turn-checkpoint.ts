@@ -9,7 +9,7 @@ export type CheckpointWrite = (held: HeldTurn, stored: JsonValue) => boolean | P
 /** The member of a stored checkpoint that is not the agent's. */
 const KEPT = 'urn:parley-a2a:kept:v1';
 
-/** The checkpoint of the agent, and values that services of its server keep beside it. Callers see neither. */
+/** The checkpoint of the agent, and values that turn ports keep beside it. Callers see neither. */
 export class TurnCheckpoint {
   readonly #before: JsonValue | undefined;
   readonly #turn: Pick<Turn, 'held' | 'flush'>;
@@ -26,7 +26,7 @@ export class TurnCheckpoint {
     this.#write = write;
   }
 
-  /** The values of services, of this attempt and of earlier ones. Most turns never ask for them. */
+  /** The values of turn ports, of this attempt and of earlier ones. Most turns never ask for them. */
   get kept(): Map<string, JsonValue> {
     this.#kept ??= new Map(Object.entries(keptIn(this.#before) ?? {}));
     return this.#kept;

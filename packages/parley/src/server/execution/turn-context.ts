@@ -129,12 +129,12 @@ export class TurnContext implements RequestContext {
   }
 
   get files(): TurnFiles {
-    this.#files ??= this.#service('files', 'files')(this.#served());
+    this.#files ??= this.#turnPort('files', 'files')(this.#served());
     return this.#files;
   }
 
   callAgent(target: AgentTarget, message: AgentCallMessage, options?: AgentCallOptions): AgentCall {
-    this.#callAgent ??= this.#service('callAgent', 'calls')(this.#served());
+    this.#callAgent ??= this.#turnPort('callAgent', 'calls')(this.#served());
     return this.#callAgent(target, message, options);
   }
 
@@ -243,7 +243,7 @@ export class TurnContext implements RequestContext {
     return resumes === true ? undefined : resumes;
   }
 
-  /** The facts that services get. They may read the message, and do not change it. */
+  /** The facts that turn ports get. They may read the message, and do not change it. */
   #served(): ServedTurn {
     const { scope, message, caller, course } = this.#turn;
     const last = this.#before().at(-1);
@@ -263,10 +263,10 @@ export class TurnContext implements RequestContext {
   }
 
   /** `option` of the server brings it. */
-  #service<Name extends keyof TurnPorts>(name: Name, option: string): NonNullable<TurnPorts[Name]> {
-    const service = this.#context.services[name];
-    if (service === undefined) throw new OptionsError(`context.${name}`, [`the server needs the option ${option}`]);
-    return service;
+  #turnPort<Name extends keyof TurnPorts>(name: Name, option: string): NonNullable<TurnPorts[Name]> {
+    const port = this.#context.turnPorts[name];
+    if (port === undefined) throw new OptionsError(`context.${name}`, [`the server needs the option ${option}`]);
+    return port;
   }
 
   #copy<Name extends keyof Copied>(name: Name, make: () => Copied[Name]): Copied[Name] {

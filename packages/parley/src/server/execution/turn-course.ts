@@ -18,7 +18,7 @@ export interface TurnCourseOptions {
   readonly deadline: () => RunningTimer | undefined;
 }
 
-/** The course of a turn, for the services of its server. */
+/** The course of a turn, for turn ports. */
 export function turnCourse({ turn, context, checkpoint, state, deadline }: TurnCourseOptions): TurnCourse {
   const { executor, deadlines, limits, logger } = context;
   const isResumable = executor.resumable === true;

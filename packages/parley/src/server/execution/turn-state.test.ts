@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { turnDiagram } from '../../../../../test/support/turn-diagram.js';
-import { TurnWorld } from '../../../../../test/support/turn-world.js';
+import { turnDiagram } from '../../../test/turn-diagram.js';
+import { TurnWorld } from '../../../test/turn-world.js';
 import { acceptsEvents, type TurnInput, type TurnState } from './turn-state.js';
 import { TRANSITIONS } from './turn-transitions.js';
 

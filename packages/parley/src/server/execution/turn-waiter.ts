@@ -39,7 +39,7 @@ export class TurnWaiter implements FeedListener {
   }
 
   /** Sets the turn to wait for; 0 waits for the end of the task. */
-  expect(turn: number): void {
+  setTurn(turn: number): void {
     this.#turn = turn;
     const early = this.#early;
     this.#early = undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import type { TaskEvent } from '../../model/stream-response.js';
 import { EqualTimers } from '../../runtime/equal-timers.js';
 import type { Claim } from '../../store/held-turn.js';

@@ -7,7 +7,7 @@ import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import { attempt, ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/held-turn.js';
-import { mergedCancel } from '../../store/held-turn.js';
+import { mergeCancels } from '../../store/held-turn.js';
 import type { Scope } from '../../store/task-key.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
 import { NO_ANSWER } from '../agent.js';
@@ -158,7 +158,7 @@ export class Turn implements EventSink, WrittenTurn {
 
   /** Asks the agent to stop. After the grace the task is CANCELED, whatever the agent does. */
   cancel(request: CancelRequest): void {
-    this.#cancel = mergedCancel(this.#cancel, request);
+    this.#cancel = mergeCancels(this.#cancel, request);
     this.advance('cancel');
   }
 
@@ -207,7 +207,7 @@ export class Turn implements EventSink, WrittenTurn {
     return this.#writer?.flush() ?? SETTLED;
   }
 
-  /** The course of the turn, for the services of its server. */
+  /** The course of the turn, for turn ports. */
   get course(): TurnCourseOptions {
     return {
       turn: this,

@@ -5,7 +5,7 @@ import { isReadyAfterAppend } from '../rules/decide-lease.js';
 import { type AppendedHead, type TaskHead, waitingAfter } from '../rules/task-head.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
 
-/** The part of an append that is written. Who may write it is decided before. */
+/** The part of an append that is written. The engine has decided that it may be written. */
 export type WrittenAppend = Omit<Append, 'authority' | 'checkpoint' | 'endsTurn'>;
 
 /** The tables that take records in. `Call` brings their texts. */

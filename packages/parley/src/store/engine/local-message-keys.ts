@@ -7,7 +7,7 @@ import type { KeyHead } from '../rules/key-head.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { KeyToWrite, LocalKeys } from './local-tables.js';
-import { knownKey, rememberKey, reserveKey } from './message-keys.js';
+import { keyIfKnown, rememberKey, reserveKey } from './message-keys.js';
 
 /** The parts of a storage that its idempotency keys need. */
 export interface LocalMessageKeysOptions<Key extends KeyHead> {
@@ -61,7 +61,7 @@ export class LocalMessageKeys<Key extends KeyHead> implements IdempotencyKeys {
 
   async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
     const { keys } = this.#tables;
-    const known = knownKey(keys.find(scope, key), this.#lifetime.now());
+    const known = keyIfKnown(keys.find(scope, key), this.#lifetime.now());
     return known && keys.rememberedOf(known);
   }
 

@@ -22,7 +22,7 @@ import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { KeyHead } from '../rules/key-head.js';
 import { storedTask } from '../rules/task-head.js';
-import { arrivalAt, waits } from '../rules/turn-place.js';
+import { arrivalAt, oldestWaits } from '../rules/turn-place.js';
 import { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
@@ -255,7 +255,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   async check(): Promise<StorageLoad> {
     const now = this.#lifetime.now();
     const { waiting, oldestPlace, pendingDeliveries, oldestDue } = this.#tables.tasks.load();
-    const ages = waits({ arrived: arrivalAt(oldestPlace), due: oldestDue }, now);
+    const ages = oldestWaits({ arrived: arrivalAt(oldestPlace), due: oldestDue }, now);
     const unreadable = this.#unreadable.count;
     return { waiting, pendingDeliveries, ...ages, ...(unreadable > 0 && { unreadable }) };
   }

@@ -32,6 +32,6 @@ export function rememberKey<Key extends KeyHead>(
 }
 
 /** A key whose outcome is known. */
-export function knownKey<Key extends KeyHead>(key: Key | undefined, now: number): Key | undefined {
+export function keyIfKnown<Key extends KeyHead>(key: Key | undefined, now: number): Key | undefined {
   return keyStanding(key, undefined, now) === 'known' ? key : undefined;
 }

@@ -1,13 +1,13 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
-import { type CancelRequest, type Lease, mergedCancel } from '../held-turn.js';
+import { type CancelRequest, type Lease, mergeCancels } from '../held-turn.js';
 import type { AcceptedTurn, AppendedHead, Holder } from '../rules/task-head.js';
 import type { TaskKey } from '../task-key.js';
 import type { Acceptance, Append } from '../task-storage.js';
 import type { ConfigCount, MessageTables } from './accept-message.js';
 import type { RecordTables } from './append-records.js';
 import type { TurnTables } from './held-turns.js';
-import type { Rows, SharedHead, SharedKey, TaskChange } from './shared-tables.js';
+import type { HeadChange, QuestionRows, SharedHead, SharedKey } from './shared-tables.js';
 
 /** The head of a task that its first message begins. */
 const NEW: SharedHead = {
@@ -33,19 +33,19 @@ export class RecordedChange<Head extends SharedHead>
     TurnTables<Head, CancelRequest, JsonValue>
 {
   readonly #task: TaskKey;
-  readonly #rows: Rows<Head>;
+  readonly #rows: QuestionRows<Head>;
   readonly #leaseMs: number;
-  #change: Mutable<TaskChange<Head>> | undefined;
+  #change: Mutable<HeadChange<Head>> | undefined;
 
   /** `leaseMs`: the length of a lease that the call may give. */
-  constructor(task: TaskKey, rows: Rows<Head>, { leaseMs }: Pick<Lease, 'leaseMs'>) {
+  constructor(task: TaskKey, rows: QuestionRows<Head>, { leaseMs }: Pick<Lease, 'leaseMs'>) {
     this.#task = task;
     this.#rows = rows;
     this.#leaseMs = leaseMs;
   }
 
   /** The change, if the engine wrote anything. */
-  get change(): TaskChange<Head> | undefined {
+  get change(): HeadChange<Head> | undefined {
     return this.#change;
   }
 
@@ -134,10 +134,10 @@ export class RecordedChange<Head extends SharedHead>
 
   cancel(head: Head, turn: number, request: CancelRequest): void {
     const earlier = this.#rows.cancel;
-    this.#begin(head).cancel = { turn, request: mergedCancel(earlier, request), isFirst: earlier === undefined };
+    this.#begin(head).cancel = { turn, request: mergeCancels(earlier, request), isFirst: earlier === undefined };
   }
 
-  #add(change: Mutable<TaskChange<Head>>, { turn, attempts, epoch, holder }: AcceptedTurn, call: Acceptance): void {
+  #add(change: Mutable<HeadChange<Head>>, { turn, attempts, epoch, holder }: AcceptedTurn, call: Acceptance): void {
     const { message, caller } = call;
     change.turns = turn;
     change.epoch = epoch;
@@ -149,12 +149,12 @@ export class RecordedChange<Head extends SharedHead>
     }
   }
 
-  #drop(change: Mutable<TaskChange<Head>>, drops: number | 'all'): void {
+  #drop(change: Mutable<HeadChange<Head>>, drops: number | 'all'): void {
     change.drops = drops;
     change.queue = drops === 'all' ? [] : change.queue.filter(({ turn }) => turn !== drops);
   }
 
-  #begin(head: Head): Mutable<TaskChange<Head>> {
+  #begin(head: Head): Mutable<HeadChange<Head>> {
     const { seq, epoch, turns, began, queue } = head;
     this.#change ??= { task: this.#task, before: head, seq, epoch, turns, began, queue, isNewData: false };
     return this.#change;

@@ -30,7 +30,7 @@ export interface SharedKey extends KeyHead {
 }
 
 /** Everything that the engine may want to know about one call before it decides. */
-export interface Question {
+export interface TaskQuestion {
   readonly task: TaskKey;
   /** The last waiting or running turn with this message from this caller. */
   readonly sameTurn?: { readonly message: Message; readonly caller: CallerContext };
@@ -55,7 +55,7 @@ export interface FoundTurn {
 }
 
 /** The rows of a question, read at one moment. */
-export interface Rows<Head extends SharedHead> {
+export interface QuestionRows<Head extends SharedHead> {
   /** The storage's time, in ms since the epoch. */
   readonly now: number;
   /** True if the owner is blocked. */
@@ -80,7 +80,7 @@ export interface AddedTurn {
  * A change of one task. The database writes all of it if what it rests on has not moved, or nothing. Times of leases
  * are lengths: the database adds its own time.
  */
-export interface TaskChange<Head extends SharedHead> {
+export interface HeadChange<Head extends SharedHead> {
   readonly task: TaskKey;
   /** The head from which it was decided. Absent: there must be no task of this id. */
   readonly before: Head | undefined;
@@ -132,18 +132,18 @@ export type Committed<Head extends SharedHead> =
       readonly cancel?: CancelRequest | undefined;
     }
   /** Something has moved, and nothing was written. The rows of the question, if the database has read them. */
-  | { readonly kind: 'moved'; readonly rows?: Rows<Head> };
+  | { readonly kind: 'moved'; readonly rows?: QuestionRows<Head> };
 
 /** A change, the question behind it, and what its answer has to bring. */
 export interface Commit<Head extends SharedHead> {
-  readonly change: TaskChange<Head>;
-  readonly question: Question;
+  readonly change: HeadChange<Head>;
+  readonly question: TaskQuestion;
   readonly wishes: CommitWishes;
 }
 
 /** The tables of a database that several processes share. Every call is one transaction. */
 export interface SharedTables<Head extends SharedHead> {
-  load(question: Question): Promise<Rows<Head>>;
+  load(question: TaskQuestion): Promise<QuestionRows<Head>>;
   commit(commit: Commit<Head>): Promise<Committed<Head>>;
   /** Deletes a task that still has this head, with all that hangs on it. False if the head has moved. */
   remove(task: TaskKey, before: Head): Promise<boolean>;

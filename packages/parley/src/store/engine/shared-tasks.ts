@@ -23,7 +23,15 @@ import {
 } from './held-turns.js';
 import { RecordedChange } from './recorded-change.js';
 import { repeatCall } from './repeated-calls.js';
-import type { Committed, CommitWishes, Question, Rows, SharedHead, SharedKey, SharedTables } from './shared-tables.js';
+import type {
+  Committed,
+  CommitWishes,
+  QuestionRows,
+  SharedHead,
+  SharedKey,
+  SharedTables,
+  TaskQuestion,
+} from './shared-tables.js';
 import { TaskLanes } from './task-lanes.js';
 
 /** Heads of held turns that a process knows at most. */
@@ -31,19 +39,19 @@ const KNOWN = 10_000;
 
 /** A call for the engine. */
 interface Call<Head extends SharedHead, Answer> {
-  readonly question: Question;
+  readonly question: TaskQuestion;
   readonly wishes?: CommitWishes;
   readonly leaseMs?: number;
   /** The rows that the process expects when the call begins, so that it need not read them. */
-  readonly expected?: () => Rows<Head> | undefined;
-  readonly decide: (tables: RecordedChange<Head>, rows: Rows<Head>) => Answer;
+  readonly expected?: () => QuestionRows<Head> | undefined;
+  readonly decide: (tables: RecordedChange<Head>, rows: QuestionRows<Head>) => Answer;
 }
 
 interface Decided<Head extends SharedHead, Answer> {
   readonly answer: Answer;
   /** The answer of the database, if the call has written anything. */
   readonly committed?: Extract<Committed<Head>, { readonly kind: 'committed' }>;
-  readonly rows: Rows<Head>;
+  readonly rows: QuestionRows<Head>;
 }
 
 /**
@@ -286,7 +294,7 @@ export class SharedTasks<Head extends SharedHead> {
   #callOfHeld(
     held: HeldTurn,
     leaseMs: number,
-    decide: (tables: RecordedChange<Head>, rows: Rows<Head>) => Standing<CancelRequest>,
+    decide: (tables: RecordedChange<Head>, rows: QuestionRows<Head>) => Standing<CancelRequest>,
   ): Call<Head, Standing<CancelRequest>> {
     return {
       question: { task: held.key, cancel: true },
@@ -297,7 +305,7 @@ export class SharedTasks<Head extends SharedHead> {
     };
   }
 
-  #expected(task: TaskKey): Rows<Head> | undefined {
+  #expected(task: TaskKey): QuestionRows<Head> | undefined {
     const head = this.#known.get(taskKeyText(task));
     return head && { now: 0, isBlocked: false, head };
   }

@@ -9,7 +9,7 @@ import type {
   PlacedPushConfig,
   StoredPushConfig,
 } from '../push-storage.js';
-import { type DeliveryHead, type DeliveryLog, shownQueue } from '../rules/delivery-head.js';
+import { type DeliveryHead, type DeliveryLog, deliveryQueue } from '../rules/delivery-head.js';
 import { isSameScope, type TaskKey } from '../task-key.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
@@ -57,7 +57,7 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
   page(query: DeliveryQuery): DeliveryPage {
     const { found: queues, ...rest } = pageOf(this.#listed(query), {
       limit: query.limit,
-      read: (entry) => shownQueue(keyOf(entry), entry.head, entry.task.seq),
+      read: (entry) => deliveryQueue(keyOf(entry), entry.head, entry.task.seq),
       cursorOf: ({ order }) => String(order),
     });
     return { queues, ...rest };

@@ -3,7 +3,7 @@ import type { Task } from '../../model/task.js';
 import type { WrittenAppend } from '../engine/append-records.js';
 import type { LocalLoad, LocalPage, LocalTasks, LocalTurn } from '../engine/local-tables.js';
 import type { CancelRequest } from '../held-turn.js';
-import { mergedCancel } from '../held-turn.js';
+import { mergeCancels } from '../held-turn.js';
 import type { AcceptedTurn, AppendedHead, Holder } from '../rules/task-head.js';
 import { nextPlace } from '../rules/turn-place.js';
 import type { Scope, TaskKey } from '../task-key.js';
@@ -120,7 +120,7 @@ export class MemoryTables implements LocalTasks<TaskEntry> {
 
   cancel(entry: TaskEntry, turn: number, request: CancelRequest): void {
     const queued = entry.queued(turn);
-    if (queued !== undefined) queued.cancel = mergedCancel(queued.cancel, request);
+    if (queued !== undefined) queued.cancel = mergeCancels(queued.cancel, request);
   }
 
   remove(entry: TaskEntry): void {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock } from '../../../test/manual-clock.js';
 import type { Remembered } from '../idempotency-keys.js';
 import { MemorySpaces } from './memory-space.js';
 import { RememberedKeys } from './remembered-keys.js';

@@ -7,7 +7,7 @@ import { trimLog } from '../engine/sweep.js';
 import { PackedLog } from './packed-log.js';
 
 /** Which of the large members a reader wants. */
-export interface Wanted {
+export interface WantedMembers {
   readonly artifacts: boolean;
   readonly history: boolean;
 }
@@ -84,7 +84,7 @@ export class LiveTask {
     return this.#task;
   }
 
-  readPart(wanted: Wanted): Task {
+  readPart(wanted: WantedMembers): Task {
     const { id, contextId, artifacts, history } = wanted.artifacts || wanted.history ? this.read() : this.#task;
     return new ShapedTask({
       id,
@@ -97,7 +97,7 @@ export class LiveTask {
   }
 
   /** About how long the JSON is of what a reader wants. */
-  bytesOf(wanted: Wanted): number {
+  bytesOf(wanted: WantedMembers): number {
     const task = wanted.artifacts || wanted.history ? this.read() : undefined;
     if (task === undefined) return FRAME;
     if (this.#measured?.task !== task) this.#measured = { task, bytes: taskBytes(task) };
@@ -175,13 +175,13 @@ export class PackedTask {
   }
 
   /** About how long the JSON is of what a reader wants. */
-  bytesOf(wanted: Wanted): number {
+  bytesOf(wanted: WantedMembers): number {
     const { status, artifacts, history, metadata } = this.#texts;
     const large = (wanted.artifacts ? (artifacts?.length ?? 0) : 0) + (wanted.history ? (history?.length ?? 0) : 0);
     return FRAME + status.length + (metadata?.length ?? 0) + large;
   }
 
-  readPart(wanted: Wanted): Task {
+  readPart(wanted: WantedMembers): Task {
     const { status, artifacts, history, metadata } = this.#texts;
     const texts = {
       status,

@@ -54,7 +54,7 @@ export function deliveryValues(head: DeliveryHead): readonly (string | number | 
 }
 
 /** A queue as lists show it. `last`: the last record of its task. */
-export function shownQueue({ key, configId }: DeliveryKey, head: DeliveryHead, last: number): DeliveryQueue {
+export function deliveryQueue({ key, configId }: DeliveryKey, head: DeliveryHead, last: number): DeliveryQueue {
   const { position, attempts, dueAt, lastStatus, parked } = head;
   return {
     ...{ key, configId, position, last, attempts },

@@ -41,7 +41,7 @@ export function isLast({ time, operator }: Omit<ListBound, 'value'>, orderBy: Li
 }
 
 /** A task without the members that a page does not show. */
-export function shownTask(task: Task, query: Pick<TaskQuery, 'artifacts' | 'history'>): Task {
+export function taskOfPage(task: Task, query: Pick<TaskQuery, 'artifacts' | 'history'>): Task {
   const { id, contextId, status, artifacts, history, metadata } = task;
   return new ShapedTask({
     ...{ id, contextId, status, metadata },

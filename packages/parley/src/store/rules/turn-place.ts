@@ -26,7 +26,10 @@ export interface OldestTimes {
 }
 
 /** Returns the ages for a `StorageLoad`. */
-export function waits({ arrived, due }: OldestTimes, now: number): Pick<StorageLoad, 'oldestWaitMs' | 'oldestDueMs'> {
+export function oldestWaits(
+  { arrived, due }: OldestTimes,
+  now: number,
+): Pick<StorageLoad, 'oldestWaitMs' | 'oldestDueMs'> {
   return {
     ...(typeof arrived === 'number' && { oldestWaitMs: Math.max(0, now - arrived) }),
     ...(typeof due === 'number' && { oldestDueMs: Math.max(0, now - due) }),

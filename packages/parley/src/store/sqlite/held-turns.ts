@@ -8,7 +8,7 @@ import {
   type TurnTables,
   takeBackTurn,
 } from '../engine/held-turns.js';
-import { mergedCancel, parsedCancel } from '../held-turn.js';
+import { mergeCancels, parseCancel } from '../held-turn.js';
 import type { Holder } from '../rules/task-head.js';
 import type { HeadRow } from './task-heads.js';
 import { dropTurns, writeHolder } from './task-turns.js';
@@ -66,7 +66,7 @@ class TurnRows implements TurnTables<HeadRow, string, string> {
   cancel(head: HeadRow, turn: number, request: string): void {
     const earlier = this.cancelOf(head, turn);
     const merged =
-      earlier === undefined ? request : JSON.stringify(mergedCancel(parsedCancel(earlier), parsedCancel(request)));
+      earlier === undefined ? request : JSON.stringify(mergeCancels(parseCancel(earlier), parseCancel(request)));
     this.#tables.sql.run('UPDATE execution SET cancel = ? WHERE task = ? AND turn = ?', merged, head.pk, turn);
   }
 }

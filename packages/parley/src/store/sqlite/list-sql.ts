@@ -39,7 +39,7 @@ export function pageSql({ index, ranges, rest }: ListSource, query: TaskQuery): 
   const column = COLUMNS[orderBy];
   const behind = cursor === undefined ? [] : [{ sql: `(${column}, id) < (?, ?)`, values: [cursor.time, cursor.id] }];
   const parts = ranges.map((range) => {
-    const where = allOf([range, ...behind, ...rest]);
+    const where = andSql([range, ...behind, ...rest]);
     return {
       sql: `SELECT * FROM (SELECT pk, ${column} AS time, id FROM task INDEXED BY ${index}
         WHERE ${where.sql} ORDER BY ${column} DESC, id DESC ${LIMIT})`,
@@ -55,12 +55,12 @@ export function pageSql({ index, ranges, rest }: ListSource, query: TaskQuery): 
 /** The statements that count the tasks of a list as `total`, one for each range. */
 export function countSql({ index, ranges, rest }: ListSource): readonly SqlPart[] {
   return ranges.map((range) => {
-    const where = allOf([range, ...rest]);
+    const where = andSql([range, ...rest]);
     return { ...where, sql: `SELECT count(*) AS total FROM task INDEXED BY ${index} WHERE ${where.sql}` };
   });
 }
 
 /** Conditions as one. */
-export function allOf(parts: readonly SqlPart[]): SqlPart {
+export function andSql(parts: readonly SqlPart[]): SqlPart {
   return { sql: parts.map(({ sql }) => sql).join(' AND '), values: parts.flatMap(({ values }) => values) };
 }

@@ -1,6 +1,6 @@
 import { pageOf } from '../engine/pages.js';
 import type { DeliveryPage, DeliveryQuery } from '../push-storage.js';
-import { type DeliveryHeadRow, deliveryHeadOf, shownQueue } from '../rules/delivery-head.js';
+import { type DeliveryHeadRow, deliveryHeadOf, deliveryQueue } from '../rules/delivery-head.js';
 import { LIMIT } from './list-sql.js';
 import type { ReadTables } from './read-tables.js';
 
@@ -37,7 +37,7 @@ export function readDeliveries(tables: ReadTables, query: DeliveryQuery): Delive
   const { found: queues, ...rest } = pageOf(rows, {
     limit,
     read: ({ agent, tenant, owner, id, config: configId, last, ...head }) =>
-      shownQueue({ key: { scope: { agent, tenant, owner }, id }, configId }, deliveryHeadOf(head), last),
+      deliveryQueue({ key: { scope: { agent, tenant, owner }, id }, configId }, deliveryHeadOf(head), last),
     cursorOf: ({ pk }) => String(pk),
   });
   return { queues, ...rest };

@@ -1,5 +1,5 @@
 import type { Message } from '../../model/message.js';
-import { knownKey } from '../engine/message-keys.js';
+import { keyIfKnown } from '../engine/message-keys.js';
 import type { Remembered } from '../idempotency-keys.js';
 import type { StoredPushConfig } from '../push-storage.js';
 import type { Scope } from '../task-key.js';
@@ -36,7 +36,7 @@ export function readRemembered(
   if (row === undefined) return undefined;
   const { expiresAt, node, leaseEnd } = row;
   const reservation = node === null ? undefined : { node, leaseEnd: leaseEnd ?? 0 };
-  const known = knownKey({ expiresAt, reservation, isTaskGone: row.isTaskGone === 1 }, options.now);
+  const known = keyIfKnown({ expiresAt, reservation, isTaskGone: row.isTaskGone === 1 }, options.now);
   return known && rememberedOf(row);
 }
 

@@ -14,7 +14,7 @@ import type {
   ReleaseHow,
   Renewal,
 } from '../held-turn.js';
-import { parsedCancel, parsedTurn } from '../held-turn.js';
+import { parseCancel, parseTurn } from '../held-turn.js';
 import type { IdempotencyKeys } from '../idempotency-keys.js';
 import { NodeList } from '../node-list.js';
 import type { OwnerStorage } from '../owner-storage.js';
@@ -351,11 +351,11 @@ export class SqliteStorage implements TaskStorage {
     const [agent, tenant, owner] = claimed.scope;
     const scope = { agent, tenant, owner };
     const stored = readTask(this.#file.tables, { scope, id: taskId }, this.#clock.now());
-    return stored && claimOf(stored, claimed, { attempt, handOvers, ...parsedTurn(claimed) });
+    return stored && claimOf(stored, claimed, { attempt, handOvers, ...parseTurn(claimed) });
   }
 }
 
 function holdingOf(result: HeldResult): Holding {
   if (result === false) return { held: false };
-  return result === null ? { held: true } : { held: true, cancel: parsedCancel(result) };
+  return result === null ? { held: true } : { held: true, cancel: parseCancel(result) };
 }

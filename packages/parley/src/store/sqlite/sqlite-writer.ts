@@ -1,4 +1,4 @@
-import { arrivalAt, waits } from '../rules/turn-place.js';
+import { arrivalAt, oldestWaits } from '../rules/turn-place.js';
 import type { StorageLoad } from '../task-storage.js';
 import { accept, acceptedBefore, create, createdBefore } from './accept-task.js';
 import { append } from './append-records.js';
@@ -229,5 +229,5 @@ function check({ sql }: WriteTables, [, { now }]: CheckWrite): StorageLoad {
     ...sql.get<{ pending: number; due: number | null }>(PENDING),
   }));
   const { waiting = 0, pending = 0, place, due } = counts ?? {};
-  return { waiting, pendingDeliveries: pending, ...waits({ arrived: arrivalAt(place), due }, now) };
+  return { waiting, pendingDeliveries: pending, ...oldestWaits({ arrived: arrivalAt(place), due }, now) };
 }

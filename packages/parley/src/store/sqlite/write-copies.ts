@@ -1,5 +1,5 @@
 import { stateNumber } from '../state-numbers.js';
-import { type CopiedKey, type CopiedTask, copiedBytes } from '../task-transfer.js';
+import { type CopiedKey, type CopiedTask, recordBytes } from '../task-transfer.js';
 import { joinContext } from './contexts.js';
 import { RECORD_KEY } from './record-keys.js';
 import { keyBytes } from './remembered-sizes.js';
@@ -33,7 +33,7 @@ export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
     copy.endedAt,
     copy.status,
     copy.metadata,
-    copiedBytes(copy.records),
+    recordBytes(copy.records),
   );
   for (const { seq, turn, event, history, metadata } of copy.records) {
     sql.run(`INSERT INTO task_record VALUES (${RECORD_KEY}, ?, ?, ?, ?)`, pk, seq, turn, event, history, metadata);

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { askAnswers, type Terminal } from './ask-answers.js';
+import { helpText, parseArguments, UsageError } from './command-line.js';
+
+import { projectFiles } from './project-files.js';
+
+/** The program that runs, and its terminal. */
+export interface Invocation {
+  /** The call of the program in its help, such as `parley init`. */
+  readonly program: string;
+  /** The version of the packages that the project depends on. */
+  readonly version: string;
+  /** The versions of Node.js that they need, as an npm range. */
+  readonly nodeRange: string;
+  /** Takes the text for the person who calls. */
+  readonly write: (text: string) => void;
+  /** The terminal for questions. Absent: none is asked. */
+  readonly terminal: Terminal | undefined;
+}
+
+/**
+ * Writes a project into a folder, and prints what to do next. Without a terminal or with `--yes`, it asks no question.
+ * @throws UsageError for arguments that are not accepted, and for a folder that already has one of the files.
+ */
+export async function run(args: readonly string[], invocation: Invocation): Promise<void> {
+  const { program, version, nodeRange, write, terminal } = invocation;
+  const { folder, name, answers: given, yes, force, help } = parseArguments(args);
+  if (help) return write(helpText(program));
+  const { folder: place = '.', ...answers } = await askAnswers({ folder, ...given }, yes ? undefined : terminal);
+  const target = resolve(place);
+  const files = projectFiles({
+    name: name ?? packageName(basename(target)),
+    version,
+    nodeRange,
+    key: randomBytes(24).toString('base64url'),
+    ...answers,
+  });
+  const taken = existsSync(target)
+    ? readdirSync(target, { recursive: true }).filter((file) => String(file) in files)
+    : [];
+  if (taken.length > 0 && !force)
+    throw new UsageError(`${place} already has ${taken.join(', ')}. Choose another folder, or overwrite with --force.`);
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(target, file)), { recursive: true });
+    // Only the owner reads secrets.
+    writeFileSync(join(target, file), text, { mode: file === '.env' ? 0o600 : 0o666 });
+  }
+  write(`Wrote ${Object.keys(files).length} files into ${target}\n\nNext:\n`);
+  const steps = [...(place === '.' ? [] : [`cd ${quoted(place)}`]), 'npm install', 'npm run dev'];
+  write(`${steps.map((step) => `  ${step}\n`).join('')}\nREADME.md has the rest.\n`);
+}
+
+function quoted(folder: string): string {
+  return /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
+}
+
+function packageName(folder: string): string {
+  return (
+    folder
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9._-]+/g, '-')
+      .replace(/^[._-]+|(?<!-)-+$/g, '') || 'agent'
+  );
+}

@@ -1,0 +1,50 @@
+import type { ServerParts } from './part.js';
+import { type Imports, mergeImports } from './source-text.js';
+
+/** The code that the servers of all hosts share: settings, authentication, storage. */
+export interface SharedCode {
+  readonly imports: Imports;
+  /** The lines for settings and log. */
+  readonly settings: string;
+  /** The lines that make what the agent is served with. */
+  readonly made: string;
+  /** The options of the agent. */
+  readonly options: string;
+  /** The lines that end it all, below `indent`. */
+  readonly closing: (indent: string) => string;
+}
+
+/** Returns the shared code. */
+export function sharedCode({ auth, storage }: ServerParts): SharedCode {
+  const { imports = {}, lines = [], options = [] } = auth.server;
+  const { opening } = storage;
+  const made = [...lines, ...(opening === undefined ? [] : [`const storage = await ${opening};`])];
+  return {
+    imports: mergeImports(
+      { 'parley-a2a': ['readServerConfig', 'textLogger'], './agent.ts': ['agent'] },
+      imports,
+      storage.imports ?? {},
+    ),
+    settings: `const config = readServerConfig(process.env);
+const logger = textLogger({ level: config.logLevel });
+for (const warning of config.warnings) logger.warn(warning);
+`,
+    made: made.map((line) => `${line}\n`).join(''),
+    options: [...options, ...(opening === undefined ? [] : ['storage']), 'logger'].join(', '),
+    closing: (indent) => (opening === undefined ? '' : `${indent}await storage.close();\n`),
+  };
+}
+
+/** Code that ends the process after a signal, once `closing` has run. */
+export function stopOnSignal(closing: string): string {
+  return `
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+${closing}    process.exit();
+  });
+}
+`;
+}
+
+/** The public url of an agent below `/agent` of an application. */
+export const MOUNTED_URL = `const url = \`\${config.publicUrl ?? \`http://localhost:\${config.port}\`}/agent\`;\n`;

@@ -1,0 +1,2 @@
+export function scriptSentence(version?: string): string | undefined;
+export function vitestSentence(version?: string): string | undefined;

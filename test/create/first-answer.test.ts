@@ -1,0 +1,164 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Copy, DockerfileParser } from 'dockerfile-ast';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../interop/example-server.js';
+import { TestRegistry } from '../scripts/test-registry.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+/** Its time, as a multiple of the time in which the official SDK and Express are installed. */
+const MOST = 1.5;
+const ROUNDS = 3;
+
+/** Takes minutes, and packages of the registry. */
+describe.runIf(process.env.TEST_LONG !== undefined)('from the registry', { timeout: 900_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-first-answer-'));
+  let registry: TestRegistry;
+
+  beforeAll(async () => {
+    registry = await TestRegistry.start(folder);
+    const env = { ...process.env, npm_config_userconfig: registry.userConfig };
+    for (const name of ['parley', 'testing', 'create-parley-a2a'])
+      await run('npm', ['publish', '-w', `packages/${name}`, '--registry', registry.url], { cwd: root, env });
+  }, 300_000);
+
+  afterAll(() => {
+    registry?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** An empty home, and a way to run commands there or in a folder of it. */
+  function emptyHome(name: string) {
+    const home = join(folder, name);
+    mkdirSync(home);
+    const { PATH = '' } = process.env;
+    const env = {
+      PATH: [join(process.execPath, '..'), PATH].join(delimiter),
+      HOME: home,
+      npm_config_registry: registry.url,
+    };
+    const ran = (command: string, args: readonly string[], more = {}, cwd = home) =>
+      run(command, args, { cwd, env: { ...env, ...more } });
+    return { home, env, ran };
+  }
+
+  /** Serves a project until `use` is done. */
+  async function served<T>(
+    project: string,
+    command: readonly [string, ...string[]],
+    env: object,
+    use: () => Promise<T>,
+  ) {
+    const [program, ...args] = command;
+    const server = spawn(program, args, { cwd: project, env: { ...env }, stdio: 'ignore', detached: true });
+    const ended = once(server, 'exit');
+    try {
+      return await use();
+    } finally {
+      if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM');
+      await ended;
+    }
+  }
+
+  /** Milliseconds from `npm create` to the first answer. */
+  async function firstAnswer(name: string): Promise<number> {
+    const { home, env, ran } = emptyHome(name);
+    const began = performance.now();
+    await ran('npm', ['create', '--yes', 'parley-a2a@latest', 'my-agent', '--', '--yes']);
+    const project = join(home, 'my-agent');
+    await ran('npm', ['install'], {}, project);
+    const port = String(await freePort());
+    const AGENT_URL = `http://127.0.0.1:${port}`;
+    return served(project, ['npm', 'run', 'dev'], { ...env, PORT: port }, async () => {
+      const ask = () => ran('node', ['ask.ts', 'hello'], { AGENT_URL }, project);
+      const answer = await vi.waitFor(ask, { timeout: 60_000, interval: 50 });
+      expect(answer.stdout).toContain('HELLO');
+      return performance.now() - began;
+    });
+  }
+
+  async function officialInstall(name: string): Promise<number> {
+    const { home, ran } = emptyHome(name);
+    writeFileSync(join(home, 'package.json'), '{ "private": true }\n');
+    const began = performance.now();
+    await ran('npm', ['install', '@a2a-js/sdk', 'express']);
+    return performance.now() - began;
+  }
+
+  it(`gives the first answer within ${MOST} × the installation of the official SDK and Express`, async () => {
+    const ours: number[] = [];
+    const theirs: number[] = [];
+    // The registry of the test fetches all packages in the round that does not count.
+    for (let round = 0; round <= ROUNDS; round++) {
+      const [answer, installation] = [await firstAnswer(`ours-${round}`), await officialInstall(`theirs-${round}`)];
+      if (round > 0) ours.push(answer);
+      if (round > 0) theirs.push(installation);
+    }
+    const [least, official] = [Math.min(...ours), Math.min(...theirs)];
+    const seconds = (ms: number) => (ms / 1000).toFixed(1);
+    process.stdout.write(
+      `first answer: ${seconds(least)} s; official SDK installed: ${seconds(official)} s; ${(least / official).toFixed(2)} ×\n`,
+    );
+    expect(least / official).toBeLessThanOrEqual(MOST);
+  });
+
+  it('is built by the steps of its Dockerfile in a clean folder, healthy, and answers', async () => {
+    const { home, env, ran } = emptyHome('image');
+    await ran('npm', ['create', '--yes', 'parley-a2a@latest', 'my-agent', '--', '--yes']);
+    const source = join(home, 'my-agent');
+    await ran('npm', ['install', '--package-lock-only'], {}, source);
+    const [build, image] = [join(home, 'build'), join(home, 'image')];
+    for (const place of [build, image]) mkdirSync(place);
+    const variables: Record<string, string> = {};
+    let stage = 0;
+    const instructions = instructionsOf(join(source, 'Dockerfile'));
+    for (const { keyword, text, isFromBuild } of instructions) {
+      if (keyword === 'FROM') stage += 1;
+      const place = stage === 1 ? build : image;
+      // Users of an image do not exist here.
+      if (keyword === 'RUN') await ran('sh', ['-c', text.replace(/&& chown \S+ \S+/, '')], {}, place);
+      const from = (path: string) => (isFromBuild ? path.replace('/app', build) : `${source}/${path}`);
+      if (keyword === 'COPY') await ran('sh', ['-c', copyCommand(text, from, place)], {}, place);
+      if (keyword === 'ENV')
+        Object.assign(variables, Object.fromEntries(text.split(' ').map((pair) => pair.split('='))));
+    }
+    expect((await ran('ls', ['node_modules'], {}, image)).stdout).not.toContain('typescript');
+    const port = String(await freePort());
+    const used = { ...env, ...variables, PORT: port, HOST: '127.0.0.1' };
+    const lastOf = (wanted: string) =>
+      instructions.findLast(({ keyword }) => keyword === wanted)?.text ?? expect.fail();
+    const command = JSON.parse(lastOf('CMD')) as [string, ...string[]];
+    const [probe, ...args] = JSON.parse(lastOf('HEALTHCHECK').replace(/^CMD /, '')) as [string, ...string[]];
+    await served(image, command, used, async () => {
+      await vi.waitFor(() => ran(probe, args, { PORT: port }), 60_000);
+      const AGENT_URL = `http://127.0.0.1:${port}`;
+      expect((await ran('node', ['ask.ts', 'hello'], { AGENT_URL }, image)).stdout).toContain('HELLO');
+    });
+    await expect(ran(probe, args, { PORT: port })).rejects.toThrow();
+  });
+});
+
+/** The instructions of a Dockerfile, with their arguments in one line and without flags. */
+function instructionsOf(path: string) {
+  return DockerfileParser.parse(readFileSync(path, 'utf8'))
+    .getInstructions()
+    .map((one) => ({
+      keyword: one.getKeyword(),
+      text: (one.getRawArgumentsContent() ?? '').replaceAll(/\s*\\\n\s*/g, ' '),
+      isFromBuild: one instanceof Copy && one.getFromFlag() !== null,
+    }));
+}
+
+/** The shell command for the arguments of a COPY. Only the target may be a folder of its own. */
+function copyCommand(text: string, from: (path: string) => string, place: string): string {
+  const words = text.split(' ');
+  const target = join(place, words.at(-1)?.replace(/node_modules\/$/, '') ?? '');
+  return `cp -R ${words.slice(0, -1).map(from).join(' ')} ${target}`;
+}

@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { scriptSentence, vitestSentence } from '../../scripts/node-version.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
+const manifest = JSON.parse(read('package.json')) as { readonly engines: { readonly node: string } };
+const least = manifest.engines.node.replace('>=', '');
+
+const workflow = read('.github/workflows/platforms.yml');
+/** The values of the lists of a name in the workflow, in order. */
+const listed = (name: string) =>
+  Array.from(workflow.matchAll(new RegExp(`^ +${name}: \\[(.+)\\]$`, 'gm')), ([, list = '']) =>
+    list.split(', ').map((value) => value.replaceAll("'", '')),
+  );
+
+it('the repository and its packages need the same Node.js', () => {
+  expect(manifest.engines).toEqual((JSON.parse(read('packages/parley/package.json')) as typeof manifest).engines);
+});
+
+it.each(['20.11.1', '22.18.0', '18.20.0'])('Node.js %s is too old, in one sentence', (version) => {
+  expect(scriptSentence(version)).toBe(
+    `Parley needs Node.js ${least} or newer; this is ${version}. The commands of npm use the one in node_modules.\n`,
+  );
+  expect(vitestSentence(version)).toMatch(/^Parley needs .*\. Run npm test -- FILE, .*\n$/);
+});
+
+it.each(['22.19.0', '22.20.1', '24.0.0'])('Node.js %s is new enough', (version) => {
+  expect(scriptSentence(version)).toBeUndefined();
+  expect(vitestSentence(version)).toBeUndefined();
+});
+
+it.each([
+  ['npm install', ['scripts/node-version.mjs'], 0],
+  ['a script', ['scripts/release.mjs', '--help'], 0],
+  ['one file of tests', ['node_modules/vitest/vitest.mjs', 'run', 'test/scripts/release-plan.test.ts'], 1],
+])('%s says that Node.js is too old', (_, args, status) => {
+  const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.11.1'})`;
+  const ran = spawnSync(process.execPath, ['--import', old, ...args], { cwd: root, encoding: 'utf8' });
+  expect(`${ran.stdout}${ran.stderr}`.split('\n')[0]).toMatch(
+    /^Parley needs Node\.js .* or newer; this is 20\.11\.1\./,
+  );
+  expect(ran.status).toBe(status);
+});
+
+it('the workflow runs on every platform that the documents name', () => {
+  const [, table = ''] = read('docs/hosts.md').split('\n## Platforms\n');
+  const named = Array.from(table.split('\n## ')[0]?.matchAll(/^\| ([^|]+) \|/gm) ?? [], ([, name = '']) => name);
+  expect(named.slice(2)).toEqual(['Linux', 'macOS', 'Windows', 'Deno', 'Bun', 'Workers']);
+  expect(listed('os')[0]).toEqual(['ubuntu-latest', 'macos-latest', 'windows-latest']);
+  expect(listed('node')[0]?.[0]).toBe(least);
+  const [runtimes = []] = listed('runtime');
+  expect(runtimes).toEqual(['deno', 'bun', 'workerd']);
+  for (const name of runtimes) expect(existsSync(`${root}/test/hosts/${name}.test.ts`)).toBe(true);
+});
+
+it('the workflow names files and commands that exist', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
+  const lines = Array.from(workflow.matchAll(/^ +- run: (.+)$/gm), ([, line = '']) => line);
+  expect(lines.length).toBeGreaterThan(5);
+  for (const line of lines) {
+    const [program, ...args] = line.split(' ');
+    if (program === 'node') {
+      const paths = args.filter((arg) => /^(?:test|packages|node_modules)\b/.test(arg));
+      expect(paths.filter((path) => !existsSync(`${root}/${path}`))).toEqual([]);
+    } else if (args[0] === 'run') expect(Object.keys(scripts)).toContain(args[1]);
+    else expect(['test', 'ci']).toContain(args[0]);
+  }
+});
