@@ -2,6 +2,7 @@ import { type AgentCard, connect } from 'parley-a2a';
 import { grpcTransport } from 'parley-a2a-grpc';
 import { expect, it } from 'vitest';
 import type { ClientBinding, ClientTransport } from '../../packages/parley/src/client/client-transport.js';
+import type { StreamResponse } from '../../packages/parley/src/model/stream-response.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 
 const URL_OF_AGENT = 'https://agents.example.com';
@@ -42,7 +43,8 @@ function lateBinding(): ClientBinding {
 
 it('a stream that opens late begins with the task', async () => {
   const client = await connect(card, { bindings: [lateBinding()] });
-  const events = await Array.fromAsync(client.subscribeToTask(taskId));
+  const events: StreamResponse[] = [];
+  for await (const event of client.subscribeToTask(taskId)) events.push(event);
   expect(events).toMatchObject([{ task: { id: taskId, status } }]);
 });
 
