@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { askAnswers, type Terminal } from './ask-answers.js';
 import { helpText, parseArguments, UsageError } from './command-line.js';
-
 import { projectFiles } from './project-files.js';
 
 /** The program that runs, and its terminal. */
@@ -37,9 +36,7 @@ export async function run(args: readonly string[], invocation: Invocation): Prom
     key: randomBytes(24).toString('base64url'),
     ...answers,
   });
-  const taken = existsSync(target)
-    ? readdirSync(target, { recursive: true }).filter((file) => String(file) in files)
-    : [];
+  const taken = Object.keys(files).filter((file) => existsSync(join(target, file)));
   if (taken.length > 0 && !force)
     throw new UsageError(`${place} already has ${taken.join(', ')}. Choose another folder, or overwrite with --force.`);
   for (const [file, text] of Object.entries(files)) {

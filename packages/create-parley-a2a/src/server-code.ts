@@ -46,5 +46,14 @@ ${closing}    process.exit();
 `;
 }
 
-/** The public url of an agent below `/agent` of an application. */
-export const MOUNTED_URL = `const url = \`\${config.publicUrl ?? \`http://localhost:\${config.port}\`}/agent\`;\n`;
+/** The code of a handler that an application serves at `/agent`. `start`: all lines up to the handler. */
+export function mountedCode(parts: ServerParts): Pick<SharedCode, 'imports' | 'closing'> & { readonly start: string } {
+  const { imports, settings, made, options, closing } = sharedCode(parts);
+  return {
+    imports: mergeImports(imports, { 'parley-a2a/server': ['createAgentHandler'] }),
+    start: `${settings}${made}const url = \`\${config.publicUrl ?? \`http://localhost:\${config.port}\`}/agent\`;
+const handler = createAgentHandler({ ...agent, ${options}, url });
+`,
+    closing,
+  };
+}

@@ -1,18 +1,16 @@
 import type { HostPart, ServerParts } from '../part.js';
-import { MOUNTED_URL, sharedCode, stopOnSignal } from '../server-code.js';
+import { mountedCode, stopOnSignal } from '../server-code.js';
 import { mergeImports, sourceText } from '../source-text.js';
 import { NODE_SERVER } from './node-server.js';
 
 function server(parts: ServerParts): string {
-  const { imports, settings, made, options, closing } = sharedCode(parts);
+  const { imports, start, closing } = mountedCode(parts);
   return sourceText(
     mergeImports(imports, {
       express: ['default express'],
       'parley-a2a/express': ['toExpress'],
-      'parley-a2a/server': ['createAgentHandler'],
     }),
-    `${settings}${made}${MOUNTED_URL}const handler = createAgentHandler({ ...agent, ${options}, url });
-
+    `${start}
 const app = express();
 app.get('/healthz', (_request, response) => void response.send('ok'));
 app.use('/agent', toExpress(handler));

@@ -1,18 +1,16 @@
 import type { HostPart, ServerParts } from '../part.js';
-import { MOUNTED_URL, sharedCode, stopOnSignal } from '../server-code.js';
+import { mountedCode, stopOnSignal } from '../server-code.js';
 import { mergeImports, sourceText } from '../source-text.js';
 import { NODE_SERVER } from './node-server.js';
 
 function server(parts: ServerParts): string {
-  const { imports, settings, made, options, closing } = sharedCode(parts);
+  const { imports, start, closing } = mountedCode(parts);
   return sourceText(
     mergeImports(imports, {
       fastify: ['default Fastify'],
       'parley-a2a/fastify': ['toFastify'],
-      'parley-a2a/server': ['createAgentHandler'],
     }),
-    `${settings}${made}${MOUNTED_URL}const handler = createAgentHandler({ ...agent, ${options}, url });
-
+    `${start}
 const app = Fastify();
 app.get('/healthz', async () => 'ok');
 app.register(toFastify(handler), { prefix: '/agent' });

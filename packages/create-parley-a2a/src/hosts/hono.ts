@@ -1,19 +1,17 @@
 import type { HostPart, ServerParts } from '../part.js';
-import { MOUNTED_URL, sharedCode, stopOnSignal } from '../server-code.js';
+import { mountedCode, stopOnSignal } from '../server-code.js';
 import { mergeImports, sourceText } from '../source-text.js';
 import { NODE_SERVER } from './node-server.js';
 
 function server(parts: ServerParts): string {
-  const { imports, settings, made, options, closing } = sharedCode(parts);
+  const { imports, start, closing } = mountedCode(parts);
   return sourceText(
     mergeImports(imports, {
       '@hono/node-server': ['serve'],
       hono: ['Hono'],
       'parley-a2a/hono': ['toHono'],
-      'parley-a2a/server': ['createAgentHandler'],
     }),
-    `${settings}${made}${MOUNTED_URL}const handler = createAgentHandler({ ...agent, ${options}, url });
-
+    `${start}
 const app = new Hono();
 app.get('/healthz', (context) => context.text('ok'));
 app.use('/agent/*', toHono(handler));
