@@ -2,7 +2,7 @@
 // code. Each public subpath keeps its file; what several of them need stands beside them. Nothing is renamed or made
 // smaller: stack traces and the tools of users read it as it was written. The declarations that the subpaths need go to
 // bundle/types. TypeBox becomes a part of it: npm would unpack 1,400 files, of which the library needs few.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
@@ -24,9 +24,8 @@ const PORTABLE = /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|store\/sqli
 const SHARED_BY = 6;
 const roomOf = (path) => /dist\/([\w-]+)\//.exec(path)?.[1] ?? 'shared';
 
-/** A package whose code is part of the bundle, with its license. */
-const [BUNDLED] = bundled;
-const isBundled = (name) => name === BUNDLED || name.startsWith(`${BUNDLED}/`);
+/** True for a package whose code is part of the bundle, with its license. */
+const isBundled = (id) => bundled.some((name) => id === name || id.startsWith(`${name}/`));
 
 await build({
   cwd: folder,
@@ -34,7 +33,7 @@ await build({
     ...Object.fromEntries(names.map((name) => [name, `dist/exports/${name}.js`])),
     [WORKER]: `dist/store/sqlite/${WORKER}.js`,
   },
-  external: (name) => /^[^./]/.test(name) && !isBundled(name),
+  external: (id) => /^[^./]/.test(id) && !isBundled(id),
   platform: 'neutral',
   plugins: [
     {
@@ -58,7 +57,7 @@ await build({
     comments: { jsdoc: false },
     codeSplitting: {
       groups: [
-        { name: BUNDLED, test: /node_modules\/typebox\// },
+        ...bundled.map((name) => ({ name, test: (path) => path.includes(`/node_modules/${name}/`) })),
         { name: roomOf, debugName: 'rooms', test: PORTABLE, minShareCount: SHARED_BY },
       ],
     },
@@ -70,11 +69,11 @@ const copied = new Set();
 
 /** The declarations without the schemas behind the types of the protocol, which no subpath exports. */
 function withoutSchemas(text) {
-  const fromBundled = `import Type from '${BUNDLED}';\n`;
-  if (!text.includes(fromBundled)) return text;
+  const typebox = `import Type from 'typebox';\n`;
+  if (!text.includes(typebox)) return text;
   const schemas =
     /(?:^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^export declare const \w+Schema: Type\.(?:.*;|[\s\S]*?^\}.*;)\n/gm;
-  return text.replace(schemas, '').replace(fromBundled, '');
+  return text.replace(schemas, '').replace(typebox, '');
 }
 
 /** Copies a file of declarations and those that it names. */
@@ -82,7 +81,8 @@ function copyTypes(path) {
   if (copied.has(path)) return;
   copied.add(path);
   const text = withoutSchemas(readFileSync(join(folder, 'dist', path), 'utf8'));
-  if (text.includes(`'${BUNDLED}`)) throw new Error(`${path} declares types of ${BUNDLED}, which users do not have`);
+  const unknown = bundled.find((name) => text.includes(`'${name}`));
+  if (unknown !== undefined) throw new Error(`${path} declares types of ${unknown}, which users do not have`);
   const place = join(folder, 'bundle/types', path);
   mkdirSync(dirname(place), { recursive: true });
   writeFileSync(place, text);
@@ -92,4 +92,8 @@ function copyTypes(path) {
 // A build that does not check types has no declarations.
 if (existsSync(join(folder, 'dist/exports/index.d.ts'))) for (const name of names) copyTypes(`exports/${name}.d.ts`);
 
-copyFileSync(new URL('../license', import.meta.resolve(BUNDLED)), join(folder, `bundle/LICENSE.${BUNDLED}`));
+for (const name of bundled) {
+  const place = join(folder, '../../node_modules', name);
+  const license = readdirSync(place).find((file) => /^license/i.test(file));
+  copyFileSync(join(place, license), join(folder, `bundle/LICENSE.${name}`));
+}

@@ -40,26 +40,23 @@ export class WriteQueue<E extends Queued> {
    */
   take(): readonly E[] {
     const isWhole = this.#smallBytes <= BATCH_BYTES;
-    const small = isWhole ? this.#small : firstOf(this.#small, { most: BATCH_BYTES, least: 0 });
+    const small = isWhole ? this.#small : firstOf(this.#small, 0);
     this.#small = isWhole ? [] : this.#small.slice(small.length);
     this.#smallBytes -= isWhole ? this.#smallBytes : small.reduce((sum, { bytes }) => sum + bytes, 0);
     if (this.#large.length === 0) return small;
-    const large = firstOf(this.#large, { most: BATCH_BYTES, least: 1 });
+    const large = firstOf(this.#large, 1);
     this.#large = this.#large.slice(large.length);
     this.#tasks = new Set(this.#large.map(({ request }) => taskOf(request)));
     return [...small, ...large];
   }
 }
 
-/** The first entries, as many as fit in so many bytes, and at least so many. */
-function firstOf<E extends Queued>(
-  entries: readonly E[],
-  { most, least }: { readonly most: number; readonly least: 0 | 1 },
-): E[] {
+/** The first entries, as many as fit in a batch, and at least so many. */
+function firstOf<E extends Queued>(entries: readonly E[], least: 0 | 1): E[] {
   let sum = 0;
   const end = entries.findIndex(({ bytes }, at) => {
     sum += bytes;
-    return at >= least && sum > most;
+    return at >= least && sum > BATCH_BYTES;
   });
   return end < 0 ? [...entries] : entries.slice(0, end);
 }
