@@ -50,6 +50,16 @@ describe('parley doctor', () => {
     expect(stdout).toContain('Packages of this folder: problem: parley-a2a 1.0.0; parley-a2a-grpc 1.1.0\n  To do: ');
   });
 
+  it('goes on behind a package whose manifest cannot be read', async () => {
+    using folder = new EmptyFolder();
+    mkdirSync(join(folder.path, 'node_modules/parley-a2a'), { recursive: true });
+    writeFileSync(join(folder.path, 'node_modules/parley-a2a/package.json'), '{');
+    const { code, stdout } = await parley(['doctor', '--port', '0'], { cwd: folder.path });
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(stdout).toContain('Packages of this folder: 1 of version ');
+    expect(stdout).toMatch(/^Database: /m);
+  });
+
   it('asks an agent', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo']);
     const { code, stdout } = await parley(['doctor', agent.url, '--port', '0']);

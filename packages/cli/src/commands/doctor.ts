@@ -77,10 +77,19 @@ function versionsHere(): ReadonlyMap<string, readonly string[]> {
   for (const name of readdirSync(folder).sort()) {
     const manifest = join(folder, name, 'package.json');
     if (!/^parley-a2a(?:-|$)/.test(name) || !existsSync(manifest)) continue;
-    const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
+    const version = versionIn(readFileSync(manifest, 'utf8'));
     versions.set(version, [...(versions.get(version) ?? []), name]);
   }
   return versions;
+}
+
+function versionIn(manifest: string): string {
+  try {
+    const { version } = JSON.parse(manifest) as { readonly version?: unknown };
+    return String(version);
+  } catch {
+    return 'unknown';
+  }
 }
 
 async function portFinding(settings: Settings): Promise<Finding> {
