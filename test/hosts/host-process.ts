@@ -6,6 +6,8 @@ import type { Launch } from './hosts.js';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 
+const PORT_IN_USE = /EADDRINUSE|address already in use/i;
+
 interface Running {
   readonly port: number;
   readonly child: ChildProcess;
@@ -32,17 +34,21 @@ export class HostProcess implements AsyncDisposable {
       const [code] = await once(child, 'exit');
       if (code !== 0) throw new Error(`${prepare.join(' ')} ended with ${code}:\n${said()}`);
     }
-    const port = onPort ?? (await freePort());
-    const { child, said } = launch(command, { ...env, PORT: String(port) });
-    await new Promise<void>((resolve, failed) => {
-      const look = () => {
-        if (ready.test(said())) resolve();
-      };
-      child.stdout?.on('data', look);
-      child.stderr?.on('data', look);
-      child.once('exit', (code) => failed(new Error(`The host ended with ${code}:\n${said()}`)));
-    });
-    return new HostProcess({ port, child, endsItsChildren });
+    for (;;) {
+      const port = onPort ?? (await freePort());
+      const { child, said } = launch(command, { ...env, PORT: String(port) });
+      const isReady = await new Promise<boolean>((resolve) => {
+        const look = () => {
+          if (ready.test(said())) resolve(true);
+        };
+        child.stdout?.on('data', look);
+        child.stderr?.on('data', look);
+        child.once('exit', () => resolve(false));
+      });
+      if (isReady) return new HostProcess({ port, child, endsItsChildren });
+      // Another process may have taken the port before the host.
+      if (onPort !== undefined || !PORT_IN_USE.test(said())) throw new Error(`The host ended:\n${said()}`);
+    }
   }
 
   /** Ends it and all that it started. */
