@@ -68,17 +68,21 @@ export class ChangeTexts {
       ? [new LogRecord(1, 0, { task: change.create.task })]
       : (change.append?.records ?? []);
     this.#records = records.map(recordText);
+    const { seq, epoch, turns, began, queue, lease, create, append } = change;
     const before = change.before ?? NONE;
-    const status = change.create?.task.status ?? change.append?.head.status;
-    const { seq, epoch, turns, began, queue, lease } = change;
+    const status = this.#keepsStatus ? undefined : (create?.task.status ?? append?.head.status);
+    let { bytes } = before;
+    for (const text of this.#records) bytes += text.length;
     const head = {
-      ...before,
-      ...{ seq, epoch, turns, began, queue },
       version: before.version + 1,
-      bytes: this.#records.reduce((sum, text) => sum + text.length, before.bytes),
       // The server adds its time to a new lease.
       holder: lease ? { turn: lease.turn, node: lease.node, leaseEnd: 0 } : lease === null ? undefined : before.holder,
-      ...(status !== undefined && !this.#keepsStatus && { state: status.state, since: statusTime(status) }),
+      state: status === undefined ? before.state : status.state,
+      since: status === undefined ? before.since : statusTime(status),
+      createdAt: before.createdAt,
+      endedAt: before.endedAt,
+      configs: before.configs,
+      ...{ seq, epoch, turns, began, queue, bytes },
     };
     this.head = { ...head, text: headTextOf(head) };
   }
