@@ -28,6 +28,7 @@ const NOTHING_STORED = 'touches no storage';
 const MEMBERS: Readonly<Record<keyof RequestContext, Use | typeof NOTHING_STORED>> = {
   message: NOTHING_STORED,
   text: NOTHING_STORED,
+  traceparent: NOTHING_STORED,
   taskId: NOTHING_STORED,
   contextId: NOTHING_STORED,
   task: NOTHING_STORED,

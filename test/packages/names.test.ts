@@ -6,6 +6,7 @@ import * as langgraph from 'parley-a2a-langgraph';
 import * as mcp from 'parley-a2a-mcp';
 import * as mutualTls from 'parley-a2a-mutual-tls';
 import * as openaiAgents from 'parley-a2a-openai-agents';
+import * as otel from 'parley-a2a-otel';
 import * as pino from 'parley-a2a-pino';
 import * as postgres from 'parley-a2a-postgres';
 import * as redis from 'parley-a2a-redis';
@@ -64,6 +65,7 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
   ],
   'mutual-tls': [mutualTls, ['mutualTls']],
   'openai-agents': [openaiAgents, ['openAIAgent']],
+  otel: [otel, ['DRAFT_REVISION', 'clientTracing', 'serverTracing', 'tracedLogger']],
   pino: [pino, ['pinoLogger']],
   postgres: [
     postgres,

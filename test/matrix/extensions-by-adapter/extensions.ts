@@ -224,5 +224,6 @@ export const EXTENSION_OF: Readonly<Record<keyof RequestContext, Extension | und
   taskId: undefined,
   tenant: undefined,
   text: undefined,
+  traceparent: undefined,
   user: undefined,
 };

@@ -22,19 +22,28 @@ export interface AgentCardSource {
   readonly interfaces: readonly AgentInterface[];
 }
 
+/** The name and the version in the card of an agent. */
+export function nameAndVersion({
+  name = 'A2A Agent',
+  version = '1.0.0',
+}: AgentCardOptions): Pick<AgentCard, 'name' | 'version'> {
+  return { name, version };
+}
+
 /**
  * Builds a card that matches the server: the description from the options, the capabilities from the server. All
  * capabilities are written out.
  */
 export function buildAgentCard({ options, served, interfaces }: AgentCardSource): AgentCard {
+  const { name, version } = nameAndVersion(options);
   const securitySchemes = options.securitySchemes ?? served.securitySchemes;
   const securityRequirements = options.securityRequirements ?? served.securityRequirements;
   return {
-    name: options.name ?? 'A2A Agent',
+    name,
     description: options.description ?? 'A2A Protocol Agent',
     supportedInterfaces: interfaces,
     ...(options.provider && { provider: options.provider }),
-    version: options.version ?? '1.0.0',
+    version,
     ...(options.documentationUrl && { documentationUrl: options.documentationUrl }),
     capabilities: {
       streaming: served.streaming,

@@ -1,3 +1,4 @@
+import { nameAndVersion } from '../agent-card/build-agent-card.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { addressKeyOf } from '../auth/user.js';
 import type { LimitPorts } from '../bindings/http/answer-call.js';
@@ -126,7 +127,8 @@ export class AgentHost {
       const authenticator = agentOptions.authenticator ?? options.authenticator;
       const protectedOptions = authenticator === undefined ? agentOptions : { ...agentOptions, authenticator };
       const callbackUrl = () => urlBelow(options.baseUrl(), mountPaths(path).authorizations);
-      const place = { path: home, id: agentOptions.id ?? home, hasEngine: agentOptions.handler === undefined };
+      const { id = home, handler } = agentOptions;
+      const place = { path: home, id, hasEngine: handler === undefined, ...nameAndVersion(agentOptions) };
       const around = options.extensions.flatMap((extension) => extension.aroundAgent?.(place) ?? []);
       const setup = { path: home, options: protectedOptions, ports, callbackUrl, around };
       const agent = agents.get(agentOptions) ?? new ServedAgent(setup);

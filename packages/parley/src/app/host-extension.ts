@@ -76,6 +76,9 @@ export interface AgentPlace {
   readonly path: string;
   /** The id of its task space. */
   readonly id: string;
+  /** Its name and its version, as in its card. */
+  readonly name: string;
+  readonly version: string;
   /** False if a handler of the application answers its calls. */
   readonly hasEngine: boolean;
 }

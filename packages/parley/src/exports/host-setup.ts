@@ -97,6 +97,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
         ...[options.schemas ?? []].flat(),
         // The last one is the outermost: it reads messages first, and gets answers last.
         ...[options.signing ?? []].flat(),
+        ...(options.tracing ? [options.tracing] : []),
       ],
     },
     rule: {

@@ -55,6 +55,8 @@ export interface RequestContext {
   readonly extensions: readonly string[];
   /** Media types that the caller accepts. Empty: any (Spec §3.3.2). */
   readonly acceptedOutputModes: readonly string[];
+  /** W3C trace context of the call that brought the message. */
+  readonly traceparent?: string | undefined;
   /** Metadata of the request (Spec §3.2.5). */
   readonly metadata: JsonObject | undefined;
   /**

@@ -121,6 +121,8 @@ export interface HostOptions {
   readonly schemas?: HostExtension | readonly HostExtension[];
   /** Signed and encrypted messages, made by `messageSigning()` of `parley-a2a-signing`. Default: none. */
   readonly signing?: HostExtension | readonly HostExtension[];
+  /** Spans and metrics of calls and turns, made by `serverTracing()` of `parley-a2a-otel`. Default: none. */
+  readonly tracing?: HostExtension;
 }
 
 /** The place of a single agent. */
@@ -173,6 +175,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   calls: Type.Optional(madeBy('agentCalls', 'turnPorts')),
   schemas: Type.Optional(madeBy('agentSchemas', 'aroundAgent')),
   signing: Type.Optional(madeBy('messageSigning', 'aroundAgent')),
+  tracing: Type.Optional(madeBy('serverTracing', 'aroundAgent')),
   bodyMemory: Type.Optional(positive),
   cardSigning: Type.Optional(closed({ keys: Type.Array(cardKey, { minItems: 1 }) })),
   rateLimit: Type.Optional(rateLimitSchema),

@@ -154,6 +154,10 @@ export class TurnContext implements RequestContext {
     return [...this.#turn.caller.extensions];
   }
 
+  get traceparent(): string | undefined {
+    return this.#turn.caller.traceparent;
+  }
+
   get acceptedOutputModes(): readonly string[] {
     return [...(this.#turn.caller.acceptedOutputModes ?? NONE)];
   }

@@ -1,0 +1,61 @@
+import { type Attributes, type Span, SpanStatusCode } from '@opentelemetry/api';
+import { A2AError, ERROR_NUMBERS, type StreamResponse, type Task } from 'parley-a2a';
+import type { InterceptedCall } from 'parley-a2a/server';
+import { DRAFT, STABLE } from './conventions.js';
+
+/** A call of any operation. */
+export type AnyCall = Pick<InterceptedCall<unknown>, 'operation' | 'request'>;
+
+/** The name of an operation on the wire (Spec §5.3). */
+export function methodOf({ operation }: Pick<AnyCall, 'operation'>): string {
+  return operation.charAt(0).toUpperCase() + operation.slice(1);
+}
+
+/** The ids in a request, as attributes; never its content. */
+export function requestFacts({ request }: Pick<AnyCall, 'request'>): Attributes {
+  const facts: Attributes = {};
+  if (request.tenant) facts[DRAFT.tenant] = request.tenant;
+  if ('message' in request) {
+    const { messageId, taskId, contextId, referenceTaskIds } = request.message;
+    facts[DRAFT.messageId] = messageId;
+    if (taskId !== undefined) facts[DRAFT.taskId] = taskId;
+    if (contextId !== undefined) facts[DRAFT.conversation] = contextId;
+    if (referenceTaskIds?.length) facts[DRAFT.references] = [...referenceTaskIds];
+  } else if ('taskId' in request && typeof request.taskId === 'string') {
+    facts[DRAFT.taskId] = request.taskId;
+  } else if ('id' in request && typeof request.id === 'string') {
+    facts[DRAFT.taskId] = request.id;
+  }
+  return facts;
+}
+
+/** The task, its state and its context in an answer or an event, as attributes. */
+export function answerFacts(answer: unknown): Attributes {
+  if (typeof answer !== 'object' || answer === null) return {};
+  const { task, message, statusUpdate } = answer as Partial<StreamResponse>;
+  if (message !== undefined) return contextFact(message.contextId);
+  if (statusUpdate !== undefined) {
+    const { taskId, contextId, status } = statusUpdate;
+    return { [DRAFT.taskId]: taskId, [DRAFT.taskState]: status.state, ...contextFact(contextId) };
+  }
+  const shown = task ?? ('status' in answer && 'id' in answer ? (answer as Task) : undefined);
+  if (shown === undefined) return {};
+  const { id, contextId, status } = shown;
+  return { [DRAFT.taskId]: id, [DRAFT.taskState]: status.state, ...contextFact(contextId) };
+}
+
+function contextFact(contextId: string | undefined): Attributes {
+  return contextId === undefined ? {} : { [DRAFT.conversation]: contextId };
+}
+
+/** The type of an error: the number of the specification as text (Spec §5.4), or the name of the error. */
+export function errorType(error: unknown): string {
+  if (error instanceof A2AError) return String(ERROR_NUMBERS[error.code] ?? error.code);
+  return error instanceof Error ? error.name : typeof error;
+}
+
+/** Ends a span as an error. The text of the error stays out: it may have words of a message. */
+export function failSpan(span: Span, error: unknown): void {
+  span.setAttribute(STABLE.errorType, errorType(error));
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
