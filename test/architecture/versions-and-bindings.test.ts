@@ -48,7 +48,7 @@ const CORE: Readonly<Record<string, Subject>> = {
   gRPC: {
     words: /grpc/i,
     rooms: [],
-    elsewhere: ['app/server-config.ts', 'app/server-settings.ts', 'client/missing-interface.ts', 'codec/received-card.ts'],
+    elsewhere: ['app/server-settings.ts', 'client/missing-interface.ts', 'codec/received-card.ts'],
   },
   "Cap'n Web": { words: /capnweb/i, rooms: [], elsewhere: ['codec/v0_3/agent-card.ts'] },
 };

@@ -79,7 +79,10 @@ describe('parley serve with tokens', () => {
     [['--jwt-audience', 'agent'], '--jwt-audience needs --oidc-issuer'],
     [['--oidc-issuer', 'https://id.example'], '--jwt-audience must name this agent'],
     [['--jwks-url', 'https://id.example/keys'], '--jwt-issuer and --jwks-url belong together'],
-    [['--oidc-issuer', 'http://id.example', '--jwt-audience', 'agent'], 'must be an https url; --auth-plain-http=true allows http'],
+    [
+      ['--oidc-issuer', 'http://id.example', '--jwt-audience', 'agent'],
+      'must be an https url; --auth-plain-http=true allows http',
+    ],
   ])('refuses %j', async (flags, message) => {
     const { code, stderr } = await parley(['serve', '--echo', '--port', '0', ...flags]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -44,7 +44,9 @@ function settingFlag({ form, value, variable, repeats, secret: isSecret, unset, 
   const meaning = unset === undefined ? row.help : `${row.help} (default: ${unset})`;
   return {
     type: form === 'boolean' ? 'boolean' : 'string',
-    help: nameSettings(meaning, settingName).replace(/\[(.+?)\]\(.+?\)|`(.+?)`/g, '$1$2'),
+    help: nameSettings(meaning, settingName)
+      .replace(/\[([^[\]]+)\]\([^()[\]]+\)/g, '$1')
+      .replaceAll('`', ''),
     commonVariable: variable,
     ...(value !== undefined && { value }),
     ...(repeats && { repeats }),

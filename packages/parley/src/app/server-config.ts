@@ -1,70 +1,19 @@
 import { closestName } from '../model/closest-name.js';
 import { refuseArgument } from '../options/refuse-argument.js';
-import type { LogLevel } from '../telemetry/text-logger.js';
-import { type CredentialConfig, credentialsOf } from './credential-config.js';
+import { credentialsOf } from './credential-config.js';
 import type { RateLimitOptions } from './limits/rate-limit-options.js';
 import type { Rate } from './limits/rate-limiter.js';
-import type { TlsOptions } from './options/tls-options.js';
 import {
   CREDENTIAL_SETTINGS,
   PLAIN_SETTINGS,
   RATE_SETTINGS,
   SERVER_SETTINGS,
+  type ServerConfig,
   type ServerSetting,
   TOKEN_SETTINGS,
 } from './server-settings.js';
 import { definedOf, SettingReader, type SettingSource, type SettingValues } from './setting-reader.js';
-import { type TokenConfig, tokensOf } from './token-config.js';
-
-/** The settings of a ready-made server. */
-export interface ServerConfig {
-  readonly host: string;
-  readonly port: number;
-  /** The port of gRPC; absent: that after `port`. */
-  readonly grpcPort?: GrpcPort;
-  /** `host:port` of gRPC for cards, if it differs from the bound address. */
-  readonly grpcAddress?: string;
-  /** The storage of tasks. */
-  readonly databaseUrl: string;
-  /** The base url for cards, if it differs from the bound address. */
-  readonly publicUrl?: string;
-  /** For `trustProxy` of a server. */
-  readonly trustProxy: readonly string[];
-  /** For `publicHosts` of a server; absent: not listed. */
-  readonly publicHosts?: readonly string[];
-  /** For `push.allow` of a server. */
-  readonly pushAllow: readonly string[];
-  /** True if the server may listen beyond loopback without authentication. */
-  readonly allowAnonymous: boolean;
-  /** Files for `readCardKeys` and `cardSigning` of a server; absent: cards are not signed. */
-  readonly cardKeys?: readonly string[];
-  /** For `rateLimit` of a server; absent: no limit. */
-  readonly rateLimit?: Rate | RateLimitOptions;
-  /** For `cors` of a server; absent: no pages of other origins. */
-  readonly corsOrigins?: '*' | readonly string[];
-  /** For `secretKeys` of a server; absent: nothing is encrypted. */
-  readonly secretKeys?: readonly string[];
-  /** For `close` of a server. */
-  readonly drainMs: number;
-  /** The Redis in which a base server keeps answers; absent: in memory. */
-  readonly redisUrl?: string;
-  /** For `baseServer` of a server. */
-  readonly cacheTtlSeconds: number;
-  /** The file of audit records; absent: no records. */
-  readonly auditFile?: string;
-  /** The credentials for `credentialAuthenticator`; absent: none. */
-  readonly credentials?: CredentialConfig;
-  /** For `tls` of a server; absent: plain HTTP. */
-  readonly tls?: TlsOptions;
-  /** The tokens for `tokenAuthenticator`; absent: none. */
-  readonly tokens?: TokenConfig;
-  readonly logLevel: LogLevel;
-  /** One sentence for each unknown `A2A_` variable, with the closest setting. Log them at start. */
-  readonly warnings: readonly string[];
-}
-
-/** A port; that of HTTP; or no gRPC. */
-type GrpcPort = number | 'shared' | 'off';
+import { tokensOf } from './token-config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -53,7 +53,7 @@ export interface EngineLimits {
   readonly referenceBytes: number;
   /** Messages of the history in a list, if the request does not say how many. */
   readonly listedHistory: number;
-  /** Approximate bytes of a page of a list. A longer page ends early, after at least one task, with a token for the rest. */
+  /** Approximate bytes of a page of a list. A longer page ends early, with a token, after at least one task. */
   readonly pageBytes: number;
 }
 
