@@ -107,7 +107,7 @@ describe('a setting is added by the recipe: a member and a row', () => {
 describe('the reference of options', () => {
   const page = readFileSync(PAGE, 'utf8');
   const [, table = ''] = /\n## Options of a server\n.*?\n\n(\|.*?)\n\n/s.exec(page) ?? [];
-  const cells = Array.from(table.matchAll(/^\| (`.+?) \| (.+?) \| (.*) \|$/gm), ([, names = '', value = '', text]) => ({
+  const cells = Array.from(table.matchAll(/^\| (`.+?) \| (.+?) \|(.*)\|$/gm), ([, names = '', value = '', text]) => ({
     names: Array.from(names.matchAll(/`(\w+)`/g), ([, name = '']) => name),
     value,
     text,
