@@ -57,18 +57,7 @@ const COMMAND_LINE: Readonly<Record<string, Subject>> = {
   gRPC: {
     words: /grpc/i,
     rooms: [],
-    elsewhere: [
-      'agent/agent-target.ts',
-      'agent/grpc-binding.ts',
-      'agent/transports.ts',
-      'command-line/commands.ts',
-      'command-line/flags.ts',
-      'commands/error.ts',
-      'commands/serve.ts',
-      'failure/needed-packages.ts',
-      'serve/serve-agents.ts',
-      'settings/setting-origins.ts',
-    ],
+    elsewhere: ['agent/bindings.ts', 'agent/grpc-binding.ts', 'commands/error.ts', 'failure/needed-packages.ts'],
   },
 };
 

@@ -1,3 +1,4 @@
+import { BINDING_FLAGS } from '../agent/bindings.js';
 import { SHARED_EXAMPLE } from '../database/backends.js';
 import { AGENT_COMMANDS } from './agent-commands.js';
 import type { Command } from './command.js';
@@ -28,8 +29,7 @@ export const COMMANDS: readonly Command[] = [
       'name',
       'description',
       'secret-keys-file',
-      'grpc',
-      'capnweb',
+      ...BINDING_FLAGS,
       'listed',
       'database',
       'workers',

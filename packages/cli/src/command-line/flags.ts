@@ -1,4 +1,5 @@
 import { nameSettings, SERVER_SETTINGS, type ServerSetting, type SettingName } from 'parley-a2a/server-settings';
+import { BINDING_FLAGS, type BindingFlag, SERVED_BINDINGS, TRANSPORT_NAMES } from '../agent/bindings.js';
 import { SHARED_EXAMPLE } from '../database/backends.js';
 
 /** A flag. It has the same meaning and type on every command that takes it. */
@@ -65,19 +66,19 @@ export const SERVER_FLAGS = Object.fromEntries(
 /** The names of these flags. */
 export const SERVER_FLAG_NAMES = Object.keys(SERVER_FLAGS) as readonly ServerFlag[];
 
+const bindingFlags = Object.fromEntries(BINDING_FLAGS.map((name) => [name, SERVED_BINDINGS[name].flag])) as Readonly<
+  Record<BindingFlag, Flag>
+>;
+
 /** Every flag, by its long name. */
 export const FLAGS = {
   'agent-card': text('ref', 'the agent: a host, a URL, a card URL, a file:// URL or a path', {
     short: 'a',
   }),
   endpoint: text('url', 'call this address without a card; needs one --transport', { short: 'e' }),
-  transport: text(
-    'binding',
-    'HTTP+JSON, JSONRPC, GRPC or CAPNWEB, in order of preference (default: the order of the card)',
-    {
-      repeats: true,
-    },
-  ),
+  transport: text('binding', `${TRANSPORT_NAMES.toUpperCase().replace(/, (\S+)$/, ' or $1')}, in order of preference (default: the order of the card)`, {
+    repeats: true,
+  }),
   'a2a-version': text('version', 'protocol version, such as 0.3 (default: highest 1.x)'),
   tenant: text('id', 'tenant, in place of the one in the card'),
   bearer: text('token', 'bearer token', secret),
@@ -188,9 +189,11 @@ export const FLAGS = {
   jku: text('url', 'https URL of the public keys, which the signatures name'),
   expires: text('duration', 'lifetime of the key or password (default: no end)'),
   'secret-keys-file': text('path', 'file of keys that encrypt secrets in the storage, such as credentials of webhooks'),
-  grpc: text('port', 'serve gRPC too, on this port; shared: on the port of HTTP'),
-  capnweb: onOff("serve Cap'n Web too, at /capnweb below the agent"),
-  listed: text('cards', 'with --grpc or --capnweb: cards that list it: public, extended (that one only), never'),
+  ...bindingFlags,
+  listed: text(
+    'cards',
+    `with ${BINDING_FLAGS.map((name) => `--${name}`).join(' or ')}: cards that list it: public, extended (that one only), never`,
+  ),
   database: text(
     'url',
     `storage of tasks: sqlite:./data/parley.db, ${SHARED_EXAMPLE} (default: DATABASE_URL, or memory:)`,

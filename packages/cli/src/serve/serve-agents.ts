@@ -11,11 +11,11 @@ import {
 } from 'parley-a2a/node';
 import { SERVER_SETTINGS } from 'parley-a2a/server-settings';
 import { openStorage } from 'parley-a2a/storage';
+import { chosenBindings, SERVED_BINDINGS } from '../agent/bindings.js';
 import { settingName } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { backendsOf } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
-import { needPackagesOf } from '../failure/needed-packages.js';
 import type { Settings } from '../settings/settings.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
@@ -126,26 +126,13 @@ async function authenticatorOf(
 
 const LISTED = ['public', 'extended', 'never'] as const;
 
-type Bindings = NonNullable<A2AHostOptions['bindings']>;
-
 /** The bindings that flags ask for, beside those of HTTP. */
-async function bindingsOf(settings: Settings): Promise<Bindings> {
-  const bindings: Bindings[number][] = [];
-  const port = settings.text('grpc');
+async function bindingsOf(settings: Settings): Promise<NonNullable<A2AHostOptions['bindings']>> {
   const word = settings.text('listed');
   const listed = LISTED.find((one) => one === word);
   if (word !== listed) throw usageError(`--listed is ${LISTED.join(', ')}, not "${word}"`);
   const listing = listed === undefined ? {} : { listed };
-  if (port !== undefined) {
-    needPackagesOf('gRPC');
-    const { grpcBinding } = await import('parley-a2a-grpc');
-    bindings.push(grpcBinding({ port: port === 'shared' ? port : portOf(port, 'grpc'), ...listing }));
-  }
-  if (settings.isOn('capnweb')) {
-    const { capnwebBinding } = await import('parley-a2a-capnweb');
-    bindings.push(capnwebBinding(listing));
-  }
-  return bindings;
+  return Promise.all(chosenBindings(settings).map((name) => SERVED_BINDINGS[name].load(settings, listing)));
 }
 
 function loggerFor(level: 'error' | 'info' | 'debug'): Logger {

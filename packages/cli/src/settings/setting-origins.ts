@@ -1,3 +1,4 @@
+import { BINDING_FLAGS, type BindingFlag } from '../agent/bindings.js';
 import { FLAGS, type FlagName, SERVER_FLAG_NAMES, type ServerFlag } from '../command-line/flags.js';
 
 /**
@@ -89,7 +90,10 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   chunk: 'anywhere',
   proxy: 'trusted',
   'traffic-log': 'trusted',
-  ...(Object.fromEntries(SERVER_FLAG_NAMES.map((name) => [name, 'trusted'])) as Record<ServerFlag, SettingOrigin>),
+  ...(Object.fromEntries([...SERVER_FLAG_NAMES, ...BINDING_FLAGS].map((name) => [name, 'trusted'])) as Record<
+    ServerFlag | BindingFlag,
+    SettingOrigin
+  >),
   port: 'anywhere',
   name: 'anywhere',
   description: 'anywhere',
@@ -97,8 +101,6 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   jku: 'trusted',
   expires: 'command line',
   'secret-keys-file': 'trusted',
-  grpc: 'trusted',
-  capnweb: 'trusted',
   listed: 'trusted',
   database: 'trusted',
   workers: 'anywhere',
