@@ -58,9 +58,9 @@ describe('a setting is added by the recipe: a member and a row', () => {
     const app = 'packages/parley/src/app';
     const member = '  readonly logLevel: LogLevel;';
     tree.edit(`${app}/server-settings.ts`, member, `  readonly greeting: readonly string[];\n${member}`);
-    const row = `greeting: setting({ variable: 'A2A_GREETING', form: 'hosts', repeats: true, default: 'all.example',
-      flag: 'greeting', value: 'host', help: '[host](#hosts) to greet, not {publicUrl}' }),`;
-    tree.edit(`${app}/server-settings.ts`, '  logLevel: setting({', `  ${row}\n  logLevel: setting({`);
+    const row = `greeting: setting('A2A_GREETING', 'hosts', { repeats: true, default: 'all.example', flag: 'greeting',
+      value: 'host', help: '[host](#hosts) to greet, not {publicUrl}' }),`;
+    tree.edit(`${app}/server-settings.ts`, '  logLevel: setting(', `  ${row}\n  logLevel: setting(`);
     // Aliases of the tests lead to the sources of the repository.
     const flags = 'packages/cli/src/command-line/flags.ts';
     tree.edit(flags, "'parley-a2a/server-settings'", "'../../../parley/src/exports/server-settings.js'");

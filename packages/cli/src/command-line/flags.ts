@@ -76,9 +76,13 @@ export const FLAGS = {
     short: 'a',
   }),
   endpoint: text('url', 'call this address without a card; needs one --transport', { short: 'e' }),
-  transport: text('binding', `${TRANSPORT_NAMES.toUpperCase().replace(/, (\S+)$/, ' or $1')}, in order of preference (default: the order of the card)`, {
-    repeats: true,
-  }),
+  transport: text(
+    'binding',
+    `${TRANSPORT_NAMES.toUpperCase().replace(/, (\S+)$/, ' or $1')}, in order of preference (default: the order of the card)`,
+    {
+      repeats: true,
+    },
+  ),
   'a2a-version': text('version', 'protocol version, such as 0.3 (default: highest 1.x)'),
   tenant: text('id', 'tenant, in place of the one in the card'),
   bearer: text('token', 'bearer token', secret),

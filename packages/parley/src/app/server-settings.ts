@@ -56,16 +56,18 @@ export interface ServerConfig {
 /** A port; that of HTTP; or no gRPC. */
 type GrpcPort = number | 'shared' | 'off';
 
-/** A setting of a ready-made server: its variable, its flag, its default and its meaning. */
+/** The variable of a setting, the form of its text, and what else users learn about it. */
 export interface ServerSetting<
   Form extends SettingForm = SettingForm,
   Flag extends string = string,
   Default extends string = string,
-> {
+> extends SettingFacts<Flag, Default> {
   /** The environment variable. */
   readonly variable: string;
-  /** The form of its text. */
   readonly form: Form;
+}
+
+interface SettingFacts<Flag extends string, Default extends string> {
   /** True for a list. A variable separates its entries by commas, and a flag repeats. */
   readonly repeats?: true;
   /** Its meaning in Markdown, with links from `docs/`. `{port}` stands for the variable or the flag of `port`. */
@@ -83,9 +85,11 @@ export interface ServerSetting<
 }
 
 function setting<Form extends SettingForm, Flag extends string = never, Default extends string = never>(
-  row: ServerSetting<Form, Flag, Default>,
+  variable: string,
+  form: Form,
+  facts: SettingFacts<Flag, Default>,
 ): ServerSetting<Form, Flag, Default> {
-  return row;
+  return { variable, form, ...facts };
 }
 
 /** Members of `ServerConfig` that several settings make up, or none. */
@@ -93,145 +97,89 @@ type Composed = 'rateLimit' | 'credentials' | 'tls' | 'tokens' | 'warnings';
 
 /** Settings that are members of `ServerConfig` under the same name. */
 export const PLAIN_SETTINGS = {
-  host: setting({
-    variable: 'HOST',
-    form: 'host',
-    default: '127.0.0.1',
-    flag: 'host',
-    value: 'host',
-    help: 'address to listen on',
-  }),
-  port: setting({
-    variable: 'PORT',
-    form: 'port',
+  host: setting('HOST', 'host', { default: '127.0.0.1', flag: 'host', value: 'host', help: 'address to listen on' }),
+  port: setting('PORT', 'port', {
     default: '8080',
     flag: 'port',
     value: 'port',
     help: 'port to listen on; 0 takes a free one',
   }),
-  grpcPort: setting({
-    variable: 'GRPC_PORT',
-    form: 'portOrShared',
+  grpcPort: setting('GRPC_PORT', 'portOrShared', {
     unset: 'the port after that of HTTP, or a free one if it is in use',
     help: 'port of [gRPC](grpc.md) of the agent at `/`; 0 takes a free one; `shared`: the port of HTTP; `off`: no gRPC',
   }),
-  grpcAddress: setting({
-    variable: 'GRPC_ADDRESS',
-    form: 'address',
+  grpcAddress: setting('GRPC_ADDRESS', 'address', {
     unset: 'the address bound',
     help: '`host:port` of gRPC for the cards, such as that of a proxy',
   }),
-  databaseUrl: setting({
-    variable: 'DATABASE_URL',
-    form: 'database',
+  databaseUrl: setting('DATABASE_URL', 'database', {
     default: 'sqlite:./data/parley.db',
     help: '[storage of tasks](storage.md#addresses), such as `sqlite:./data/parley.db`, or one that processes share; `memory:?tasks=…&bytes=…` [bounds memory](storage.md#how-much-memory-keeps)',
   }),
-  publicUrl: setting({
-    variable: 'A2A_PUBLIC_URL',
-    form: 'publicUrl',
+  publicUrl: setting('A2A_PUBLIC_URL', 'publicUrl', {
     unset: 'the address bound',
     flag: 'public-url',
     value: 'url',
     help: 'base url in cards, if clients use another address than the one bound',
   }),
-  trustProxy: setting({
-    variable: 'A2A_TRUST_PROXY',
-    form: 'proxies',
+  trustProxy: setting('A2A_TRUST_PROXY', 'proxies', {
     repeats: true,
     help: 'trusted proxies, whose forwarded headers count: addresses, ranges such as `10.0.0.0/8`, `loopback`',
   }),
-  publicHosts: setting({
-    variable: 'A2A_PUBLIC_HOSTS',
-    form: 'hosts',
+  publicHosts: setting('A2A_PUBLIC_HOSTS', 'hosts', {
     repeats: true,
     help: 'public [hosts](#hosts) of the server, such as `agents.example.com` or `agents.example.com:8443`',
   }),
-  pushAllow: setting({
-    variable: 'A2A_PUSH_ALLOW',
-    form: 'destinations',
+  pushAllow: setting('A2A_PUSH_ALLOW', 'destinations', {
     repeats: true,
     help: 'private [webhooks](push.md#options) that may be called: hosts, addresses, ranges such as `10.0.0.0/8:8443`',
   }),
-  allowAnonymous: setting({
-    variable: 'A2A_ALLOW_ANONYMOUS',
-    form: 'boolean',
+  allowAnonymous: setting('A2A_ALLOW_ANONYMOUS', 'boolean', {
     default: 'false',
     flag: 'allow-anonymous',
     help: 'listen beyond this machine although an agent needs no credential',
   }),
-  cardKeys: setting({
-    variable: 'A2A_CARD_KEYS',
-    form: 'list',
-    repeats: true,
-    help: 'files of keys that [sign cards](#signed-cards)',
-  }),
-  corsOrigins: setting({
-    variable: 'A2A_CORS_ORIGINS',
-    form: 'origins',
+  cardKeys: setting('A2A_CARD_KEYS', 'list', { repeats: true, help: 'files of keys that [sign cards](#signed-cards)' }),
+  corsOrigins: setting('A2A_CORS_ORIGINS', 'origins', {
     repeats: true,
     help: 'origins whose pages may call, such as `https://page.example`, or `*`',
   }),
-  secretKeys: setting({
-    variable: 'A2A_SECRET_KEYS',
-    form: 'secretKeys',
+  secretKeys: setting('A2A_SECRET_KEYS', 'secretKeys', {
     repeats: true,
     secret: true,
     help: '[keys](#keys-for-secrets) for secrets in the storage, such as credentials of webhooks; the first one encrypts, all decrypt',
   }),
-  drainMs: setting({
-    variable: 'A2A_DRAIN_SECONDS',
-    form: 'seconds',
+  drainMs: setting('A2A_DRAIN_SECONDS', 'seconds', {
     default: '0',
     help: 'time after SIGTERM in which requests are still answered and [`/readyz`](operations.md#stopping) fails',
   }),
-  redisUrl: setting({
-    variable: 'A2A_REDIS_URL',
-    form: 'redis',
+  redisUrl: setting('A2A_REDIS_URL', 'redis', {
     unset: 'none: in memory',
     help: 'Redis or Valkey for the cache of [a base server](base-server.md#the-cache), such as `redis://localhost:6379`',
   }),
-  cacheTtlSeconds: setting({
-    variable: 'A2A_CACHE_TTL_SECONDS',
-    form: 'ttl',
-    default: '300',
-    help: 'lifetime of a cached answer',
-  }),
-  auditFile: setting({
-    variable: 'A2A_AUDIT_FILE',
-    form: 'path',
+  cacheTtlSeconds: setting('A2A_CACHE_TTL_SECONDS', 'ttl', { default: '300', help: 'lifetime of a cached answer' }),
+  auditFile: setting('A2A_AUDIT_FILE', 'path', {
     flag: 'audit-file',
     value: 'path',
     help: 'file of [audit records](audit-log.md): one of each call, refusal and repair',
   }),
-  logLevel: setting({
-    variable: 'LOG_LEVEL',
-    form: 'logLevel',
-    default: 'info',
-    help: '`debug`, `info`, `warn`, `error` or `silent`',
-  }),
+  logLevel: setting('LOG_LEVEL', 'logLevel', { default: 'info', help: '`debug`, `info`, `warn`, `error` or `silent`' }),
 } satisfies Readonly<Record<Exclude<keyof ServerConfig, Composed>, object>>;
 
 /** The rates of callers. */
 export const RATE_SETTINGS = {
-  rateLimit: setting({
-    variable: 'A2A_RATE_LIMIT',
-    form: 'rate',
+  rateLimit: setting('A2A_RATE_LIMIT', 'rate', {
     flag: 'rate-limit',
     value: 'rate',
     help: '[rate](#rates) of one address and of one user, such as `100/60s`, `10/s` or `5000/1h`',
   }),
-  rateLimitAddress: setting({
-    variable: 'A2A_RATE_LIMIT_ADDRESS',
-    form: 'rateOrOff',
+  rateLimitAddress: setting('A2A_RATE_LIMIT_ADDRESS', 'rateOrOff', {
     unset: '{rateLimit}',
     flag: 'rate-limit-address',
     value: 'rate',
     help: 'rate of one address; `off` for none',
   }),
-  rateLimitUser: setting({
-    variable: 'A2A_RATE_LIMIT_USER',
-    form: 'rateOrOff',
+  rateLimitUser: setting('A2A_RATE_LIMIT_USER', 'rateOrOff', {
     unset: '{rateLimit}',
     flag: 'rate-limit-user',
     value: 'rate',
@@ -241,74 +189,54 @@ export const RATE_SETTINGS = {
 
 /** The credentials of callers but tokens, and TLS. */
 export const CREDENTIAL_SETTINGS = {
-  apiKeys: setting({
-    variable: 'A2A_API_KEYS',
-    form: 'apiKeys',
+  apiKeys: setting('A2A_API_KEYS', 'apiKeys', {
     repeats: true,
     secret: true,
     help: 'API keys that callers need in {apiKeyPlace}, such as `ada=sha256:<hash>` or `bob=<key>`',
   }),
-  apiKeysFile: setting({
-    variable: 'A2A_API_KEYS_FILE',
-    form: 'path',
+  apiKeysFile: setting('A2A_API_KEYS_FILE', 'path', {
     flag: 'api-keys-file',
     value: 'path',
     help: '[file of API keys](authentication.md#api-keys) that callers need, read again when it changes',
   }),
-  apiKeyPlace: setting({
-    variable: 'A2A_API_KEY_PLACE',
-    form: 'keyPlace',
+  apiKeyPlace: setting('A2A_API_KEY_PLACE', 'keyPlace', {
     unset: '`header:X-API-Key`',
     flag: 'api-key-place',
     value: 'place',
     help: '[place](authentication.md#api-keys) of API keys: `header:NAME`, `query:NAME`, `cookie:NAME` or `bearer`',
   }),
-  basicUsersFile: setting({
-    variable: 'A2A_BASIC_USERS_FILE',
-    form: 'path',
+  basicUsersFile: setting('A2A_BASIC_USERS_FILE', 'path', {
     flag: 'basic-users-file',
     value: 'path',
     help: '[file of names and password hashes](authentication.md#names-and-passwords) that callers need, read again when it changes',
   }),
-  tlsCert: setting({
-    variable: 'A2A_TLS_CERT',
-    form: 'path',
+  tlsCert: setting('A2A_TLS_CERT', 'path', {
     flag: 'tls-cert',
     value: 'path',
     help: 'certificate of the server as a PEM file, read again when it changes: serve https',
   }),
-  tlsKey: setting({
-    variable: 'A2A_TLS_KEY',
-    form: 'path',
+  tlsKey: setting('A2A_TLS_KEY', 'path', {
     flag: 'tls-key',
     value: 'path',
     help: 'key of that certificate as a PEM file',
   }),
-  tlsClientCa: setting({
-    variable: 'A2A_TLS_CLIENT_CA',
-    form: 'path',
+  tlsClientCa: setting('A2A_TLS_CLIENT_CA', 'path', {
     flag: 'tls-client-ca',
     value: 'path',
     help: 'authorities of client certificates that callers need, as a PEM file; [the common name is the user](authentication.md#certificates-of-clients)',
   }),
-  clientCertProxies: setting({
-    variable: 'A2A_CLIENT_CERT_PROXIES',
-    form: 'proxies',
+  clientCertProxies: setting('A2A_CLIENT_CERT_PROXIES', 'proxies', {
     repeats: true,
     flag: 'client-cert-proxy',
     value: 'address',
     help: '[proxies](authentication.md#certificates-behind-a-proxy) that tell client certificates in a header: addresses, ranges, `loopback`',
   }),
-  clientCertFormat: setting({
-    variable: 'A2A_CLIENT_CERT_FORMAT',
-    form: 'certFormat',
+  clientCertFormat: setting('A2A_CLIENT_CERT_FORMAT', 'certFormat', {
     flag: 'client-cert-format',
     value: 'name',
     help: 'form of that header: `envoy`, `nginx` or `rfc9440`',
   }),
-  authRequire: setting({
-    variable: 'A2A_AUTH_REQUIRE',
-    form: 'required',
+  authRequire: setting('A2A_AUTH_REQUIRE', 'required', {
     unset: '`any`',
     flag: 'auth-require',
     value: 'which',
@@ -318,107 +246,79 @@ export const CREDENTIAL_SETTINGS = {
 
 /** The tokens of callers. */
 export const TOKEN_SETTINGS = {
-  oidcIssuer: setting({
-    variable: 'A2A_OIDC_ISSUER',
-    form: 'webUrl',
+  oidcIssuer: setting('A2A_OIDC_ISSUER', 'webUrl', {
     flag: 'oidc-issuer',
     value: 'url',
     help: 'OpenID Connect provider whose [tokens](authentication.md#tokens) callers need',
   }),
-  jwtIssuer: setting({
-    variable: 'A2A_JWT_ISSUER',
-    form: 'webUrl',
+  jwtIssuer: setting('A2A_JWT_ISSUER', 'webUrl', {
     flag: 'jwt-issuer',
     value: 'url',
     help: 'issuer of tokens, if it has no discovery document; needs {jwksUrl}',
   }),
-  jwksUrl: setting({
-    variable: 'A2A_JWKS_URL',
-    form: 'webUrl',
+  jwksUrl: setting('A2A_JWKS_URL', 'webUrl', {
     flag: 'jwks-url',
     value: 'url',
     help: 'url of the keys of that issuer',
   }),
-  introspectionIssuer: setting({
-    variable: 'A2A_INTROSPECTION_ISSUER',
-    form: 'webUrl',
+  introspectionIssuer: setting('A2A_INTROSPECTION_ISSUER', 'webUrl', {
     flag: 'introspection-issuer',
     value: 'url',
     help: 'authorization server that is [asked about tokens](authentication.md#tokens-that-only-the-authorization-server-can-read)',
   }),
-  introspectionClientId: setting({
-    variable: 'A2A_INTROSPECTION_CLIENT_ID',
-    form: 'text',
+  introspectionClientId: setting('A2A_INTROSPECTION_CLIENT_ID', 'text', {
     flag: 'introspection-client-id',
     value: 'id',
     help: 'client id of the agent at that server',
   }),
-  introspectionClientSecret: setting({
-    variable: 'A2A_INTROSPECTION_CLIENT_SECRET',
-    form: 'text',
+  introspectionClientSecret: setting('A2A_INTROSPECTION_CLIENT_SECRET', 'text', {
     secret: true,
     flag: 'introspection-client-secret',
     value: 'secret',
     help: 'secret of that client',
   }),
-  introspectionUrl: setting({
-    variable: 'A2A_INTROSPECTION_URL',
-    form: 'webUrl',
+  introspectionUrl: setting('A2A_INTROSPECTION_URL', 'webUrl', {
     unset: 'that in its metadata',
     flag: 'introspection-url',
     value: 'url',
     help: 'introspection endpoint of that server',
   }),
-  tokenUrl: setting({
-    variable: 'A2A_TOKEN_URL',
-    form: 'webUrl',
+  tokenUrl: setting('A2A_TOKEN_URL', 'webUrl', {
     flag: 'token-url',
     value: 'url',
     help: 'token endpoint for the card, where callers get these tokens',
   }),
-  jwtAudience: setting({
-    variable: 'A2A_JWT_AUDIENCE',
-    form: 'list',
+  jwtAudience: setting('A2A_JWT_AUDIENCE', 'list', {
     repeats: true,
     flag: 'jwt-audience',
     value: 'name',
     help: 'audiences that a token may have, required with {oidcIssuer} and {jwtIssuer}',
   }),
-  jwtAlgorithms: setting({
-    variable: 'A2A_JWT_ALGORITHMS',
-    form: 'algorithms',
+  jwtAlgorithms: setting('A2A_JWT_ALGORITHMS', 'algorithms', {
     repeats: true,
     unset: 'all asymmetric ones',
     flag: 'jwt-algorithm',
     value: 'name',
     help: 'allowed algorithms of tokens, such as `ES256`',
   }),
-  requiredScopes: setting({
-    variable: 'A2A_REQUIRED_SCOPES',
-    form: 'scopes',
+  requiredScopes: setting('A2A_REQUIRED_SCOPES', 'scopes', {
     repeats: true,
     flag: 'required-scope',
     value: 'scope',
     help: 'scopes that every token must have',
   }),
-  tenantClaim: setting({
-    variable: 'A2A_TENANT_CLAIM',
-    form: 'text',
+  tenantClaim: setting('A2A_TENANT_CLAIM', 'text', {
     flag: 'tenant-claim',
     value: 'name',
     help: 'claim with the tenants of a user',
   }),
-  authAllowHosts: setting({
-    variable: 'A2A_AUTH_ALLOW_HOSTS',
-    form: 'list',
+  authAllowHosts: setting('A2A_AUTH_ALLOW_HOSTS', 'list', {
     repeats: true,
     flag: 'auth-allow-host',
     value: 'host',
     help: 'private hosts that may be called for keys, such as `keycloak.internal:8080`',
   }),
-  authPlainHttp: setting({
-    variable: 'A2A_AUTH_PLAIN_HTTP',
-    form: 'boolean',
+  authPlainHttp: setting('A2A_AUTH_PLAIN_HTTP', 'boolean', {
     default: 'false',
     flag: 'auth-plain-http',
     help: 'allow issuers and keys without TLS, for a private network',
