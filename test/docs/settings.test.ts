@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { nameSettings, SERVER_SETTINGS, type ServerSetting } from 'parley-a2a/server-settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FLAG_NAMES } from '../../packages/cli/src/command-line/flags.js';
 import { helpText } from '../../packages/cli/src/command-line/help-text.js';
 import { Settings } from '../../packages/cli/src/settings/settings.js';
 import { agentSchemas, DEFAULT_VERSIONS } from '../../packages/parley/src/app/options/agent-options.js';
@@ -35,6 +36,9 @@ describe('the reference of settings and limits', () => {
     if (flag === undefined) return;
     const line = help.split('\n').find((one) => one.trim().startsWith(`--${flag} `));
     expect(line).toBeDefined();
+    const environment = { source: 'environment', values: { [variable]: 'true' } };
+    const setting = FLAG_NAMES.find((name) => name === flag);
+    expect(setting && new Settings([], [environment]).setting(setting)?.source).toBe('environment');
     if (initial !== undefined && form !== 'boolean') expect(line).toContain(`(default: ${initial})`);
   });
 

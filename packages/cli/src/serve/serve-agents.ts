@@ -23,13 +23,13 @@ import { type OperatorFiles, operatorFiles } from './operator-files.js';
 
 /** Serves one or several agents with the options of the flags. */
 export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
+  const config = readServerSettings('Settings', sourceOf(settings));
+  const { port, host: address, publicUrl, rateLimit, tls } = config;
   const logger = loggerFor(settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info');
   const databaseUrl = settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';
   const storage = await openStorage(databaseUrl, { logger, backends: await backendsOf(databaseUrl) });
   const name = settings.text('name');
   const description = settings.text('description');
-  const config = readServerSettings('Settings', sourceOf(settings));
-  const { port, host: address, publicUrl, rateLimit, tls } = config;
   const agents =
     'host' in source
       ? source.host.agents
