@@ -52,7 +52,7 @@ describe('a storage that processes share', () => {
     );
 
   /** The interface for 0.2.5 has members and a variable of this name. */
-  const BASE_SERVER = /^parley\/app\/(?:base-server\/|server-config\.ts$)/;
+  const BASE_SERVER = /^parley\/app\/(?:base-server\/|(?:server-settings|setting-forms)\.ts$)/;
 
   it.each([
     ['postgres', /postgres/i],

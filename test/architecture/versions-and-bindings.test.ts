@@ -48,7 +48,7 @@ const CORE: Readonly<Record<string, Subject>> = {
   gRPC: {
     words: /grpc/i,
     rooms: [],
-    elsewhere: ['app/server-config.ts', 'client/missing-interface.ts', 'codec/received-card.ts'],
+    elsewhere: ['app/server-settings.ts', 'client/missing-interface.ts', 'codec/received-card.ts'],
   },
   "Cap'n Web": { words: /capnweb/i, rooms: [], elsewhere: ['codec/v0_3/agent-card.ts'] },
 };
@@ -57,18 +57,7 @@ const COMMAND_LINE: Readonly<Record<string, Subject>> = {
   gRPC: {
     words: /grpc/i,
     rooms: [],
-    elsewhere: [
-      'agent/agent-target.ts',
-      'agent/grpc-binding.ts',
-      'agent/transports.ts',
-      'command-line/commands.ts',
-      'command-line/flags.ts',
-      'commands/error.ts',
-      'commands/serve.ts',
-      'failure/needed-packages.ts',
-      'serve/serve-agents.ts',
-      'settings/setting-origins.ts',
-    ],
+    elsewhere: ['agent/bindings.ts', 'agent/grpc-binding.ts', 'commands/error.ts', 'failure/needed-packages.ts'],
   },
 };
 

@@ -165,13 +165,13 @@ describe('parley serve with API keys', () => {
   });
 
   it.each([
-    [['--api-key-place', 'header:X-Key'], '--api-key-place needs --api-keys-file'],
-    [['--api-key-place', 'body:x'], '--api-key-place is header:<name>'],
+    [['--api-key-place', 'header:X-Key'], '--api-key-place needs API keys: set --api-keys-file'],
+    [['--api-key-place', 'body:x'], '--api-key-place="body:x" must be a place such as header:'],
     [['--client-cert-proxy', '10.0.0.1'], '--client-cert-proxy and --client-cert-format belong together'],
-    [['--client-cert-format', 'haproxy'], '--client-cert-format is envoy, nginx, rfc9440'],
-    [['--auth-require', 'both'], '--auth-require is any, all, all-users'],
+    [['--client-cert-format', 'haproxy'], '--client-cert-format="haproxy" must be one of envoy, nginx, rfc9440'],
+    [['--auth-require', 'both'], '--auth-require="both" must be one of any, all, all-users'],
     [['--auth-require', 'all'], 'needs two kinds of credentials'],
-    [['--rate-limit-user', 'many'], '--rate-limit-user is a number of requests'],
+    [['--rate-limit-user', 'many'], '--rate-limit-user="many" must be requests in a time'],
     [['--tls-cert', 'a.pem'], '--tls-cert and --tls-key belong together'],
     [['--tls-client-ca', 'a.pem'], '--tls-client-ca needs --tls-cert and --tls-key'],
     [['--api-keys-file', 'nowhere.json'], 'nowhere.json: the file cannot be read (ENOENT)'],

@@ -75,11 +75,14 @@ describe('parley serve with tokens', () => {
 
   it.each([
     [['--introspection-issuer', 'https://id.example'], '--introspection-issuer needs --introspection-client-id'],
-    [['--token-url', 'https://id.example/token'], 'need --introspection-issuer'],
+    [['--token-url', 'https://id.example/token'], '--token-url needs --introspection-issuer'],
     [['--jwt-audience', 'agent'], '--jwt-audience needs --oidc-issuer'],
     [['--oidc-issuer', 'https://id.example'], '--jwt-audience must name this agent'],
     [['--jwks-url', 'https://id.example/keys'], '--jwt-issuer and --jwks-url belong together'],
-    [['--oidc-issuer', 'http://id.example', '--jwt-audience', 'agent'], 'issuer must be an https url'],
+    [
+      ['--oidc-issuer', 'http://id.example', '--jwt-audience', 'agent'],
+      'must be an https url; --auth-plain-http=true allows http',
+    ],
   ])('refuses %j', async (flags, message) => {
     const { code, stderr } = await parley(['serve', '--echo', '--port', '0', ...flags]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -116,7 +116,7 @@ export const agent = { agents: { '/up': { name: 'Up', agent: up }, '/down': { na
     [['serve'], /one of: a module, --echo/],
     [['serve', '--echo', '--exec', 'cat'], /one of: a module, --echo/],
     [['serve', '--echo', '--chunk', ','], /--chunk goes with --exec/],
-    [['serve', '--echo', '--port', '70000'], /--port is 0 to 65535/],
+    [['serve', '--echo', '--port', '70000'], /--port="70000" must be a number from 0 to 65535/],
     [['serve', '--proxy', 'nowhere'], /--proxy takes an http or https URL/],
     [['serve', '--proxy', 'http://127.0.0.1:1', '--host', '0.0.0.0'], /asks for no credential, and 0\.0\.0\.0/],
     [['serve', 'gone.ts'], /there is no module gone\.ts/],

@@ -3,8 +3,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/binding-context.js';
-import { DEFAULT_ENGINE_LIMITS } from '../../packages/parley/src/server/engine-limits.js';
 import { type Snippet, snippetsOf } from './snippets.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -90,36 +88,6 @@ function anchorsOf(markdown: string): string[] {
       .replace(/\s/g, '-'),
   );
 }
-
-describe('the configuration reference', () => {
-  const text = read('docs/configuration.md');
-  const rows = Array.from(text.matchAll(/^\| `([A-Za-z0-9_]+)` \| `?([^|`]*)`? \|/gm), ([, name, value]) => [
-    name,
-    value?.trim(),
-  ]);
-
-  it('gives every limit with its default', () => {
-    const limits = Object.entries({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS }).map(([name, value]) => [
-      name,
-      String(value),
-    ]);
-    expect(rows.filter(([name]) => name !== undefined && limits.some(([limit]) => limit === name))).toEqual(limits);
-  });
-
-  it('gives every variable that a server reads, and no other', () => {
-    const files = ['server-config', 'token-config', 'credential-config'];
-    const configs = files.map((name) => read(`packages/parley/src/app/${name}.ts`));
-    const example = read('examples/agents/src/example-config.ts');
-    const names = (source: string) =>
-      Array.from(source.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*\b/g), ([name]) => name);
-    const documented = rows.map(([name]) => name).filter((name) => name !== undefined && /^[A-Z]/.test(name));
-    const known = new Set([...configs, example].flatMap(names));
-    expect(documented.filter((name) => !known.has(name ?? ''))).toEqual([]);
-    const listed = configs.map((source) => /const (?:[A-Z]+_)?NAMES = \[(.*?)\]/s.exec(source)?.[1] ?? '');
-    const own = names(listed.join()).filter((name) => !name.endsWith('_NAMES'));
-    expect(own.filter((name) => !documented.includes(name))).toEqual([]);
-  });
-});
 
 describe('the threat model', () => {
   const rows = read('docs/security.md')

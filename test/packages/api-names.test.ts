@@ -20,7 +20,12 @@ const SAME_MEANING: readonly RegExp[] = [
 const VERSIONED = 'parley-a2a/v0_3';
 
 /** Import paths for authors of packages, which import nothing else. Their names may change in every version. */
-const FOR_PACKAGES = ['parley-a2a/kit', 'parley-a2a/binding-kit', 'parley-a2a/storage-engine'];
+const FOR_PACKAGES = [
+  'parley-a2a/kit',
+  'parley-a2a/binding-kit',
+  'parley-a2a/server-settings',
+  'parley-a2a/storage-engine',
+];
 
 /** Import paths that share names, with the reason. */
 const SHARING: readonly { readonly paths: readonly string[]; readonly names?: readonly string[] }[] = [

@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url';
 import type { AgentCard } from 'parley-a2a';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError, usageError } from '../failure/cli-error.js';
+import { TRANSPORT_NAMES, TRANSPORTS } from './bindings.js';
 import { namesFile, parseCardReference } from './card-reference.js';
-import { preferredBindings, TRANSPORT_NAMES } from './transports.js';
+import { preferredBindings } from './transports.js';
 
 /** The card of an agent, or the URL that leads to it. */
 export type AgentTarget = string | AgentCard;
@@ -37,7 +38,8 @@ function cardOfEndpoint(url: string, bindings: readonly string[], version = '1.0
   if (protocolBinding === undefined || others.length > 0)
     throw usageError(`--endpoint needs exactly one --transport: ${TRANSPORT_NAMES}`);
   const isUrl = URL.parse(url) !== null;
-  if (!isUrl && protocolBinding !== 'GRPC') throw usageError(`--endpoint is a URL, not "${url}"`);
+  if (!isUrl && !TRANSPORTS.some((one) => one.binding === protocolBinding && one.takesAddresses))
+    throw usageError(`--endpoint is a URL, not "${url}"`);
   return {
     name: (isUrl && new URL(url).host) || url,
     description: '',

@@ -1,7 +1,8 @@
+import { BINDING_FLAGS } from '../agent/bindings.js';
 import { SHARED_EXAMPLE } from '../database/backends.js';
 import { AGENT_COMMANDS } from './agent-commands.js';
 import type { Command } from './command.js';
-import type { FlagName } from './flags.js';
+import { type FlagName, SERVER_FLAG_NAMES } from './flags.js';
 
 /** Flags that every command takes. */
 export const GLOBAL_FLAGS: readonly FlagName[] = ['output', 'verbose', 'debug', 'config', 'help', 'version'];
@@ -24,42 +25,11 @@ export const COMMANDS: readonly Command[] = [
       'chunk',
       'proxy',
       'traffic-log',
-      'host',
-      'port',
+      ...SERVER_FLAG_NAMES,
       'name',
       'description',
-      'public-url',
-      'allow-anonymous',
-      'api-keys-file',
-      'api-key-place',
-      'basic-users-file',
-      'tls-cert',
-      'tls-key',
-      'tls-client-ca',
-      'client-cert-proxy',
-      'client-cert-format',
-      'oidc-issuer',
-      'jwt-issuer',
-      'jwks-url',
-      'introspection-issuer',
-      'introspection-client-id',
-      'introspection-client-secret',
-      'introspection-url',
-      'token-url',
-      'jwt-audience',
-      'jwt-algorithm',
-      'required-scope',
-      'tenant-claim',
-      'auth-allow-host',
-      'auth-plain-http',
-      'auth-require',
-      'rate-limit',
-      'rate-limit-address',
-      'rate-limit-user',
-      'audit-file',
       'secret-keys-file',
-      'grpc',
-      'capnweb',
+      ...BINDING_FLAGS,
       'listed',
       'database',
       'workers',

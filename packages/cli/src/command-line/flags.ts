@@ -1,3 +1,5 @@
+import { nameSettings, SERVER_SETTINGS, type ServerSetting, type SettingName } from 'parley-a2a/server-settings';
+import { BINDING_FLAGS, type BindingFlag, SERVED_BINDINGS, TRANSPORT_NAMES } from '../agent/bindings.js';
 import { SHARED_EXAMPLE } from '../database/backends.js';
 
 /** A flag. It has the same meaning and type on every command that takes it. */
@@ -30,6 +32,44 @@ const text = (value: string, help: string, more: Partial<Flag> = {}): Flag => ({
 const onOff = (help: string, more: Partial<Flag> = {}): Flag => ({ type: 'boolean', help, ...more });
 const secret = { secret: true };
 
+/** A flag that is a setting of every ready-made server. */
+export type ServerFlag = NonNullable<(typeof SERVER_SETTINGS)[SettingName]['flag']>;
+
+/** Returns the name of a setting for users: its flag, or its variable if it has no flag. */
+export function settingName(name: SettingName): string {
+  const { flag, variable }: ServerSetting = SERVER_SETTINGS[name];
+  return flag === undefined ? variable : `--${flag}`;
+}
+
+function settingFlag({ form, value, variable, repeats, secret: isSecret, unset, ...row }: ServerSetting): Flag {
+  const meaning = unset === undefined ? row.help : `${row.help} (default: ${unset})`;
+  return {
+    type: form === 'boolean' ? 'boolean' : 'string',
+    help: nameSettings(meaning, settingName)
+      .replace(/\[([^[\]]+)\]\([^()[\]]+\)/g, '$1')
+      .replaceAll('`', ''),
+    commonVariable: variable,
+    ...(value !== undefined && { value }),
+    ...(repeats && { repeats }),
+    ...(isSecret && secret),
+    ...(form !== 'boolean' && row.default !== undefined && { builtIn: row.default }),
+  };
+}
+
+const settingRows: readonly ServerSetting[] = Object.values(SERVER_SETTINGS);
+
+/** The flags of settings, by their long name. */
+export const SERVER_FLAGS = Object.fromEntries(
+  settingRows.flatMap((row) => (row.flag === undefined ? [] : [[row.flag, settingFlag(row)]])),
+) as Readonly<Record<ServerFlag, Flag>>;
+
+/** The names of these flags. */
+export const SERVER_FLAG_NAMES = Object.keys(SERVER_FLAGS) as readonly ServerFlag[];
+
+const bindingFlags = Object.fromEntries(BINDING_FLAGS.map((name) => [name, SERVED_BINDINGS[name].flag])) as Readonly<
+  Record<BindingFlag, Flag>
+>;
+
 /** Every flag, by its long name. */
 export const FLAGS = {
   'agent-card': text('ref', 'the agent: a host, a URL, a card URL, a file:// URL or a path', {
@@ -38,7 +78,7 @@ export const FLAGS = {
   endpoint: text('url', 'call this address without a card; needs one --transport', { short: 'e' }),
   transport: text(
     'binding',
-    'HTTP+JSON, JSONRPC, GRPC or CAPNWEB, in order of preference (default: the order of the card)',
+    `${TRANSPORT_NAMES.toUpperCase().replace(/, (\S+)$/, ' or $1')}, in order of preference (default: the order of the card)`,
     {
       repeats: true,
     },
@@ -145,98 +185,19 @@ export const FLAGS = {
   chunk: text('delimiter', 'with --exec: stream the answer, split at this text (\\n for lines)'),
   proxy: text('url', 'serve a proxy of this agent and log its traffic'),
   'traffic-log': text('file', 'with --proxy: log to this file (default: stderr)'),
-  host: text('host', 'address to listen on', { builtIn: '127.0.0.1', commonVariable: 'HOST' }),
-  port: text('port', 'port to listen on; 0 takes a free one', { builtIn: '8080', commonVariable: 'PORT' }),
+  ...SERVER_FLAGS,
+  'public-url': { ...SERVER_FLAGS['public-url'], aliases: ['advertise-address'] },
   name: text('name', 'name of the agent'),
   description: text('text', 'description of the agent'),
-  'public-url': text('url', 'base URL in the card', { aliases: ['advertise-address'] }),
-  'allow-anonymous': onOff('listen beyond this machine without authentication'),
-  'api-keys-file': text('path', 'file of API keys that callers need', { commonVariable: 'A2A_API_KEYS_FILE' }),
-  'api-key-place': text('place', 'place of API keys: header:<name>, query:<name>, cookie:<name> or bearer', {
-    commonVariable: 'A2A_API_KEY_PLACE',
-  }),
-  'basic-users-file': text('path', 'file of names and password hashes that callers need', {
-    commonVariable: 'A2A_BASIC_USERS_FILE',
-  }),
-  'tls-cert': text('path', 'certificate of the server: serve https', { commonVariable: 'A2A_TLS_CERT' }),
-  'tls-key': text('path', 'key of that certificate', { commonVariable: 'A2A_TLS_KEY' }),
-  'tls-client-ca': text('path', 'authorities of client certificates that callers need', {
-    commonVariable: 'A2A_TLS_CLIENT_CA',
-  }),
-  'client-cert-proxy': text(
-    'address',
-    'proxy that passes client certificates on in a header; needs --client-cert-format',
-    {
-      repeats: true,
-      commonVariable: 'A2A_CLIENT_CERT_PROXIES',
-    },
-  ),
-  'client-cert-format': text('name', 'form of that header: envoy, nginx or rfc9440', {
-    commonVariable: 'A2A_CLIENT_CERT_FORMAT',
-  }),
-  'auth-require': text(
-    'which',
-    'credentials that a caller needs, of several kinds: any, all (of one user) or all-users (of different users)',
-    {
-      commonVariable: 'A2A_AUTH_REQUIRE',
-    },
-  ),
   'signing-key': text('path', 'key that signs: PEM, a JWK or a key set', { repeats: true }),
   jku: text('url', 'https URL of the public keys, which the signatures name'),
   expires: text('duration', 'lifetime of the key or password (default: no end)'),
-  'oidc-issuer': text('url', 'take tokens of this OpenID Connect provider', { commonVariable: 'A2A_OIDC_ISSUER' }),
-  'jwt-issuer': text('url', 'take JWTs of this issuer; needs --jwks-url', { commonVariable: 'A2A_JWT_ISSUER' }),
-  'jwks-url': text('url', 'keys of that issuer', { commonVariable: 'A2A_JWKS_URL' }),
-  'introspection-issuer': text('url', 'ask this authorization server about tokens', {
-    commonVariable: 'A2A_INTROSPECTION_ISSUER',
-  }),
-  'introspection-client-id': text('id', 'client id of the agent at that server', {
-    commonVariable: 'A2A_INTROSPECTION_CLIENT_ID',
-  }),
-  'introspection-client-secret': text('secret', 'secret of that client', {
-    ...secret,
-    commonVariable: 'A2A_INTROSPECTION_CLIENT_SECRET',
-  }),
-  'introspection-url': text('url', 'introspection endpoint (default: that in the metadata of that server)', {
-    commonVariable: 'A2A_INTROSPECTION_URL',
-  }),
-  'token-url': text('url', 'token endpoint for the card, where callers get these tokens', {
-    commonVariable: 'A2A_TOKEN_URL',
-  }),
-  'jwt-algorithm': text('name', 'allowed algorithm of JWTs, such as ES256 (default: all asymmetric ones)', {
-    repeats: true,
-    commonVariable: 'A2A_JWT_ALGORITHMS',
-  }),
-  'tenant-claim': text('name', 'claim with the tenants of a user', { commonVariable: 'A2A_TENANT_CLAIM' }),
-  'jwt-audience': text('name', 'audience that tokens must have', {
-    repeats: true,
-    commonVariable: 'A2A_JWT_AUDIENCE',
-  }),
-  'required-scope': text('scope', 'scope that every token must have', {
-    repeats: true,
-    commonVariable: 'A2A_REQUIRED_SCOPES',
-  }),
-  'auth-allow-host': text('host', 'private host that may be called for keys', {
-    repeats: true,
-    commonVariable: 'A2A_AUTH_ALLOW_HOSTS',
-  }),
-  'auth-plain-http': onOff('allow issuers and keys without TLS', { commonVariable: 'A2A_AUTH_PLAIN_HTTP' }),
-  'rate-limit': text('rate', 'requests of one address and of one user, such as 100/60s', {
-    commonVariable: 'A2A_RATE_LIMIT',
-  }),
-  'rate-limit-address': text('rate', 'requests of one address, in place of --rate-limit; off for no limit', {
-    commonVariable: 'A2A_RATE_LIMIT_ADDRESS',
-  }),
-  'rate-limit-user': text('rate', 'requests of one user, in place of --rate-limit; off for no limit', {
-    commonVariable: 'A2A_RATE_LIMIT_USER',
-  }),
-  'audit-file': text('path', 'file that gets a record of each call, refusal and repair', {
-    commonVariable: 'A2A_AUDIT_FILE',
-  }),
   'secret-keys-file': text('path', 'file of keys that encrypt secrets in the storage, such as credentials of webhooks'),
-  grpc: text('port', 'serve gRPC too, on this port; shared: on the port of HTTP'),
-  capnweb: onOff("serve Cap'n Web too, at /capnweb below the agent"),
-  listed: text('cards', 'with --grpc or --capnweb: cards that list it: public, extended (that one only), never'),
+  ...bindingFlags,
+  listed: text(
+    'cards',
+    `with ${BINDING_FLAGS.map((name) => `--${name}`).join(' or ')}: cards that list it: public, extended (that one only), never`,
+  ),
   database: text(
     'url',
     `storage of tasks: sqlite:./data/parley.db, ${SHARED_EXAMPLE} (default: DATABASE_URL, or memory:)`,

@@ -1,28 +1,17 @@
 import type { AgentOptions } from 'parley-a2a/node';
-import type { FlagName } from '../command-line/flags.js';
+import { BINDING_FLAGS, chosenBindings } from '../agent/bindings.js';
+import { type FlagName, SERVER_FLAG_NAMES } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import type { ModuleAgent } from '../serve/module-agent.js';
 
 const SOURCES: readonly FlagName[] = ['echo', 'exec', 'proxy'];
+const OF_PROXIES: readonly FlagName[] = ['host', 'port', 'public-url', 'allow-anonymous'];
 /** Flags for agents. A proxy passes all calls on, so that these would only seem to work. */
-const PROTECTIONS: readonly FlagName[] = [
-  'api-keys-file',
-  'basic-users-file',
-  'tls-cert',
-  'oidc-issuer',
-  'jwt-issuer',
-  'introspection-issuer',
-  'client-cert-proxy',
-  'rate-limit',
-  'rate-limit-address',
-  'rate-limit-user',
-  'audit-file',
-  'secret-keys-file',
-  'grpc',
-  'capnweb',
-  'listed',
-  'workers',
+const OF_AGENTS: readonly FlagName[] = [
+  ...SERVER_FLAG_NAMES.filter((name) => !OF_PROXIES.includes(name)),
+  ...BINDING_FLAGS,
+  ...(['secret-keys-file', 'listed', 'workers'] as const),
 ];
 
 /** Serves an agent until a signal stops it. */
@@ -39,11 +28,10 @@ export async function run(invocation: Invocation): Promise<number> {
   const target = chosen[0] === 'proxy' ? settings.text('proxy') : undefined;
   if (settings.setting('metrics-port')?.source === 'flag' && settings.text('workers') === undefined)
     throw usageError('--metrics-port goes with --workers');
-  const hasBindings = settings.text('grpc') !== undefined || settings.isOn('capnweb');
-  if (settings.setting('listed')?.source === 'flag' && !hasBindings)
-    throw usageError('--listed goes with --grpc and --capnweb');
+  if (settings.setting('listed')?.source === 'flag' && chosenBindings(settings).length === 0)
+    throw usageError(`--listed goes with ${BINDING_FLAGS.map((name) => `--${name}`).join(' and ')}`);
   if (target !== undefined) {
-    const useless = PROTECTIONS.find((name) => settings.setting(name) !== undefined);
+    const useless = OF_AGENTS.find((name) => settings.setting(name) !== undefined);
     if (useless !== undefined) {
       const source = settings.setting(useless)?.source ?? 'flag';
       const origin = source === 'flag' ? '' : ` (set by: ${source})`;

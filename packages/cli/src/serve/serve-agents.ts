@@ -1,25 +1,35 @@
 import { type Logger, textLogger } from 'parley-a2a';
-import { type A2AHostOptions, createA2AHost, isLocalHost, parseRate } from 'parley-a2a/node';
+import type { Authenticator } from 'parley-a2a/auth';
+import {
+  type A2AHostOptions,
+  createA2AHost,
+  credentialAuthenticator,
+  isLocalHost,
+  readServerSettings,
+  type ServerConfig,
+  type SettingSource,
+} from 'parley-a2a/node';
+import { SERVER_SETTINGS } from 'parley-a2a/server-settings';
 import { openStorage } from 'parley-a2a/storage';
+import { chosenBindings, SERVED_BINDINGS } from '../agent/bindings.js';
+import { settingName } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { backendsOf } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
-import { needPackagesOf } from '../failure/needed-packages.js';
 import type { Settings } from '../settings/settings.js';
-import { credentialOptionsOf, oneOf } from './credential-flags.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
 import { type OperatorFiles, operatorFiles } from './operator-files.js';
 
 /** Serves one or several agents with the options of the flags. */
 export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
+  const config = readServerSettings('Settings', sourceOf(settings));
+  const { port, host: address, publicUrl, rateLimit, tls } = config;
   const logger = loggerFor(settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info');
   const databaseUrl = settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';
   const storage = await openStorage(databaseUrl, { logger, backends: await backendsOf(databaseUrl) });
   const name = settings.text('name');
   const description = settings.text('description');
-  const publicUrl = settings.text('public-url');
-  const rateLimit = rateLimitOf(settings);
   const agents =
     'host' in source
       ? source.host.agents
@@ -33,8 +43,8 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
   let files: OperatorFiles = {};
   try {
     files = await operatorFiles(settings);
-    const credentials = await credentialOptionsOf(settings, logger);
-    const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
+    const authenticator = await authenticatorOf(config, logger);
+    const place = { port, host: address };
     const host = createA2AHost({
       openapi: true,
       // With a public url a proxy leads other machines here.
@@ -43,10 +53,11 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
       agents,
       storage,
       logger,
-      ...credentials,
+      ...(authenticator && { authenticator }),
+      ...(tls && { tls }),
       ...files,
       bindings: [...(('host' in source && source.host.bindings) || []), ...(await bindingsOf(settings))],
-      allowAnonymous: settings.isOn('allow-anonymous'),
+      allowAnonymous: config.allowAnonymous,
       ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),
     });
@@ -84,47 +95,44 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
   return 0;
 }
 
-/** The rates of the flags; `undefined` if none is left. */
-function rateLimitOf(settings: Settings): A2AHostOptions['rateLimit'] {
-  const both = rateOf('rate-limit', settings) || undefined;
-  const perAddress = rateOf('rate-limit-address', settings);
-  const perPrincipal = rateOf('rate-limit-user', settings);
-  if (!both && !perAddress && !perPrincipal) return undefined;
+/** The flags, as a source of the settings that every server has. */
+function sourceOf(settings: Settings): SettingSource {
   return {
-    ...both,
-    ...(perAddress !== undefined && { perAddress }),
-    ...(perPrincipal !== undefined && { perPrincipal }),
+    nameOf: settingName,
+    textsOf: (name) => {
+      const { flag, form } = SERVER_SETTINGS[name];
+      if (flag === undefined) return [];
+      return form === 'boolean' ? [String(settings.isOn(flag))] : settings.list(flag);
+    },
+    separated: '',
   };
 }
 
-/** A rate, or false for `off`. */
-function rateOf(flag: 'rate-limit' | 'rate-limit-address' | 'rate-limit-user', settings: Settings) {
-  const text = settings.text(flag);
-  if (text === 'off') return false;
-  const rate = text === undefined ? undefined : parseRate(text);
-  if (text !== undefined && rate === undefined)
-    throw usageError(`--${flag} is a number of requests in a time, such as 100/60s, not "${text}"`);
-  return rate;
+/**
+ * The authenticator for the credentials and the tokens of settings; `undefined` without them.
+ * @throws OptionsError if a file is wrong.
+ */
+async function authenticatorOf(
+  { credentials, tokens }: Pick<ServerConfig, 'credentials' | 'tokens'>,
+  logger: Logger,
+): Promise<Authenticator | undefined> {
+  const others: Authenticator[] = [];
+  if (tokens !== undefined) {
+    const { tokenAuthenticator } = await import('parley-a2a/auth');
+    others.push(tokenAuthenticator(tokens, { logger }));
+  }
+  return credentialAuthenticator(credentials, { logger, others });
 }
 
-type Bindings = NonNullable<A2AHostOptions['bindings']>;
+const LISTED = ['public', 'extended', 'never'] as const;
 
 /** The bindings that flags ask for, beside those of HTTP. */
-async function bindingsOf(settings: Settings): Promise<Bindings> {
-  const bindings: Bindings[number][] = [];
-  const port = settings.text('grpc');
-  const listed = oneOf('listed', ['public', 'extended', 'never'], settings);
+async function bindingsOf(settings: Settings): Promise<NonNullable<A2AHostOptions['bindings']>> {
+  const word = settings.text('listed');
+  const listed = LISTED.find((one) => one === word);
+  if (word !== listed) throw usageError(`--listed is ${LISTED.join(', ')}, not "${word}"`);
   const listing = listed === undefined ? {} : { listed };
-  if (port !== undefined) {
-    needPackagesOf('gRPC');
-    const { grpcBinding } = await import('parley-a2a-grpc');
-    bindings.push(grpcBinding({ port: port === 'shared' ? port : portOf(port, 'grpc'), ...listing }));
-  }
-  if (settings.isOn('capnweb')) {
-    const { capnwebBinding } = await import('parley-a2a-capnweb');
-    bindings.push(capnwebBinding(listing));
-  }
-  return bindings;
+  return Promise.all(chosenBindings(settings).map((name) => SERVED_BINDINGS[name].load(settings, listing)));
 }
 
 function loggerFor(level: 'error' | 'info' | 'debug'): Logger {

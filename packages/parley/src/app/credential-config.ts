@@ -1,11 +1,12 @@
-import { type ApiKey, apiKeyProblems } from '../auth/schemes/api-key.js';
+import type { ApiKey } from '../auth/schemes/api-key.js';
 import { type ForwardedCertificates, forwardedSchema } from '../auth/schemes/forwarded-certificate.js';
-import { type KeyPlace, keyPlaceOf, keyPlaceSchema } from '../auth/schemes/key-places.js';
-import { trustedProxies } from '../net/trusted-proxy.js';
+import { type KeyPlace, keyPlaceSchema } from '../auth/schemes/key-places.js';
 import { closed, flag, nonEmpty, type OptionSchemas } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { TlsOptions } from './options/tls-options.js';
-import { listOf, type ReadVariable } from './variables.js';
+import type { CREDENTIAL_SETTINGS } from './server-settings.js';
+import { REQUIRED_CREDENTIALS } from './setting-forms.js';
+import { definedOf, type SettingReader, type SettingValues } from './setting-reader.js';
 
 /** The credentials that a ready-made server takes. `credentialAuthenticator` makes the authenticator for them. */
 export interface CredentialConfig {
@@ -27,12 +28,8 @@ export interface CredentialConfig {
   readonly require?: RequiredCredentials;
 }
 
-/** The values of `A2A_AUTH_REQUIRE`. */
-const REQUIRED = ['any', 'all', 'all-users'] as const;
 /** The credentials that a caller needs, if there are several kinds. */
-export type RequiredCredentials = (typeof REQUIRED)[number];
-/** The values of `A2A_CLIENT_CERT_FORMAT`. */
-const FORMATS = ['envoy', 'nginx', 'rfc9440'] as const;
+export type RequiredCredentials = (typeof REQUIRED_CREDENTIALS)[number];
 
 const schemas: OptionSchemas<CredentialConfig> = {
   // `ApiKeys` checks each entry.
@@ -42,83 +39,36 @@ const schemas: OptionSchemas<CredentialConfig> = {
   basicUsersFile: Type.Optional(nonEmpty),
   clientCertificates: Type.Optional(flag),
   forwardedCertificates: Type.Optional(forwardedSchema),
-  require: Type.Optional(Type.String({ enum: [...REQUIRED] })),
+  require: Type.Optional(Type.String({ enum: REQUIRED_CREDENTIALS })),
 };
 
 /** The schema of CredentialConfig. */
 export const credentialSchema = closed(schemas);
 
-/** The variables that `readCredentialConfig` reads. */
-export const CREDENTIAL_NAMES = [
-  'A2A_API_KEYS',
-  'A2A_API_KEYS_FILE',
-  'A2A_API_KEY_PLACE',
-  'A2A_BASIC_USERS_FILE',
-  'A2A_CLIENT_CERT_PROXIES',
-  'A2A_CLIENT_CERT_FORMAT',
-  'A2A_AUTH_REQUIRE',
-  'A2A_TLS_CERT',
-  'A2A_TLS_KEY',
-  'A2A_TLS_CLIENT_CA',
-] as const;
-
-const path = (text: string) => text;
-
-/** The credentials and the TLS that the environment asks for. Adds to the problems. */
-export function readCredentialConfig(
-  read: ReadVariable<(typeof CREDENTIAL_NAMES)[number]>,
-  problems: string[],
+/** The credentials and the TLS of settings. Refuses settings that do not go together. */
+export function credentialsOf(
+  values: SettingValues<typeof CREDENTIAL_SETTINGS>,
+  reader: SettingReader,
 ): { readonly credentials?: CredentialConfig; readonly tls?: TlsOptions } {
-  const apiKeys = read('A2A_API_KEYS', apiKeysOf, 'subject=key or subject=sha256:hash, separated by commas');
-  const apiKeysFile = read('A2A_API_KEYS_FILE', path, 'a path');
-  const basicUsersFile = read('A2A_BASIC_USERS_FILE', path, 'a path');
-  const apiKeyPlace = read(
-    'A2A_API_KEY_PLACE',
-    keyPlaceOf,
-    'a place such as header:X-Agent-Key, query:key, cookie:sid or bearer',
-  );
-  const proxies = read(
-    'A2A_CLIENT_CERT_PROXIES',
-    (text) => listOf(text, trustedProxies),
-    'addresses, ranges such as 10.0.0.0/8, or loopback, separated by commas',
-  );
-  const format = read('A2A_CLIENT_CERT_FORMAT', oneOf(FORMATS), `one of ${FORMATS.join(', ')}`);
-  const require = read('A2A_AUTH_REQUIRE', oneOf(REQUIRED), `one of ${REQUIRED.join(', ')}`);
-  const cert = read('A2A_TLS_CERT', path, 'a path');
-  const key = read('A2A_TLS_KEY', path, 'a path');
-  const ca = read('A2A_TLS_CLIENT_CA', path, 'a path');
-  if ((cert === undefined) !== (key === undefined)) problems.push('A2A_TLS_CERT and A2A_TLS_KEY belong together');
-  if (ca !== undefined && cert === undefined) problems.push('A2A_TLS_CLIENT_CA needs A2A_TLS_CERT and A2A_TLS_KEY');
+  const { apiKeys, apiKeysFile, apiKeyPlace, basicUsersFile, authRequire } = values;
+  const { tlsCert: cert, tlsKey: key, tlsClientCa: ca, clientCertProxies: proxies, clientCertFormat: format } = values;
+  if ((cert === undefined) !== (key === undefined)) reader.refuse('{tlsCert} and {tlsKey} belong together');
+  if (ca !== undefined && cert === undefined) reader.refuse('{tlsClientCa} needs {tlsCert} and {tlsKey}');
   if ((proxies === undefined) !== (format === undefined))
-    problems.push('A2A_CLIENT_CERT_PROXIES and A2A_CLIENT_CERT_FORMAT belong together');
+    reader.refuse('{clientCertProxies} and {clientCertFormat} belong together');
   if (apiKeyPlace !== undefined && (apiKeys ?? apiKeysFile) === undefined)
-    problems.push('A2A_API_KEY_PLACE needs A2A_API_KEYS or A2A_API_KEYS_FILE');
-  const credentials = {
-    ...(apiKeys && { apiKeys }),
-    ...(apiKeysFile !== undefined && { apiKeysFile }),
-    ...(apiKeyPlace !== undefined && { apiKeyPlace }),
-    ...(basicUsersFile !== undefined && { basicUsersFile }),
-    ...(ca !== undefined && { clientCertificates: true }),
-    ...(proxies !== undefined && format !== undefined && { forwardedCertificates: { proxies, format } }),
-    ...(require !== undefined && { require }),
-  };
+    reader.refuse('{apiKeyPlace} needs API keys: set {apiKeysFile}');
+  const credentials = definedOf({
+    apiKeys,
+    apiKeysFile,
+    apiKeyPlace,
+    basicUsersFile,
+    clientCertificates: ca === undefined ? undefined : true,
+    forwardedCertificates: proxies === undefined || format === undefined ? undefined : { proxies, format },
+    require: authRequire,
+  });
   return {
     ...(Object.keys(credentials).length > 0 && { credentials }),
-    ...(cert !== undefined && key !== undefined && { tls: { cert, key, ...(ca !== undefined && { ca }) } }),
+    ...(cert !== undefined && key !== undefined && { tls: { cert, key, ...definedOf({ ca }) } }),
   };
-}
-
-function oneOf<Word extends string>(words: readonly Word[]): (text: string) => Word | undefined {
-  return (text) => words.find((word) => word === text);
-}
-
-/** `ada=key` and `bob=sha256:hash`, separated by commas. */
-function apiKeysOf(text: string): readonly ApiKey[] | undefined {
-  const keys = text.split(',').map((entry): ApiKey => {
-    const mark = entry.indexOf('=');
-    const subject = entry.slice(0, Math.max(mark, 0)).trim();
-    const value = entry.slice(mark + 1).trim();
-    return value.startsWith('sha256:') ? { subject, sha256: value.slice(7) } : { subject, key: value };
-  });
-  return keys.flatMap(apiKeyProblems).length > 0 ? undefined : keys;
 }

@@ -115,7 +115,7 @@ describe('tokens', () => {
   });
 
   it.each([
-    [{ A2A_JWT_AUDIENCE: 'agent' }, 'settings of tokens need A2A_OIDC_ISSUER'],
+    [{ A2A_JWT_AUDIENCE: 'agent' }, 'A2A_JWT_AUDIENCE needs A2A_OIDC_ISSUER'],
     [{ A2A_OIDC_ISSUER: 'https://id.example' }, 'A2A_JWT_AUDIENCE must name this agent'],
     [{ A2A_JWT_ISSUER: 'https://id.example', A2A_JWT_AUDIENCE: 'a' }, 'A2A_JWKS_URL belong together'],
     [{ A2A_OIDC_ISSUER: 'https://id.example', A2A_JWKS_URL: 'https://id.example/keys' }, 'stands alone'],
@@ -124,12 +124,12 @@ describe('tokens', () => {
     [{ A2A_JWT_ALGORITHMS: 'HS256' }, 'A2A_JWT_ALGORITHMS="HS256" must be some of RS256'],
     [{ A2A_REQUIRED_SCOPES: 'a"b' }, 'must be scopes'],
     [{ A2A_INTROSPECTION_ISSUER: 'https://id.example' }, 'A2A_INTROSPECTION_ISSUER needs A2A_INTROSPECTION_CLIENT_ID'],
-    [{ A2A_INTROSPECTION_CLIENT_SECRET: 'x' }, 'settings of introspection need A2A_INTROSPECTION_ISSUER'],
+    [{ A2A_INTROSPECTION_CLIENT_SECRET: 'x' }, 'A2A_INTROSPECTION_CLIENT_SECRET needs A2A_INTROSPECTION_ISSUER'],
     [{ A2A_INTROSPECTION_ISSUER: 'https://a.example', A2A_OIDC_ISSUER: 'https://b.example' }, 'it is asked about each'],
     [{ A2A_CLIENT_CERT_PROXIES: '10.0.0.0/8' }, 'A2A_CLIENT_CERT_PROXIES and A2A_CLIENT_CERT_FORMAT belong together'],
     [{ A2A_CLIENT_CERT_FORMAT: 'haproxy' }, 'must be one of envoy, nginx, rfc9440'],
     [{ A2A_AUTH_REQUIRE: 'both' }, 'must be one of any, all, all-users'],
-    [{ A2A_API_KEY_PLACE: 'header:X-Key' }, 'A2A_API_KEY_PLACE needs A2A_API_KEYS'],
+    [{ A2A_API_KEY_PLACE: 'header:X-Key' }, 'A2A_API_KEY_PLACE needs API keys: set A2A_API_KEYS_FILE'],
     [{ A2A_API_KEY_PLACE: 'header:Authorization' }, 'must be a place such as header:X-Agent-Key'],
     [{ A2A_API_KEY_PLACE: 'body:key' }, 'must be a place such as header:X-Agent-Key'],
   ])('%j is refused', (env, problem) => {

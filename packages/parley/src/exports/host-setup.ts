@@ -7,7 +7,7 @@ import { keySetExtension } from '../app/key-set-extension.js';
 import type { Compressor } from '../app/middleware/compression.js';
 import { healthExtension } from '../app/observability/health-endpoints.js';
 import { type AgentsByPath, agentAt } from '../app/options/agents-by-path.js';
-import { compressionOf, type HostOptions, metricsOf } from '../app/options/host-options.js';
+import { compressionOf, DEFAULT_CARD_AGE_SECONDS, type HostOptions, metricsOf } from '../app/options/host-options.js';
 import { protectedResourceExtension } from '../app/protected-resource.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/binding-context.js';
 import { OptionsError } from '../errors/options-error.js';
@@ -72,7 +72,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       ids: systemIds,
       logger,
       heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
-      cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
+      cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? DEFAULT_CARD_AGE_SECONDS,
       retention: options.retention,
       cors: options.cors,
       nosniff: options.nosniff,

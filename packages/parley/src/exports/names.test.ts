@@ -12,6 +12,7 @@ import * as node from './node.js';
 import * as pushReceiver from './push-receiver.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
+import * as serverSettings from './server-settings.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
 import * as storageEngine from './storage-engine.js';
@@ -149,6 +150,7 @@ const NAMES = {
     'parseRate',
     'readCardKeys',
     'readServerConfig',
+    'readServerSettings',
     'signCard',
   ],
   'push-receiver': ['OptionsError', 'PushReceiver'],
@@ -187,6 +189,7 @@ const NAMES = {
     'resealConfigs',
     'scopedTasks',
   ],
+  'server-settings': ['SERVER_SETTINGS', 'nameSettings'],
   'storage-engine': [
     'ABANDONED_BYTES',
     'ALL_STATES',
@@ -308,6 +311,7 @@ it.each([
   ['push-receiver', pushReceiver],
   ['schemas', schemas],
   ['server', server],
+  ['server-settings', serverSettings],
   ['sqlite', sqlite],
   ['storage', storage],
   ['storage-engine', storageEngine],

@@ -5,7 +5,7 @@ export interface EngineLimits {
    * state.
    */
   readonly cancelGraceMs: number;
-  /** Longest wait of a caller for a storage that does not answer or cannot write. Then the caller hears UNAVAILABLE. */
+  /** Longest wait of a caller for a storage that does not answer or cannot write. Then it gets `UNAVAILABLE`. */
   readonly storagePatienceMs: number;
   /** Longest turn. Then the task ends in FAILED. Waiting for an authorization does not count. */
   readonly turnDeadlineMs: number;
@@ -47,13 +47,13 @@ export interface EngineLimits {
   readonly authorizationMs: number;
   /** Interval of the expiry check. */
   readonly expiryCheckMs: number;
-  /** Distinct task references, extensions or output modes of one message, each. */
+  /** Distinct task references, extensions or output modes of one message, each. More are `INVALID_PARAMS`. */
   readonly listItems: number;
-  /** Bytes of referenced tasks that an agent gets in one turn. */
+  /** Bytes of the tasks from `referenceTasks()` in one turn. The rest is left out. */
   readonly referenceBytes: number;
   /** Messages of the history in a list, if the request does not say how many. */
   readonly listedHistory: number;
-  /** Approximate bytes of a page of a list. A longer page ends early, after at least one task. */
+  /** Approximate bytes of a page of a list. A longer page ends early, with a token, after at least one task. */
   readonly pageBytes: number;
 }
 

@@ -1,7 +1,7 @@
 import type { ServerOptions as HttpSettings, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { errorAnswer } from '../../app/json-answer.js';
-import type { HttpServerTimes } from '../../app/options/server-options.js';
+import { DEFAULT_HTTP_TIMES, type HttpServerTimes } from '../../app/options/server-options.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LinkedList, type Place } from '../../runtime/linked-list.js';
@@ -43,10 +43,7 @@ export interface HttpServerOptions extends HttpServerTimes {
   readonly refused?: (status: number) => void;
 }
 
-/** Default of `headersMs`. */
-const HEADERS_MS = 15_000;
-/** Default of `requestMs`. */
-const REQUEST_MS = 120_000;
+const TIMES = DEFAULT_HTTP_TIMES;
 const NO_PROXY = errorAnswer({ status: 501, message: 'This server is no proxy' });
 /** Connections that may wait to be accepted, if the system allows it. A short pause refuses no client. */
 const BACKLOG = 4_096;
@@ -100,11 +97,11 @@ export class HttpServer {
       done: this.#callDone,
     });
     const settings = {
-      keepAliveTimeout: options.keepAliveMs ?? 65_000,
-      headersTimeout: options.headersMs ?? HEADERS_MS,
+      keepAliveTimeout: options.keepAliveMs ?? TIMES.keepAliveMs,
+      headersTimeout: options.headersMs ?? TIMES.headersMs,
       // Node.js has one time for all requests: without it, each request has a timer of its own.
-      requestTimeout: options.takesLongBodies === true ? 0 : (options.requestMs ?? REQUEST_MS),
-      connectionsCheckingInterval: Math.min(5_000, options.headersMs ?? HEADERS_MS),
+      requestTimeout: options.takesLongBodies === true ? 0 : (options.requestMs ?? TIMES.requestMs),
+      connectionsCheckingInterval: Math.min(5_000, options.headersMs ?? TIMES.headersMs),
       joinDuplicateHeaders: true,
       // Checked here, with an answer that says so.
       requireHostHeader: false,
@@ -126,7 +123,7 @@ export class HttpServer {
 
   /** Gives connections of HTTP/2 away, if that is an option. Only servers with that option load its code. */
   async sharePort(): Promise<void> {
-    const { takeHttp2, clock, headersMs = HEADERS_MS, limitReached, tls } = this.#options;
+    const { takeHttp2, clock, headersMs = TIMES.headersMs, limitReached, tls } = this.#options;
     if (takeHttp2 === undefined || this.#isShared) return;
     const { sharePort } = await import('./shared-port.js');
     this.#isShared = true;
@@ -227,7 +224,7 @@ export class HttpServer {
   /** Ends a request whose body does not arrive in time, unless its reader bounds the time. */
   #boundBody(incoming: IncomingMessage, request: NodeExchangeRequest): void {
     if (incoming.complete) return;
-    const { clock, requestMs = REQUEST_MS } = this.#options;
+    const { clock, requestMs = TIMES.requestMs } = this.#options;
     const cancel = clock.after(requestMs, () => {
       if (incoming.complete || request.isStreamed) return;
       this.#onMalformed(Object.assign(new Error('The request took too long'), { code: TIMED_OUT }), incoming.socket);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorAnswer } from '../../app/json-answer.js';
+import { DEFAULT_HTTP_TIMES } from '../../app/options/server-options.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { LinkedList } from '../../runtime/linked-list.js';
@@ -45,7 +46,7 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
 
   constructor(options: ResponderOptions<Call>) {
     this.#options = options;
-    this.#stallMs = options.stallMs ?? 30_000;
+    this.#stallMs = options.stallMs ?? DEFAULT_HTTP_TIMES.stallMs;
   }
 
   /** Writes the answer of an exchange once it is there; 500 if the exchange rejects. */

@@ -7,7 +7,7 @@ export interface ConcurrencyLimits {
   readonly streamsPerCaller: number;
   /** Open streams of all callers. */
   readonly streams: number;
-  /** Running turns of one caller. */
+  /** Running turns of one caller, over all agents. */
   readonly turnsPerCaller: number;
   /** Running turns of all callers. */
   readonly turns: number;

@@ -37,6 +37,9 @@ import { type AgentOptions, agentProblem, agentSchemas, authenticatorSchema } fr
 import { type AgentsOfHost, agentProblems, pathSchema } from './agents-by-path.js';
 import { type PushOptions, pushSchema } from './push-options.js';
 
+/** The default of `cardMaxAgeSeconds`. */
+export const DEFAULT_CARD_AGE_SECONDS = 3600;
+
 /** The options of a server or handler for all of its agents. */
 export interface HostOptions {
   /**

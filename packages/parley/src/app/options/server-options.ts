@@ -8,15 +8,26 @@ import { type TlsOptions, tlsSchema } from './tls-options.js';
 
 /** Times of an HTTP server, in ms. */
 export interface HttpServerTimes {
-  /** A stream's peer that takes nothing for this long is dropped; default 30 s. */
+  /** Time after which a peer that reads nothing of its answer is disconnected. Default 30 s. */
   readonly stallMs?: number;
-  /** The lifetime of an idle connection; default 65 s, longer than most proxies keep it. */
+  /** Idle time of a connection between two requests, longer than most proxies keep it. Default 65 s. */
   readonly keepAliveMs?: number;
-  /** Longest time for the head of a request; default 15 s. */
+  /**
+   * Time from the connection, or the previous request, to the whole head of a request, with TLS; then 408. Silent
+   * connections end without it. Default 15 s.
+   */
   readonly headersMs?: number;
-  /** Longest time for a whole request to arrive; default 2 min. */
+  /** Time in which a whole request must arrive; then 408. Default 2 min. */
   readonly requestMs?: number;
 }
+
+/** The default times of an HTTP server. */
+export const DEFAULT_HTTP_TIMES: Required<HttpServerTimes> = {
+  stallMs: 30_000,
+  keepAliveMs: 65_000,
+  headersMs: 15_000,
+  requestMs: 120_000,
+};
 
 /** The options of a server with a socket of its own. */
 export interface ServerOptions extends HostOptions {

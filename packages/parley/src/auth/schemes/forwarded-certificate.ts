@@ -7,6 +7,9 @@ import { type Credentials, openingHeaders } from '../authenticator.js';
 import type { ClientCertificate } from '../client-certificate.js';
 import { clientCertificateOf, type X509Like, x509Parser } from '../x509-certificate.js';
 
+/** The forms of the header in which a proxy tells the certificate of the client. */
+export const CERTIFICATE_FORMATS = ['envoy', 'nginx', 'rfc9440'] as const;
+
 /** The way in which a proxy that ends TLS tells the certificate of the client. */
 export interface ForwardedCertificates {
   /** Addresses or ranges of the proxies, or `loopback`. The header of any other peer is ignored. */
@@ -27,7 +30,7 @@ export interface ForwardedCertificates {
 
 const schemas: OptionSchemas<ForwardedCertificates> = {
   proxies: texts,
-  format: Type.String({ enum: ['envoy', 'nginx', 'rfc9440'] }),
+  format: Type.String({ enum: CERTIFICATE_FORMATS }),
   header: Type.Optional(nonEmpty),
   verifyHeader: Type.Optional(nonEmpty),
 };

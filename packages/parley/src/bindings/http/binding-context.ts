@@ -14,8 +14,9 @@ import type { ExchangeRequest } from './exchange.js';
 
 /** The limits of one request. */
 export interface RequestLimits {
+  /** Bytes of one request body; beyond it 413. */
   readonly bodyBytes: number;
-  /** Levels of objects and arrays in `data` and in `metadata`. At most `MAX_NESTING`. */
+  /** Levels of objects and arrays in `data` and in `metadata`. At most 100. */
   readonly jsonDepth: number;
   /** Members of all objects and elements of all arrays in a request. */
   readonly jsonItems: number;
