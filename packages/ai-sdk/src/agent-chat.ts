@@ -1,0 +1,154 @@
+import type { Artifact, Task, TaskState } from 'parley-a2a';
+import type { CallOptions, Client } from 'parley-a2a/client';
+import { A2AError, isInterrupted, isTerminal } from 'parley-a2a/kit';
+import { agentTurn, type TurnSource } from './agent-turn.js';
+import { type A2AChatChunk, type AnswerStart, ChatChunks, isRunning } from './chat-chunks.js';
+import { answerIdIn, type ChatInput, newAnswerId, sentId } from './chat-message.js';
+import { MODEL_OUTPUT_EXTENSION } from './model-output.js';
+
+/** The place of a chat with an agent: all that is needed to go on with it. Plain JSON. */
+export interface A2AChatPlace {
+  readonly contextId?: string;
+  readonly taskId?: string;
+  /** The last state of the task that the chat has shown. */
+  readonly state?: TaskState;
+  /** The message of the chat with the last answer. */
+  readonly messageId?: string;
+  /** The artifacts that the task had before that message. */
+  readonly earlier?: readonly Artifact[];
+}
+
+/** The places of chats by their keys. A `Map` is one. */
+export interface A2AChatPlaces {
+  get(key: string): A2AChatPlace | undefined | Promise<A2AChatPlace | undefined>;
+  set(key: string, place: A2AChatPlace): unknown;
+}
+
+/** A chat, and the agent that it is with. */
+export interface ChatAddress {
+  readonly client: Client;
+  /** The context of its first message, and the key of its place. */
+  readonly contextId: string;
+  /** Absent: the agent is asked for the last task of the context. */
+  readonly places: A2AChatPlaces | undefined;
+}
+
+/** The reader of an answer. */
+export interface ChatReader {
+  /** Aborts when the reader leaves. */
+  readonly signal: AbortSignal;
+  /** True if a reader that has left stops the agent. */
+  cancels(): boolean;
+}
+
+/** Most characters of artifacts that a place keeps, as JSON. */
+const MOST_EARLIER = 262_144;
+
+/** A chat with an agent. */
+export class AgentChat {
+  readonly #client: Client;
+  readonly #contextId: string;
+  readonly #places: A2AChatPlaces | undefined;
+  readonly #declared: Pick<CallOptions, 'extensions'>;
+
+  constructor({ client, contextId, places }: ChatAddress) {
+    this.#client = client;
+    this.#contextId = contextId;
+    this.#places = places;
+    const offered = client.card.capabilities.extensions?.some(({ uri }) => uri === MODEL_OUTPUT_EXTENSION) === true;
+    this.#declared = offered ? { extensions: [MODEL_OUTPUT_EXTENSION] } : {};
+  }
+
+  /** Sends new content, and returns the answer. In the first message of a chat no task has come before. */
+  async send(
+    { parts, continues }: ChatInput,
+    { isFirst, ...reader }: ChatReader & { readonly isFirst: boolean },
+  ): Promise<AsyncGenerator<A2AChatChunk>> {
+    const place = await this.#places?.get(this.#contextId);
+    const task = isFirst ? undefined : await this.#lastTask(place, reader);
+    const taskId = task !== undefined && isInterrupted(task.status.state) ? task.id : undefined;
+    const contextId = task?.contextId ?? place?.contextId ?? this.#contextId;
+    const answerId = continues?.messageId ?? newAnswerId();
+    const message = { messageId: sentId(answerId), parts, contextId, ...(taskId !== undefined && { taskId }) };
+    const earlier = continues && place?.earlier;
+    return this.#answer(
+      { message },
+      { ...reader, messageId: answerId, continuedTaskId: taskId, callIds: continues?.callIds ?? [], keeps: earlier },
+    );
+  }
+
+  /** The last answer from its beginning, if the agent still works on it, or the chat has not shown its end. */
+  async resume(reader: ChatReader): Promise<AsyncGenerator<A2AChatChunk> | undefined> {
+    const place = await this.#places?.get(this.#contextId);
+    const task = await this.#lastTask(place, reader);
+    if (task === undefined) return undefined;
+    const isMissed = place?.state !== undefined && isRunning(place.state);
+    if (!isRunning(task.status.state) && !isMissed) return undefined;
+    const earlier = place?.earlier;
+    const messageId = place?.messageId ?? answerIdIn(task.history) ?? newAnswerId();
+    return this.#answer({ subscribeTo: task.id }, { ...reader, messageId, earlier, keeps: earlier });
+  }
+
+  /** Cancels the task that runs or waits. Returns false if there is none. */
+  async cancel(): Promise<boolean> {
+    const task = await this.#lastTask(await this.#places?.get(this.#contextId), {});
+    if (task === undefined || isTerminal(task.status.state)) return false;
+    await this.#client.cancelTask(task.id);
+    return true;
+  }
+
+  /** The last task of the chat as the agent has it now. An agent that lists no tasks needs a place. */
+  async #lastTask(place: A2AChatPlace | undefined, { signal }: Partial<ChatReader>): Promise<Task | undefined> {
+    const options = signal === undefined ? {} : { signal };
+    try {
+      if (place?.taskId !== undefined) return await this.#client.getTask(place.taskId, options);
+      const contextId = place?.contextId ?? this.#contextId;
+      return (await this.#client.listTasks({ contextId, pageSize: 1 }, options)).tasks[0];
+    } catch (error) {
+      if (error instanceof A2AError && NO_TASK.includes(error.code)) return undefined;
+      throw error;
+    }
+  }
+
+  async *#answer(
+    source: TurnSource,
+    { signal, cancels, keeps, ...start }: ChatReader & AnswerStart & { readonly keeps: A2AChatPlace['earlier'] },
+  ): AsyncGenerator<A2AChatChunk> {
+    const chunks = new ChatChunks(start);
+    const { answer } = chunks;
+    let kept: TaskState | undefined;
+    let earlier = keeps;
+    yield* chunks.begin();
+    for await (const event of agentTurn(this.#client, source, { signal, cancels, until: 'input', ...this.#declared })) {
+      const isFirst = kept === undefined;
+      const pieces = [...chunks.take(event)];
+      if (isFirst && earlier === undefined) earlier = bounded(answer.earlier);
+      const { taskId, contextId, state } = answer;
+      // A place is known before its content is shown: a reload at any time goes on.
+      if (isFirst || state !== kept) {
+        kept = state ?? 'TASK_STATE_SUBMITTED';
+        const { messageId } = start;
+        await this.#places?.set(this.#contextId, {
+          ...(contextId !== undefined && { contextId }),
+          ...(taskId !== undefined && { taskId, state: kept }),
+          messageId,
+          ...(earlier !== undefined && { earlier }),
+        });
+      }
+      yield* pieces;
+    }
+    yield* chunks.end();
+  }
+}
+
+const NO_TASK: readonly string[] = [
+  'TASK_NOT_FOUND',
+  'UNSUPPORTED_OPERATION',
+  'METHOD_NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'VERSION_NOT_SUPPORTED',
+];
+
+function bounded(earlier: readonly Artifact[]): readonly Artifact[] | undefined {
+  return earlier.length === 0 || JSON.stringify(earlier).length > MOST_EARLIER ? undefined : earlier;
+}
