@@ -1,5 +1,11 @@
-import { Chat } from '@ai-sdk/react';
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai';
+import {
+  AbstractChat,
+  type ChatInit,
+  type ChatState,
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessage,
+} from 'ai';
 import { connect } from 'parley-a2a';
 import { type AgentOptions, createA2AServer } from 'parley-a2a/node';
 import { defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
@@ -12,9 +18,27 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function served(agent: AgentOptions['agent'], options: Partial<AgentOptions> = {}): Promise<string> {
+/** The chat of `useChat`, without React. */
+class Chat extends AbstractChat<A2AChatMessage> {
+  constructor({ messages = [], ...init }: ChatInit<A2AChatMessage>) {
+    const state: ChatState<A2AChatMessage> = {
+      status: 'ready',
+      error: undefined,
+      messages,
+      pushMessage: (message) => void state.messages.push(message),
+      popMessage: () => void state.messages.pop(),
+      replaceMessage: (index, message) => void state.messages.splice(index, 1, structuredClone(message)),
+      snapshot: structuredClone,
+    };
+    super({ ...init, state });
+  }
+}
+
+type Agent = NonNullable<AgentOptions['agent']>;
+
+async function served(agent: Agent): Promise<string> {
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
-  const server = createA2AServer({ name: 'Agent', agent, logger, ...options });
+  const server = createA2AServer({ name: 'Agent', agent, logger });
   closers.push(() => server.close({ graceMs: 0 }));
   return (await server.listen(0)).url;
 }
@@ -33,12 +57,12 @@ const WAYS = {
 } as const;
 
 describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
-  async function page(agent: AgentOptions['agent'], options: Partial<AgentOptions> = {}) {
-    const url = await served(agent, options);
+  async function page(agent: Agent) {
+    const url = await served(agent);
     const transport = way(url);
     const id = crypto.randomUUID();
     const open = (messages: A2AChatMessage[] = []) =>
-      new Chat<A2AChatMessage>({
+      new Chat({
         id,
         messages,
         transport: transport(),
@@ -74,8 +98,8 @@ describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
 
   it('answers a question of the agent', async () => {
     const { chat } = await page({
-      async execute({ task, message }, events) {
-        if (task === undefined) await events.requireInput('Which city?');
+      async execute({ history, message }, events) {
+        if (history.length === 0) await events.inputRequired('Which city?');
         else await events.complete(`Off to ${message.parts[0]?.text}`);
       },
     });
@@ -107,21 +131,18 @@ describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
   });
 
   it('shows reasoning, files, data and the end of a task that fails', async () => {
-    const { chat } = await page(
-      {
-        async execute(_, events) {
-          await events.artifact('Hm.', {
-            artifactId: 'why',
-            metadata: { 'urn:parley-a2a:extension:model-output:v1': { content: 'reasoning' } },
-          });
-          await events.artifact([{ raw: 'aGk=', mediaType: 'text/plain', filename: 'hi.txt' }]);
-          await events.artifact([{ url: 'https://files.test/a.png', mediaType: 'image/png' }]);
-          await events.artifact([{ data: { answer: 42 } }]);
-          await events.fail('The printer is out of paper.');
-        },
+    const { chat } = await page({
+      async execute(_, events) {
+        await events.artifact('Hm.', {
+          artifactId: 'why',
+          metadata: { 'urn:parley-a2a:extension:model-output:v1': { content: 'reasoning' } },
+        });
+        await events.artifact([{ raw: 'aGk=', mediaType: 'text/plain', filename: 'hi.txt' }]);
+        await events.artifact([{ url: 'https://files.test/a.png', mediaType: 'image/png' }]);
+        await events.artifact([{ data: { answer: 42 } }]);
+        await events.fail('The printer is out of paper.');
       },
-      {},
-    );
+    });
     await chat.sendMessage({ text: 'go' });
     expect(chat.lastMessage?.parts.filter(({ type }) => type !== 'step-start')).toMatchObject([
       { type: 'reasoning', text: 'Hm.' },
@@ -207,7 +228,7 @@ describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
 
   it('tells the user that the agent cannot be reached', async () => {
     const transport = way('http://127.0.0.1:9')();
-    const chat = new Chat<A2AChatMessage>({ transport });
+    const chat = new Chat({ transport });
     await chat.sendMessage({ text: 'hello' });
     expect(chat.status).toBe('error');
     if (name === 'through an endpoint') expect(chat.error?.message).toBe('The agent did not answer.');
@@ -222,7 +243,7 @@ describe('a chat in the page', () => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       },
     });
-    const chat = new Chat<A2AChatMessage>({ transport: a2aChatTransport(url) });
+    const chat = new Chat({ transport: a2aChatTransport(url) });
     void chat.sendMessage({ text: 'work' });
     await vi.waitFor(() => expect(textIn(chat.messages)).toBe('Working'));
     await chat.stop();

@@ -8,7 +8,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { JsonObject, Part, TaskState } from 'parley-a2a';
+import type { Artifact, JsonObject, Part } from 'parley-a2a';
 import type { Client } from 'parley-a2a/client';
 import { isObject } from 'parley-a2a/kit';
 import { AgentAnswer, type AnswerPiece, failureOf, saidBy } from './agent-answer.js';

@@ -227,9 +227,8 @@ function isAuthorization({ data }: Part): boolean {
 }
 
 function authorizationIn(parts: readonly Part[]): A2AChatAuthorization {
-  const { url, scopes, expiresAt } = parts
-    .map(({ data }) => (isObject(data) && isObject(data.authorization) ? data.authorization : {}))
-    .reduce((all, one) => ({ ...all, ...one }), {}) as Readonly<Record<string, unknown>>;
+  const asked = parts.map(({ data }) => (isObject(data) ? data.authorization : undefined)).find(isObject) ?? {};
+  const { url, scopes, expiresAt } = asked as Readonly<Record<string, unknown>>;
   const page = typeof url === 'string' ? webUrl(url) : undefined;
   return {
     ...(page !== undefined && { url: page }),
