@@ -193,6 +193,53 @@ describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
     expect(again.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });
 
+  it('shows what it has missed of an answer that ended during a reload', async () => {
+    const steps = new Steps();
+    const { url, chat, open } = await page(async function* (_, { signal }) {
+      yield 'one ';
+      await steps.next(signal);
+      yield 'two';
+    });
+    void chat.sendMessage({ text: 'count' });
+    await vi.waitFor(() => expect(textIn(chat.messages)).toBe('one '));
+    const kept = structuredClone(chat.messages);
+    const leaves = name === 'in the page' ? undefined : chat.stop();
+    await leaves;
+    if (leaves === undefined) return;
+    steps.allow(1);
+    const client = await connect(url);
+    await vi.waitFor(async () => {
+      expect((await client.listTasks()).tasks[0]?.status.state).toBe('TASK_STATE_COMPLETED');
+    });
+    const again = open(kept);
+    await again.resumeStream();
+    expect(again.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(textIn(again.messages)).toBe('one two');
+  });
+
+  it('tells only the new part of a task again, if an answer of the user has continued it', async () => {
+    const steps = new Steps();
+    const { chat, open } = await page({
+      async execute({ history, signal }, events) {
+        await events.artifact(history.length === 0 ? 'First.' : 'Second', { artifactId: `part-${history.length}` });
+        if (history.length === 0) await events.inputRequired('More?');
+        else {
+          await steps.next(signal);
+          await events.complete();
+        }
+      },
+    });
+    await chat.sendMessage({ text: 'go' });
+    void chat.sendMessage({ text: 'yes' });
+    await vi.waitFor(() => expect(textIn(chat.messages)).toBe('Second'));
+    const again = open(structuredClone(chat.messages));
+    const resumed = again.resumeStream();
+    await vi.waitFor(() => expect(again.status).toBe('streaming'));
+    steps.allow(1);
+    await resumed;
+    expect(again.messages.map(textOf)).toEqual(['go', 'First.More?', 'yes', 'Second']);
+  });
+
   it('has nothing to go on with before a message, and after an answer', async () => {
     const { chat, open } = await page((prompt) => prompt);
     await chat.resumeStream();
@@ -254,10 +301,14 @@ describe('a chat in the page', () => {
   });
 });
 
+function textOf({ parts }: UIMessage): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** The text of the last message, if the agent has written it. */
 function textIn(messages: readonly UIMessage[]): string {
-  return (messages.at(-1)?.role === 'assistant' ? (messages.at(-1)?.parts ?? []) : [])
-    .map((part) => (part.type === 'text' ? part.text : ''))
-    .join('');
+  const last = messages.at(-1);
+  return last?.role === 'assistant' ? textOf(last) : '';
 }
 
 function toolsIn(messages: readonly UIMessage[]) {

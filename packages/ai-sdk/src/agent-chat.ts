@@ -24,13 +24,28 @@ export interface A2AChatPlaces {
   set(key: string, place: A2AChatPlace): unknown;
 }
 
+/** Most places in memory. */
+const MOST_PLACES = 500;
+
+/** The places of the last chats, in memory. */
+export function recentPlaces(): A2AChatPlaces {
+  const places = new Map<string, A2AChatPlace>();
+  return {
+    get: (key) => places.get(key),
+    set(key, place) {
+      places.delete(key);
+      places.set(key, place);
+      for (const oldest of places.keys()) if (places.size > MOST_PLACES) places.delete(oldest);
+    },
+  };
+}
+
 /** A chat, and the agent that it is with. */
 export interface ChatAddress {
   readonly client: Client;
   /** The context of its first message, and the key of its place. */
   readonly contextId: string;
-  /** Absent: the agent is asked for the last task of the context. */
-  readonly places: A2AChatPlaces | undefined;
+  readonly places: A2AChatPlaces;
 }
 
 /** The reader of an answer. */
@@ -42,13 +57,13 @@ export interface ChatReader {
 }
 
 /** Most characters of artifacts that a place keeps, as JSON. */
-const MOST_EARLIER = 262_144;
+const MOST_EARLIER = 65_536;
 
 /** A chat with an agent. */
 export class AgentChat {
   readonly #client: Client;
   readonly #contextId: string;
-  readonly #places: A2AChatPlaces | undefined;
+  readonly #places: A2AChatPlaces;
   readonly #declared: Pick<CallOptions, 'extensions'>;
 
   constructor({ client, contextId, places }: ChatAddress) {
@@ -64,7 +79,7 @@ export class AgentChat {
     { parts, continues }: ChatInput,
     { isFirst, ...reader }: ChatReader & { readonly isFirst: boolean },
   ): Promise<AsyncGenerator<A2AChatChunk>> {
-    const place = await this.#places?.get(this.#contextId);
+    const place = await this.#places.get(this.#contextId);
     const task = isFirst ? undefined : await this.#lastTask(place, reader);
     const taskId = task !== undefined && isInterrupted(task.status.state) ? task.id : undefined;
     const contextId = task?.contextId ?? place?.contextId ?? this.#contextId;
@@ -79,19 +94,23 @@ export class AgentChat {
 
   /** The last answer from its beginning, if the agent still works on it, or the chat has not shown its end. */
   async resume(reader: ChatReader): Promise<AsyncGenerator<A2AChatChunk> | undefined> {
-    const place = await this.#places?.get(this.#contextId);
-    const task = await this.#lastTask(place, reader);
+    const known = await this.#places.get(this.#contextId);
+    const task = await this.#lastTask(known, reader);
     if (task === undefined) return undefined;
-    const isMissed = place?.state !== undefined && isRunning(place.state);
+    // Another page may have sent a message since.
+    const {
+      state,
+      earlier,
+      messageId = answerIdIn(task.history) ?? newAnswerId(),
+    } = known?.taskId === task.id ? known : {};
+    const isMissed = state !== undefined && isRunning(state);
     if (!isRunning(task.status.state) && !isMissed) return undefined;
-    const earlier = place?.earlier;
-    const messageId = place?.messageId ?? answerIdIn(task.history) ?? newAnswerId();
     return this.#answer({ subscribeTo: task.id }, { ...reader, messageId, earlier, keeps: earlier });
   }
 
   /** Cancels the task that runs or waits. Returns false if there is none. */
   async cancel(): Promise<boolean> {
-    const task = await this.#lastTask(await this.#places?.get(this.#contextId), {});
+    const task = await this.#lastTask(await this.#places.get(this.#contextId), {});
     if (task === undefined || isTerminal(task.status.state)) return false;
     await this.#client.cancelTask(task.id);
     return true;
@@ -100,14 +119,10 @@ export class AgentChat {
   /** The last task of the chat as the agent has it now. An agent that lists no tasks needs a place. */
   async #lastTask(place: A2AChatPlace | undefined, { signal }: Partial<ChatReader>): Promise<Task | undefined> {
     const options = signal === undefined ? {} : { signal };
-    try {
-      if (place?.taskId !== undefined) return await this.#client.getTask(place.taskId, options);
-      const contextId = place?.contextId ?? this.#contextId;
-      return (await this.#client.listTasks({ contextId, pageSize: 1 }, options)).tasks[0];
-    } catch (error) {
-      if (error instanceof A2AError && NO_TASK.includes(error.code)) return undefined;
-      throw error;
-    }
+    const contextId = place?.contextId ?? this.#contextId;
+    const listed = await orNone(this.#client.listTasks({ contextId, pageSize: 1 }, options));
+    if (listed?.tasks[0] !== undefined || place?.taskId === undefined) return listed?.tasks[0];
+    return await orNone(this.#client.getTask(place.taskId, options));
   }
 
   async *#answer(
@@ -128,7 +143,7 @@ export class AgentChat {
       if (isFirst || state !== kept) {
         kept = state ?? 'TASK_STATE_SUBMITTED';
         const { messageId } = start;
-        await this.#places?.set(this.#contextId, {
+        await this.#places.set(this.#contextId, {
           ...(contextId !== undefined && { contextId }),
           ...(taskId !== undefined && { taskId, state: kept }),
           messageId,
@@ -148,6 +163,16 @@ const NO_TASK: readonly string[] = [
   'METHOD_NOT_ALLOWED',
   'VERSION_NOT_SUPPORTED',
 ];
+
+/** Undefined if the agent has no such task, or no such method. */
+async function orNone<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof A2AError && NO_TASK.includes(error.code)) return undefined;
+    throw error;
+  }
+}
 
 function bounded(earlier: readonly Artifact[]): readonly Artifact[] | undefined {
   return earlier.length === 0 || JSON.stringify(earlier).length > MOST_EARLIER ? undefined : earlier;

@@ -1,7 +1,7 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
 import type { Client } from 'parley-a2a/client';
 import { isObject, sha256Hex } from 'parley-a2a/kit';
-import { type A2AChatPlaces, AgentChat, type ChatReader } from './agent-chat.js';
+import { type A2AChatPlaces, AgentChat, type ChatReader, recentPlaces } from './agent-chat.js';
 import type { A2AChatChunk } from './chat-chunks.js';
 import { type ChatInput, chatInput, newMessage } from './chat-message.js';
 
@@ -12,7 +12,10 @@ export interface A2AChatHandlerOptions {
    * is answered with 401. Default: all that know the id of a chat may go on with it.
    */
   user?(request: Request): string | undefined | Promise<string | undefined>;
-  /** Keeps the place of each chat, for agents that list no tasks or choose their contexts. Default: the agent does. */
+  /**
+   * Keeps the place of each chat. Default: the last 500 in memory. Several server processes share a store of their own,
+   * or ask the agent for the last task of the chat.
+   */
   readonly places?: A2AChatPlaces;
   /** Longest body of a request, in bytes. Default 8 MiB. */
   readonly maxBytes?: number;
@@ -40,7 +43,7 @@ class Refusal extends Error {
 /** The endpoint for an agent, whose client is made for the first request. */
 export function chatHandler(
   client: () => Promise<Client>,
-  { user, places, maxBytes = MAX_BYTES, onError = () => UNAVAILABLE }: A2AChatHandlerOptions,
+  { user, places = recentPlaces(), maxBytes = MAX_BYTES, onError = () => UNAVAILABLE }: A2AChatHandlerOptions,
 ): (request: Request) => Promise<Response> {
   const chat = async (request: Request, chatId: string): Promise<AgentChat> => {
     const owner = user === undefined ? null : await user(request);

@@ -1,6 +1,6 @@
 import type { ChatTransport } from 'ai';
 import type { Client } from 'parley-a2a/client';
-import { type A2AChatPlace, type A2AChatPlaces, AgentChat } from './agent-chat.js';
+import { type A2AChatPlace, type A2AChatPlaces, AgentChat, recentPlaces } from './agent-chat.js';
 import type { A2AChatChunk, A2AChatMessage } from './chat-chunks.js';
 import { chatInput, newMessage } from './chat-message.js';
 
@@ -8,7 +8,7 @@ import { chatInput, newMessage } from './chat-message.js';
 export interface A2AChatTransportOptions {
   /**
    * Keeps the place of each chat. Default: the `sessionStorage` of the page, or memory. Without an entry, the context
-   * of the chat is its id, and the agent is asked for the last task in it.
+   * of the chat is its id.
    */
   readonly places?: A2AChatPlaces;
 }
@@ -90,10 +90,10 @@ const KEY = 'parley-a2a-chat:';
 
 /** Places in the session of the page: they survive a reload. */
 function pagePlaces(): A2AChatPlaces {
-  const memory = new Map<string, A2AChatPlace>();
+  const memory = recentPlaces();
   return {
-    get(key) {
-      const known = memory.get(key);
+    async get(key) {
+      const known = await memory.get(key);
       if (known !== undefined) return known;
       try {
         return (JSON.parse(sessionStorage.getItem(KEY + key) ?? 'null') as A2AChatPlace | null) ?? undefined;
