@@ -108,12 +108,10 @@ export class AgentChat {
     return this.#answer({ subscribeTo: task.id }, { ...reader, messageId, earlier, keeps: earlier });
   }
 
-  /** Cancels the task that runs or waits. Returns false if there is none. */
-  async cancel(): Promise<boolean> {
+  /** Cancels the task that runs or waits, if there is one. */
+  async cancel(): Promise<void> {
     const task = await this.#lastTask(await this.#places.get(this.#contextId), {});
-    if (task === undefined || isTerminal(task.status.state)) return false;
-    await this.#client.cancelTask(task.id);
-    return true;
+    if (task !== undefined && !isTerminal(task.status.state)) await orNone(this.#client.cancelTask(task.id));
   }
 
   /** The last task of the chat as the agent has it now. An agent that lists no tasks needs a place. */
@@ -158,6 +156,7 @@ export class AgentChat {
 
 const NO_TASK: readonly string[] = [
   'TASK_NOT_FOUND',
+  'TASK_NOT_CANCELABLE',
   'UNSUPPORTED_OPERATION',
   'METHOD_NOT_FOUND',
   'METHOD_NOT_ALLOWED',

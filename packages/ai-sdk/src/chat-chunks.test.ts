@@ -1,5 +1,6 @@
 import { readUIMessageStream } from 'ai';
 import type { Part, StreamResponse, TaskState } from 'parley-a2a';
+import { approvalQuestion } from 'parley-a2a/kit';
 import { TOOLS_EXTENSION } from 'parley-a2a/tools';
 import { expect, it } from 'vitest';
 import { type A2AChatMessage, type AnswerStart, ChatChunks } from './chat-chunks.js';
@@ -52,6 +53,7 @@ const expiresAt = '2030-01-01T00:00:00Z';
 const question = {
   data: { toolApprovals: [{ callId: '1.1', tool: 'pay', input: { euros: 5 }, expiresAt, reason: 'Much' }] },
 };
+const asked = approvalQuestion(question.data.toolApprovals).parts[0]?.text;
 const done = status('TASK_STATE_COMPLETED');
 const tool = { type: 'dynamic-tool', toolCallId: '1.1', toolName: 'pay', input: { euros: 5 } };
 
@@ -159,9 +161,12 @@ const TABLE: readonly { name: string; events: readonly StreamResponse[]; parts: 
       name: 'a question about a call',
       events: [
         call(requested),
-        status('TASK_STATE_INPUT_REQUIRED', [{ text: 'Answer yes or no.' }, question], [TOOLS_EXTENSION]),
+        status('TASK_STATE_INPUT_REQUIRED', [{ text: `Sure?\n\n${asked}` }, question], [TOOLS_EXTENSION]),
       ],
-      parts: [{ ...tool, state: 'approval-requested', approval: { id: '1.1', requestReason: 'Much' } }],
+      parts: [
+        { type: 'text', text: 'Sure?' },
+        { ...tool, state: 'approval-requested', approval: { id: '1.1', requestReason: 'Much' } },
+      ],
     },
     {
       name: 'a question about a call that is not recorded',

@@ -1,6 +1,6 @@
 import type { InferUIMessageChunk, UIMessage } from 'ai';
 import type { Artifact, JsonValue, Part, StreamResponse, TaskState, TaskStatus } from 'parley-a2a';
-import { approvalsIn, isObject, isTerminal } from 'parley-a2a/kit';
+import { approvalQuestion, approvalsIn, isObject, isTerminal } from 'parley-a2a/kit';
 import { type ToolApproval, type ToolCall, toolCalls, toolEventsOf } from 'parley-a2a/tools';
 import { AgentAnswer, type AnswerPiece, failureOf, saidBy } from './agent-answer.js';
 import { isOfTools, modelContentOf } from './model-output.js';
@@ -124,11 +124,10 @@ export class ChatChunks {
     const { message } = this.answer;
     if (message === undefined || this.#said.has(message.messageId)) return;
     this.#said.add(message.messageId);
-    // The question about calls is shown beside the calls.
-    const isQuestion = isOfTools(message) && approvalsIn(parts).length > 0;
+    const approvals = approvalsIn(parts);
     for (const part of parts) {
-      if (isQuestion && (part.text !== undefined || approvalsIn([part]).length > 0)) continue;
-      if (!isAuthorization(part)) yield* this.#part(part, undefined);
+      if (isAuthorization(part) || approvalsIn([part]).length > 0) continue;
+      yield* this.#part(approvals.length > 0 ? withoutQuestion(part, approvals) : part, undefined);
     }
   }
 
@@ -220,6 +219,13 @@ export class ChatChunks {
     this.#number += 1;
     return String(this.#number);
   }
+}
+
+/** The text of an agent before the question about calls, which the calls show. */
+function withoutQuestion(part: Part, approvals: readonly ToolApproval[]): Part {
+  const [question] = approvalQuestion(approvals).parts;
+  if (question?.text === undefined || !part.text?.endsWith(question.text)) return part;
+  return { text: part.text.slice(0, -question.text.length).trimEnd() };
 }
 
 function isAuthorization({ data }: Part): boolean {
