@@ -164,8 +164,8 @@ const TABLE: readonly { name: string; events: readonly StreamResponse[]; parts: 
         status('TASK_STATE_INPUT_REQUIRED', [{ text: `Sure?\n\n${asked}` }, question], [TOOLS_EXTENSION]),
       ],
       parts: [
-        { type: 'text', text: 'Sure?' },
         { ...tool, state: 'approval-requested', approval: { id: '1.1', requestReason: 'Much' } },
+        { type: 'text', text: 'Sure?' },
       ],
     },
     {

@@ -1,6 +1,16 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
 import type { Client } from 'parley-a2a/client';
-import { isObject, sha256Hex } from 'parley-a2a/kit';
+import {
+  checkOptions,
+  closed,
+  func,
+  isObject,
+  type OptionSchemas,
+  positive,
+  sha256Hex,
+  Type,
+  withMethod,
+} from 'parley-a2a/kit';
 import { type A2AChatPlaces, AgentChat, type ChatReader, recentPlaces } from './agent-chat.js';
 import type { A2AChatChunk } from './chat-chunks.js';
 import { type ChatInput, chatInput, newMessage } from './chat-message.js';
@@ -29,6 +39,13 @@ const MOST_ID = 200;
 const KEEP_ALIVE_MS = 15_000;
 const UNAVAILABLE = 'The agent did not answer.';
 
+const schemas: OptionSchemas<A2AChatHandlerOptions> = {
+  user: Type.Optional(func),
+  places: Type.Optional(withMethod('get')),
+  maxBytes: Type.Optional(positive),
+  onError: Type.Optional(func),
+};
+
 /** A request that is answered with a status and a sentence. */
 class Refusal extends Error {
   constructor(
@@ -40,11 +57,16 @@ class Refusal extends Error {
   }
 }
 
-/** The endpoint for an agent, whose client is made for the first request. */
+/**
+ * The endpoint for an agent, whose client is made for the first request.
+ * @throws OptionsError for an unknown option: a misspelt `user` would open all chats.
+ */
 export function chatHandler(
   client: () => Promise<Client>,
-  { user, places = recentPlaces(), maxBytes = MAX_BYTES, onError = () => UNAVAILABLE }: A2AChatHandlerOptions,
+  options: A2AChatHandlerOptions,
 ): (request: Request) => Promise<Response> {
+  checkOptions({ subject: 'a2aChatHandler', schema: closed(schemas), options });
+  const { user, places = recentPlaces(), maxBytes = MAX_BYTES, onError = () => UNAVAILABLE } = options;
   const chat = async (request: Request, chatId: string): Promise<AgentChat> => {
     const owner = user === undefined ? null : await user(request);
     if (owner === undefined) throw new Refusal(401, 'Sign in first.');
