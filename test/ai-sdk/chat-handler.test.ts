@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const close of closers.splice(0)) await close();
 });
 
@@ -129,11 +130,21 @@ describe('the endpoint of a chat', () => {
     const reader = response.body?.getReader();
     await reader?.read();
     const state = async () => (await client.listTasks()).tasks[0]?.status.state;
-    await vi.waitFor(async () => expect(await state()).toBe('TASK_STATE_WORKING'));
+    await vi.waitFor(async () => expect(await state()).toBe('TASK_STATE_WORKING'), { timeout: 15_000 });
     await reader?.cancel();
     expect(await state()).toBe('TASK_STATE_WORKING');
     const stopped = await handler(new Request(`${API}/chat/stream`, { method: 'DELETE' }));
     expect([stopped.status, await state()]).toEqual([204, 'TASK_STATE_CANCELED']);
+  });
+
+  it('tells an answer again if it has just ended, because the browser may have gone away before', async () => {
+    const { send, handler } = await endpoint();
+    const resumed = () => handler(new Request(`${API}/chat/stream`));
+    expect((await resumed()).status).toBe(204);
+    const first = await (await send({ id: 'chat', messages: [USER] })).text();
+    expect(await (await resumed()).text()).toBe(first);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+    expect((await resumed()).status).toBe(204);
   });
 
   it('tells the log about errors, and the browser nothing of them', async () => {

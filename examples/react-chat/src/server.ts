@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { a2aChatHandler, type CalledAgent } from 'parley-a2a-ai-sdk';
 
 /** The compiled page, or its source in tests. */
-const PAGE = import.meta.url.replace(/server(\.[jt]s).*$/, (_, end: string) => `page${end === '.ts' ? '.tsx' : end}`);
+const PAGE = new URL(import.meta.url.endsWith('.ts') ? 'page.tsx' : 'page.js', import.meta.url);
 
 /** Serves the page. It calls the agent at `url` itself, or through the endpoint of this server. */
 export async function chatServer(agent: CalledAgent, { url }: { readonly url?: string } = {}): Promise<Server> {

@@ -1,6 +1,6 @@
 import type { Artifact, Task, TaskState } from 'parley-a2a';
 import type { CallOptions, Client } from 'parley-a2a/client';
-import { A2AError, isInterrupted, isTerminal } from 'parley-a2a/kit';
+import { A2AError, callerClock, isInterrupted, isTerminal } from 'parley-a2a/kit';
 import { agentTurn, type TurnSource } from './agent-turn.js';
 import { type A2AChatChunk, type AnswerStart, ChatChunks, isRunning } from './chat-chunks.js';
 import { answerIdIn, type ChatInput, newAnswerId, sentId } from './chat-message.js';
@@ -46,6 +46,8 @@ export interface ChatAddress {
   /** The context of its first message, and the key of its place. */
   readonly contextId: string;
   readonly places: A2AChatPlaces;
+  /** The time in which an answer that has ended is told again, in ms: its reader may not have seen the end. */
+  readonly recentMs: number;
 }
 
 /** The reader of an answer. */
@@ -64,9 +66,11 @@ export class AgentChat {
   readonly #client: Client;
   readonly #contextId: string;
   readonly #places: A2AChatPlaces;
+  readonly #recentMs: number;
   readonly #declared: Pick<CallOptions, 'extensions'>;
 
-  constructor({ client, contextId, places }: ChatAddress) {
+  constructor({ client, contextId, places, recentMs }: ChatAddress) {
+    this.#recentMs = recentMs;
     this.#client = client;
     this.#contextId = contextId;
     this.#places = places;
@@ -92,7 +96,7 @@ export class AgentChat {
     );
   }
 
-  /** The last answer from its beginning, if the agent still works on it, or the chat has not shown its end. */
+  /** The last answer from its beginning, if the agent works on it, or its end may not have been shown. */
   async resume(reader: ChatReader): Promise<AsyncGenerator<A2AChatChunk> | undefined> {
     const known = await this.#places.get(this.#contextId);
     const task = await this.#lastTask(known, reader);
@@ -103,7 +107,8 @@ export class AgentChat {
       earlier,
       messageId = answerIdIn(task.history) ?? newAnswerId(),
     } = known?.taskId === task.id ? known : {};
-    const isMissed = state !== undefined && isRunning(state);
+    const since = callerClock.now() - Date.parse(task.status.timestamp ?? '');
+    const isMissed = (state !== undefined && isRunning(state)) || since < this.#recentMs;
     if (!isRunning(task.status.state) && !isMissed) return undefined;
     return this.#answer({ subscribeTo: task.id }, { ...reader, messageId, earlier, keeps: earlier });
   }

@@ -37,6 +37,8 @@ const MAX_BYTES = 8 * 1_024 * 1_024;
 const MOST_ID = 200;
 /** Comments between the chunks, so that proxies keep the connection. */
 const KEEP_ALIVE_MS = 15_000;
+/** A server cannot know what a browser that goes away has shown: longer than a reload takes. */
+const RECENT_MS = 30_000;
 const UNAVAILABLE = 'The agent did not answer.';
 
 const schemas: OptionSchemas<A2AChatHandlerOptions> = {
@@ -71,7 +73,7 @@ export function chatHandler(
     const owner = user === undefined ? null : await user(request);
     if (owner === undefined) throw new Refusal(401, 'Sign in first.');
     const contextId = owner === null ? chatId : await sha256Hex(JSON.stringify([owner, chatId]));
-    return new AgentChat({ client: await client(), contextId, places });
+    return new AgentChat({ client: await client(), contextId, places, recentMs: RECENT_MS });
   };
   const answer = async (request: Request): Promise<Response> => {
     if (request.method === 'POST') {
@@ -127,7 +129,7 @@ function checkId(id: unknown): string {
   return id;
 }
 
-/** The new content in the body of the AI SDK: `{ id, messages, trigger, messageId }`. The earlier messages are not read. */
+/** The new content in the body of the AI SDK: `{ id, messages, messageId }`. Earlier messages are not read. */
 async function inputOf(
   request: Request,
   maxBytes: number,

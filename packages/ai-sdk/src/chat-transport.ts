@@ -28,7 +28,7 @@ export function chatTransport(
     readers.set(chatId, reader);
     return reader;
   };
-  const chat = async (contextId: string) => new AgentChat({ client: await client(), contextId, places });
+  const chat = async (contextId: string) => new AgentChat({ client: await client(), contextId, places, recentMs: 0 });
   return {
     resumeStreamIsReplay: true,
     async sendMessages({ chatId, messages, messageId, abortSignal }) {

@@ -132,9 +132,10 @@ export function a2aChatTransport(
 }
 
 /**
- * An endpoint of a server for `useChat` with the `DefaultChatTransport` of the AI SDK. It answers POST with the stream
- * of an answer, GET of `/‹id›/stream` with an unfinished answer from its beginning or 204, and DELETE of the same path
- * by canceling the task. A browser that goes away does not cancel it.
+ * An endpoint of a server for `useChat` with the `DefaultChatTransport` of the AI SDK. POST: the stream of an answer. GET
+ * of `/‹id›/stream`: an unfinished answer from its beginning, or 204. DELETE of the same path cancels the task. A browser
+ * that goes away does not.
+ * @throws OptionsError for an unknown option.
  */
 export function a2aChatHandler(
   agent: CalledAgent,
