@@ -37,9 +37,9 @@ class Chat extends AbstractChat<A2AChatMessage> {
 
 type Agent = NonNullable<AgentOptions['agent']>;
 
-async function served(agent: Agent): Promise<string> {
+async function served(agent: Agent, options: { readonly streaming?: boolean } = {}): Promise<string> {
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
-  const server = createA2AServer({ name: 'Agent', agent, logger });
+  const server = createA2AServer({ name: 'Agent', agent, logger, ...options });
   closers.push(() => server.close({ graceMs: 0 }));
   return (await server.listen(0)).url;
 }
@@ -58,8 +58,8 @@ const WAYS = {
 } as const;
 
 describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
-  async function page(agent: Agent) {
-    const url = await served(agent);
+  async function page(agent: Agent, options: { readonly streaming?: boolean } = {}) {
+    const url = await served(agent, options);
     const transport = way(url);
     const id = crypto.randomUUID();
     const open = (messages: A2AChatMessage[] = []) =>
@@ -114,8 +114,8 @@ describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
   });
 
   it.each([
-    { approved: true, state: 'output-available', paid: 1, text: 'Paid 50' },
-    { approved: false, state: 'output-denied', paid: 0, text: 'Not paid' },
+    { approved: true, state: 'output-available', paid: 1, text: 'I look. Paid 50' },
+    { approved: false, state: 'output-denied', paid: 0, text: 'I look. Not paid' },
   ])('asks before a tool runs: approved $approved', async ({ approved, state, paid, text }) => {
     const calls: unknown[] = [];
     const { chat } = await page(cashier(calls));
@@ -217,6 +217,44 @@ describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
     expect(again.messages.map(textOf)).toEqual(['go', 'First.More?', 'yes', 'Second']);
   });
 
+  it('goes on after a reload while an approved tool runs', async () => {
+    const steps = new Steps();
+    const { url, chat, open } = await page(cashier([], steps));
+    await chat.sendMessage({ text: 'pay' });
+    const [asked] = toolsIn(chat.messages);
+    await chat.addToolApprovalResponse({ id: asked?.approval?.id ?? '', approved: true });
+    const client = await connect(url);
+    const state = async () => (await client.listTasks()).tasks[0]?.status.state;
+    await waitFor(async () => expect(await state()).not.toBe('TASK_STATE_INPUT_REQUIRED'));
+    const again = open(structuredClone(chat.messages));
+    const resumed = again.resumeStream();
+    await waitFor(() => expect(again.status).toBe('streaming'));
+    steps.allow(1);
+    await resumed;
+    expect(again.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(toolsIn(again.messages)).toMatchObject([{ toolName: 'pay', state: 'output-available' }]);
+    expect(textIn(again.messages)).toBe('I look. Paid 50');
+  });
+
+  it('goes on with an agent that has no streams', async () => {
+    const steps = new Steps();
+    const agent: Agent = async (prompt, { signal }) => {
+      await steps.next(signal);
+      return prompt;
+    };
+    const { url, chat, open } = await page(agent, { streaming: false });
+    void chat.sendMessage({ text: 'slowly' });
+    const client = await connect(url);
+    await waitFor(async () => expect((await client.listTasks()).tasks).toHaveLength(1));
+    const again = open(structuredClone(chat.messages));
+    const resumed = again.resumeStream();
+    await waitFor(() => expect(again.status).toBe('submitted'));
+    steps.allow(1);
+    await resumed;
+    expect(textIn(again.messages)).toBe('slowly');
+    expect(again.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
+
   it('has nothing to go on with before a message, and after an answer', async () => {
     const { chat, open } = await page((prompt) => prompt);
     await chat.resumeStream();
@@ -293,17 +331,19 @@ function toolsIn(messages: readonly UIMessage[]) {
 }
 
 /** An agent with a tool that needs an approval. */
-function cashier(calls: unknown[]) {
+function cashier(calls: unknown[], steps?: Steps) {
   const pay = defineTool({
     name: 'pay',
     input: jsonSchema<{ euros: number }>({ type: 'object', required: ['euros'] }),
     needsApproval: true,
-    run: ({ euros }) => {
+    run: async ({ euros }, { signal }) => {
+      await steps?.next(signal);
       calls.push(euros);
       return `Paid ${euros}`;
     },
   });
   return toolAgent(new ToolRegistry([pay]), async (run, { events }) => {
+    if (run.text === 'pay') await events.artifact('I look. ', { artifactId: 'response' });
     try {
       await events.complete(`${await run.call(pay, { euros: 50 })}`);
     } catch (error) {

@@ -78,18 +78,19 @@ export class AgentChat {
     this.#declared = offered ? { extensions: [MODEL_OUTPUT_EXTENSION] } : {};
   }
 
-  /** Sends new content, and returns the answer. In the first message of a chat no task has come before. */
+  /** Sends new content, and returns the answer. Before the first message of a chat, the agent has no task of it. */
   async send(
     { parts, continues }: ChatInput,
     { isFirst, ...reader }: ChatReader & { readonly isFirst: boolean },
   ): Promise<AsyncGenerator<A2AChatChunk>> {
     const place = await this.#places.get(this.#contextId);
-    const task = isFirst ? undefined : await this.#lastTask(place, reader);
+    const task = isFirst && place === undefined ? undefined : await this.#lastTask(place, reader);
     const taskId = task !== undefined && isInterrupted(task.status.state) ? task.id : undefined;
     const contextId = task?.contextId ?? place?.contextId ?? this.#contextId;
     const answerId = continues?.messageId ?? newAnswerId();
     const message = { messageId: sentId(answerId), parts, contextId, ...(taskId !== undefined && { taskId }) };
-    const earlier = continues && place?.earlier;
+    // Its first half belongs to a message that goes on.
+    const earlier = continues && (place?.earlier ?? []);
     return this.#answer(
       { message },
       { ...reader, messageId: answerId, continuedTaskId: taskId, callIds: continues?.callIds ?? [], keeps: earlier },

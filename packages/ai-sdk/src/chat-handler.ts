@@ -77,9 +77,9 @@ export function chatHandler(
   };
   const answer = async (request: Request): Promise<Response> => {
     if (request.method === 'POST') {
-      const { id, input, isFirst } = await inputOf(request, maxBytes);
+      const { id, input } = await inputOf(request, maxBytes);
       const left = new AbortController();
-      const chunks = await (await chat(request, id)).send(input, { isFirst, ...readerOf(left) });
+      const chunks = await (await chat(request, id)).send(input, { isFirst: false, ...readerOf(left) });
       return response(chunks, { left, onError });
     }
     if (request.method === 'GET') {
@@ -133,7 +133,7 @@ function checkId(id: unknown): string {
 async function inputOf(
   request: Request,
   maxBytes: number,
-): Promise<{ readonly id: string; readonly input: ChatInput; readonly isFirst: boolean }> {
+): Promise<{ readonly id: string; readonly input: ChatInput }> {
   // Pages of other origins can send forms and texts unasked, but no JSON.
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get('content-type') ?? ''))
     throw new Refusal(415, 'The body of a chat is application/json.');
@@ -147,7 +147,7 @@ async function inputOf(
   const checked = await safeValidateUIMessages({ messages: [newMessage(messages, messageId)] });
   if (!checked.success) throw new Refusal(400, 'The last message is no message of the AI SDK.');
   try {
-    return { id, input: chatInput(checked.data[0]), isFirst: messages.length === 1 };
+    return { id, input: chatInput(checked.data[0]) };
   } catch (error) {
     throw new Refusal(400, (error as Error).message);
   }

@@ -132,9 +132,9 @@ export function a2aChatTransport(
 }
 
 /**
- * An endpoint of a server for `useChat` with the `DefaultChatTransport` of the AI SDK. POST: the stream of an answer. GET
- * of `/‹id›/stream`: an unfinished answer from its beginning, or 204. DELETE of the same path cancels the task. A browser
- * that goes away does not.
+ * An endpoint of a server for `useChat` with the `DefaultChatTransport` of the AI SDK. POST: the stream of an answer.
+ * GET of `/‹id›/stream`: an answer from its beginning, unless it ended a while ago, or 204. DELETE of the same path
+ * cancels the task. A browser that goes away does not.
  * @throws OptionsError for an unknown option.
  */
 export function a2aChatHandler(
