@@ -87,6 +87,25 @@ describe.each(['page', 'endpoint'])('a chat in React that calls its agent by the
     expect(await page.locator('section').count()).toBe(2);
   });
 
+  it('stops the agent', async () => {
+    const { page, url } = await openChat(
+      {
+        async execute({ signal }, events) {
+          await events.artifact('Working', { artifactId: 'response' });
+          await new Promise((stopped) => signal.addEventListener('abort', stopped));
+        },
+      },
+      way,
+    );
+    await say(page, 'work');
+    await shows(page, 'Working');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect.poll(() => page.locator('output').innerText()).toBe('ready');
+    const client = await connect(url);
+    const states = async () => (await client.listTasks()).tasks.map(({ status }) => status.state);
+    await expect.poll(states).toEqual(['TASK_STATE_CANCELED']);
+  });
+
   it('shows files', async () => {
     const { page } = await open(archivist.agent);
     await say(page, 'files');
@@ -107,25 +126,6 @@ describe.each(['page', 'endpoint'])('a chat in React that calls its agent by the
       expect([selector, await page.locator(`section ${selector}`).count()]).toEqual([selector, 0]);
     expect(problems).toEqual([]);
   });
-});
-
-it('stops the agent', async () => {
-  const { page, url } = await openChat(
-    {
-      async execute({ signal }, events) {
-        await events.artifact('Working', { artifactId: 'response' });
-        await new Promise((stopped) => signal.addEventListener('abort', stopped));
-      },
-    },
-    'page',
-  );
-  await say(page, 'work');
-  await shows(page, 'Working');
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await expect.poll(() => page.locator('output').innerText()).toBe('ready');
-  const client = await connect(url);
-  const states = async () => (await client.listTasks()).tasks.map(({ status }) => status.state);
-  await expect.poll(states).toEqual(['TASK_STATE_CANCELED']);
 });
 
 async function say(page: Page, text: string): Promise<void> {

@@ -12,8 +12,15 @@ function keptMessages(): A2AChatMessage[] {
   return JSON.parse(sessionStorage.getItem(MESSAGES) ?? '[]') as A2AChatMessage[];
 }
 
+interface ChatPageProps {
+  readonly id: string;
+  readonly transport: ChatTransport<A2AChatMessage>;
+  /** Stops the agent, if leaving its answer does not. */
+  cancel?(): Promise<unknown>;
+}
+
 /** A chat that goes on after a reload. */
-export function ChatPage({ id, transport }: { id: string; transport: ChatTransport<A2AChatMessage> }) {
+export function ChatPage({ id, transport, cancel }: ChatPageProps) {
   const [text, setText] = useState('');
   const [kept] = useState(keptMessages);
   const { messages, sendMessage, addToolApprovalResponse, stop, status, error } = useChat<A2AChatMessage>({
@@ -48,7 +55,7 @@ export function ChatPage({ id, transport }: { id: string; transport: ChatTranspo
         <button type="submit" disabled={isBusy || text === ''}>
           Send
         </button>
-        <button type="button" disabled={!isBusy} onClick={stop}>
+        <button type="button" disabled={!isBusy} onClick={() => Promise.all([stop(), cancel?.()])}>
           Stop
         </button>
         <output>{status}</output>

@@ -17,9 +17,11 @@ const transport =
 
 const id = sessionStorage.getItem('chat') ?? crypto.randomUUID();
 sessionStorage.setItem('chat', id);
+// A reload looks to a server as a stop does, so that it needs a request.
+const cancel = () => fetch(`/api/chat/${id}/stream`, { method: 'DELETE' });
 
 createRoot(root).render(
   <StrictMode>
-    <ChatPage id={id} transport={transport} />
+    <ChatPage id={id} transport={transport} {...(agent === undefined && { cancel })} />
   </StrictMode>,
 );
