@@ -17,6 +17,7 @@ const WITH_RUNNER = [
   'test/durable-object/**',
   'test/cache/**',
   'test/console/**',
+  'test/react-chat/**',
   'test/client-peers/**',
   'test/traversal/**',
   'test/manifests/**',

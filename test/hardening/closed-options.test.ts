@@ -10,6 +10,7 @@ import * as files from 'parley-a2a/files';
 import { createA2AHost, createA2AServer, credentialAuthenticator, loopbackRedirect } from 'parley-a2a/node';
 import * as pushReceiver from 'parley-a2a/push-receiver';
 import { createAgentHandler } from 'parley-a2a/server';
+import { a2aChatHandler } from 'parley-a2a-ai-sdk';
 import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
 import * as mcp from 'parley-a2a-mcp';
@@ -401,6 +402,10 @@ const OTHERS: Readonly<Record<string, Row>> = {
   mutualTls: { make: mutualTls, args: [{ origins: ['https://agent.example'], identity, scheme: 's' }] },
   grpcBinding: { make: grpcBinding, args: [{ port: 0, tls, maxStreams: 1, maxConnections: 1 }] },
   capnwebBinding: { make: capnwebBinding, args: [{ limits: { connections: 1 }, batch: true }] },
+  a2aChatHandler: {
+    make: (options) => a2aChatHandler('http://127.0.0.1:1', options),
+    args: [{ user: () => 'ada', places: new Map(), maxBytes: 1, onError: () => '' }],
+  },
   agentCalls: {
     make: agentCalls,
     args: [{ allow: [], only: [], maxDepth: 1, signatures: { keys: [jwk], jwksOrigins: [] }, resume: { attempts: 1 } }],

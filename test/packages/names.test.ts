@@ -22,6 +22,8 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
     aiSdk,
     [
       'MODEL_OUTPUT_EXTENSION',
+      'a2aChatHandler',
+      'a2aChatTransport',
       'a2aLanguageModel',
       'a2aProvider',
       'a2aTool',

@@ -8,10 +8,10 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { Artifact, JsonObject, Part, TaskState } from 'parley-a2a';
+import type { Artifact, JsonObject, Part } from 'parley-a2a';
 import type { Client } from 'parley-a2a/client';
 import { isObject } from 'parley-a2a/kit';
-import { AgentAnswer, type AnswerPiece, saidBy } from './agent-answer.js';
+import { AgentAnswer, type AnswerPiece, failureOf, saidBy } from './agent-answer.js';
 import { agentTurn } from './agent-turn.js';
 import { isOfTools, MODEL_OUTPUT_EXTENSION, modelContentOf } from './model-output.js';
 import { promptMessage, unsupportedSettings } from './prompt-message.js';
@@ -210,26 +210,6 @@ class TextBlocks {
     this.#number += 1;
     const title = filename === undefined ? {} : { title: filename };
     return { type: 'source', sourceType: 'url', id: String(this.#number), url: part.url, ...title };
-  }
-}
-
-/** The text of an error, if a state is one. */
-function failureOf(state: TaskState | undefined): string | undefined {
-  switch (state) {
-    case 'TASK_STATE_FAILED':
-      return 'The task of the agent failed';
-    case 'TASK_STATE_REJECTED':
-      return 'The agent rejected the task';
-    case 'TASK_STATE_CANCELED':
-      return 'The task of the agent was canceled';
-    case 'TASK_STATE_UNSPECIFIED':
-    case 'TASK_STATE_SUBMITTED':
-    case 'TASK_STATE_WORKING':
-    case 'TASK_STATE_COMPLETED':
-    case 'TASK_STATE_INPUT_REQUIRED':
-    case 'TASK_STATE_AUTH_REQUIRED':
-    case undefined:
-      return undefined;
   }
 }
 

@@ -19,11 +19,16 @@ export class AgentAnswer {
   #state: TaskState | undefined;
   #message: Message | undefined;
   #metadata: JsonObject | undefined;
-  readonly #continuedTaskId: string | undefined;
+  /** The task that the message continues. */
+  readonly continuedTaskId: string | undefined;
 
-  /** `continuedTaskId` names the task that the message continues: its older artifacts are no part of the answer. */
-  constructor(continuedTaskId?: string) {
-    this.#continuedTaskId = continuedTaskId;
+  /**
+   * `continuedTaskId` names the task that the message continues: its older artifacts are no part of the answer. They
+   * come with the first event, or are `earlier`.
+   */
+  constructor(continuedTaskId?: string, earlier: readonly Artifact[] = []) {
+    this.continuedTaskId = continuedTaskId;
+    this.#keep(earlier);
   }
 
   get taskId(): string | undefined {
@@ -56,6 +61,13 @@ export class AgentAnswer {
       .map(({ artifact, parts }) => ({ ...artifact, parts: joinParts(parts) }));
   }
 
+  /** The artifacts that the task had before the answer, and has not changed. */
+  get earlier(): readonly Artifact[] {
+    return [...this.#artifacts.values()]
+      .filter(({ artifact }) => this.#earlier.has(artifact.artifactId))
+      .map(({ artifact, parts }) => ({ ...artifact, parts: joinParts(parts) }));
+  }
+
   /** Applies an event. Returns the content that is new. */
   take(event: StreamResponse): readonly AnswerPiece[] {
     const isFirst = this.#isFirst;
@@ -65,7 +77,7 @@ export class AgentAnswer {
       this.#message = event.message;
       return [{ artifact: undefined, parts: event.message.parts }];
     }
-    if (event.task !== undefined) return this.#snapshot(event.task, isFirst && event.task.id === this.#continuedTaskId);
+    if (event.task !== undefined) return this.#snapshot(event.task, isFirst && event.task.id === this.continuedTaskId);
     if (event.statusUpdate !== undefined) {
       const { taskId, contextId, status, metadata } = event.statusUpdate;
       this.#taskId = taskId;
@@ -82,15 +94,18 @@ export class AgentAnswer {
   #snapshot({ id, contextId, status, artifacts = [] }: Task, isBefore: boolean): readonly AnswerPiece[] {
     this.#taskId = id;
     this.#contextId = contextId ?? this.#contextId;
-    const pieces = artifacts.flatMap((artifact) => {
-      if (!isBefore) return this.#replace(artifact);
-      this.#earlier.add(artifact.artifactId);
-      this.#artifacts.set(artifact.artifactId, { artifact, parts: [...artifact.parts] });
-      return [];
-    });
+    if (isBefore) this.#keep(artifacts);
+    const pieces = isBefore ? [] : artifacts.flatMap((artifact) => this.#replace(artifact));
     // The first snapshot of a continued task may show the question that the message answers.
     const isAsked = isBefore && isInterrupted(status.state);
     return isAsked ? pieces : [...pieces, ...this.#status(status.state, status.message)];
+  }
+
+  #keep(artifacts: readonly Artifact[]): void {
+    for (const artifact of artifacts) {
+      this.#earlier.add(artifact.artifactId);
+      this.#artifacts.set(artifact.artifactId, { artifact, parts: [...artifact.parts] });
+    }
   }
 
   #status(state: TaskState, message: Message | undefined): readonly AnswerPiece[] {
@@ -138,4 +153,24 @@ function unseen(parts: readonly Part[], seen: readonly Part[]): readonly Part[] 
 export function saidBy(message: Message | undefined): string | undefined {
   const text = message === undefined ? '' : textOf(message);
   return text === '' ? undefined : text;
+}
+
+/** The text of an error, if a state is one. */
+export function failureOf(state: TaskState | undefined): string | undefined {
+  switch (state) {
+    case 'TASK_STATE_FAILED':
+      return 'The task of the agent failed';
+    case 'TASK_STATE_REJECTED':
+      return 'The agent rejected the task';
+    case 'TASK_STATE_CANCELED':
+      return 'The task of the agent was canceled';
+    case 'TASK_STATE_UNSPECIFIED':
+    case 'TASK_STATE_SUBMITTED':
+    case 'TASK_STATE_WORKING':
+    case 'TASK_STATE_COMPLETED':
+    case 'TASK_STATE_INPUT_REQUIRED':
+    case 'TASK_STATE_AUTH_REQUIRED':
+    case undefined:
+      return undefined;
+  }
 }

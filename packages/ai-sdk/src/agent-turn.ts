@@ -1,13 +1,22 @@
 import type { StreamResponse } from 'parley-a2a';
-import type { Client, SendInput } from 'parley-a2a/client';
-import { ignoreRejection, isInterrupted, isTerminal } from 'parley-a2a/kit';
+import type { CallOptions, Client, SendInput } from 'parley-a2a/client';
+import { A2AError, ignoreRejection, isInterrupted, isTerminal } from 'parley-a2a/kit';
 
 /** The bounds of a turn of another agent. */
 export interface AgentTurnOptions {
   readonly signal: AbortSignal | undefined;
-  /** Longest turn, in ms. */
-  readonly timeoutMs: number;
+  /** Longest turn, in ms. Default: no limit. */
+  readonly timeoutMs?: number;
+  /** Extensions that the calls declare. */
+  readonly extensions?: readonly string[];
+  /** `input`: the turn goes on while its task needs an authorization, as long as the agent keeps the stream open. */
+  readonly until?: 'input';
+  /** False as soon as the reader leaves: the task goes on. Default: always true. */
+  cancels?(): boolean;
 }
+
+/** A message that begins a turn, or the task whose turn goes on. */
+export type TurnSource = SendInput | { readonly subscribeTo: string };
 
 type Step = IteratorResult<StreamResponse, undefined>;
 
@@ -21,13 +30,13 @@ const CANCEL_MS = 10_000;
  */
 export async function* agentTurn(
   client: Client,
-  input: SendInput,
-  { signal, timeoutMs }: AgentTurnOptions,
+  source: TurnSource,
+  { signal, until, cancels = () => true, ...limits }: AgentTurnOptions,
 ): AsyncGenerator<StreamResponse> {
   signal?.throwIfAborted();
   const connection = new AbortController();
-  const events = eventsOf(client, input, { timeoutMs, signal: connection.signal });
-  const continued = typeof input === 'string' || typeof input.message === 'string' ? undefined : input.message.taskId;
+  const events = eventsOf(client, source, { ...limits, signal: connection.signal, until: until ?? 'answer' });
+  const continued = continuedTask(source);
   let next: Promise<Step> | undefined;
   let first: StreamResponse | undefined;
   let isOver = false;
@@ -44,37 +53,62 @@ export async function* agentTurn(
       });
       signal?.throwIfAborted();
       if (step === undefined || step.done === true) return;
-      isOver = endsTurn(step.value, first === undefined ? continued : undefined);
+      isOver = endsTurn(step.value, { continued: first === undefined ? continued : undefined, until });
       first ??= step.value;
       yield step.value;
     }
   } finally {
     signal?.removeEventListener('abort', onAbort);
-    ignoreRejection(leave({ client, first, next, connection, isOver }).finally(() => events.return(undefined)));
+    if (!cancels()) connection.abort();
+    else ignoreRejection(leave({ client, first, next, connection, isOver }).finally(() => events.return(undefined)));
   }
+}
+
+function continuedTask(source: TurnSource): string | undefined {
+  if (typeof source === 'string' || 'subscribeTo' in source || typeof source.message === 'string') return undefined;
+  return source.message.taskId;
 }
 
 /** An agent without streams answers with a task that may still work. */
 async function* eventsOf(
   client: Client,
-  input: SendInput,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  source: TurnSource,
+  { until, ...options }: CallOptions & { readonly until: 'answer' | 'input' },
 ): AsyncGenerator<StreamResponse, undefined> {
-  if (client.card.capabilities.streaming === true) {
-    yield* client.sendStreamingMessage(input, { timeoutMs, signal });
+  const hasStreams = client.card.capabilities.streaming === true;
+  if (typeof source === 'object' && 'subscribeTo' in source) {
+    const id = source.subscribeTo;
+    try {
+      if (hasStreams) {
+        yield* client.subscribeToTask(id, options);
+        return;
+      }
+    } catch (error) {
+      // The task may have ended meanwhile.
+      if (!(error instanceof A2AError && error.code === 'UNSUPPORTED_OPERATION')) throw error;
+    }
+    yield { task: await client.waitFor(id, { ...options, until }) };
     return;
   }
-  const answer = await client.sendMessage(input, { timeoutMs, signal });
+  if (hasStreams) {
+    yield* client.sendStreamingMessage(source, options);
+    return;
+  }
+  const answer = await client.sendMessage(source, options);
   yield answer;
-  if (answer.task !== undefined) yield { task: await client.waitFor(answer.task.id, { timeoutMs, signal }) };
+  if (answer.task !== undefined) yield { task: await client.waitFor(answer.task.id, { ...options, until }) };
 }
 
 /** The first snapshot of a continued task shows the question that the message answers. */
-function endsTurn(event: StreamResponse, continued: string | undefined): boolean {
+function endsTurn(
+  event: StreamResponse,
+  { continued, until }: { readonly continued: string | undefined; readonly until: 'input' | undefined },
+): boolean {
   if (event.message !== undefined) return true;
   if (event.artifactUpdate !== undefined) return false;
   const { state } = event.task !== undefined ? event.task.status : event.statusUpdate.status;
   const isBefore = event.task !== undefined && event.task.id === continued;
+  if (until === 'input' && state === 'TASK_STATE_AUTH_REQUIRED') return false;
   return isTerminal(state) || (isInterrupted(state) && !isBefore);
 }
 
@@ -101,7 +135,8 @@ async function leave({ client, first, next, connection, isOver }: LeftTurn): Pro
   }
 }
 
-function taskIdOf(event: StreamResponse): string | undefined {
+/** The task that an event is about. A message belongs to none. */
+export function taskIdOf(event: StreamResponse): string | undefined {
   if (event.task !== undefined) return event.task.id;
   if (event.message !== undefined) return undefined;
   return event.statusUpdate !== undefined ? event.statusUpdate.taskId : event.artifactUpdate.taskId;

@@ -4,6 +4,8 @@ import { BY_VERB, LoadedOnDemand, OptionsError, refuseArgument } from 'parley-a2
 import type { InProcessAgent } from 'parley-a2a/server';
 import { type A2ALanguageModel, type A2ALanguageModelOptions, agentLanguageModel } from './a2a-language-model.js';
 import { type A2ATool, type A2AToolOptions, agentTool } from './a2a-tool.js';
+import { type A2AChatHandlerOptions, chatHandler } from './chat-handler.js';
+import { type A2AChatTransport, type A2AChatTransportOptions, chatTransport } from './chat-transport.js';
 import { type StreamedText, type StreamTextTurn, fromStreamText as writeStreamText } from './from-stream-text.js';
 
 export type { A2ALanguageModel, A2ALanguageModelOptions } from './a2a-language-model.js';
@@ -14,7 +16,11 @@ export type {
   A2AToolOptions,
   A2AToolOutput,
 } from './a2a-tool.js';
+export type { A2AChatPlace, A2AChatPlaces } from './agent-chat.js';
 export { toAiTools } from './ai-tools.js';
+export type { A2AChatAuthorization, A2AChatData, A2AChatMessage, A2AChatMetadata } from './chat-chunks.js';
+export type { A2AChatHandlerOptions } from './chat-handler.js';
+export type { A2AChatTransport, A2AChatTransportOptions } from './chat-transport.js';
 export {
   asksAgain,
   type ShownOptions,
@@ -73,10 +79,8 @@ export function a2aLanguageModel(
   agent: CalledAgent,
   { connection, ...options }: A2ALanguageModelOptions & ConnectionOptions = {},
 ): A2ALanguageModel {
-  if (typeof agent !== 'string' && Object(agent) !== agent)
-    refuseArgument('a2aLanguageModel', 'a client, a url, a card or a server', agent);
-  const client = new LoadedOnDemand(() => clientOf(agent, connection));
-  return agentLanguageModel({ modelId: nameOf(agent), client: () => client.get() }, options);
+  checkAgent('a2aLanguageModel', agent);
+  return agentLanguageModel({ modelId: nameOf(agent), client: clientSource(agent, connection) }, options);
 }
 
 /** Agents as the language models of a provider. */
@@ -112,6 +116,44 @@ export function a2aProvider(
     embeddingModel: refuse('embedding model'),
     imageModel: refuse('image model'),
   };
+}
+
+/**
+ * A transport that calls an agent from the page: `useChat({ transport: a2aChatTransport(url) })`. A chat is a context
+ * of the agent. Its answers show text, reasoning, files, calls of tools and their approvals. `stop()` cancels the task.
+ * After a reload, `resumeStream()` tells an unfinished answer again from its beginning, and goes on with it.
+ */
+export function a2aChatTransport(
+  agent: CalledAgent,
+  { connection, ...options }: A2AChatTransportOptions & ConnectionOptions = {},
+): A2AChatTransport {
+  checkAgent('a2aChatTransport', agent);
+  return chatTransport(clientSource(agent, connection), options);
+}
+
+/**
+ * An endpoint of a server for `useChat` with the `DefaultChatTransport` of the AI SDK. POST: the stream of an answer.
+ * GET of `/‹id›/stream`: an answer from its beginning, unless it ended a while ago, or 204. DELETE of the same path
+ * cancels the task. A browser that goes away does not.
+ * @throws OptionsError for an unknown option.
+ */
+export function a2aChatHandler(
+  agent: CalledAgent,
+  { connection, ...options }: A2AChatHandlerOptions & ConnectionOptions = {},
+): (request: Request) => Promise<Response> {
+  checkAgent('a2aChatHandler', agent);
+  return chatHandler(clientSource(agent, connection), options);
+}
+
+function checkAgent(name: string, agent: unknown): void {
+  if (typeof agent !== 'string' && Object(agent) !== agent)
+    refuseArgument(name, 'a client, a url, a card or a server', agent);
+}
+
+/** The client, which is made when it is first needed. */
+function clientSource(agent: CalledAgent, connection: ConnectionOptions['connection']): () => Promise<Client> {
+  const client = new LoadedOnDemand(() => clientOf(agent, connection));
+  return () => client.get();
 }
 
 async function clientOf(agent: CalledAgent, options: ConnectionOptions['connection'] = {}): Promise<Client> {
