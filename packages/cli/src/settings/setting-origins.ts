@@ -130,6 +130,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   capnweb: 'trusted',
   listed: 'trusted',
   database: 'trusted',
+  watch: 'command line',
   workers: 'anywhere',
   'metrics-port': 'trusted',
   drain: 'anywhere',
