@@ -379,9 +379,9 @@ it('parley serve ends at once on a second signal', async () => {
 });
 
 it('parley serve takes a signal that npx passes on for the same one', async () => {
-  await using agent = await ServedAgent.start(['serve', '--echo', '--drain', '200ms']);
+  await using agent = await ServedAgent.start(['serve', '--echo', '--drain', '5s']);
   agent.running.process.kill('SIGINT');
-  await vi.waitFor(async () => expect((await fetch(`${agent.url}/readyz`)).status).toBe(503));
+  await vi.waitFor(async () => expect((await fetch(`${agent.url}/readyz`)).status).toBe(503), { timeout: 10_000 });
   agent.running.process.kill('SIGINT');
   const { code } = await agent.running.ended;
   expect(code).toBe(0);

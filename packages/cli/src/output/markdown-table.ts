@@ -1,6 +1,5 @@
 import { MarkdownInline, type MarkdownTerminal } from './markdown-inline.js';
 
-const DELIMITER = /^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 const LONGEST_LABEL = 40;
 /** Letters of two columns: East Asian ones and emoji. */
 const WIDE =
@@ -15,7 +14,8 @@ interface Cell {
 
 /** Returns true for the line between the head and the rows of a table. */
 export function isDelimiter(line: string): boolean {
-  return DELIMITER.test(line);
+  const cells = cellsOf(line);
+  return cells.length > 0 && cells.every((text) => /^:?-+:?$/.test(text));
 }
 
 /**

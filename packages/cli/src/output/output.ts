@@ -88,7 +88,7 @@ export class Output {
     return this.#sinks.styled === true && !this.json;
   }
 
-  /** What Markdown on stdout can use; undefined if it stays as it is. */
+  /** The abilities of stdout for Markdown; undefined if the text stays as it is. */
   get markdown(): MarkdownTerminal | undefined {
     if (!this.styled) return undefined;
     const { links = false, stdout } = this.#sinks;
