@@ -379,7 +379,7 @@ it('parley serve ends at once on a second signal', async () => {
 });
 
 it('parley serve takes a signal that npx passes on for the same one', async () => {
-  await using agent = await ServedAgent.start(['serve', '--echo', '--drain', '5s']);
+  await using agent = await ServedAgent.start(['serve', '--echo', '--drain', '1s']);
   agent.running.process.kill('SIGINT');
   await vi.waitFor(async () => expect((await fetch(`${agent.url}/readyz`)).status).toBe(503), { timeout: 10_000 });
   agent.running.process.kill('SIGINT');
