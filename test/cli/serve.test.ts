@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { EmptyFolder, parley, RunningParley, ServedAgent } from './parley.js';
 import { RecordingAgent, result, stream } from './recording-agent.js';
 
@@ -376,6 +376,15 @@ it('parley serve ends at once on a second signal', async () => {
   agent.running.process.kill('SIGTERM');
   const { code } = await agent.running.ended;
   expect(code).toBe(130);
+});
+
+it('parley serve takes a signal that npx passes on for the same one', async () => {
+  await using agent = await ServedAgent.start(['serve', '--echo', '--drain', '1s']);
+  agent.running.process.kill('SIGINT');
+  await vi.waitFor(async () => expect((await fetch(`${agent.url}/readyz`)).status).toBe(503), { timeout: 10_000 });
+  agent.running.process.kill('SIGINT');
+  const { code } = await agent.running.ended;
+  expect(code).toBe(0);
 });
 
 it('parley serve --echo answers half a second after its start', async () => {

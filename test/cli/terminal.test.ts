@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RunningParley } from './parley.js';
 import { CTRL_C, PseudoTerminal, terminalCases } from './pseudo-terminal.js';
-import { type Answer, RecordingAgent, result } from './recording-agent.js';
+import { type Answer, RecordingAgent, result, stream } from './recording-agent.js';
 
 const working = { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_WORKING' } };
 const silent: Answer = ({ body }) => result(body.method === 'GetTask' ? working : { task: working });
@@ -35,6 +35,83 @@ describe('on a terminal', () => {
     expect((await coloured.ended()).said).toContain('\u001b[1;31merror:');
     await using plain = new PseudoTerminal(['nonsense'], { NO_COLOR: '1' });
     expect((await plain.ended()).said).not.toContain('\u001b[');
+  });
+});
+
+describe('send on a terminal', () => {
+  const cases = terminalCases();
+  const capabilities = { streaming: true };
+  const said = '# Tea\n**Assam** \u001b[2J\u009b31m[more](https://tea.example)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n';
+  const artifact = (text: string) => ({ artifactId: 'a', parts: [{ text }] });
+  const update = (text: string) => ({ taskId: 't-1', contextId: 'c-1', artifact: artifact(text), append: true });
+  const status = (state: string) => ({ taskId: 't-1', contextId: 'c-1', status: { state: `TASK_STATE_${state}` } });
+  const streamed = (state: string) =>
+    stream(
+      { task: working },
+      { artifactUpdate: update(said.slice(0, 20)) },
+      { artifactUpdate: update(said.slice(20)) },
+      { statusUpdate: status(state) },
+    );
+  const shown = [
+    '\u001b[0;1mTea\u001b[0m\r\n\u001b[0;1mAssam\u001b[0m \\u001b[2J\\u009b31mmore (https://tea.example)\r\n\r\n',
+    '\u001b[0;1ma\u001b[0m  \u001b[0;1mb\u001b[0m\r\n─  ─\r\n1  2\r\n',
+  ].join('');
+  const end =
+    /\nTask: t-1\r\nContext: c-1\r\nState: COMPLETED\r\nResume: parley send .*--context-id c-1 "<message>"\r\n$/;
+
+  it.for(cases)('shows Markdown as it arrives, as chat does, and the ids and the state once', async () => {
+    await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('COMPLETED') });
+    await using terminal = new PseudoTerminal(['send', 'x', '-a', agent.url]);
+    const all = (await terminal.ended()).said;
+    expect(agent.calls.map(({ body }) => body.method)).toEqual(['SendStreamingMessage']);
+    expect(all).toContain(shown);
+    expect(all).toMatch(end);
+    expect(all.split('COMPLETED')).toHaveLength(2);
+    expect(all).not.toMatch(/Artifact:|Text:/);
+    await using chat = new PseudoTerminal(['chat', '-a', agent.url]);
+    await chat.shows(/> /);
+    chat.type(`x\n`);
+    expect(await chat.shows(/1 {2}2\r\n/)).toContain(shown);
+  });
+
+  it.for(cases)('links are links where the terminal has them', async () => {
+    await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('COMPLETED') });
+    await using terminal = new PseudoTerminal(['send', 'x', '-a', agent.url], { TERM_PROGRAM: 'WezTerm' });
+    expect((await terminal.ended()).said).toContain('\u001b]8;;https://tea.example\u001b\\more\u001b]8;;\u001b\\');
+  });
+
+  it.for(cases)('of an agent without streaming has the same answer', async () => {
+    const task = {
+      id: 't-1',
+      contextId: 'c-1',
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [artifact(said)],
+    };
+    await using agent = await RecordingAgent.start({ answer: () => result({ task }) });
+    await using terminal = new PseudoTerminal(['send', 'x', '-a', agent.url]);
+    const all = (await terminal.ended()).said;
+    expect(all).toContain(shown);
+    expect(all).toMatch(end);
+  });
+
+  it.for(cases)('says a failure once, and a question as it is', async () => {
+    await using failing = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('FAILED') });
+    await using failed = new PseudoTerminal(['send', 'x', '-a', failing.url]);
+    const failure = (await failed.ended()).said;
+    expect(failure).toContain('the task is FAILED');
+    expect(failure.split('FAILED')).toHaveLength(2);
+    const answer = () => streamed('INPUT_REQUIRED');
+    await using asking = await RecordingAgent.start({ card: { capabilities }, answer });
+    await using asked = new PseudoTerminal(['send', 'x', '-a', asking.url]);
+    expect((await asked.ended()).said).toMatch(/State: INPUT_REQUIRED\r\nResume: .*--task-id t-1 "<reply>"\r\n$/);
+  });
+
+  it.for(cases)('--stream shows each event, and the last state once', async () => {
+    await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('COMPLETED') });
+    await using terminal = new PseudoTerminal(['send', 'x', '--stream', '-a', agent.url]);
+    const all = (await terminal.ended()).said;
+    expect(all).toMatch(/State: WORKING\r\n.*Artifact: a\r\n.*State: COMPLETED\r\nResume: /s);
+    expect(all.split('State: COMPLETED')).toHaveLength(2);
   });
 });
 

@@ -22,6 +22,7 @@ async function run(argv: readonly string[]): Promise<number> {
     place: placeOfStdout(),
     colors: colored(process.stderr, env),
     styled: colored(process.stdout, env),
+    links: showsLinks(env),
   };
   let line: CommandLine | undefined;
   let output = new Output(sinks, { format: formatIn(argv), hidden: await hiddenIn(argv) });
@@ -88,6 +89,20 @@ function placeOfStdout(): OutputSinks['place'] {
     // A stream may be closed.
     return 'apart';
   }
+}
+
+/** Returns true if the terminal is known to show links of OSC 8. */
+function showsLinks({ TERM = '', TERM_PROGRAM = '', ...env }: NodeJS.ProcessEnv): boolean {
+  if (env.FORCE_HYPERLINK !== undefined) return env.FORCE_HYPERLINK !== '0';
+  // Multiplexers may drop the links or show them as text.
+  if (/^(?:screen|tmux)/.test(TERM)) return false;
+  return (
+    /^(?:iTerm\.app|WezTerm|vscode|ghostty|Hyper|rio)$/.test(TERM_PROGRAM) ||
+    /kitty|alacritty|ghostty|foot/.test(TERM) ||
+    Number(env.VTE_VERSION) >= 5000 ||
+    env.WT_SESSION !== undefined ||
+    env.KONSOLE_VERSION !== undefined
+  );
 }
 
 function colored({ isTTY }: OutputSinks['stdout'], env: NodeJS.ProcessEnv): boolean {

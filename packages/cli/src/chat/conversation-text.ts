@@ -17,7 +17,7 @@ export class ConversationText {
 
   constructor(output: Output) {
     this.#output = output;
-    this.#markdown = output.styled ? new MarkdownPrinter() : undefined;
+    this.#markdown = output.markdown === undefined ? undefined : new MarkdownPrinter(output.markdown);
   }
 
   write(event: StreamResponse): void {

@@ -20,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Serve an agent: a module, a program, an echo, or a proxy to another one',
     args: '[module]',
     flags: [
+      'watch',
       'echo',
       'exec',
       'chunk',

@@ -130,7 +130,7 @@ export const FLAGS = {
   async: onOff('print the ids and do not wait', {
     aliases: ['immediate', 'return-immediately', 'no-wait'],
   }),
-  wait: onOff('wait until the task has ended or waits for you', { aliases: ['watch'] }),
+  wait: onOff('wait until the task has ended or waits for you'),
   'context-id': text('id', 'context of a new task, or of the tasks to list', { aliases: ['context'] }),
   'task-id': text('id', 'continue this task', { aliases: ['task'] }),
   metadata: text('json', 'metadata of the request: a JSON object'),
@@ -202,6 +202,7 @@ export const FLAGS = {
     'url',
     `storage of tasks: sqlite:./data/parley.db, ${SHARED_EXAMPLE} (default: DATABASE_URL, or memory:)`,
   ),
+  watch: onOff('serve the module again after each change of its files; tasks are kept'),
   workers: text('n', 'number of processes behind one port; max: one per core; needs a database that processes share'),
   'metrics-port': text('port', 'with --workers: port of the metrics of the first worker; the others follow'),
   drain: text('duration', 'time in which a stopping server still answers, and /readyz fails', { builtIn: '0s' }),

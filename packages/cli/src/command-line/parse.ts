@@ -42,11 +42,11 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     given.push({ name, value: givenValue(name, token) });
   }
   const { command, words, args } = commandIn(agentBeforeMessage(positionals, given), wantsHelp(given));
-  if (command !== undefined) {
-    checkFlags(command, given);
-    checkChoices(given);
-  }
-  return { command, words, args, given };
+  if (command === undefined) return { command, words, args, given };
+  const meant = given.map((flag) => ({ ...flag, name: meantFlag(flag.name, command) }));
+  checkFlags(command, meant);
+  checkChoices(meant);
+  return { command, words, args, given: meant };
 }
 
 /** Error numbers begin with a minus, as flags do. `parley error -32001` means the same without it. */
@@ -82,6 +82,11 @@ function agentBeforeMessage(positionals: readonly string[], given: GivenFlag[]):
     return positionals;
   given.push({ name: 'agent-card', value: url });
   return [command, ...rest];
+}
+
+/** Other tools wait for a task with `--watch`. */
+function meantFlag(name: FlagName, command: Command): FlagName {
+  return name === 'watch' && !command.flags.includes('watch') && command.flags.includes('wait') ? 'wait' : name;
 }
 
 function givenValue(name: FlagName, { rawName, value, inlineValue }: OptionToken): string | true {

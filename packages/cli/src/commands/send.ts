@@ -1,12 +1,13 @@
 import type { SendMessageResponse, StreamResponse, Task } from 'parley-a2a';
 import type { SendInput } from 'parley-a2a/client';
 import { type CalledAgent, withAgent } from '../agent/with-agent.js';
+import { ConversationText } from '../chat/conversation-text.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { sendRequest, sentRequest } from '../message/send-request.js';
 import { StreamText } from '../output/stream-text.js';
 import { TaskNews } from '../output/task-news.js';
-import { warnOfState, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
+import { tellEnd, warnOfState, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
 import { afterAuthorization, followAuthorization, stopsStream } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
 import { announce, pollOptions, streams, waiting } from '../task/waiting.js';
@@ -23,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
   for (const other of ['stream', 'await-auth'] as const)
     if (isAsync && settings.isOn(other) && settings.setting('async')?.source === 'flag')
       throw usageError(`--async and --${other} exclude each other`);
-  const mode = isStream ? stream : isAsync ? returnAtOnce : ask;
+  const mode = isStream || isRead(invocation) ? stream : isAsync ? returnAtOnce : ask;
   return withAgent(invocation, async (agent) =>
     mode(invocation, agent, await sentRequest(request, agent.client, invocation)),
   );
@@ -39,6 +40,12 @@ async function returnAtOnce(
     thread.learn(answer);
     return finish(invocation, thread, answer);
   });
+}
+
+/** True if a person reads the answer as in a conversation: at a terminal that asks for no events and no details. */
+function isRead({ output, settings }: Invocation): boolean {
+  const isAsync = settings.either('async', 'wait') === 'async';
+  return output.isRead && !output.verbose && !settings.isOn('stream') && !isAsync;
 }
 
 /** Shows the id of the task before waiting for it, so that a failure does not lose it. */
@@ -83,11 +90,13 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
   const { output } = invocation;
   const { client, thread } = agent;
   if (!streams(client)) {
-    if (!output.json) output.note('The agent has no streaming: the tool polls the task instead.');
+    if (!output.json && !isRead(invocation))
+      output.note('The agent has no streaming: the tool polls the task instead.');
     return lookInstead(invocation, agent, request);
   }
   return waiting(invocation, thread, async ({ signal }) => {
-    const text = new StreamText(output);
+    const events = isRead(invocation) ? undefined : new StreamText(output);
+    const text = events ?? new ConversationText(output);
     const taskNews = new TaskNews();
     await taskNews.begin(taskIdOf(request), (id) => client.getTask(id, { signal }));
     const saved = savesFileParts(invocation);
@@ -110,8 +119,16 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
     } finally {
       text.end();
     }
-    if (output.json || (last !== undefined && last.message !== undefined)) return 0;
-    writeSummary(output, thread);
+    if (output.json) return 0;
+    if (events === undefined) {
+      saved.tell();
+      tellEnd(output, thread);
+      return 0;
+    }
+    if (last !== undefined && last.message !== undefined) return 0;
+    const { taskId, contextId, state } = thread;
+    // A terminal shows the last state directly above.
+    writeSummary(output, { taskId, contextId, state: output.isRead && events.state === state ? undefined : state });
     saved.tell();
     output.field('Resume', thread.resume);
     warnOfState(output, thread);
@@ -158,6 +175,14 @@ function finish(
   if (output.json) {
     if (taskNews !== undefined) output.line(answer);
     else output.document(answer);
+    return 0;
+  }
+  if (isRead(invocation)) {
+    const text = new ConversationText(output);
+    text.write(task === undefined ? answer : { task });
+    text.end();
+    saved.tell();
+    tellEnd(output, thread);
     return 0;
   }
   if (task !== undefined) writeTask(output, task, thread.resume);

@@ -25,6 +25,13 @@ export async function run(invocation: Invocation): Promise<number> {
     ['traffic-log', 'proxy'],
   ] as const)
     if (settings.setting(name)?.source === 'flag' && chosen[0] !== of) throw usageError(`--${name} goes with --${of}`);
+  if (settings.isOn('watch')) {
+    const [path] = args;
+    if (path === undefined) throw usageError('--watch goes with a module');
+    if (settings.text('workers') !== undefined) throw usageError('--watch and --workers exclude each other');
+    const { serveWatched } = await import('../serve/serve-watched.js');
+    return serveWatched(invocation, path);
+  }
   const target = chosen[0] === 'proxy' ? settings.text('proxy') : undefined;
   if (settings.setting('metrics-port')?.source === 'flag' && settings.text('workers') === undefined)
     throw usageError('--metrics-port goes with --workers');

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { MarkdownTerminal } from './markdown-inline.js';
 import { MarkdownPrinter } from './markdown-printer.js';
 
-const printed = (...chunks: readonly string[]) => {
-  const printer = new MarkdownPrinter();
+const printedOn = (terminal: MarkdownTerminal, ...chunks: readonly string[]) => {
+  const printer = new MarkdownPrinter(terminal);
   return chunks.map((chunk) => printer.push(chunk)).join('') + printer.end();
 };
+const printed = (...chunks: readonly string[]) => printedOn({}, ...chunks);
 const [BOLD, ITALIC, CODE, RESET] = ['\x1b[0;1m', '\x1b[0;3m', '\x1b[0;36m', '\x1b[0m'];
 
 it.each([
@@ -33,19 +35,108 @@ it.each([
 ])('%j is no Markdown and stays as it is', (text) => expect(printed(text)).toBe(text));
 
 it('prints the same, however the text is cut', () => {
-  const piece = fc.constantFrom('**', '*', '`', '```', '\n', '# ', '- ', '> ', ' ', 'a', 'word', '1. ', '.');
+  const marks = fc.constantFrom('**', '*', '`', '```', '\n', '# ', '- ', '> ', ' ', 'a', 'word', '1. ', '.');
+  const links = fc.constantFrom(
+    '[',
+    '](',
+    ']',
+    ')',
+    '!',
+    'https://x.y',
+    '[a](https://x.y)',
+    '|',
+    '|-|\n',
+    '\n| a | b |\n',
+  );
   fc.assert(
-    fc.property(fc.array(fc.array(piece, { maxLength: 6 }), { maxLength: 12 }), (chunks) => {
+    fc.property(fc.array(fc.array(fc.oneof(marks, links), { maxLength: 6 }), { maxLength: 12 }), (chunks) => {
       const texts = chunks.map((pieces) => pieces.join(''));
-      expect(printed(...texts)).toBe(printed(texts.join('')));
+      expect(printedOn({ links: true }, ...texts)).toBe(printedOn({ links: true }, texts.join('')));
     }),
   );
 });
 
 it('prints a megabyte of markers without delay', () => {
-  for (const marker of ['*', '`', '#', ' ', '>', '1', '\n', '- ']) {
+  const links = ['[', '![', '[]', '[a](', '[a](https://', '|', '|\n', '| a ', '| a |\n|---|\n', '|-'];
+  for (const marker of ['*', '`', '#', ' ', '>', '1', '\n', '- ', ...links]) {
     const began = performance.now();
     printed(marker.repeat(1_000_000 / marker.length));
     expect(performance.now() - began).toBeLessThan(5000);
   }
+});
+
+const link = (url: string, text: string) => `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\`;
+
+describe('a link', () => {
+  it.each([
+    ['see [the docs](https://x.y/a?b=1%20c#d).', `see ${link('https://x.y/a?b=1%20c#d', 'the docs')}.`],
+    ['[**bold** one](https://x.y/(a)) (b)', `${link('https://x.y/(a)', `${BOLD}bold${RESET} one`)} (b)`],
+    ['![a chart](https://x.y/c.png "Chart")', link('https://x.y/c.png', 'a chart')],
+    ['**[a](https://x.y)**', `${BOLD}${link('https://x.y', 'a')}${RESET}`],
+    ['[https://x.y](https://x.y)', link('https://x.y', 'https://x.y')],
+  ])('%j is one of the terminal', (text, shown) => expect(printedOn({ links: true }, text)).toBe(shown));
+
+  it('shows its address if the terminal has no links', () => {
+    expect(printed('see [the docs](https://x.y) and [https://x.y](https://x.y)')).toBe(
+      'see the docs (https://x.y) and https://x.y',
+    );
+  });
+
+  it.each([
+    ['[https://bank.example](https://evil.example)', 'https://bank.example (https://evil.example)'],
+    ['[bank.example/login](https://evil.example)', 'bank.example/login (https://evil.example)'],
+    ['[ada@bank.example](mailto:eve@evil.example)', 'ada@bank.example (mailto:eve@evil.example)'],
+  ])('%j does not hide that it leads elsewhere', (text, shown) => expect(printedOn({ links: true }, text)).toBe(shown));
+
+  it.each([
+    '[run](javascript:alert(1))',
+    '[file](file:///etc/passwd)',
+    '[a](ssh://x.y)',
+    '[](https://x.y)',
+    '[a] (https://x.y)',
+    '[1] and [2]',
+    'list[0](x)',
+    'wow! [',
+    '[open](https://x.y',
+  ])('%j is none', (text) => expect(printedOn({ links: true }, text)).toBe(text));
+
+  it('is none in code', () => {
+    expect(printedOn({ links: true }, '`[a](https://x.y)`')).toBe(`${CODE}[a](https://x.y)${RESET}`);
+  });
+});
+
+describe('a table', () => {
+  const table = '| Tea | Price |\n|:----|------:|\n| **Assam** | 3.20 |\n| 緑茶 | 12 |\n';
+
+  it('has columns, as they are wide on a terminal', () => {
+    const lines = [
+      `${BOLD}Tea${RESET}    ${BOLD}Price${RESET}`,
+      '─────  ─────',
+      `${BOLD}Assam${RESET}   3.20`,
+      '緑茶      12',
+    ];
+    expect(printed(`before\n${table}after`)).toBe(`before\n${lines.join('\n')}\nafter`);
+    expect(printed(table.trimEnd())).toBe(lines.join('\n'));
+  });
+
+  it('is a list of its rows if the terminal is narrower', () => {
+    const [tea, price] = [`${BOLD}Tea${RESET}`, `${BOLD}Price${RESET}`];
+    expect(printedOn({ columns: 11 }, `${table}\nafter`)).toBe(
+      `${tea}: ${BOLD}Assam${RESET}\n${price}: 3.20\n\n${tea}: 緑茶\n${price}: 12\n\nafter`,
+    );
+  });
+
+  it('has no more cells than its head, and its bars may be text', () => {
+    expect(printed('| a |\n|--|\n| x \\| y | z |\n||\n')).toBe(`${BOLD}a${RESET}\n─────\nx | y\n\n`);
+  });
+
+  it('is none without the line below its head', () => {
+    expect(printed('| a | b |\n| c | *d* |\nend')).toBe(`| a | b |\n| c | ${ITALIC}d${RESET} |\nend`);
+    expect(printed('| a | b')).toBe('| a | b');
+  });
+
+  it('does not grow beyond its text', () => {
+    const wide = `| ${'h'.repeat(60_000)} | ${'|'.repeat(1000)}\n|${'-|'.repeat(900)}\n${'|a|\n'.repeat(500)}`;
+    expect(printed(wide).length).toBeLessThan(200_000);
+  });
 });

@@ -1,34 +1,36 @@
-interface Style {
-  bold: boolean;
-  italic: boolean;
-  /** Number of backticks that opened the code; 0 outside of code. */
-  code: number;
-}
+import { MarkdownInline, type MarkdownTerminal } from './markdown-inline.js';
+import { isDelimiter, layOutTable } from './markdown-table.js';
 
 /** Matches the beginning of a line that may still become a heading, a list item, a quote or a fence. */
 const UNDECIDED = /^\s{0,8}(?:#{1,6}|[-*+]|\d{1,3}[.)]?|>|`{1,2})?$/;
 const FENCE = /^\s{0,3}```/;
-const RESET = '\x1b[0m';
+const ROW = /^\s{0,8}\|$/;
+/** A table is shown when it ends, or at this size. In characters. */
+const LARGEST_TABLE = 65_536;
 
 /**
  * Turns Markdown into coloured text for a terminal as it arrives. The result does not depend on the chunks. Other text
  * passes unchanged. The caller removes control characters first.
  */
 export class MarkdownPrinter {
-  readonly #style: Style = { bold: false, italic: false, code: 0 };
+  readonly #terminal: MarkdownTerminal;
+  readonly #inline: MarkdownInline;
   /** The beginning of a line while its kind is undecided; undefined after that. */
   #prefix: string | undefined = '';
-  #isHeading = false;
   #inFence = false;
   /** True on a fence line, which is not shown. */
   #onFenceLine = false;
-  /**
-   * Equal markers whose meaning depends on the next character. They are counted, because a long string would be slow.
-   */
-  #marker = '';
-  #markers = 0;
-  #before = ' ';
+  /** The line of a table that arrives. */
+  #row: string | undefined;
+  /** Lines of a table, or the one that may be its head. */
+  #rows: string[] = [];
+  #size = 0;
   #out = '';
+
+  constructor(terminal: MarkdownTerminal = {}) {
+    this.#terminal = terminal;
+    this.#inline = new MarkdownInline(terminal);
+  }
 
   /** Returns the part of the text that is decided. */
   push(text: string): string {
@@ -38,9 +40,12 @@ export class MarkdownPrinter {
 
   /** Returns the rest and resets every style. The printer can be used again. */
   end(): string {
+    const isRow = this.#row !== undefined;
     this.#endLine();
+    if (isRow) this.#endTable();
     this.#prefix = '';
-    return this.#flush();
+    // The caller ends the line itself.
+    return isRow ? this.#flush().replace(/\n$/, '') : this.#flush();
   }
 
   #flush(): string {
@@ -53,98 +58,92 @@ export class MarkdownPrinter {
     if (char === '\n') {
       const hidden = this.#onFenceLine || (this.#prefix !== undefined && FENCE.test(this.#prefix));
       if (hidden && !this.#onFenceLine) this.#inFence = !this.#inFence;
+      const isRow = this.#row !== undefined;
       this.#endLine();
-      this.#out += hidden ? '' : '\n';
+      this.#out += hidden || isRow ? '' : '\n';
       this.#prefix = '';
     } else if (this.#onFenceLine) return;
+    else if (this.#row !== undefined) this.#extendRow(this.#row + char);
     else if (this.#prefix !== undefined) this.#begin(this.#prefix + char);
     else if (this.#inFence) this.#out += char;
-    else this.#inline(char);
+    else this.#span(char);
   }
 
   #begin(prefix: string): void {
     this.#prefix = prefix;
     if (FENCE.test(prefix)) {
+      this.#endTable();
       this.#prefix = undefined;
       this.#onFenceLine = true;
       this.#inFence = !this.#inFence;
       return;
     }
     if (this.#inFence ? /^\s{0,3}`{0,2}$/.test(prefix) : UNDECIDED.test(prefix)) return;
-    this.#decide(prefix);
+    if (!this.#inFence && ROW.test(prefix)) {
+      this.#prefix = undefined;
+      this.#row = prefix;
+    } else this.#decide(prefix);
   }
 
   #decide(prefix: string): void {
+    this.#endTable();
     this.#prefix = undefined;
     const [, indent = '', bullet, quote] = /^(\s*)(?:#{1,6}|([-*+])|(>)) $/.exec(prefix) ?? [undefined, undefined];
     if (this.#inFence) this.#out += `\x1b[36m${prefix}`;
     else if (bullet !== undefined) this.#out += `${indent}• `;
     else if (quote !== undefined) this.#out += `${indent}│ `;
     else if (/^\s{0,3}#{1,6} $/.test(prefix)) {
-      this.#isHeading = true;
-      this.#restyle();
-    } else for (const char of prefix) this.#inline(char);
+      this.#inline.strengthen();
+      this.#out += this.#inline.take();
+    } else this.#span(prefix);
   }
 
-  #inline(char: string): void {
-    const isMarker = char === '`' || (char === '*' && this.#style.code === 0);
-    if (isMarker && (this.#markers === 0 || this.#marker === char)) {
-      this.#marker = char;
-      this.#markers += 1;
+  #span(text: string): void {
+    for (const char of text) this.#inline.push(char);
+    this.#out += this.#inline.take();
+  }
+
+  #extendRow(row: string): void {
+    this.#row = row;
+    if (this.#size + row.length <= LARGEST_TABLE) return;
+    this.#row = undefined;
+    this.#endTable();
+    this.#span(row);
+  }
+
+  /** Keeps a line that may belong to a table. The second line decides. */
+  #endRow(row: string): void {
+    this.#row = undefined;
+    this.#rows.push(row);
+    this.#size += row.length + 1;
+    if (this.#rows.length === 2 && !isDelimiter(row.trim())) this.#endTable();
+  }
+
+  /** Shows the lines that were kept. */
+  #endTable(): void {
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#size = 0;
+    if (rows.length > 1 && isDelimiter(rows[1]?.trim() ?? '')) {
+      this.#out += layOutTable(rows, this.#terminal);
       return;
     }
-    this.#resolve(char);
-    if (isMarker) {
-      this.#marker = char;
-      this.#markers = 1;
-    } else {
-      this.#out += char;
-      this.#before = char;
+    for (const row of rows) {
+      this.#span(row);
+      this.#inline.endLine();
+      this.#out += `${this.#inline.take()}\n`;
     }
-  }
-
-  /** Decides if the markers before a character are style or text. */
-  #resolve(next: string): void {
-    const [marker, count] = [this.#marker, this.#markers];
-    if (count === 0) return;
-    this.#markers = 0;
-    const isStyle = marker === '`' ? this.#toggleCode(count) : this.#toggleEmphasis(count, next);
-    if (isStyle) this.#restyle();
-    else this.#out += marker.repeat(count);
-    this.#before = marker;
-  }
-
-  #toggleCode(length: number): boolean {
-    const { code } = this.#style;
-    if (code !== 0 && code !== length) return false;
-    this.#style.code = code === 0 ? length : 0;
-    return true;
-  }
-
-  #toggleEmphasis(length: number, next: string): boolean {
-    const { bold, italic } = this.#style;
-    const [wantsBold, wantsItalic] = [length > 1, length !== 2];
-    const isOn = (!wantsBold || bold) && (!wantsItalic || italic);
-    const mayOpen = /[\p{L}\p{N}\p{Emoji}"'“([`_]/u.test(next) && !/[\p{L}\p{N}]/u.test(this.#before);
-    if (length > 3 || !(isOn ? /\S/.test(this.#before) : mayOpen)) return false;
-    if (wantsBold) this.#style.bold = !isOn;
-    if (wantsItalic) this.#style.italic = !isOn;
-    return true;
-  }
-
-  #restyle(): void {
-    const { bold, italic, code } = this.#style;
-    this.#out += `\x1b[0${bold || this.#isHeading ? ';1' : ''}${italic ? ';3' : ''}${code > 0 ? ';36' : ''}m`;
   }
 
   #endLine(): void {
-    if (this.#prefix !== undefined && this.#prefix !== '' && !FENCE.test(this.#prefix)) this.#decide(this.#prefix);
-    this.#resolve(' ');
-    const { bold, italic, code } = this.#style;
-    if (bold || italic || code > 0 || this.#isHeading || (this.#inFence && !this.#onFenceLine)) this.#out += RESET;
-    Object.assign(this.#style, { bold: false, italic: false, code: 0 });
-    this.#isHeading = false;
+    if (this.#row !== undefined) return this.#endRow(this.#row);
+    if (this.#prefix !== undefined && !FENCE.test(this.#prefix)) {
+      if (this.#prefix === '') this.#endTable();
+      else this.#decide(this.#prefix);
+    }
+    this.#inline.endLine();
+    this.#out += this.#inline.take();
+    if (this.#inFence && !this.#onFenceLine) this.#out += '\x1b[0m';
     this.#onFenceLine = false;
-    this.#before = ' ';
   }
 }

@@ -1,4 +1,5 @@
 import { printableLine, printableText } from 'parley-a2a';
+import type { MarkdownTerminal } from './markdown-inline.js';
 
 /** The format of results. */
 export type OutputFormat = 'text' | 'json' | 'jsonl';
@@ -24,6 +25,8 @@ export interface OutputSinks {
   readonly colors: boolean;
   /** True if stdout is a terminal that may be coloured. */
   readonly styled?: boolean;
+  /** True if it shows links of OSC 8. */
+  readonly links?: boolean;
 }
 
 /** The amount and format of output. */
@@ -85,6 +88,13 @@ export class Output {
     return this.#sinks.styled === true && !this.json;
   }
 
+  /** The abilities of stdout for Markdown; undefined if the text stays as it is. */
+  get markdown(): MarkdownTerminal | undefined {
+    if (!this.styled) return undefined;
+    const { links = false, stdout } = this.#sinks;
+    return { links, ...(stdout.columns !== undefined && { columns: stdout.columns }) };
+  }
+
   /** Writes the one JSON document of a command. */
   document(value: unknown): void {
     this.#write(`${jsonText(value, this.format === 'json' ? 2 : undefined)}\n`);
@@ -108,9 +118,9 @@ export class Output {
     this.field(label, value);
   }
 
-  /** Writes a `Label: value` line to stderr, before the result. */
+  /** Writes a `Label: value` line to stderr, beside the result. A terminal does not repeat it. */
   announce(label: string, value: string | undefined): void {
-    if (value === undefined) return;
+    if (value === undefined || (this.watched && this.#shown.get(label) === value)) return;
     if (this.watched) this.#shown.set(label, value);
     this.note(`${label}: ${value}`);
   }

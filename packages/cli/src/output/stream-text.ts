@@ -19,6 +19,11 @@ export class StreamText {
     this.#output = output;
   }
 
+  /** The last state that was shown. */
+  get state(): string | undefined {
+    return this.#state;
+  }
+
   write(event: StreamResponse): void {
     if (event.artifactUpdate !== undefined)
       this.#chunk(event.artifactUpdate.artifact, event.artifactUpdate.append === true);

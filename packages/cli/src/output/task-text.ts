@@ -90,6 +90,23 @@ export function warnOfState(output: Output, { state, follow }: FollowedTask): vo
   else if (isInterrupted(state)) output.warn('the task waits for your reply');
 }
 
+/** Tells a person the ids and the state of a task behind its answer, and the command that goes on with it. */
+export function tellEnd(
+  output: Output,
+  task: FollowedTask & TaskSummary & { readonly resume: string | undefined },
+): void {
+  output.announce(LABELS.task, task.taskId);
+  output.announce(LABELS.context, task.contextId);
+  if (isTold(task.state)) warnOfState(output, task);
+  else output.announce(LABELS.state, task.state === undefined ? undefined : shortState(task.state));
+  output.announce(LABELS.resume, task.resume);
+}
+
+/** True if the warning of a state says more than its name. A person sees a question itself. */
+function isTold(state: TaskState | undefined): boolean {
+  return state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED' || state === 'TASK_STATE_AUTH_REQUIRED';
+}
+
 function writeHistory(output: Output, message: Message): void {
   output.field(LABELS.history, `${message.role === 'ROLE_USER' ? 'user' : 'agent'} ${message.messageId}`);
   writeParts(output, message.parts, LABELS.text);

@@ -30,16 +30,21 @@ export function tellListening(output: Output, { name, url, card, unlisted = [] }
   }
 }
 
+/** A process gets one Ctrl-C several times: from the terminal, and from npx and Node.js, which pass it on. */
+const SAME_SIGNAL_MS = 500;
+
 /**
  * Resolves once a signal has asked to stop and the server has closed. A second signal does not wait. Call it before
  * announcing the server.
  */
 export function untilStopped(server: Closable): Promise<void> {
   return new Promise((resolve, reject) => {
-    let stopping = false;
-    const stop = () => {
-      if (stopping) process.exit(130);
-      stopping = true;
+    let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
+    const stop = (signal: NodeJS.Signals) => {
+      const now = performance.now();
+      if (first !== undefined && (first.signal !== signal || now - first.at > SAME_SIGNAL_MS)) process.exit(130);
+      if (first !== undefined) return;
+      first = { signal, at: now };
       server.close().then(resolve, reject);
     };
     process.on('SIGINT', stop);

@@ -18,8 +18,7 @@ export type ModuleAgent =
  * @throws CliError
  */
 export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
-  const file = resolve(path);
-  if (!existsSync(file)) throw usageError(`there is no module ${path}`);
+  const file = moduleFile(path);
   const loaded = await imported(path, file);
   const value = loaded.default ?? loaded.agent;
   // An authenticator beside the agent would protect nothing.
@@ -31,6 +30,16 @@ export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
   if (isObject(value) && 'agents' in value) return { host: value as unknown as A2AHostOptions };
   if (isObject(value) && ('agent' in value || 'handler' in value)) return { agent: value as unknown as AgentOptions };
   throw new CliError('A2ACLI_ERR_USAGE', `${path} exports no agent`, { hint: exportHint(loaded, value) });
+}
+
+/**
+ * Returns the place of a module.
+ * @throws CliError if it is not there.
+ */
+export function moduleFile(path: string): string {
+  const file = resolve(path);
+  if (!existsSync(file)) throw usageError(`there is no module ${path}`);
+  return file;
 }
 
 const MEMBERS = ['agent', 'agents', 'handler', 'execute', 'run'];

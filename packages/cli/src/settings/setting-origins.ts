@@ -103,6 +103,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'secret-keys-file': 'trusted',
   listed: 'trusted',
   database: 'trusted',
+  watch: 'command line',
   workers: 'anywhere',
   'metrics-port': 'trusted',
   drain: 'anywhere',

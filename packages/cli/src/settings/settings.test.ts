@@ -22,6 +22,7 @@ const COMMAND_LINE_ONLY = [
   'yes',
   'agent',
   'http',
+  'watch',
 ];
 
 describe('variables', () => {
