@@ -37,7 +37,7 @@ export function clientTracing(): Interceptor<ClientCallContext> {
 }
 
 /** A logger whose lines have the `trace_id` and `span_id` of the span that is active. */
-export function tracedLogger(logger: Logger): Logger {
+export function addTraceIds(logger: Logger): Logger {
   const writerOf = (level: keyof Logger) => (message: string, fields?: LogFields) => {
     const active = trace.getActiveSpan()?.spanContext();
     const ids = active === undefined ? {} : { trace_id: active.traceId, span_id: active.spanId };

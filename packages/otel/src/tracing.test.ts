@@ -10,7 +10,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import { type AgentExecutor, createA2AServer, silentLogger } from 'parley-a2a';
 import { connect } from 'parley-a2a/client';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { clientTracing, serverTracing, tracedLogger } from './index.js';
+import { addTraceIds, clientTracing, serverTracing } from './index.js';
 
 const exporter = new InMemorySpanExporter();
 const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
@@ -187,7 +187,7 @@ it('metrics have the durations of calls and turns, without ids', async () => {
 it('log lines have the ids of the active span', () => {
   const lines: unknown[] = [];
   const write = (...line: unknown[]) => void lines.push(line);
-  const logger = tracedLogger({ debug: write, info: write, warn: write, error: write });
+  const logger = addTraceIds({ debug: write, info: write, warn: write, error: write });
   const span = trace.getTracer('test').startSpan('span');
   context.with(trace.setSpan(context.active(), span), () => logger.info('within', { taskId: 't' }));
   logger.info('outside');
