@@ -67,7 +67,7 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
   ],
   'mutual-tls': [mutualTls, ['mutualTls']],
   'openai-agents': [openaiAgents, ['openAIAgent']],
-  otel: [otel, ['DRAFT_REVISION', 'clientTracing', 'serverTracing', 'addTraceIds']],
+  otel: [otel, ['DRAFT_REVISION', 'addTraceIds', 'clientTracing', 'serverTracing']],
   pino: [pino, ['pinoLogger']],
   postgres: [
     postgres,
