@@ -33,6 +33,8 @@ it('the compose file has the database of the storage, and credentials from the e
     expect(text.includes('valkey/valkey')).toBe(combination.storage === 'redis');
     expect(text.includes('A2A_API_KEYS: ${A2A_API_KEYS:?')).toBe(combination.auth === 'key');
     expect(text.includes('A2A_OIDC_ISSUER: ${A2A_OIDC_ISSUER:?')).toBe(combination.auth === 'jwt');
+    expect(/^ +AI_GATEWAY_API_KEY:$/m.test(text)).toBe(combination.agent === 'ai-sdk');
+    expect(/^ +OPENAI_API_KEY:$/m.test(text)).toBe(combination.agent === 'openai-agents');
     // Ports are open to this machine only.
     expect(text.match(/^ +- [\d.:]+:\d+$/gm)?.every((port) => port.includes('- 127.0.0.1:'))).toBe(true);
   }

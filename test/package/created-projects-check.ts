@@ -1,15 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Combination, labelOf, pairwiseCombinations } from '../create/combinations.js';
-import { freePort } from '../interop/example-server.js';
-import { inProject, repository, suite } from './packed.js';
+import { PostgresServer } from '../support/servers/postgres-server.js';
+import { RedisServer } from '../support/servers/redis-server.js';
+import { CreatedProject, MINUTES } from './created-project.js';
 
 /** The defaults in the short form; every pair of answers in the long one. */
 const COMBINATIONS: readonly Combination[] =
@@ -17,7 +16,6 @@ const COMBINATIONS: readonly Combination[] =
     ? [{ agent: 'plain', host: 'own', storage: 'sqlite', auth: 'key' }]
     : pairwiseCombinations();
 
-const MINUTES = 60_000;
 const AUDIENCE = 'my-agent';
 let issuer = '';
 let token = '';
@@ -44,34 +42,20 @@ beforeAll(async () => {
 });
 afterAll(() => void provider.close());
 
-interface ProjectManifest {
-  readonly scripts: Readonly<Record<string, string>>;
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
+/** A server of the database of a storage, if it needs one. */
+async function databaseOf({ storage }: Combination): Promise<PostgresServer | RedisServer | undefined> {
+  if (storage === 'postgres') return PostgresServer.start();
+  return storage === 'redis' ? RedisServer.start() : undefined;
 }
 
-/** Writes a project, and installs it with the packed packages in place of published ones. */
-async function created(project: string, combination: Combination): Promise<ProjectManifest> {
-  const flags = Object.entries(combination).flatMap(([question, choice]) => [`--${question}`, choice]);
-  const parley = join(repository, 'packages/cli/bin/parley.js');
-  const made = await inProject(process.execPath, [parley, 'init', project, '--yes', ...flags]);
-  expect(made).toMatchObject({ code: 0 });
-  const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as ProjectManifest;
-  const wanted = { ...manifest.dependencies, ...manifest.devDependencies };
-  const own = Object.entries(suite.tarballs).flatMap(([name, file]) => (name in wanted ? [file] : []));
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  await promisify(execFile)('npm', ['install', '--no-save', ...own, ...quiet], { cwd: project, timeout: 5 * MINUTES });
-  return manifest;
-}
-
-/** The environment of a server and of its caller. */
-function callersOf({ auth }: Combination): Readonly<Record<string, string>> {
-  const { PATH = '', HOME = '' } = process.env;
-  const shared = { PATH: [join(process.execPath, '..'), PATH].join(delimiter), HOME };
-  if (auth !== 'jwt') return shared;
-  const rules = { A2A_AUTH_PLAIN_HTTP: 'true', A2A_AUTH_ALLOW_HOSTS: '127.0.0.1' };
-  return { ...shared, ...rules, A2A_OIDC_ISSUER: issuer, A2A_JWT_AUDIENCE: AUDIENCE, AGENT_TOKEN: token };
-}
+/** Settings of a server that takes the tokens of the provider, and a token for its caller. */
+const tokenSettings = () => ({
+  A2A_AUTH_PLAIN_HTTP: 'true',
+  A2A_AUTH_ALLOW_HOSTS: '127.0.0.1',
+  A2A_OIDC_ISSUER: issuer,
+  A2A_JWT_AUDIENCE: AUDIENCE,
+  AGENT_TOKEN: token,
+});
 
 /** The answer of each agent to the message that its README shows. */
 const ANSWERS = /^HELLO|practice model|Refund 50 euros\?|refund \{"euros":50\}|tea: a first title/;
@@ -79,39 +63,24 @@ const ANSWERS = /^HELLO|practice model|Refund 50 euros\?|refund \{"euros":50\}|t
 it.each(COMBINATIONS.map((combination) => [labelOf(combination), combination] as const))(
   'a project %s has the right types, passes its test and answers',
   { timeout: 10 * MINUTES },
-  async (label, combination) => {
-    const project = join(suite.project, '..', `created-${label}`);
-    const { scripts } = await created(project, combination);
-    const npm = (...args: readonly string[]) => inProject('npm', args, project, 5 * MINUTES);
-    expect(await npm('run', 'check')).toMatchObject({ code: 0 });
-    const tested = await npm('test');
+  async (_label, combination) => {
+    using project = await CreatedProject.create(combination, 'created');
+    expect(await project.npm('run', 'check')).toMatchObject({ code: 0 });
+    const tested = await project.npm('test');
     expect(tested.output).toMatch(/^\S+ pass [1-9]\d*$/m);
     expect(tested.code).toBe(0);
-    if (scripts.build !== undefined) expect(await npm('run', 'build')).toMatchObject({ code: 0 });
-
-    const port = await freePort();
-    const base = `http://localhost:${port}`;
-    const env = {
-      ...callersOf(combination),
-      PORT: String(port),
-      AGENT_URL: `${base}${combination.host === 'own' ? '' : '/agent'}`,
+    if (project.scripts.build !== undefined) expect(await project.npm('run', 'build')).toMatchObject({ code: 0 });
+    await using database = await databaseOf(combination);
+    const settings = {
+      ...(database !== undefined && { DATABASE_URL: database.url }),
+      ...(combination.auth === 'jwt' && tokenSettings()),
     };
-    const ask = (more: Readonly<Record<string, string>> = {}) =>
-      promisify(execFile)('npm', ['run', '--silent', 'ask'], { cwd: project, env: { ...env, ...more } });
-    const server = spawn('npm', ['start'], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-    let output = '';
-    for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (output += String(text)));
-    const ended = once(server, 'exit');
-    try {
-      await vi.waitFor(async () => expect((await fetch(`${base}/healthz`)).ok, output).toBe(true), MINUTES);
-      expect((await ask()).stdout, output).toMatch(ANSWERS);
+    await project.serve('start', settings, async ({ ask, output }) => {
+      expect(await ask(), output()).toMatch(ANSWERS);
       if (combination.auth !== 'none')
         await expect(ask({ AGENT_KEY: 'wrong', AGENT_TOKEN: 'wrong' })).rejects.toThrow(/UNAUTHENTICATED/);
-    } finally {
-      if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM');
-      await ended;
-      // The packages of 30 projects would fill a disk.
-      rmSync(project, { recursive: true, force: true, maxRetries: 3 });
-    }
+    });
+    // Tasks are in the database, not in the file that takes its place without one.
+    expect(existsSync(join(project.folder, 'data'))).toBe(combination.storage === 'sqlite');
   },
 );

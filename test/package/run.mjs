@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hasProgram } from '../../scripts/debian-package.mjs';
 import { root, runNpm } from '../../scripts/processes.mjs';
 import { countLine, runVitest } from '../../scripts/suites.mjs';
 import { publishedFolders } from '../../scripts/workspaces.mjs';
@@ -13,8 +14,17 @@ import { oldestNode } from '../oldest-node/oldest-node.mjs';
 class LeftOut extends Error {}
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-package-'));
+/** Databases of created projects, in the long form. */
+const databases = {
+  postgresql: ['sh', '-c', 'ls /usr/lib/postgresql/*/bin/initdb || command -v initdb'],
+  'redis-server': ['redis-server', '--version'],
+};
 let counts;
 try {
+  for (const [debianPackage, command] of process.env.TEST_LONG === undefined ? [] : Object.entries(databases)) {
+    const leftOut = 'The tests of created projects with a database are';
+    if (!(await hasProgram({ command, debianPackage, leftOut }))) throw new LeftOut(`${debianPackage} is missing.`);
+  }
   const suite = { ...(await packed()), tools: await tools(), oldestNode: await oldNode() };
   const config = ['--config', join(root, 'test/package/vitest.config.mjs'), ...process.argv.slice(2)];
   counts = await runVitest(config, { PACKAGE_SUITE: JSON.stringify(suite) });

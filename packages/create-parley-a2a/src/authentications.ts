@@ -24,6 +24,7 @@ export const AUTHENTICATIONS: Readonly<Record<Choice<'auth'>, AuthPart>> = {
     variables: [
       { name: 'A2A_API_KEYS', meaning: 'names of callers with their keys, separated by commas', value: 'me=<key>' },
       { name: 'AGENT_KEY', meaning: 'the key that ask.ts sends', value: '<key>' },
+      { name: 'A2ACLI_API_KEY', meaning: 'the key that the command line sends', value: '<key>' },
     ],
     composeVariables: ['A2A_API_KEYS'],
   },
@@ -49,6 +50,7 @@ export const AUTHENTICATIONS: Readonly<Record<Choice<'auth'>, AuthPart>> = {
       },
       { name: 'A2A_JWT_AUDIENCE', meaning: 'audience of their tokens: this agent', value: 'my-agent' },
       { name: 'AGENT_TOKEN', meaning: 'the token that ask.ts sends' },
+      { name: 'A2ACLI_BEARER', meaning: 'the token that the command line sends' },
     ],
     composeVariables: ['A2A_OIDC_ISSUER', 'A2A_JWT_AUDIENCE'],
   },

@@ -35,7 +35,7 @@ CMD ${JSON.stringify(host.command).replaceAll(',', ', ')}
 `;
 }
 
-function composeFile({ host, storage, auth }: ProjectParts): string {
+function composeFile({ agent: { variables = [] }, host, storage, auth }: ProjectParts): string {
   const { service } = storage;
   const environment = [
     `A2A_PUBLIC_URL: http://localhost:${host.port}`,
@@ -44,6 +44,8 @@ function composeFile({ host, storage, auth }: ProjectParts): string {
     ...(auth.composeVariables?.map((name) => `${name}: \${${name}:?set it in .env}`) ?? [
       "A2A_ALLOW_ANONYMOUS: 'true'",
     ]),
+    // Without a value: Compose takes it from `.env`, and leaves it out if it is not there.
+    ...variables.map(({ name }) => `${name}:`),
   ];
   const agent = [
     'build: .',

@@ -13,6 +13,11 @@ function variablesOf({ agent, host, storage, auth }: ProjectParts): readonly Var
       example: 'https://agents.example.com',
     },
     { name: 'AGENT_URL', meaning: 'the agent that ask.ts asks', example: `http://localhost:${host.port}${host.path}` },
+    {
+      name: 'A2ACLI_AGENT_CARD',
+      meaning: 'the agent that the command line calls',
+      value: `http://localhost:${host.port}${host.path}`,
+    },
   ];
 }
 
@@ -106,7 +111,7 @@ npm run ask -- "${agent.message}"    # from another terminal
 \`\`\`
 
 The agent is at http://localhost:${host.port}${host.path}. For conversations, questions and approvals, use
-\`npx parley-a2a-cli chat -a http://localhost:${host.port}${host.path}\`.
+\`npx parley-a2a-cli chat\` in this folder.
 
 ${table('command', commandRows(parts))}
 ${table('file', sourceRows(parts))}

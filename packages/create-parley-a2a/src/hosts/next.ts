@@ -27,11 +27,8 @@ function handler(parts: ServerParts): string {
   const { imports, settings, options } = sharedCode(parts);
   const { opening } = parts.storage;
   const inside = [...(parts.auth.server.lines ?? [])];
-  if (opening !== undefined) inside.push(`kept.storage ??= ${opening};`, 'const storage = await kept.storage;');
-  const members = [
-    ...(opening === undefined ? [] : ['storage?: Promise<TaskStorage>']),
-    'handler?: Promise<AgentHandler>',
-  ];
+  if (opening !== undefined) inside.push(`kept.storage ??= await ${opening};`, 'const { storage } = kept;');
+  const members = [...(opening === undefined ? [] : ['storage?: TaskStorage']), 'handler?: Promise<AgentHandler>'];
   return sourceText(
     mergeImports(imports, {
       'parley-a2a/server': ['type AgentHandler', 'createAgentHandler'],
@@ -40,19 +37,25 @@ function handler(parts: ServerParts): string {
     `${settings}
 /** \`next dev\` loads this module again after a change. The new agent then replaces the former one. */
 const kept = globalThis as { ${members.join('; ')} };
-const former = kept.handler;
 let opened: Promise<AgentHandler> | undefined;
 
 /** Answers a request to the agent. The first one opens it: a build loads this module too. */
 export async function answer(request: Request): Promise<Response> {
-  opened ??= kept.handler = open();
+  opened ??= kept.handler = open(kept.handler);
   return (await opened).fetch(request);
 }
 
-async function open(): Promise<AgentHandler> {
-  await (await former)?.close();
-${inside.map((line) => `  ${line}\n`).join('')}  const url = config.publicUrl ?? \`http://localhost:\${process.env.PORT ?? 3000}\`;
-  return createAgentHandler({ ...agent, ${options}, url, path: '/agent' });
+async function open(former?: Promise<AgentHandler>): Promise<AgentHandler> {
+  try {
+    const replaced = await former?.catch(() => undefined);
+    await replaced?.close();
+${inside.map((line) => `    ${line}\n`).join('')}    const url = config.publicUrl ?? \`http://localhost:\${process.env.PORT ?? 3000}\`;
+    return createAgentHandler({ ...agent, ${options}, url, path: '/agent' });
+  } catch (error) {
+    // The next request tries again.
+    opened = undefined;
+    throw error;
+  }
 }
 `,
   );
@@ -64,7 +67,12 @@ export const next: HostPart = {
   port: 3000,
   path: '/agent',
   probe: '/healthz',
-  scripts: { dev: 'next dev', build: 'next build', start: 'next start' },
+  // Next.js listens on all addresses by default.
+  scripts: {
+    dev: 'next dev --hostname 127.0.0.1',
+    build: 'next build',
+    start: 'next start --hostname 127.0.0.1',
+  },
   imageFiles: ['.next', 'next.config.ts'],
   imageVariables: ['PORT=3000', 'HOSTNAME=0.0.0.0'],
   command: ['node', 'node_modules/next/dist/bin/next', 'start'],
@@ -80,6 +88,7 @@ export const next: HostPart = {
       jsx: 'react-jsx',
       strict: true,
       noEmit: true,
+      allowJs: true,
       incremental: true,
       allowImportingTsExtensions: true,
       esModuleInterop: true,
