@@ -9,12 +9,15 @@ import { Copy, DockerfileParser } from 'dockerfile-ast';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../interop/example-server.js';
 import { TestRegistry } from '../scripts/test-registry.js';
+import { firstMinutesBound } from '../support/first-minutes.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
 /** Its time, as a multiple of the time in which the official SDK and Express are installed. */
-const MOST = 1.5;
+const MOST = firstMinutesBound(
+  'from `npm create` to the first answer, divided by installing `@a2a-js/sdk` and Express',
+);
 const ROUNDS = 3;
 
 /** Takes minutes, and packages of the registry. */

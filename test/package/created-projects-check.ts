@@ -9,6 +9,7 @@ import { type Combination, labelOf, pairwiseCombinations } from '../create/combi
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 import { CreatedProject, MINUTES } from './created-project.js';
+import { expectLight } from './installed.js';
 
 /** The defaults in the short form; every pair of answers in the long one. */
 const COMBINATIONS: readonly Combination[] =
@@ -65,6 +66,8 @@ it.each(COMBINATIONS.map((combination) => [labelOf(combination), combination] as
   { timeout: 10 * MINUTES },
   async (_label, combination) => {
     using project = await CreatedProject.create(combination, 'created');
+    const { agent, host, storage } = combination;
+    if (agent === 'plain' && host === 'own' && storage === 'sqlite') expectLight('a new project', project.folder);
     expect(await project.npm('run', 'check')).toMatchObject({ code: 0 });
     const tested = await project.npm('test');
     expect(tested.output).toMatch(/^\S+ pass [1-9]\d*$/m);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { firstMinutesBound } from '../support/first-minutes.js';
 import { inProject, repository, suite, usualTarballs } from './packed.js';
 
 /** The blocks of a language in the section of the README that shows the first agent. */
@@ -24,6 +25,8 @@ it("an empty project installs the packed packages and runs the README's first ag
   npm('init', '--yes');
   npm('install', ...usualTarballs, ...flags);
   const [agent = ''] = blocksOf('ts');
+  const lines = agent.split('\n').filter((line) => line.trim() !== '');
+  expect(lines.length).toBeLessThanOrEqual(firstMinutesBound('lines of the first agent in the README'));
   const [commands = ''] = blocksOf('sh');
   writeFileSync(join(project, 'agent.mjs'), agent);
   const [start = '', call = ''] = commands.split('\n').map((line) => line.replace(/\s+#.*/, ''));

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { firstMinutesBound } from '../support/first-minutes.js';
 import { StartedServer } from './started-server.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
 /** A cold start, as a multiple of `npm ci` of the same packages. */
-const MOST = 1.6;
+const MOST = firstMinutesBound('`npm start` in a new clone, divided by `npm ci` of the same packages');
 const ROUNDS = 2;
 
 /** Takes a minute, and packages of the registry. */
