@@ -141,7 +141,7 @@ describe.each(CLOSED.map((endpoint) => [nameOf(endpoint), endpoint] as const))('
     expect(body).toMatchObject(
       endpoint.form === 'jsonrpc'
         ? { jsonrpc: '2.0', id: null, error: { code: -31401 } }
-        : endpoint.path.includes('/v1/')
+        : endpoint.path.includes('/rest/v1/')
           ? { code: -31401, message: expect.any(String) }
           : { error: { code: 401, status: 'UNAUTHENTICATED' } },
     );

@@ -8,6 +8,7 @@ import * as auth from 'parley-a2a/auth';
 import * as credentials from 'parley-a2a/credentials';
 import * as files from 'parley-a2a/files';
 import { createA2AHost, createA2AServer, credentialAuthenticator, loopbackRedirect } from 'parley-a2a/node';
+import { operatorApi } from 'parley-a2a/operator';
 import * as pushReceiver from 'parley-a2a/push-receiver';
 import { createAgentHandler } from 'parley-a2a/server';
 import { capnwebBinding } from 'parley-a2a-capnweb';
@@ -401,6 +402,10 @@ const OTHERS: Readonly<Record<string, Row>> = {
   mutualTls: { make: mutualTls, args: [{ origins: ['https://agent.example'], identity, scheme: 's' }] },
   grpcBinding: { make: grpcBinding, args: [{ port: 0, tls, maxStreams: 1, maxConnections: 1 }] },
   capnwebBinding: { make: capnwebBinding, args: [{ limits: { connections: 1 }, batch: true }] },
+  operatorApi: {
+    make: operatorApi,
+    args: [{ permission: 'operator', authenticator: keys(), token: 'x'.repeat(32) }],
+  },
   agentCalls: {
     make: agentCalls,
     args: [{ allow: [], only: [], maxDepth: 1, signatures: { keys: [jwk], jwksOrigins: [] }, resume: { attempts: 1 } }],

@@ -1,6 +1,7 @@
 import { anyAuthenticator } from '../../auth/any-authenticator.js';
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
+import { NamedParameters, wrongParameter } from '../../bindings/http/named-parameters.js';
 import { toA2AError } from '../../bindings/http/wire-error.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
@@ -13,7 +14,6 @@ import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js
 import { jsonAnswer, refusedPlain } from '../json-answer.js';
 import { readOnly, taking } from '../middleware/method-filter.js';
 import { OperatorAuthenticator } from './operator-authenticator.js';
-import { invalid, OperatorQuery } from './operator-query.js';
 import { OperatorTasks } from './operator-tasks.js';
 
 /** The path of the operator API. */
@@ -103,7 +103,7 @@ class OperatorApi {
   }
 
   readonly status: Exchange = async (request) => {
-    new OperatorQuery(request.query, []);
+    new NamedParameters(request.query, []);
     const { storage, clock } = this.#host;
     const own = { node: 'this process', agents: [...this.#agents.keys()], runningTurns: this.#runningTurns() };
     const status = await readClusterStatus(storage, storage.shared ? undefined : own);
@@ -113,23 +113,26 @@ class OperatorApi {
   };
 
   readonly counts: Exchange = async (request) =>
-    jsonAnswer({ status: 200, value: await this.#tasks.counts(new OperatorQuery(request.query, ['agent', 'cursor'])) });
+    jsonAnswer({
+      status: 200,
+      value: await this.#tasks.counts(new NamedParameters(request.query, ['agent', 'cursor'])),
+    });
 
   readonly tasks: Exchange = async ({ path, query }) => {
     const id = path.slice(`${PATH}/tasks`.length + 1);
     const value =
       id === ''
         ? await this.#tasks.list(
-            new OperatorQuery(query, ['agent', 'owner', 'state', 'olderThanMs', 'limit', 'cursor']),
+            new NamedParameters(query, ['agent', 'owner', 'state', 'olderThanMs', 'limit', 'cursor'], ['state']),
           )
-        : await this.#tasks.get(new OperatorQuery(query, ['agent', 'tenant', 'owner', 'after']), decoded(id));
+        : await this.#tasks.get(new NamedParameters(query, ['agent', 'tenant', 'owner', 'after']), decoded(id));
     return jsonAnswer({ status: 200, value });
   };
 
   readonly deliveries: Exchange = async (request) => {
-    const query = new OperatorQuery(request.query, ['agent', 'standing', 'limit', 'cursor']);
+    const query = new NamedParameters(request.query, ['agent', 'standing', 'limit', 'cursor']);
     const [standing, agent, cursor] = [query.text('standing') ?? 'parked', query.text('agent'), query.text('cursor')];
-    if (standing !== 'parked' && standing !== 'pending') throw invalid('standing', 'must be parked or pending');
+    if (standing !== 'parked' && standing !== 'pending') throw wrongParameter('standing', 'must be parked or pending');
     const page = await this.#host.storage.push.queues({
       agents: [...this.#agents.keys()].filter((id) => id === (agent ?? id)),
       standing,
@@ -151,7 +154,7 @@ class OperatorApi {
     const queue = { key: { scope: { agent, tenant, owner }, id: taskId }, configId };
     const result = await new ServedDeliveries({ agent, storage, recorded }).replay(queue, from);
     if (result === 'not-found') throw new TaskNotFoundError(taskId);
-    if (result === 'not-kept') throw invalid('from', 'is no event that the log has');
+    if (result === 'not-kept') throw wrongParameter('from', 'is no event that the log has');
     return jsonAnswer({ status: 200, value: { result } });
   };
 
@@ -173,17 +176,17 @@ interface Replay {
 async function replayIn(request: ExchangeRequest): Promise<Replay> {
   // A form of another site cannot send this type without asking.
   if (request.header('content-type')?.startsWith('application/json') !== true)
-    throw invalid('content-type', 'must be application/json');
+    throw wrongParameter('content-type', 'must be application/json');
   const body = parsed(new TextDecoder().decode(await request.body(BODY_BYTES)));
-  if (!isObject(body)) throw invalid('body', 'must be a JSON object');
+  if (!isObject(body)) throw wrongParameter('body', 'must be a JSON object');
   for (const name of ['agent', 'taskId', 'configId']) {
-    if (typeof body[name] !== 'string') throw invalid(name, 'must be a text');
+    if (typeof body[name] !== 'string') throw wrongParameter(name, 'must be a text');
   }
-  if (!['string', 'undefined'].includes(typeof body.tenant)) throw invalid('tenant', 'must be a text');
+  if (!['string', 'undefined'].includes(typeof body.tenant)) throw wrongParameter('tenant', 'must be a text');
   if (body.owner !== null && !['string', 'undefined'].includes(typeof body.owner))
-    throw invalid('owner', 'must be a text or null');
+    throw wrongParameter('owner', 'must be a text or null');
   if (body.from !== undefined && !(Number.isSafeInteger(body.from) && Number(body.from) > 0))
-    throw invalid('from', 'must be the number of an event');
+    throw wrongParameter('from', 'must be the number of an event');
   return body as unknown as Replay;
 }
 
@@ -200,6 +203,6 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw invalid('id', 'is not percent-encoded');
+    throw wrongParameter('id', 'is not percent-encoded');
   }
 }

@@ -1,3 +1,4 @@
+import { type NamedParameters, wrongParameter } from '../../bindings/http/named-parameters.js';
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import type { JsonObject } from '../../model/json.js';
 import { TASK_STATES, type TaskState } from '../../model/task-state.js';
@@ -5,7 +6,6 @@ import type { ListedScope } from '../../store/owner-storage.js';
 import type { Scope } from '../../store/task-key.js';
 import type { ListCursor, StoredTask, TaskStorage } from '../../store/task-storage.js';
 import { statusTime } from '../../task/status-time.js';
-import { invalid, type OperatorQuery } from './operator-query.js';
 
 /** Scopes that a request looks at. */
 const MOST_SCOPES = 200;
@@ -31,9 +31,9 @@ export class OperatorTasks {
   }
 
   /** A page of tasks: owner by owner, those of an owner with the latest status first. */
-  async list(query: OperatorQuery): Promise<JsonObject> {
+  async list(query: NamedParameters): Promise<JsonObject> {
     const limit = Math.max(1, query.number('limit', MOST_TASKS) ?? 50);
-    const [states, owner] = [query.states(), query.text('owner')];
+    const [states, owner] = [statesOf(query), query.text('owner')];
     const age = query.number('olderThanMs', MOST_AGE_MS);
     const now = await this.#storage.now();
     const found: JsonObject[] = [];
@@ -62,7 +62,7 @@ export class OperatorTasks {
   }
 
   /** Counts of tasks by state, for a page of scopes. A storage may estimate them. */
-  async counts(query: OperatorQuery): Promise<JsonObject> {
+  async counts(query: NamedParameters): Promise<JsonObject> {
     const { scopes, isLast } = await this.#scopes(placeOf(query.text('cursor')).scopes);
     const counts = new Map<TaskState, number>();
     const asked = scopes.filter(({ scope }) => this.#isAsked(query, scope));
@@ -81,7 +81,7 @@ export class OperatorTasks {
    * A task with a stretch of its records.
    * @throws TaskNotFoundError
    */
-  async get(query: OperatorQuery, id: string): Promise<JsonObject> {
+  async get(query: NamedParameters, id: string): Promise<JsonObject> {
     const scope = this.#scopeOf(query);
     const after = query.number('after', Number.MAX_SAFE_INTEGER) ?? 0;
     const stored = this.#agents.includes(scope.agent) ? await this.#storage.task(scope, id) : undefined;
@@ -97,7 +97,7 @@ export class OperatorTasks {
     };
   }
 
-  #scopeOf(query: OperatorQuery): Scope {
+  #scopeOf(query: NamedParameters): Scope {
     return { agent: query.required('agent'), tenant: query.text('tenant') ?? '', owner: query.text('owner') ?? null };
   }
 
@@ -108,7 +108,7 @@ export class OperatorTasks {
     return { scopes, isLast: scopes.length < MOST_SCOPES };
   }
 
-  #isAsked(query: OperatorQuery, { agent }: Scope): boolean {
+  #isAsked(query: NamedParameters, { agent }: Scope): boolean {
     return this.#agents.includes(agent) && agent === (query.text('agent') ?? agent);
   }
 
@@ -116,6 +116,15 @@ export class OperatorTasks {
     const query = { scope, states: [state], orderBy: 'status', limit: 1, artifacts: false, history: false } as const;
     return (await this.#storage.tasks(query)).total;
   }
+}
+
+/** @throws InvalidParamsError for a text that is no state. */
+function statesOf(query: NamedParameters): readonly TaskState[] {
+  return query.texts('state').map((text) => {
+    const state = TASK_STATES.find((one) => one === text);
+    if (state === undefined) throw wrongParameter('state', 'must be such as TASK_STATE_WORKING');
+    return state;
+  });
 }
 
 /** The facts of a task without its content. */
@@ -153,5 +162,5 @@ function placeOf(text: string | undefined): Place {
   } catch {
     // The same error as for JSON of another form.
   }
-  throw invalid('cursor', 'is none that a page gave as next');
+  throw wrongParameter('cursor', 'is none that a page gave as next');
 }
