@@ -68,9 +68,11 @@ export function OperatorPage() {
           <Deliveries parked={shown.parked} hasMore={shown.hasMoreParked} refresh={refresh} />
           <Replicas status={shown.status} />
           {token !== null && (
-            <button type="button" onClick={() => keepOperatorToken(null)}>
-              Forget the token
-            </button>
+            <p>
+              <button type="button" onClick={() => keepOperatorToken(null)}>
+                Forget the token
+              </button>
+            </p>
           )}
         </>
       )}
@@ -130,7 +132,7 @@ function Tasks({ tasks, hasMore }: { readonly tasks: readonly OperatorTask[]; re
         <Empty title="No unfinished tasks">Tasks that run or wait appear here.</Empty>
       ) : (
         <div class="scroll" {...focusable}>
-          <table class="tasks">
+          <table class="operator-table">
             <caption class="hidden">Unfinished tasks of all users</caption>
             <Head names={['State', 'Task', 'Agent', 'Owner', 'Silent', 'Age', 'Lease']} />
             <tbody>
@@ -139,7 +141,7 @@ function Tasks({ tasks, hasMore }: { readonly tasks: readonly OperatorTask[]; re
                   <td>
                     <StateLabel state={task.state} />
                   </td>
-                  <td class="task-cell">
+                  <td>
                     <button type="button" class="quiet" onClick={() => void open(task)}>
                       <code>{shownName(task.id, 60)}</code>
                     </button>
@@ -187,19 +189,19 @@ function Deliveries({ parked, hasMore, refresh }: DeliveriesShape) {
         <Empty title="No failed webhooks">Webhooks that the server has given up appear here.</Empty>
       ) : (
         <div class="scroll" {...focusable}>
-          <table class="tasks">
+          <table class="operator-table">
             <caption class="hidden">Webhooks that the server has given up</caption>
             <Head names={['Task', 'Agent', 'Owner', 'Webhook', 'Events', 'Reason', 'Replay']} />
             <tbody>
               {parked.map((one) => (
                 <tr key={JSON.stringify([one.agent, one.tenant, one.owner, one.taskId, one.configId])}>
-                  <td class="task-cell">
+                  <td>
                     <code>{shownName(one.taskId, 60)}</code>
                   </td>
                   <ScopeCells {...one} />
                   <td>{shownName(one.configId, 60)}</td>
                   <td>{one.pendingEvents}</td>
-                  <td>{shownName(one.parked, 200)}</td>
+                  <td class="reason">{shownName(one.parked, 200)}</td>
                   <td>
                     <button type="button" onClick={() => void replay(one)}>
                       Replay
@@ -230,7 +232,7 @@ function Replicas({ status }: { readonly status: OperatorStatus }) {
         <span>Pending webhooks: {pendingWebhooks}</span>
       </p>
       <div class="scroll" {...focusable}>
-        <table class="tasks">
+        <table class="operator-table">
           <caption class="hidden">Replicas on the storage</caption>
           <Head names={['Replica', 'State', 'Heartbeat', 'Age', 'Turns', 'Agents']} />
           <tbody>
@@ -243,7 +245,7 @@ function Replicas({ status }: { readonly status: OperatorStatus }) {
                 <td class="age">{duration(silentMs)}</td>
                 <td class="age">{duration(ageMs)}</td>
                 <td>{turns}</td>
-                <td>{shownName(agents.join(' '), 200)}</td>
+                <td class="reason">{shownName(agents.join(' '), 200)}</td>
               </tr>
             ))}
           </tbody>
