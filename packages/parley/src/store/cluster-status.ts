@@ -21,6 +21,8 @@ export interface ClusterStatus {
   readonly waiting: number;
   /** Age of the oldest of them, if the storage knows it. */
   readonly oldestWaitMs?: number;
+  /** Time since the oldest attempt for a webhook became due, if the storage knows it. */
+  readonly oldestDueMs?: number;
   /** Webhooks with undelivered events, and those that were given up; of each 10,000 at most are counted. */
   readonly pendingWebhooks: number;
   readonly parkedWebhooks: number;
@@ -51,12 +53,13 @@ export async function readClusterStatus(storage: TaskStorage, own?: NodeBeat): P
   const agents = [...new Set(replicas.flatMap((replica) => replica.agents))];
   const pending = await pendingEvents(storage, agents, 'pending');
   const parked = await pendingEvents(storage, agents, 'parked');
-  const { waiting, oldestWaitMs, unreadable = 0 } = load;
+  const { waiting, oldestWaitMs, oldestDueMs, unreadable = 0 } = load;
   const status = {
     replicas,
     runningTurns: alive.reduce((sum, { runningTurns }) => sum + runningTurns, 0),
     waiting,
     ...(oldestWaitMs !== undefined && { oldestWaitMs }),
+    ...(oldestDueMs !== undefined && { oldestDueMs }),
     pendingWebhooks: pending.length,
     parkedWebhooks: parked.length,
     mostPendingEvents: Math.max(0, ...pending),

@@ -9,10 +9,10 @@ import { PermissionDeniedError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 import { ServedDeliveries } from '../../push/served-deliveries.js';
 import { readClusterStatus } from '../../store/cluster-status.js';
-import type { AgentMount } from '../agent-mount.js';
 import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
 import { jsonAnswer, refusedPlain } from '../json-answer.js';
 import { readOnly, taking } from '../middleware/method-filter.js';
+import type { ServedAgent } from '../served-agent.js';
 import { OperatorAuthenticator } from './operator-authenticator.js';
 import { OperatorTasks } from './operator-tasks.js';
 
@@ -93,23 +93,21 @@ function forOperators(exchange: Exchange, permission: string, { logger }: HostVi
 /** The answers of the operator API, for the agents of a host whose tasks are in its storage. */
 class OperatorApi {
   readonly #host: HostView;
-  readonly #agents: ReadonlyMap<string, AgentMount>;
+  readonly #agents: ReadonlyMap<string, ServedAgent>;
   readonly #tasks: OperatorTasks;
 
   constructor(host: HostView) {
     this.#host = host;
-    this.#agents = new Map(host.mounts.flatMap((mount) => (mount.agent.hasEngine ? [[mount.agent.id, mount]] : [])));
+    this.#agents = new Map(host.mounts.flatMap(({ agent }) => (agent.hasEngine ? [[agent.id, agent]] : [])));
     this.#tasks = new OperatorTasks(host.storage, [...this.#agents.keys()]);
   }
 
   readonly status: Exchange = async (request) => {
     new NamedParameters(request.query, []);
-    const { storage, clock } = this.#host;
-    const own = { node: 'this process', agents: [...this.#agents.keys()], runningTurns: this.#runningTurns() };
-    const status = await readClusterStatus(storage, storage.shared ? undefined : own);
-    const { pendingDeliveries, oldestDueMs } = await storage.check();
-    const time = new Date(clock.now()).toISOString();
-    return jsonAnswer({ status: 200, value: { time, ...status, pendingDeliveries, oldestDueMs } });
+    const { storage } = this.#host;
+    const runningTurns = [...this.#agents.values()].reduce((sum, agent) => sum + agent.runningTurns, 0);
+    const own = { node: 'this process', agents: [...this.#agents.keys()], runningTurns };
+    return jsonAnswer({ status: 200, value: await readClusterStatus(storage, storage.shared ? undefined : own) });
   };
 
   readonly counts: Exchange = async (request) =>
@@ -157,10 +155,6 @@ class OperatorApi {
     if (result === 'not-kept') throw wrongParameter('from', 'is no event that the log has');
     return jsonAnswer({ status: 200, value: { result } });
   };
-
-  #runningTurns(): number {
-    return [...this.#agents.values()].reduce((sum, { agent }) => sum + agent.runningTurns, 0);
-  }
 }
 
 interface Replay {

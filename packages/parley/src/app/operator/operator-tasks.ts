@@ -11,6 +11,8 @@ import { statusTime } from '../../task/status-time.js';
 const MOST_SCOPES = 200;
 const MOST_TASKS = 100;
 const MOST_AGE_MS = 999_999_999_999;
+/** Bytes of JSON of the tasks that one call to the storage reads, about. */
+const LIST_BYTES = 1024 * 1024;
 /** Bytes of JSON of the records in an answer, beside its first one. */
 const RECORD_BYTES = 256 * 1024;
 
@@ -46,6 +48,7 @@ export class OperatorTasks {
           scope,
           orderBy: 'status',
           limit: limit - found.length,
+          maxBytes: LIST_BYTES,
           artifacts: false,
           history: false,
           ...(states.length > 0 && { states }),
