@@ -188,6 +188,10 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     // Options use `options/option-types.ts`, with the same functions as TypeBox.
     modules: [],
   },
+  // It reads what storages have of all owners.
+  'app/operator': {
+    rooms: [...VALUES, 'net', 'auth', 'store', 'task/status-time', 'push', 'bindings'],
+  },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
     rooms: [

@@ -2,10 +2,12 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { ApiKeys, anyOf, BearerTokens } from 'parley-a2a/auth';
+import { operatorApi } from 'parley-a2a/operator';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { STORY } from './agents.js';
 import type { ChatPage } from './pages/chat-page.js';
+import { OperatorPage } from './pages/operator-page.js';
 import { consoleWorld, expectText, type World } from './world.js';
 
 const world = consoleWorld();
@@ -122,6 +124,23 @@ it('what waits for the user: an approval, a form, an authorization, and all of t
   await open('#/waiting');
   await expect.poll(() => page.getByRole('list', { name: 'Waiting tasks' }).getByRole('article').count()).toBe(3);
   await look(opened, 'waiting');
+});
+
+it('the page of operators: the form for a token, tasks and replicas', async () => {
+  const token = 'token-of-a-launch-0123456789-0123456789';
+  const opened = await world({ operator: operatorApi({ token }) });
+  const { page, open, talk } = opened;
+  await open('#/operator');
+  const operator = new OperatorPage(page);
+  await expectText(operator.text, 'Only operators see this');
+  await look(opened, 'operator-token');
+  const painting = await talk('/paint');
+  await painting.say('Paint my fence');
+  await expectText(painting.text, 'Needs your answer');
+  await operator.open();
+  await operator.giveToken(token);
+  await expect.poll(operator.tasks).toHaveLength(1);
+  await look(opened, 'operator');
 });
 
 it('the wire, and two bindings side by side', async () => {

@@ -72,6 +72,12 @@ const CLOSED: readonly Endpoint[] = [
   rpc('/a2a/jsonrpc/communicate', 'message/send', { message }),
   rpc('/a2a/jsonrpc/delegate', 'tasks/get', { id: 'x' }),
   { method: 'GET', path: '/communicate', form: 'jsonrpc' },
+  http('GET /operator/v1/status'),
+  http('GET /operator/v1/counts'),
+  http('GET /operator/v1/tasks'),
+  http('GET /operator/v1/tasks/x?agent=/'),
+  http('GET /operator/v1/deliveries'),
+  http('POST /operator/v1/replays', { agent: '/', taskId: 'x', configId: 'y' }),
   http('GET /info'),
   http('GET /cache/stats'),
   http('POST /cache/invalidate', { pattern: '*' }),
@@ -135,7 +141,7 @@ describe.each(CLOSED.map((endpoint) => [nameOf(endpoint), endpoint] as const))('
     expect(body).toMatchObject(
       endpoint.form === 'jsonrpc'
         ? { jsonrpc: '2.0', id: null, error: { code: -31401 } }
-        : endpoint.path.includes('/v1/')
+        : endpoint.path.includes('/rest/v1/')
           ? { code: -31401, message: expect.any(String) }
           : { error: { code: 401, status: 'UNAUTHENTICATED' } },
     );

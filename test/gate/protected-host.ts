@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { BearerTokens } from 'parley-a2a/auth';
 import { createA2AHost } from 'parley-a2a/node';
+import { operatorApi } from 'parley-a2a/operator';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { RecordingHandler } from '../../packages/parley/test/recording-handler.js';
 
@@ -21,6 +22,7 @@ export function protectedHost() {
     authenticator,
     baseServer: { agent: '/', cacheChanges: true, cors: '*' },
     openapi: true,
+    operator: operatorApi({ token: 'token-of-a-launch-0123456789-0123456789' }),
     cors: ['https://page.example'],
     logger: silentLogger,
   });

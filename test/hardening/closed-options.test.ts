@@ -8,6 +8,7 @@ import * as auth from 'parley-a2a/auth';
 import * as credentials from 'parley-a2a/credentials';
 import * as files from 'parley-a2a/files';
 import { createA2AHost, createA2AServer, credentialAuthenticator, loopbackRedirect } from 'parley-a2a/node';
+import { operatorApi } from 'parley-a2a/operator';
 import * as pushReceiver from 'parley-a2a/push-receiver';
 import { createAgentHandler } from 'parley-a2a/server';
 import { a2aChatHandler } from 'parley-a2a-ai-sdk';
@@ -405,6 +406,10 @@ const OTHERS: Readonly<Record<string, Row>> = {
   a2aChatHandler: {
     make: (options) => a2aChatHandler('http://127.0.0.1:1', options),
     args: [{ user: () => 'ada', places: new Map(), maxBytes: 1, onError: () => '' }],
+  },
+  operatorApi: {
+    make: operatorApi,
+    args: [{ permission: 'operator', authenticator: keys(), token: 'x'.repeat(32) }],
   },
   agentCalls: {
     make: agentCalls,

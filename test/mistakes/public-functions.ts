@@ -8,6 +8,7 @@ import * as fastify from 'parley-a2a/fastify';
 import * as files from 'parley-a2a/files';
 import * as hono from 'parley-a2a/hono';
 import * as node from 'parley-a2a/node';
+import * as operator from 'parley-a2a/operator';
 import * as pushReceiver from 'parley-a2a/push-receiver';
 import * as schemas from 'parley-a2a/schemas';
 import * as server from 'parley-a2a/server';
@@ -29,7 +30,7 @@ import * as signing from 'parley-a2a-signing';
 import * as testing from 'parley-a2a-testing';
 
 const MODULES: readonly object[] = [
-  ...[root, agentCalls, auth, capnweb, client, credentials, express, fastify, files, hono, node],
+  ...[root, agentCalls, auth, capnweb, client, credentials, express, fastify, files, hono, node, operator],
   ...[pino, postgres, pushReceiver, redis, schemas, server, signing, sqlite, validation],
   ...[storage, testing, tools, aiSdk, grpc, langgraph, mcp, openaiAgents, s3],
 ];

@@ -1,12 +1,14 @@
 import {
   type ErasedRows,
   eraseShared,
+  type ListedScope,
   type OwnedKeyPage,
   type OwnerQuery,
   type OwnerStorage,
   ownerQueryText,
   PARTITIONS,
   type Scope,
+  type ScopeRange,
   type SharedOwnedRows,
   type StorageLifetime,
   type Wakeups,
@@ -52,6 +54,21 @@ const SCOPES: Sql = {
     ) s WHERE ($2::text IS NULL OR agent = $2) AND ($3::text IS NULL OR tenant = $3) ORDER BY agent, tenant`,
 };
 
+const NO_SCOPE = '00000000-0000-0000-0000-000000000000';
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+// Each step finds the next scope in an index, however many tasks a scope has.
+const NEXT_SCOPE = (after: string) =>
+  `SELECT scope, agent, tenant, owner FROM parley.task WHERE scope > ${after} ORDER BY scope LIMIT 1`;
+const ALL_SCOPES: Sql = {
+  text: `WITH RECURSIVE s AS (
+      (${NEXT_SCOPE('$1::uuid')})
+      UNION ALL
+      SELECT n.* FROM s CROSS JOIN LATERAL (${NEXT_SCOPE('s.scope')}) n
+    )
+    SELECT * FROM s LIMIT $2`,
+  repeatable: true,
+};
+
 const KEYS: Sql = {
   name: 'keys-of-scope',
   text: `SELECT key, expires, task_id, full_task_id, turn, reply FROM parley.idempotency
@@ -87,7 +104,6 @@ const ERASE_COUNTS: readonly Sql[] = ['task_count', 'task_count_change'].map((ta
   text: `DELETE FROM parley.${table} WHERE part = $1 AND scope = $2`,
 }));
 
-const NO_SCOPE = '00000000-0000-0000-0000-000000000000';
 /**
  * The statistics of the planner have ids and keys of rows that are gone. A table without rows would keep them, so that
  * each partition gets a row for the time of the transaction.
@@ -148,6 +164,15 @@ export class PostgresOwners implements OwnerStorage {
     return rows.map(({ agent, tenant }) => ({ agent: nameOf(agent), tenant: nameOf(tenant), owner: owner.owner }));
   }
 
+  async listScopes({ cursor = '', limit }: ScopeRange): Promise<readonly ListedScope[]> {
+    this.#lifetime.check();
+    const rows = await this.#tables.query<ScopeRow>(ALL_SCOPES, UUID.test(cursor) ? cursor : NO_SCOPE, limit);
+    return rows.map(({ scope, agent, tenant, owner }) => ({
+      scope: { agent: nameOf(agent), tenant: nameOf(tenant), owner: owner === null ? null : nameOf(owner) },
+      cursor: scope,
+    }));
+  }
+
   async keys(
     scope: Scope,
     { cursor = '', limit }: { readonly cursor?: string; readonly limit: number },
@@ -201,6 +226,11 @@ export class PostgresOwners implements OwnerStorage {
       }, SCAN_MS);
     }
   }
+}
+
+interface ScopeRow extends Scope {
+  /** The hash of the scope. */
+  readonly scope: string;
 }
 
 interface KeyRow {

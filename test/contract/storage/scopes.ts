@@ -48,6 +48,22 @@ export function scopesContract(open: OpenStorage): void {
       }
     });
 
+    it('are listed page by page, each once', async () => {
+      const { storage } = tested;
+      for (const scope of SCOPES) {
+        for (const id of ['t1', 't2']) expect(await storage.create(scope, newTask(tested, id))).toBe(true);
+      }
+      const found: Scope[] = [];
+      for (let cursor: string | undefined, isDone = false; !isDone; ) {
+        const page = await storage.owners.listScopes({ limit: 5, ...(cursor !== undefined && { cursor }) });
+        found.push(...page.map(({ scope }) => scope));
+        cursor = page.at(-1)?.cursor;
+        isDone = page.length < 5;
+      }
+      expect(found).toHaveLength(SCOPES.length);
+      expect(found).toEqual(expect.arrayContaining([...SCOPES]));
+    });
+
     it('are apart for all texts that look alike', async () => {
       const { storage } = tested;
       const parts = [

@@ -1,5 +1,5 @@
+import { readClusterStatus } from 'parley-a2a/operator';
 import { openStorage } from 'parley-a2a/storage';
-import { readClusterStatus } from '../cluster/cluster-status.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { backendsOf } from '../database/backends.js';
 import { databaseOf } from '../database/open-database.js';

@@ -46,6 +46,12 @@ interface AgentPlace {
   readonly verification?: CardVerification;
 }
 
+/** The list of the server of this page. */
+interface ListedAgents {
+  readonly agents: readonly AgentPlace[];
+  readonly operator?: boolean;
+}
+
 /** An agent that the console shows. */
 export interface Agent {
   /** Names it in routes. */
@@ -73,6 +79,8 @@ export interface Agent {
 export const agents = signal<readonly Agent[] | undefined>(undefined);
 /** The reason why they could not be loaded. */
 export const agentsFailure = signal<string | undefined>(undefined);
+/** True if the server has an API for operators. */
+export const hasOperatorApi = signal(false);
 /** The paths of agents that have refused a call for lack of a credential. */
 export const refusedAgents = signal<ReadonlySet<string>>(new Set());
 
@@ -107,7 +115,8 @@ export function onConnection(listener: ConnectionListener): () => void {
 export async function loadAgents(): Promise<void> {
   agentsFailure.value = undefined;
   try {
-    const list = (await json(`${CONSOLE_PATH}/agents.json`)) as { readonly agents: readonly AgentPlace[] };
+    const list = (await json(`${CONSOLE_PATH}/agents.json`)) as ListedAgents;
+    hasOperatorApi.value = list.operator === true;
     agents.value = await Promise.all(list.agents.map(loadAgent));
   } catch (error) {
     agentsFailure.value = `The agents of this server could not be read: ${reasonOf(error)}`;

@@ -1,6 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { type Agent, agents, agentsFailure, currentAgent, loadAgents, needsSignIn, signOut } from './agents.js';
+import {
+  type Agent,
+  agents,
+  agentsFailure,
+  currentAgent,
+  hasOperatorApi,
+  loadAgents,
+  needsSignIn,
+  signOut,
+} from './agents.js';
 import { conversations, removeConversation } from './conversation-store.js';
 import { fragmentOf, goTo, type PageName, route } from './route.js';
 import { shownName } from './shown-name.js';
@@ -10,6 +19,7 @@ import { CardPage } from './views/card-page.js';
 import { ChatPage } from './views/chat-page.js';
 import { ComparePage } from './views/compare-page.js';
 import { Empty, Failure } from './views/controls.js';
+import { OperatorPage } from './views/operator-page.js';
 import { SignIn } from './views/sign-in.js';
 import { TaskPage } from './views/task-page.js';
 import { TasksPage } from './views/tasks-page.js';
@@ -73,6 +83,7 @@ function Content({ agent }: { readonly agent: Agent | undefined }) {
     );
   }
   if (agents.value === undefined) return <p class="page">Loading the agents</p>;
+  if (place.page === 'operator') return <OperatorPage />;
   if (!('agent' in place)) return place.page === 'agents' ? <AgentsPage /> : <WaitingPage />;
   if (agent === undefined) {
     return (
@@ -134,6 +145,13 @@ function Menu({ agent }: { readonly agent: Agent | undefined }) {
               Waiting for me
             </a>
           </li>
+          {hasOperatorApi.value && (
+            <li>
+              <a href={fragmentOf({ page: 'operator' })} aria-current={place.page === 'operator' ? 'page' : undefined}>
+                Operator
+              </a>
+            </li>
+          )}
         </ul>
       )}
       {agent !== undefined && (

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 export type PageName = 'chat' | 'tasks' | 'card' | 'wire' | 'compare';
 
 /** The pages that belong to no agent. */
-export type SharedPage = 'agents' | 'waiting';
+export type SharedPage = 'agents' | 'waiting' | 'operator';
 
 /** The place that the user looks at. */
 export type Route =
@@ -18,7 +18,7 @@ export type Route =
     };
 
 const PAGES: readonly PageName[] = ['chat', 'tasks', 'card', 'wire', 'compare'];
-const SHARED: readonly SharedPage[] = ['waiting'];
+const SHARED: readonly SharedPage[] = ['waiting', 'operator'];
 
 /** The route of a fragment, such as `#/agent/%2Fecho/tasks/1`. */
 export function routeOf(fragment: string): Route {

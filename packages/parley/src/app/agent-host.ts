@@ -171,6 +171,7 @@ export class AgentHost {
       ...options,
       knownHosts: knownHosts && { ...knownHosts, isOpen, refused },
       mounts: this.#mounts,
+      recorded: this.#recorded,
       authenticators: authenticator === undefined ? authenticatorsOf(this.#agents) : [authenticator],
       readiness: this.#readiness,
       metrics: this.#metrics,

@@ -5,11 +5,13 @@ import type { FileStore } from '../files/file-store.js';
 import type { AgentExtension } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
 import type { NotificationChange } from '../push/notifications.js';
+import type { RecordedAct } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { TurnPorts } from '../server/turn-ports.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.js';
 import type { AgentMount } from './agent-mount.js';
@@ -139,6 +141,9 @@ export interface HostView {
   readonly serves: (path: string) => boolean;
   /** The authenticators of an endpoint of the host: any one is enough. Empty: all callers may use it. */
   readonly authenticatorsAt: (path: string) => readonly Authenticator[];
+  readonly storage: TaskStorage;
+  /** Keeps records of acts of the operator. Absent: the host has no audit log. */
+  readonly recorded: RecordedAct | undefined;
   readonly forwarding: Forwarding | undefined;
   readonly isCompressed: boolean;
   /** True if pages of an origin may call, by the CORS rule of the host. */

@@ -3,6 +3,8 @@ import type { Authenticator } from '../auth/authenticator.js';
 import type { LimitPorts } from '../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import type { ClientGroups } from '../net/client-address.js';
+import type { RecordedAct } from '../push/served-deliveries.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { AgentMount } from './agent-mount.js';
 import {
@@ -32,6 +34,8 @@ export interface HostRoutesOptions extends RequestWayOptions {
   readonly baseUrl: (request?: ExchangeRequest) => string;
   readonly readiness: Readiness;
   readonly metrics: HostMetrics | undefined;
+  readonly storage: TaskStorage;
+  readonly recorded: RecordedAct | undefined;
   readonly process?: ProcessFigures | undefined;
   readonly start: StartOptions;
   readonly loadRates: LoadRates | undefined;
@@ -138,7 +142,7 @@ export class HostRoutes {
 
   #view(authenticatorsAt: HostView['authenticatorsAt']): HostView {
     const { mounts, extensions, baseUrl, readiness, metrics, start } = this.#options;
-    const { forwarding, compression, cors, process, clock, ids, logger } = this.#options;
+    const { forwarding, compression, cors, process, storage, recorded, clock, ids, logger } = this.#options;
     return {
       mounts,
       baseUrl,
@@ -150,6 +154,8 @@ export class HostRoutes {
       extensions,
       serves: (path) => this.serves(path),
       authenticatorsAt,
+      storage,
+      recorded,
       forwarding,
       isCompressed: compression !== undefined,
       allowsOrigin: allowedOrigins(cors),

@@ -149,6 +149,11 @@ export class ServedAgent {
     return (await grantedTenant(user, tenant, tenants)) === true;
   }
 
+  /** False if a handler of the application answers its calls. */
+  get hasEngine(): boolean {
+    return this.#engine !== undefined;
+  }
+
   /** True if the host sends the push notifications of the agent. */
   get isPushing(): boolean {
     return this.#engine !== undefined && this.#capabilities.pushNotifications;

@@ -94,6 +94,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
         ...(options.bindings ?? []),
         ...(options.files ? [options.files] : []),
         ...(options.calls ? [options.calls] : []),
+        ...(options.operator ? [options.operator] : []),
         ...[options.schemas ?? []].flat(),
         // The last one is the outermost: it reads messages first, and gets answers last.
         ...[options.signing ?? []].flat(),

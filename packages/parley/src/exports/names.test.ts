@@ -9,6 +9,7 @@ import * as files from './files.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
 import * as node from './node.js';
+import * as operator from './operator.js';
 import * as pushReceiver from './push-receiver.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
@@ -24,6 +25,7 @@ import * as web from './web.js';
 /** All names that applications can import. A removed name breaks applications. */
 const NAMES = {
   'agent-calls': ['AGENT_CALLS_EXTENSION', 'AgentCallError', 'agentCalls'],
+  operator: ['operatorApi', 'readClusterStatus'],
   files: [
     'FILES_EXTENSION',
     'UploadOffsetError',
@@ -194,6 +196,7 @@ const NAMES = {
     'ABANDONED_BYTES',
     'ALL_STATES',
     'BLOCKS',
+    'FirstScopes',
     'INTERRUPTED_STATES',
     'LIST_BOUNDS',
     'LocalStorage',
@@ -308,6 +311,7 @@ it.each([
   ['index', index],
   ['node', node],
   ['auth', auth],
+  ['operator', operator],
   ['push-receiver', pushReceiver],
   ['schemas', schemas],
   ['server', server],

@@ -54,6 +54,7 @@ export type {
 export { SharedTasks } from '../store/engine/shared-tasks.js';
 export { type FinishedLog, type FinishedTasks, type RunningLog, trimLog } from '../store/engine/sweep.js';
 export type { ReadRow } from '../store/engine/unreadable-rows.js';
+export { FirstScopes } from '../store/first-scopes.js';
 export {
   type CancelRequest,
   type Claim,
@@ -73,7 +74,14 @@ export {
 export type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../store/idempotency-keys.js';
 export { OutageLog } from '../store/outage-log.js';
 export { isOwnedBy, type OwnerQuery, ownerQueryText } from '../store/owner-query.js';
-export type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../store/owner-storage.js';
+export type {
+  ErasedRows,
+  ListedScope,
+  OwnedKey,
+  OwnedKeyPage,
+  OwnerStorage,
+  ScopeRange,
+} from '../store/owner-storage.js';
 export { PARTITIONS, partitionOf } from '../store/partition.js';
 export type {
   ConfigChange,

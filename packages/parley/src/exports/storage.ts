@@ -31,7 +31,14 @@ export type {
 export type { IdempotencyKey, IdempotencyKeys, Remembered, Reservation } from '../store/idempotency-keys.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type { OwnerQuery } from '../store/owner-query.js';
-export type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../store/owner-storage.js';
+export type {
+  ErasedRows,
+  ListedScope,
+  OwnedKey,
+  OwnedKeyPage,
+  OwnerStorage,
+  ScopeRange,
+} from '../store/owner-storage.js';
 export type {
   ConfigChange,
   ConfigPut,

@@ -12,6 +12,19 @@ export interface OwnedKeyPage {
   readonly next?: string;
 }
 
+/** A scope in the list of all scopes. */
+export interface ListedScope {
+  readonly scope: Scope;
+  /** The cursor of the rest of the list. Its text means nothing to the caller. */
+  readonly cursor: string;
+}
+
+/** A stretch of the list of all scopes. Default: from its beginning. */
+export interface ScopeRange {
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
 /** The outcome of one step of an erasure. */
 export interface ErasedRows {
   readonly tasks: number;
@@ -30,6 +43,11 @@ export interface OwnerStorage {
   block(owner: OwnerQuery, forMs: number): Promise<void>;
   /** All scopes of an owner that the storage has anything of. */
   scopes(owner: OwnerQuery): Promise<readonly Scope[]>;
+  /**
+   * Scopes of all owners, in an order of the storage: all that have a task, and maybe others. The list ends with a page
+   * that is shorter than `limit`. Redis walks all its keys for a page.
+   */
+  listScopes(range: ScopeRange): Promise<readonly ListedScope[]>;
   /** The idempotency keys of a scope, those that have expired included. */
   keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): Promise<OwnedKeyPage>;
   /**

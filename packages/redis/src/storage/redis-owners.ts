@@ -1,13 +1,16 @@
 import {
   type ErasedRows,
   eraseShared,
+  FirstScopes,
   isOwnedBy,
+  type ListedScope,
   type OwnedKey,
   type OwnedKeyPage,
   type OwnerQuery,
   type OwnerStorage,
   ownerQueryText,
   type Scope,
+  type ScopeRange,
   type SharedOwnedRows,
   type Wakeups,
 } from 'parley-a2a/storage-engine';
@@ -59,6 +62,21 @@ export class RedisOwners implements OwnerStorage {
         }
       }
       return [...found.values()];
+    });
+  }
+
+  listScopes(range: ScopeRange): Promise<readonly ListedScope[]> {
+    const { open, run, prefix } = this.#options;
+    return open.run(async () => {
+      const first = new FirstScopes(range);
+      // Each scope with a task has one such key.
+      for await (const { keys } of walkKeys(run, prefix, `{p*}${KEY.made}*`)) {
+        for (const key of keys) {
+          const scope = scopeIn(key);
+          if (scope !== undefined) first.add(scope);
+        }
+      }
+      return first.page;
     });
   }
 

@@ -4,6 +4,7 @@ import { OptionsError } from '../../errors/options-error.js';
 import { isLoopback } from '../../net/loopback.js';
 import { isLocalHost, type PublicHosts } from '../../net/public-hosts.js';
 import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
+import { isForwarded } from '../forwarded-request.js';
 import type { HostExtension, HostView } from '../host-extension.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import { readOnly } from '../middleware/method-filter.js';
@@ -18,26 +19,8 @@ const AGENTS_FILE = 'agents.json';
 /** The endpoint for requests to the authorization servers of the cards. */
 const OAUTH_FILE = 'oauth';
 
-/** Headers that proxies add. A proxy makes a server on loopback public. */
-const FORWARDING_HEADERS = [
-  'forwarded',
-  'via',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-forwarded-port',
-  'x-forwarded-server',
-  'x-forwarded-prefix',
-  'x-original-host',
-  'x-original-url',
-  'x-envoy-external-address',
-  'x-real-ip',
-  'x-client-ip',
-  'true-client-ip',
-  'cf-connecting-ip',
-  'fly-client-ip',
-  'fastly-client-ip',
-];
+/** A path of the operator API, if the host has that. */
+const OPERATOR_API = '/operator/v1/status';
 
 const NOT_HERE: ExchangeResponse = errorAnswer({ status: 404, message: 'Nothing is served here' });
 
@@ -61,7 +44,7 @@ export function consoleExtension({ load, fetch, publicUrl, isPublicHost }: Conso
   const files = new LoadedOnDemand(async () => (await loaded.get()).consoleFiles());
   const publicHost = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.host;
   const isDirect = (request: ExchangeRequest): boolean => {
-    if (FORWARDING_HEADERS.some((name) => request.header(name) !== undefined)) return false;
+    if (isForwarded((name) => request.header(name))) return false;
     const host = request.header('host');
     if (host === undefined) return false;
     if (isLocalHost(host)) return true;
@@ -96,11 +79,15 @@ function isNavigation(request: ExchangeRequest): boolean {
 }
 
 function consoleExchange(loaded: LoadedOnDemand<ConsoleFiles>, host: HostView): Exchange {
-  const agents = jsonAnswer({
-    status: 200,
-    value: { agents: host.mounts.map(({ path, cardPath }) => ({ path, card: cardPath })) },
-    headers: { 'cache-control': 'no-cache' },
-  });
+  const agents = () =>
+    jsonAnswer({
+      status: 200,
+      value: {
+        agents: host.mounts.map(({ path, cardPath }) => ({ path, card: cardPath })),
+        ...(host.serves(OPERATOR_API) && { operator: true }),
+      },
+      headers: { 'cache-control': 'no-cache' },
+    });
   return async (request) => {
     const { path } = request;
     if (path === '/' || path === CONSOLE_PATH) {
@@ -108,7 +95,7 @@ function consoleExchange(loaded: LoadedOnDemand<ConsoleFiles>, host: HostView): 
       return consolePage({ files: await loaded.get(), host, base: host.baseUrl(request), folder: CONSOLE_PATH });
     }
     const name = path.slice(CONSOLE_PATH.length + 1);
-    if (name === AGENTS_FILE) return agents;
+    if (name === AGENTS_FILE) return agents();
     const file = (await loaded.get()).files.get(name);
     if (file === undefined) return NOT_HERE;
     const headers = {

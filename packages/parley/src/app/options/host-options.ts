@@ -120,6 +120,8 @@ export interface HostOptions {
   readonly files?: HostExtension;
   /** Lets agents call other agents, made by `agentCalls()` of `parley-a2a/agent-calls`. Default: they cannot. */
   readonly calls?: HostExtension;
+  /** An API for operators, made by `operatorApi()` of `parley-a2a/operator`. Default: none. */
+  readonly operator?: HostExtension;
   /** Schemas of data and metadata, made by `agentSchemas()` of `parley-a2a/schemas`. Default: none. */
   readonly schemas?: HostExtension | readonly HostExtension[];
   /** Signed and encrypted messages, made by `messageSigning()` of `parley-a2a-signing`. Default: none. */
@@ -176,6 +178,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   bindings: Type.Optional(Type.Array(withMethod('interfaces'))),
   files: Type.Optional(madeBy('fileTransfer', 'turnPorts')),
   calls: Type.Optional(madeBy('agentCalls', 'turnPorts')),
+  operator: Type.Optional(madeBy('operatorApi', 'endpoints')),
   schemas: Type.Optional(madeBy('agentSchemas', 'aroundAgent')),
   signing: Type.Optional(madeBy('messageSigning', 'aroundAgent')),
   tracing: Type.Optional(madeBy('serverTracing', 'aroundAgent')),

@@ -1,6 +1,7 @@
+import { FirstScopes } from '../first-scopes.js';
 import type { OwnerBlocks } from '../owner-blocks.js';
 import { isOwnedBy, type OwnerQuery } from '../owner-query.js';
-import type { ErasedRows, OwnedKeyPage, OwnerStorage } from '../owner-storage.js';
+import type { ErasedRows, ListedScope, OwnedKeyPage, OwnerStorage, ScopeRange } from '../owner-storage.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
@@ -30,6 +31,13 @@ export class LocalOwnerStorage implements OwnerStorage {
   async scopes(owner: OwnerQuery): Promise<readonly Scope[]> {
     this.#to.lifetime.check();
     return [...this.#to.tables.owners.scopes()].filter((scope) => isOwnedBy(owner, scope));
+  }
+
+  async listScopes(range: ScopeRange): Promise<readonly ListedScope[]> {
+    this.#to.lifetime.check();
+    const first = new FirstScopes(range);
+    for (const scope of this.#to.tables.owners.scopes()) first.add(scope);
+    return first.page;
   }
 
   async keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): Promise<OwnedKeyPage> {

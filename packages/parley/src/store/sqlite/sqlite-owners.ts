@@ -1,5 +1,5 @@
 import type { OwnerQuery } from '../owner-query.js';
-import type { ErasedRows, OwnedKey, OwnedKeyPage, OwnerStorage } from '../owner-storage.js';
+import type { ErasedRows, ListedScope, OwnedKey, OwnedKeyPage, OwnerStorage, ScopeRange } from '../owner-storage.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { LocalWakeups } from '../wakeups.js';
@@ -18,6 +18,8 @@ export interface SqliteOwnersOptions {
 
 const SCOPES = `SELECT a.name AS agent, s.tenant FROM scope s JOIN agent a ON a.pk = s.agent
   WHERE s.owner IS ? AND a.name = coalesce(?, a.name) AND s.tenant = coalesce(?, s.tenant) ORDER BY s.pk`;
+const ALL_SCOPES = `SELECT s.pk, a.name AS agent, s.tenant, s.owner FROM scope s JOIN agent a ON a.pk = s.agent
+  WHERE s.pk > ? ORDER BY s.pk ${LIMIT}`;
 const KEYS = `SELECT i.key, i.expires AS expiresAt, i.task AS taskId, i.turn, i.reply FROM idempotency i
   JOIN scope s ON s.pk = i.scope JOIN agent a ON a.pk = s.agent
   WHERE a.name = ? AND s.tenant = ? AND s.owner IS ? AND i.key > ? ORDER BY i.key ${LIMIT}`;
@@ -48,6 +50,14 @@ export class SqliteOwners implements OwnerStorage {
     );
     // Node.js 22 reads a text to its first U+0000 only.
     return rows.map((row) => ({ agent: row.agent, tenant: row.tenant, owner }));
+  }
+
+  async listScopes({ cursor, limit }: ScopeRange): Promise<readonly ListedScope[]> {
+    this.#lifetime.check();
+    const rows = this.#reads.here((tables) =>
+      tables.all<Scope & { readonly pk: number }>(ALL_SCOPES, Number(cursor ?? 0), limit),
+    );
+    return rows.map(({ pk, agent, tenant, owner }) => ({ scope: { agent, tenant, owner }, cursor: String(pk) }));
   }
 
   async keys(

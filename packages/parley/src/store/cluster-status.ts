@@ -1,4 +1,4 @@
-import type { StorageNode, TaskStorage } from 'parley-a2a/storage';
+import type { NodeBeat, StorageNode, TaskStorage } from './task-storage.js';
 
 /** A replica as its storage sees it. Times are ms. */
 export interface ReplicaStatus {
@@ -21,7 +21,9 @@ export interface ClusterStatus {
   readonly waiting: number;
   /** Age of the oldest of them, if the storage knows it. */
   readonly oldestWaitMs?: number;
-  /** Webhooks with undelivered events, and those that were given up. */
+  /** Time since the oldest attempt for a webhook became due, if the storage knows it. */
+  readonly oldestDueMs?: number;
+  /** Webhooks with undelivered events, and those that were given up; of each 10,000 at most are counted. */
   readonly pendingWebhooks: number;
   readonly parkedWebhooks: number;
   /** Undelivered events of the webhook that has most of them. */
@@ -36,22 +38,28 @@ const ALIVE_MS = 15_000;
 /** Messages wait so long only if there are too few replicas. */
 const LONG_WAIT_MS = 60_000;
 const PAGE = 500;
+const MOST_QUEUES = 10_000;
 
-/** Reads the state of all replicas. Changes nothing but the row that every readiness check writes. */
-export async function readClusterStatus(storage: TaskStorage): Promise<ClusterStatus> {
+/**
+ * Reads the state of all replicas. Changes nothing but the row that every readiness check writes. `own`: the process
+ * that has the storage for itself, which sends no heartbeats.
+ */
+export async function readClusterStatus(storage: TaskStorage, own?: NodeBeat): Promise<ClusterStatus> {
   const load = await storage.check();
-  const [now, nodes] = [await storage.now(), await storage.nodes()];
+  const now = await storage.now();
+  const nodes = own === undefined ? await storage.nodes() : [{ ...own, firstSeenAt: now, seenAt: now }];
   const replicas = nodes.map((node) => replicaOf(node, now)).sort((one, other) => other.ageMs - one.ageMs);
   const alive = replicas.filter(({ isAlive }) => isAlive);
   const agents = [...new Set(replicas.flatMap((replica) => replica.agents))];
   const pending = await pendingEvents(storage, agents, 'pending');
   const parked = await pendingEvents(storage, agents, 'parked');
-  const { waiting, oldestWaitMs, unreadable = 0 } = load;
+  const { waiting, oldestWaitMs, oldestDueMs, unreadable = 0 } = load;
   const status = {
     replicas,
     runningTurns: alive.reduce((sum, { runningTurns }) => sum + runningTurns, 0),
     waiting,
     ...(oldestWaitMs !== undefined && { oldestWaitMs }),
+    ...(oldestDueMs !== undefined && { oldestDueMs }),
     pendingWebhooks: pending.length,
     parkedWebhooks: parked.length,
     mostPendingEvents: Math.max(0, ...pending),
@@ -93,7 +101,7 @@ async function pendingEvents(
     const page = await storage.push.queues(query);
     for (const { last, position } of page.queues) found.push(last - position);
     cursor = page.next;
-    isDone = cursor === undefined;
+    isDone = cursor === undefined || found.length >= MOST_QUEUES;
   }
   return found;
 }

@@ -1,7 +1,7 @@
-import { MemoryStorage } from 'parley-a2a/storage';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../parley/test/manual-clock.js';
+import { ManualClock } from '../../test/manual-clock.js';
 import { readClusterStatus } from './cluster-status.js';
+import { MemoryStorage } from './memory/memory-storage.js';
 
 function world() {
   const clock = new ManualClock();

@@ -1,0 +1,146 @@
+import { computed, signal } from '@preact/signals';
+import type { TaskState } from 'parley-a2a';
+import { agents } from './agents.js';
+import { credentialProvider } from './credentials.js';
+import { fetchHere } from './launch.js';
+
+const PATH = '/operator/v1';
+const TOKEN_KEY = 'parley-console:operator';
+const TOKEN_HEADER = 'operator-token';
+const UNFINISHED: readonly TaskState[] = [
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_AUTH_REQUIRED',
+];
+/** Requests for tasks at most. One brings up to 100 tasks, or looks at 200 owners. */
+const MOST_PAGES = 10;
+
+/** A task of any owner, without its content. */
+export interface OperatorTask {
+  readonly agent: string;
+  readonly tenant: string;
+  readonly owner: string | null;
+  readonly id: string;
+  readonly state: TaskState;
+  readonly ageMs: number;
+  /** Time since its last status. */
+  readonly silentMs?: number;
+  readonly lease: 'held' | 'ended' | 'none';
+}
+
+/** A webhook that was given up. */
+export interface ParkedDelivery extends Pick<OperatorTask, 'agent' | 'tenant' | 'owner'> {
+  readonly taskId: string;
+  readonly configId: string;
+  readonly pendingEvents: number;
+  readonly attempts: number;
+  readonly parked: string;
+}
+
+/** The state of the replicas. */
+export interface OperatorStatus {
+  readonly replicas: readonly {
+    readonly node: string;
+    readonly agents: readonly string[];
+    readonly runningTurns: number;
+    readonly silentMs: number;
+    readonly ageMs: number;
+    readonly isAlive: boolean;
+  }[];
+  readonly runningTurns: number;
+  readonly waiting: number;
+  readonly oldestWaitMs?: number;
+  readonly pendingWebhooks: number;
+  readonly problems: readonly string[];
+}
+
+/** All that the operator page shows. */
+export interface Overview {
+  readonly status: OperatorStatus;
+  readonly tasks: readonly OperatorTask[];
+  /** True if the server has more unfinished tasks. */
+  readonly hasMoreTasks: boolean;
+  readonly parked: readonly ParkedDelivery[];
+  readonly hasMoreParked: boolean;
+}
+
+/** The token that the user has typed. It stays as long as the tab. */
+export const operatorToken = signal(sessionStorage.getItem(TOKEN_KEY));
+
+/** Keeps the token of an operator, or forgets it. */
+export function keepOperatorToken(token: string | null): void {
+  if (token === null) sessionStorage.removeItem(TOKEN_KEY);
+  else sessionStorage.setItem(TOKEN_KEY, token);
+  operatorToken.value = token;
+}
+
+/** The agent whose credential the operator API gets. */
+const signedIn = computed(() => agents.value?.find(({ credential }) => credential !== undefined));
+
+/** True if the page has something to prove an operator with. */
+export const mayBeOperator = computed(() => operatorToken.value !== null || signedIn.value !== undefined);
+
+/** Reads what needs an operator: tasks without a lease first that should have one, then the longest silent. */
+export async function readOverview(): Promise<Overview> {
+  const [status, parked, { tasks, hasMore }] = await Promise.all([
+    call<OperatorStatus>('/status'),
+    call<{ readonly deliveries: readonly ParkedDelivery[]; readonly next?: string }>('/deliveries?standing=parked'),
+    readUnfinished(),
+  ]);
+  return {
+    status,
+    tasks: tasks.toSorted(bySilence),
+    hasMoreTasks: hasMore,
+    parked: parked.deliveries,
+    hasMoreParked: parked.next !== undefined,
+  };
+}
+
+async function readUnfinished(): Promise<{ readonly tasks: readonly OperatorTask[]; readonly hasMore: boolean }> {
+  const query = new URLSearchParams([['limit', '100'], ...UNFINISHED.map((state) => ['state', state])]);
+  const tasks: OperatorTask[] = [];
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const found = await call<{ readonly tasks: readonly OperatorTask[]; readonly next?: string }>(`/tasks?${query}`);
+    tasks.push(...found.tasks);
+    if (found.next === undefined) return { tasks, hasMore: false };
+    query.set('cursor', found.next);
+  }
+  return { tasks, hasMore: true };
+}
+
+function bySilence(one: OperatorTask, other: OperatorTask): number {
+  const stuck = Number(other.lease === 'ended') - Number(one.lease === 'ended');
+  return stuck || (other.silentMs ?? other.ageMs) - (one.silentMs ?? one.ageMs);
+}
+
+/** Reads a task with its first records. */
+export function readTask({ agent, tenant, owner, id }: OperatorTask): Promise<unknown> {
+  const scope = new URLSearchParams({ agent, tenant, ...(owner !== null && { owner }) });
+  return call(`/tasks/${encodeURIComponent(id)}?${scope}`);
+}
+
+/** Delivers the events of a webhook again. */
+export async function replayDelivery(delivery: ParkedDelivery): Promise<void> {
+  const { agent, tenant, owner, taskId, configId } = delivery;
+  const body = JSON.stringify({ agent, tenant, owner, taskId, configId });
+  await call('/replays', { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+}
+
+/** @throws Error in words for the user, if the server refuses. */
+async function call<Answer>(path: string, init: RequestInit = {}): Promise<Answer> {
+  const url = new URL(`${PATH}${path}`, location.origin);
+  const headers = new Headers(init.headers);
+  const agent = signedIn.value;
+  if (operatorToken.value !== null) headers.set(TOKEN_HEADER, operatorToken.value);
+  else if (agent?.credential !== undefined) {
+    const provider = credentialProvider(agent.credential, agent.path);
+    const credentials = await provider.credentials({ card: agent.card, url: url.href });
+    for (const [name, value] of Object.entries(credentials.headers ?? {})) headers.set(name, value);
+    for (const [name, value] of Object.entries(credentials.query ?? {})) url.searchParams.set(name, value);
+  }
+  const answer = await fetchHere(url.href, { ...init, headers });
+  if (answer.ok) return (await answer.json()) as Answer;
+  const { error } = (await answer.json().catch(() => ({}))) as { readonly error?: { readonly message?: string } };
+  throw new Error(error?.message ?? `the server answered ${answer.status}`);
+}

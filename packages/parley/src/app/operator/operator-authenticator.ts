@@ -1,0 +1,52 @@
+import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../../auth/authenticator.js';
+import { isSameText } from '../../auth/same-text.js';
+import { userId } from '../../auth/user.js';
+import { isLoopback } from '../../net/loopback.js';
+import { isLocalHost } from '../../net/public-hosts.js';
+import { isForwarded } from '../forwarded-request.js';
+
+/** The header of the token of a launch. A page of another origin cannot add it. */
+const TOKEN_HEADER = 'operator-token';
+/** The challenge that names the header. */
+const CHALLENGE = 'Operator-Token';
+
+/** The ways in which operators prove who they are. */
+export interface OperatorCredentials {
+  /** Finds users, some of which are operators. Absent: only the token counts. */
+  readonly users: Authenticator | undefined;
+  /** The token for requests of this machine. Absent: none. */
+  readonly token: string | undefined;
+  /** The permission of the user whom the token stands for. */
+  readonly permission: string;
+}
+
+/** Finds the users of an operator API: by a token over loopback, or as the host does. */
+export class OperatorAuthenticator implements Authenticator {
+  readonly challenges: readonly string[];
+  readonly #users: Authenticator | undefined;
+  readonly #token: string | undefined;
+  readonly #found: Authentication;
+
+  constructor({ users, token, permission }: OperatorCredentials) {
+    this.#users = users;
+    this.#token = token;
+    this.challenges = [...(users?.challenges ?? []), ...(token === undefined ? [] : [CHALLENGE])];
+    const user = { id: userId('operator', 'token'), permissions: [permission] };
+    this.#found = Object.freeze({ kind: 'user', user, pageAllowed: true });
+  }
+
+  authenticate(credentials: Credentials): Authentication | Promise<Authentication> {
+    const given = this.#token === undefined ? undefined : credentials.header(TOKEN_HEADER);
+    if (this.#token === undefined || given === undefined) return this.#users?.authenticate(credentials) ?? ANONYMOUS;
+    if (!isDirect(credentials)) return { kind: 'refused', reason: 'an operator token that came not over loopback' };
+    return isSameText(given, this.#token) ? this.#found : { kind: 'refused', reason: 'a wrong operator token' };
+  }
+}
+
+/** True for a request of this machine that names this machine and came through no proxy. */
+function isDirect(credentials: Credentials): boolean {
+  const { peer } = credentials;
+  const header = (name: string) => credentials.header(name);
+  const host = header('host');
+  return peer !== undefined && isLoopback(peer) && host !== undefined && isLocalHost(host) && !isForwarded(header);
+}

@@ -1,0 +1,202 @@
+import { anyAuthenticator } from '../../auth/any-authenticator.js';
+import type { Authenticator } from '../../auth/authenticator.js';
+import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
+import { NamedParameters, wrongParameter } from '../../bindings/http/named-parameters.js';
+import { toA2AError } from '../../bindings/http/wire-error.js';
+import { OptionsError } from '../../errors/options-error.js';
+import { TaskNotFoundError } from '../../errors/spec-errors.js';
+import { PermissionDeniedError } from '../../errors/standard-errors.js';
+import { isObject } from '../../model/json.js';
+import { ServedDeliveries } from '../../push/served-deliveries.js';
+import { readClusterStatus } from '../../store/cluster-status.js';
+import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
+import { jsonAnswer, refusedPlain } from '../json-answer.js';
+import { readOnly, taking } from '../middleware/method-filter.js';
+import type { ServedAgent } from '../served-agent.js';
+import { OperatorAuthenticator } from './operator-authenticator.js';
+import { OperatorTasks } from './operator-tasks.js';
+
+/** The path of the operator API. */
+const PATH = '/operator/v1';
+const MOST_QUEUES = 100;
+const BODY_BYTES = 64 * 1024;
+
+/** The callers of an operator API. */
+export interface OperatorApiOptions {
+  /** The permission of a user who is an operator; default `operator`. */
+  readonly permission?: string;
+  /** Authenticates operators. Default: the authenticators of the endpoints of the host. */
+  readonly authenticator?: Authenticator;
+  /**
+   * A random text of at least 32 characters, made for one launch. Requests over loopback with it in the header
+   * `Operator-Token` are those of an operator. Default: none.
+   */
+  readonly token?: string;
+}
+
+/** The operator API on a host. */
+export function operatorExtension(options: OperatorApiOptions): HostExtension {
+  return { endpoints: (host) => endpointsOf(options, host) };
+}
+
+function endpointsOf(
+  { permission = 'operator', authenticator, token }: OperatorApiOptions,
+  host: HostView,
+): readonly HostEndpoint[] {
+  const given = authenticator === undefined ? host.authenticatorsAt(PATH) : [authenticator];
+  const users = given.length === 0 ? undefined : anyAuthenticator(given);
+  if (users === undefined && token === undefined) {
+    throw new OptionsError('operatorApi', ['needs an authenticator of the host or a token: it is never open']);
+  }
+  const shadowing = host.mounts.find(({ path }) => path === PATH || path.startsWith(`${PATH}/`));
+  if (shadowing !== undefined) {
+    throw new OptionsError('operatorApi', [`needs the paths below ${PATH}, where an agent is served`]);
+  }
+  const access = {
+    authenticator: new OperatorAuthenticator({ users, token, permission }),
+    required: true,
+    refuse: refusedPlain,
+  };
+  const api = new OperatorApi(host);
+  const at = (path: string, exchange: Exchange, items?: RegExp): HostEndpoint => ({
+    path: `${PATH}${path}`,
+    ...(items !== undefined && { items }),
+    exchange: forOperators(exchange, permission, host),
+    access,
+    // No page of another origin reads the tasks of all users, whatever it may call.
+    without: ['cors', 'start'],
+  });
+  return [
+    at('/status', readOnly(api.status)),
+    at('/counts', readOnly(api.counts)),
+    at('/tasks', readOnly(api.tasks), /^[^/]+$/),
+    at('/deliveries', readOnly(api.deliveries)),
+    at('/replays', taking({ methods: ['POST'], message: 'This takes replays only' }, api.replay)),
+  ];
+}
+
+/** The exchange for users with a permission. Errors have the form of those outside of bindings. */
+function forOperators(exchange: Exchange, permission: string, { logger }: HostView): Exchange {
+  return async (request) => {
+    try {
+      if (request.user?.permissions?.includes(permission) !== true)
+        throw new PermissionDeniedError(`This is for operators: users with the permission ${permission}`);
+      const answer = await exchange(request);
+      return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } };
+    } catch (thrown) {
+      const error = toA2AError(thrown, logger, { operation: 'operator', requestId: request.requestId });
+      return refusedPlain({ request, error, challenges: [] });
+    }
+  };
+}
+
+/** The answers of the operator API, for the agents of a host whose tasks are in its storage. */
+class OperatorApi {
+  readonly #host: HostView;
+  readonly #agents: ReadonlyMap<string, ServedAgent>;
+  readonly #tasks: OperatorTasks;
+
+  constructor(host: HostView) {
+    this.#host = host;
+    this.#agents = new Map(host.mounts.flatMap(({ agent }) => (agent.hasEngine ? [[agent.id, agent]] : [])));
+    this.#tasks = new OperatorTasks(host.storage, [...this.#agents.keys()]);
+  }
+
+  readonly status: Exchange = async (request) => {
+    new NamedParameters(request.query, []);
+    const { storage } = this.#host;
+    const runningTurns = [...this.#agents.values()].reduce((sum, agent) => sum + agent.runningTurns, 0);
+    const own = { node: 'this process', agents: [...this.#agents.keys()], runningTurns };
+    return jsonAnswer({ status: 200, value: await readClusterStatus(storage, storage.shared ? undefined : own) });
+  };
+
+  readonly counts: Exchange = async (request) =>
+    jsonAnswer({
+      status: 200,
+      value: await this.#tasks.counts(new NamedParameters(request.query, ['agent', 'cursor'])),
+    });
+
+  readonly tasks: Exchange = async ({ path, query }) => {
+    const id = path.slice(`${PATH}/tasks`.length + 1);
+    const value =
+      id === ''
+        ? await this.#tasks.list(
+            new NamedParameters(query, ['agent', 'owner', 'state', 'olderThanMs', 'limit', 'cursor'], ['state']),
+          )
+        : await this.#tasks.get(new NamedParameters(query, ['agent', 'tenant', 'owner', 'after']), decoded(id));
+    return jsonAnswer({ status: 200, value });
+  };
+
+  readonly deliveries: Exchange = async (request) => {
+    const query = new NamedParameters(request.query, ['agent', 'standing', 'limit', 'cursor']);
+    const [standing, agent, cursor] = [query.text('standing') ?? 'parked', query.text('agent'), query.text('cursor')];
+    if (standing !== 'parked' && standing !== 'pending') throw wrongParameter('standing', 'must be parked or pending');
+    const page = await this.#host.storage.push.queues({
+      agents: [...this.#agents.keys()].filter((id) => id === (agent ?? id)),
+      standing,
+      limit: Math.max(1, query.number('limit', MOST_QUEUES) ?? MOST_QUEUES),
+      ...(cursor !== undefined && { cursor }),
+    });
+    const deliveries = page.queues.map(({ key: { scope, id }, configId, position, last, ...queue }) => {
+      const { attempts, lastStatus, parked, dueAt } = queue;
+      const due = dueAt === undefined ? undefined : new Date(dueAt).toISOString();
+      return { ...scope, taskId: id, configId, pendingEvents: last - position, attempts, lastStatus, parked, due };
+    });
+    return jsonAnswer({ status: 200, value: { deliveries, next: page.next } });
+  };
+
+  readonly replay: Exchange = async (request) => {
+    const { agent, tenant = '', owner = null, taskId, configId, from } = await replayIn(request);
+    if (!this.#agents.has(agent)) throw new TaskNotFoundError(taskId);
+    const { storage, recorded } = this.#host;
+    const queue = { key: { scope: { agent, tenant, owner }, id: taskId }, configId };
+    const result = await new ServedDeliveries({ agent, storage, recorded }).replay(queue, from);
+    if (result === 'not-found') throw new TaskNotFoundError(taskId);
+    if (result === 'not-kept') throw wrongParameter('from', 'is no event that the log has');
+    return jsonAnswer({ status: 200, value: { result } });
+  };
+}
+
+interface Replay {
+  readonly agent: string;
+  readonly tenant?: string;
+  readonly owner?: string | null;
+  readonly taskId: string;
+  readonly configId: string;
+  readonly from?: number;
+}
+
+/** @throws InvalidParamsError for a body that names no queue. */
+async function replayIn(request: ExchangeRequest): Promise<Replay> {
+  // A form of another site cannot send this type without asking.
+  if (request.header('content-type')?.startsWith('application/json') !== true)
+    throw wrongParameter('content-type', 'must be application/json');
+  const body = parsed(new TextDecoder().decode(await request.body(BODY_BYTES)));
+  if (!isObject(body)) throw wrongParameter('body', 'must be a JSON object');
+  for (const name of ['agent', 'taskId', 'configId']) {
+    if (typeof body[name] !== 'string') throw wrongParameter(name, 'must be a text');
+  }
+  if (!['string', 'undefined'].includes(typeof body.tenant)) throw wrongParameter('tenant', 'must be a text');
+  if (body.owner !== null && !['string', 'undefined'].includes(typeof body.owner))
+    throw wrongParameter('owner', 'must be a text or null');
+  if (body.from !== undefined && !(Number.isSafeInteger(body.from) && Number(body.from) > 0))
+    throw wrongParameter('from', 'must be the number of an event');
+  return body as unknown as Replay;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws InvalidParamsError for a path that is no text. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw wrongParameter('id', 'is not percent-encoded');
+  }
+}

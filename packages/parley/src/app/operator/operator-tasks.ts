@@ -1,0 +1,169 @@
+import { type NamedParameters, wrongParameter } from '../../bindings/http/named-parameters.js';
+import { TaskNotFoundError } from '../../errors/spec-errors.js';
+import type { JsonObject } from '../../model/json.js';
+import { TASK_STATES, type TaskState } from '../../model/task-state.js';
+import type { ListedScope } from '../../store/owner-storage.js';
+import type { Scope } from '../../store/task-key.js';
+import type { ListCursor, StoredTask, TaskStorage } from '../../store/task-storage.js';
+import { statusTime } from '../../task/status-time.js';
+
+/** Scopes that a request looks at. */
+const MOST_SCOPES = 200;
+const MOST_TASKS = 100;
+const MOST_AGE_MS = 999_999_999_999;
+/** Bytes of JSON of the tasks that one call to the storage reads, about. */
+const LIST_BYTES = 1024 * 1024;
+/** Bytes of JSON of the records in an answer, beside its first one. */
+const RECORD_BYTES = 256 * 1024;
+
+/** A place in the list of tasks: in the list of scopes, and within the scope that follows. */
+interface Place {
+  readonly scopes?: string | undefined;
+  readonly tasks?: ListCursor | undefined;
+}
+
+/** The tasks of all owners of some agents. */
+export class OperatorTasks {
+  readonly #storage: TaskStorage;
+  readonly #agents: readonly string[];
+
+  constructor(storage: TaskStorage, agents: readonly string[]) {
+    this.#storage = storage;
+    this.#agents = agents;
+  }
+
+  /** A page of tasks: owner by owner, those of an owner with the latest status first. */
+  async list(query: NamedParameters): Promise<JsonObject> {
+    const limit = Math.max(1, query.number('limit', MOST_TASKS) ?? 50);
+    const [states, owner] = [statesOf(query), query.text('owner')];
+    const age = query.number('olderThanMs', MOST_AGE_MS);
+    const now = await this.#storage.now();
+    const found: JsonObject[] = [];
+    let place = placeOf(query.text('cursor'));
+    const { scopes, isLast } = await this.#scopes(place.scopes);
+    for (const { scope, cursor } of scopes) {
+      const { tasks: after } = place;
+      if (this.#isAsked(query, scope) && (owner === undefined || scope.owner === owner)) {
+        const { tasks, next } = await this.#storage.tasks({
+          scope,
+          orderBy: 'status',
+          limit: limit - found.length,
+          maxBytes: LIST_BYTES,
+          artifacts: false,
+          history: false,
+          ...(states.length > 0 && { states }),
+          ...(age !== undefined && { createdBefore: now - age }),
+          ...(after !== undefined && { cursor: after }),
+        });
+        found.push(...tasks.map((task) => summaryOf(task, now)));
+        if (next !== undefined) return { tasks: found, next: textOf({ scopes: place.scopes, tasks: next }) };
+      }
+      place = { scopes: cursor };
+      if (found.length >= limit) return { tasks: found, next: textOf(place) };
+    }
+    return { tasks: found, ...(!isLast && { next: textOf(place) }) };
+  }
+
+  /** Counts of tasks by state, for a page of scopes. A storage may estimate them. */
+  async counts(query: NamedParameters): Promise<JsonObject> {
+    const { scopes, isLast } = await this.#scopes(placeOf(query.text('cursor')).scopes);
+    const counts = new Map<TaskState, number>();
+    const asked = scopes.filter(({ scope }) => this.#isAsked(query, scope));
+    for (const { scope } of asked) {
+      const totals = await Promise.all(TASK_STATES.map((state) => this.#count(scope, state)));
+      for (const [at, state] of TASK_STATES.entries()) {
+        const total = (counts.get(state) ?? 0) + (totals[at] ?? 0);
+        if (total > 0) counts.set(state, total);
+      }
+    }
+    const place = { scopes: scopes.at(-1)?.cursor };
+    return { counts: Object.fromEntries(counts), ...(!isLast && { next: textOf(place) }) };
+  }
+
+  /**
+   * A task with a stretch of its records.
+   * @throws TaskNotFoundError
+   */
+  async get(query: NamedParameters, id: string): Promise<JsonObject> {
+    const scope = this.#scopeOf(query);
+    const after = query.number('after', Number.MAX_SAFE_INTEGER) ?? 0;
+    const stored = this.#agents.includes(scope.agent) ? await this.#storage.task(scope, id) : undefined;
+    if (stored === undefined) throw new TaskNotFoundError(id.slice(0, 200));
+    const { records, floor, last } = await this.#storage.records({ scope, id }, after, RECORD_BYTES);
+    const read = records.at(-1)?.seq ?? last;
+    return {
+      task: { ...summaryOf(stored, await this.#storage.now()), statusMessage: messageOf(stored) },
+      records: records.map(({ seq, turn, text }) => ({ seq, turn, event: JSON.parse(text) as JsonObject })),
+      floor,
+      last,
+      ...(read < last && { next: read }),
+    };
+  }
+
+  #scopeOf(query: NamedParameters): Scope {
+    return { agent: query.required('agent'), tenant: query.text('tenant') ?? '', owner: query.text('owner') ?? null };
+  }
+
+  /** The next scopes, and true if the list ends with them. */
+  async #scopes(cursor: string | undefined): Promise<{ scopes: readonly ListedScope[]; isLast: boolean }> {
+    const range = { limit: MOST_SCOPES, ...(cursor !== undefined && { cursor }) };
+    const scopes = await this.#storage.owners.listScopes(range);
+    return { scopes, isLast: scopes.length < MOST_SCOPES };
+  }
+
+  #isAsked(query: NamedParameters, { agent }: Scope): boolean {
+    return this.#agents.includes(agent) && agent === (query.text('agent') ?? agent);
+  }
+
+  async #count(scope: Scope, state: TaskState): Promise<number> {
+    const query = { scope, states: [state], orderBy: 'status', limit: 1, artifacts: false, history: false } as const;
+    return (await this.#storage.tasks(query)).total;
+  }
+}
+
+/** @throws InvalidParamsError for a text that is no state. */
+function statesOf(query: NamedParameters): readonly TaskState[] {
+  return query.texts('state').map((text) => {
+    const state = TASK_STATES.find((one) => one === text);
+    if (state === undefined) throw wrongParameter('state', 'must be such as TASK_STATE_WORKING');
+    return state;
+  });
+}
+
+/** The facts of a task without its content. */
+function summaryOf({ scope, task, seq, running, heldTurn, createdAt }: StoredTask, now: number): JsonObject {
+  const since = statusTime(task.status);
+  return {
+    ...scope,
+    id: task.id,
+    contextId: task.contextId ?? null,
+    state: task.status.state,
+    createdAt: new Date(createdAt).toISOString(),
+    ageMs: Math.max(0, now - createdAt),
+    ...(since > 0 && { silentMs: Math.max(0, now - since) }),
+    // A turn whose lease has ended waits for a replica that takes it over.
+    lease: running ? 'held' : heldTurn > 0 ? 'ended' : 'none',
+    lastRecord: seq,
+  };
+}
+
+function messageOf({ task }: StoredTask): JsonObject | null {
+  return (task.status.message as JsonObject | undefined) ?? null;
+}
+
+function textOf(place: Place): string {
+  return JSON.stringify([place.scopes ?? null, place.tasks?.time ?? null, place.tasks?.id ?? null]);
+}
+
+/** @throws InvalidParamsError for a text that no page gave. */
+function placeOf(text: string | undefined): Place {
+  if (text === undefined) return {};
+  try {
+    const [scopes, time, id] = JSON.parse(text) as readonly unknown[];
+    const tasks = typeof time === 'number' && typeof id === 'string' ? { time, id } : undefined;
+    if (scopes === null || typeof scopes === 'string') return { ...(scopes !== null && { scopes }), tasks };
+  } catch {
+    // The same error as for JSON of another form.
+  }
+  throw wrongParameter('cursor', 'is none that a page gave as next');
+}

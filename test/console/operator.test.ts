@@ -1,0 +1,96 @@
+import { connect } from 'parley-a2a';
+import { ApiKeys } from 'parley-a2a/auth';
+import { apiKey } from 'parley-a2a/credentials';
+import { operatorApi } from 'parley-a2a/operator';
+import { expect, it } from 'vitest';
+import { Receiver } from '../push/receiver.js';
+import { OperatorPage } from './pages/operator-page.js';
+import { SignInPage } from './pages/sign-in-page.js';
+import { consoleWorld, expectText, type World } from './world.js';
+
+const KEYS = { ada: 'key-of-ada-0123456789', bob: 'key-of-bob-0123456789', olga: 'key-of-olga-0123456789' };
+const TOKEN = 'token-of-a-launch-0123456789-0123456789';
+const authenticator = new ApiKeys([
+  { key: KEYS.ada, subject: 'ada' },
+  { key: KEYS.bob, subject: 'bob' },
+  { key: KEYS.olga, subject: 'olga', permissions: ['operator'] },
+]);
+const opened = consoleWorld();
+const world = () =>
+  opened({ authenticator, operator: operatorApi({ token: TOKEN }), push: { allow: ['127.0.0.0/8'] } });
+
+/** Two users with a question each, of which the first has a webhook as well. Resolves to the ids of the tasks. */
+async function twoUsers({ url }: World, webhook: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const key of [KEYS.ada, KEYS.bob]) {
+    const client = await connect(`${url}/rooms`, { credentials: apiKey(key) });
+    const push = key === KEYS.ada && { taskPushNotificationConfig: { id: 'hook', url: webhook } };
+    const sent = await client.sendMessage({
+      message: { parts: [{ text: 'A room please' }] },
+      configuration: { ...push },
+    });
+    if (!('task' in sent) || sent.task === undefined) throw new Error('The answer has no task');
+    ids.push(sent.task.id);
+    await client.close();
+  }
+  return ids;
+}
+
+it('an operator sees the tasks of two users, the longest silent first, and replays a failed webhook', async () => {
+  await using receiver = await Receiver.open((response) => response.writeHead(410).end());
+  const here = await world();
+  const { page, open, problems } = here;
+  const [ofAda = '', ofBob = ''] = await twoUsers(here, receiver.url);
+  await open('#/agent/%2Frooms/tasks');
+  await new SignInPage(page).withKey(KEYS.olga);
+  const operator = new OperatorPage(page);
+  await operator.open();
+  await expect.poll(operator.tasks).toHaveLength(2);
+  const [first, second] = await operator.tasks();
+  expect(first).toMatch(new RegExp(`${ofAda}[^]*apikey\\|ada`));
+  expect(second).toMatch(new RegExp(`${ofBob}[^]*apikey\\|bob`));
+  await expect.poll(operator.replicas).toEqual([expect.stringContaining('Alive')]);
+  await expect.poll(operator.webhooks, { timeout: 20_000 }).toEqual([expect.stringContaining('410')]);
+  await operator.openTask(ofBob);
+  await expectText(operator.text, '"records"');
+  receiver.answering = (response) => response.writeHead(204).end();
+  await operator.replayFirst();
+  await expect.poll(operator.webhooks).toEqual([]);
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(1);
+  expect(problems).toEqual([]);
+});
+
+it('a user who is no operator gets nothing of the tasks of others', async () => {
+  await using receiver = await Receiver.open();
+  const here = await world();
+  const { page, open } = here;
+  const [ofAda = ''] = await twoUsers(here, receiver.url);
+  await open('#/agent/%2Frooms/tasks');
+  await new SignInPage(page).withKey(KEYS.bob);
+  const operator = new OperatorPage(page);
+  await operator.open();
+  await expectText(operator.text, 'This is for operators');
+  expect(await operator.tasks()).toEqual([]);
+  expect(await page.content()).not.toContain(ofAda);
+});
+
+it('the token of a launch opens the page without a user, and a wrong one does not', async () => {
+  await using receiver = await Receiver.open();
+  const here = await world();
+  const { page, open } = here;
+  const [ofAda = ''] = await twoUsers(here, receiver.url);
+  await open('#/operator');
+  const operator = new OperatorPage(page);
+  await expectText(operator.text, 'Only operators see this');
+  await operator.giveToken('token-of-nobody-0123456789-0123456789');
+  await expectText(operator.text, 'not accepted');
+  await operator.giveToken(TOKEN);
+  await expectText(operator.text, ofAda);
+});
+
+it('a server without an operator API shows no such page in its menu', async () => {
+  const { page, open } = await opened();
+  await open();
+  await page.getByRole('link', { name: 'Waiting for me' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Operator', exact: true }).count()).toBe(0);
+});

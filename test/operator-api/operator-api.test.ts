@@ -1,0 +1,225 @@
+import { connect } from 'parley-a2a';
+import { ApiKeys } from 'parley-a2a/auth';
+import { apiKey } from 'parley-a2a/credentials';
+import { type A2AHost, type A2AHostOptions, type AuditRecord, createA2AHost, OptionsError } from 'parley-a2a/node';
+import { operatorApi } from 'parley-a2a/operator';
+import { afterEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { Receiver } from '../push/receiver.js';
+
+const KEYS = { ada: 'key-of-ada-0123456789', bob: 'key-of-bob-0123456789', olga: 'key-of-olga-0123456789' };
+const TOKEN = 'token-of-a-launch-0123456789-0123456789';
+const authenticator = new ApiKeys([
+  { key: KEYS.ada, subject: 'ada' },
+  { key: KEYS.bob, subject: 'bob', permissions: ['writer'] },
+  { key: KEYS.olga, subject: 'olga', permissions: ['operator'] },
+]);
+const hosts: A2AHost[] = [];
+afterEach(async () => {
+  for (const host of hosts.splice(0)) await host.close({ graceMs: 100 });
+});
+
+async function served(options: Partial<A2AHostOptions> = {}): Promise<{ host: A2AHost; url: string }> {
+  const agents = { '/one': { agent: (prompt: string) => prompt }, '/two': { agent: (prompt: string) => prompt } };
+  const host = createA2AHost({ agents, authenticator, operator: operatorApi(), logger: silentLogger, ...options });
+  hosts.push(host);
+  const { url } = await host.listen(0);
+  return { host, url };
+}
+
+type Listed = Readonly<Record<string, string | number | null>>;
+
+/** The members of all answers. */
+interface Body {
+  readonly error: { readonly status: string; readonly message: string };
+  readonly tasks: readonly (Listed & { readonly id: string })[];
+  readonly deliveries: readonly (Listed & { readonly agent: string })[];
+  readonly next?: string;
+  readonly counts: object;
+  readonly records: readonly object[];
+  readonly replicas: readonly object[];
+  readonly problems: readonly string[];
+}
+
+/** An answer of the API as JSON, with its status. */
+async function ask(url: string, path: string, init: RequestInit & { key?: string } = {}) {
+  const { key = KEYS.olga, headers, ...rest } = init;
+  const answer = await fetch(`${url}/operator/v1${path}`, { ...rest, headers: { 'x-api-key': key, ...headers } });
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Body };
+}
+
+async function tasksOfTwoUsers(host: A2AHost): Promise<void> {
+  const state = { working: 'TASK_STATE_WORKING', done: 'TASK_STATE_COMPLETED' } as const;
+  const [ada, bob] = ['apikey|ada', 'apikey|bob'].map((owner) => ({ owner })) as [{ owner: string }, { owner: string }];
+  for (const id of ['a1', 'a2', 'a3']) {
+    await host.tasksOf('/one', ada).create({ id, status: { state: state.working } });
+  }
+  await host.tasksOf('/two', bob).create({ id: 'b1', status: { state: state.done } });
+  await host.tasksOf('/two', { ...bob, tenant: 'acme' }).create({ id: 'b 2/?', status: { state: state.working } });
+}
+
+describe('the access to the operator API', () => {
+  it.each([
+    ['a user without permissions', KEYS.ada],
+    ['a user with another permission', KEYS.bob],
+  ])('is refused to %s', async (_, key) => {
+    const { url } = await served();
+    for (const path of ['/status', '/counts', '/tasks', '/tasks/x?agent=/one', '/deliveries']) {
+      const { status, body } = await ask(url, path, { key });
+      expect([status, body.error.status]).toEqual([403, 'PERMISSION_DENIED']);
+    }
+    const replay = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' }, key };
+    expect((await ask(url, '/replays', replay)).status).toBe(403);
+  });
+
+  it('has a token for this machine, in no way for a proxy, another host or another token', async () => {
+    const { url } = await served({ operator: operatorApi({ token: TOKEN }), authenticator: undefined as never });
+    const status = (headers: Record<string, string>) =>
+      fetch(`${url}/operator/v1/status`, { headers }).then((answer) => answer.status);
+    expect(await status({ 'operator-token': TOKEN })).toBe(200);
+    expect(await status({})).toBe(401);
+    expect(await status({ 'operator-token': `${TOKEN}x` })).toBe(401);
+    expect(await status({ 'operator-token': TOKEN, 'x-forwarded-for': '203.0.113.1' })).toBe(401);
+    expect(await status({ 'operator-token': TOKEN, via: '1.1 proxy' })).toBe(401);
+  });
+
+  it('is never open: without authenticator and token the host does not start', () => {
+    const agents = { '/': { agent: (prompt: string) => prompt } };
+    expect(() => createA2AHost({ agents, operator: operatorApi() })).toThrow(OptionsError);
+    expect(() => createA2AHost({ agents, operator: operatorApi() })).toThrow('it is never open');
+  });
+
+  it('is off by default', async () => {
+    const { url } = await served({ operator: undefined as never });
+    expect((await ask(url, '/status')).status).toBe(404);
+  });
+
+  it('is not given to pages of other origins that CORS lets call agents', async () => {
+    const { url } = await served({ cors: ['https://page.example'] });
+    const { headers } = await ask(url, '/tasks', { headers: { origin: 'https://page.example' } });
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+    expect(headers.get('cache-control')).toContain('no-store');
+  });
+});
+
+describe('the operator API', () => {
+  it('lists the tasks of all owners, page by page and by filters', async () => {
+    const { host, url } = await served();
+    await tasksOfTwoUsers(host);
+    const found: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await ask(url, `/tasks?limit=2${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      expect(body.tasks.length).toBeLessThanOrEqual(2);
+      found.push(...body.tasks.map(({ id, owner }) => `${owner} ${id}`));
+      cursor = body.next ?? '';
+    } while (cursor !== '');
+    expect(found.sort()).toEqual([
+      'apikey|ada a1',
+      'apikey|ada a2',
+      'apikey|ada a3',
+      'apikey|bob b 2/?',
+      'apikey|bob b1',
+    ]);
+    const idsOf = async (query: string): Promise<string[]> =>
+      (await ask(url, `/tasks?${query}`)).body.tasks.map(({ id }) => id).sort();
+    expect(await idsOf('state=TASK_STATE_COMPLETED')).toEqual(['b1']);
+    expect(await idsOf('state=TASK_STATE_COMPLETED&state=TASK_STATE_WORKING&agent=/two')).toEqual(['b 2/?', 'b1']);
+    expect(await idsOf('owner=apikey|ada')).toEqual(['a1', 'a2', 'a3']);
+    expect(await idsOf('olderThanMs=3600000')).toEqual([]);
+    const [task] = (await ask(url, '/tasks?owner=apikey|ada&limit=1')).body.tasks;
+    expect(task).toMatchObject({ agent: '/one', tenant: '', owner: 'apikey|ada', lease: 'none', lastRecord: 1 });
+    expect(task?.ageMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it('counts them by state', async () => {
+    const { host, url } = await served();
+    await tasksOfTwoUsers(host);
+    const { body } = await ask(url, '/counts');
+    expect(body).toEqual({ counts: { TASK_STATE_WORKING: 4, TASK_STATE_COMPLETED: 1 } });
+    expect((await ask(url, '/counts?agent=/two')).body.counts).toEqual({
+      TASK_STATE_WORKING: 1,
+      TASK_STATE_COMPLETED: 1,
+    });
+  });
+
+  it('shows one task with its records', async () => {
+    const { host, url } = await served();
+    await tasksOfTwoUsers(host);
+    const place = `/tasks/${encodeURIComponent('b 2/?')}?agent=/two&owner=apikey|bob`;
+    const { body } = await ask(url, `${place}&tenant=acme`);
+    expect(body).toMatchObject({
+      task: { id: 'b 2/?', state: 'TASK_STATE_WORKING', statusMessage: null },
+      records: [{ seq: 1, event: { task: { id: 'b 2/?' } } }],
+      floor: 1,
+      last: 1,
+    });
+    expect((await ask(url, `${place}&tenant=acme&after=1`)).body.records).toEqual([]);
+    const missing = await ask(url, place);
+    expect([missing.status, missing.body.error.status]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('shows the process on its own storage, and the queue', async () => {
+    const { url } = await served();
+    const { body } = await ask(url, '/status');
+    expect(body).toMatchObject({ waiting: 0, parkedWebhooks: 0, runningTurns: 0, problems: [] });
+    expect(body.replicas).toMatchObject([{ agents: ['/one', '/two'], isAlive: true }]);
+  });
+
+  it('refuses wrong parameters by their names', async () => {
+    const { url } = await served();
+    for (const [path, field] of [
+      ['/tasks?limit=101', 'limit'],
+      ['/tasks?limit=-1', 'limit'],
+      ['/tasks?state=working', 'state'],
+      ['/tasks?cursor=x', 'cursor'],
+      ['/tasks?owner=a&owner=b', 'owner'],
+      ['/tasks?color=red', 'color'],
+      ['/tasks/x', 'agent'],
+      ['/tasks/%E0%A4?agent=/one', 'id'],
+      ['/deliveries?standing=all', 'standing'],
+      ['/status?x=1', 'x'],
+    ] as const) {
+      const { status, body } = await ask(url, path);
+      expect([path, status, body.error.status]).toEqual([path, 400, 'INVALID_ARGUMENT']);
+      expect(body.error.message).toContain(field);
+    }
+    expect((await ask(url, '/tasks', { method: 'DELETE' })).status).toBe(405);
+  });
+
+  it('lists parked webhooks of all owners and replays one, with a record for the audit', async () => {
+    await using receiver = await Receiver.open((response) => response.writeHead(410).end());
+    const records: AuditRecord[] = [];
+    const { url } = await served({
+      push: { allow: ['127.0.0.0/8'] },
+      audit: { write: (record) => void records.push(record) },
+    });
+    const client = await connect(`${url}/one`, { credentials: apiKey(KEYS.ada) });
+    await client.sendMessage({
+      message: { parts: [{ text: 'hi' }] },
+      configuration: { taskPushNotificationConfig: { id: 'hook', url: receiver.url } },
+    });
+    const parked = async () => (await ask(url, '/deliveries')).body.deliveries;
+    await expect.poll(parked).toHaveLength(1);
+    const [listed] = await parked();
+    if (listed === undefined) throw new Error('No webhook is listed');
+    const { agent, tenant, owner, taskId, configId, ...facts } = listed;
+    expect([agent, tenant, owner, configId]).toEqual(['/one', '', 'apikey|ada', 'hook']);
+    expect(facts).toMatchObject({ attempts: 1, lastStatus: 410, parked: expect.stringContaining('410') });
+    expect((await ask(url, '/status')).body.problems).toEqual([expect.stringContaining('1 webhooks were given up')]);
+    receiver.answering = (response) => response.writeHead(204).end();
+    const replay = (queue: object, type = 'application/json') =>
+      ask(url, '/replays', { method: 'POST', body: JSON.stringify(queue), headers: { 'content-type': type } });
+    const queue = { agent, tenant, owner, taskId, configId };
+    expect((await replay(queue, 'text/plain')).status).toBe(400);
+    expect((await replay({ ...queue, owner: 'apikey|bob' })).status).toBe(404);
+    expect((await replay({ ...queue, agent: '/none' })).status).toBe(404);
+    expect((await replay({ ...queue, from: 99 })).status).toBe(400);
+    expect(await replay(queue)).toMatchObject({ status: 200, body: { result: 'replayed' } });
+    await receiver.has(({ length }) => length > 2);
+    await expect.poll(parked).toEqual([]);
+    const acts = records.filter(({ operation }) => operation === 'replayDelivery');
+    expect(acts.at(-1)).toMatchObject({ principal: { kind: 'operator' }, code: 'OK', taskId, configId });
+    await client.close();
+  });
+});
