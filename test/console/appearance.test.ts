@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { STORY } from './agents.js';
 import type { ChatPage } from './pages/chat-page.js';
+import { InboxPage } from './pages/inbox-page.js';
 import { consoleWorld, expectText, type World } from './world.js';
 
 const world = consoleWorld();
@@ -137,6 +138,23 @@ it('the wire, and two bindings side by side', async () => {
   await page.getByRole('button', { name: 'Send to both' }).click();
   await page.getByText('Both answers are the same').waitFor();
   await look(opened, 'compare');
+});
+
+it('the push inbox: empty, and with notifications', async () => {
+  const opened = await world({ push: { allow: ['127.0.0.1'] } });
+  const { page, steps, open, talk } = opened;
+  await open('#/agent/%2Fstory/inbox');
+  await page.getByText('No inbox yet').waitFor();
+  await look(opened, 'inbox-empty');
+  const chat = await talk('/story');
+  await chat.say('Tell me about the lighthouse');
+  await page.getByRole('link', { name: 'Task and timeline' }).click();
+  const inbox = new InboxPage(page);
+  await inbox.openFromTask();
+  steps.allow(STORY.length);
+  await expect.poll(inbox.lines).toContainEqual(expect.stringContaining('Completed'));
+  await inbox.deliveries.first().locator('summary').click();
+  await look(opened, 'inbox');
 });
 
 it('tasks: the empty table, the table and a task', async () => {

@@ -5,8 +5,10 @@ import { type AgentExecutor, DefaultRequestHandler, InMemoryTaskStore } from 'a2
 import { A2AExpressApp } from 'a2a-js-sdk-0.3/server/express';
 import express from 'express';
 import type { ApiKeys } from 'parley-a2a/auth';
-import { createA2AServer } from 'parley-a2a/node';
+import { type A2AServerOptions, createA2AServer } from 'parley-a2a/node';
 import { grpcBinding } from 'parley-a2a-grpc';
+import { storyteller } from './agents.js';
+import type { Steps } from './steps.js';
 
 /** An agent that is not of the console's server. */
 export interface ForeignAgent {
@@ -100,4 +102,11 @@ export async function protectedAgent(authenticator: ApiKeys): Promise<ForeignAge
   });
   const { url } = await server.listen(0);
   return { url, close: () => server.close({ graceMs: 0 }) };
+}
+
+/** A storyteller that sends push notifications. */
+export async function startPushingAgent(steps: Steps, push: NonNullable<A2AServerOptions['push']>) {
+  const server = createA2AServer({ ...storyteller(steps), push, logRequests: false });
+  const { url } = await server.listen(0);
+  return { url, [Symbol.asyncDispose]: () => server.close({ graceMs: 0 }) };
 }

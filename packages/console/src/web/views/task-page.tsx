@@ -9,6 +9,7 @@ import { isEnded, type TaskView } from '../task-view.js';
 import { TaskWatch, type WatchedTask } from '../task-watch.js';
 import { CopyButton, Empty, Failure, Json, PageTitle, StateLabel } from './controls.js';
 import { EventList } from './event-list.js';
+import { InboxButton } from './inbox-page.js';
 import { Parts } from './parts.js';
 
 /** A task: its state, timeline, artifacts, history and record. */
@@ -72,6 +73,9 @@ function Head({ agent, watch, view, watched }: HeadShape) {
           <button type="button" onClick={() => agent.connections.cut()}>
             Drop the connection
           </button>
+        )}
+        {!isEnded(state) && agent.card.capabilities.pushNotifications === true && (
+          <InboxButton agent={agent} id={view.id} />
         )}
       </p>
     </>
