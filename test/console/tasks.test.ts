@@ -118,3 +118,28 @@ it('a card: skills with examples to send, interfaces, extensions and the raw car
   await page.getByRole('button', { name: 'Note: buy oil' }).click();
   await expectText(text, 'Noted: buy oil');
 });
+
+it('a task that waits takes its answer on its page', async () => {
+  const { page, talk } = await world();
+  const chat = await talk('/paint');
+  await chat.say('Paint my fence');
+  await expectText(chat.text, 'Needs your answer');
+  await page.getByRole('link', { name: 'Task and timeline' }).click();
+  const task = new TaskPage(page);
+  await task.answer('green');
+  await expectText(task.text, 'The fence is green.');
+  await expectText(task.text, 'Completed');
+  expect(await task.text()).toContain('No gap');
+});
+
+it('a call of a tool is approved on the page of its task', async () => {
+  const { page, talk } = await world();
+  const chat = await talk('/pay');
+  await chat.say('Pay the bill');
+  await expectText(chat.text, 'wants to call pay');
+  await page.getByRole('link', { name: 'Task and timeline' }).click();
+  const task = new TaskPage(page);
+  await task.decide('Approve');
+  await expectText(task.text, 'Completed');
+  await expect.poll(() => page.getByRole('region', { name: 'Your answer' }).count()).toBe(0);
+});
