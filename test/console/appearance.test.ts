@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { ApiKeys, anyOf, BearerTokens } from 'parley-a2a/auth';
+import type { Authenticator } from 'parley-a2a/server';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { STORY } from './agents.js';
@@ -195,6 +196,32 @@ it('the forms for credentials', async () => {
   await opened.open('#/agent/%2Fstory/chat');
   await opened.page.getByRole('heading', { name: 'Sign in to Storyteller' }).waitFor();
   await look(opened, 'sign-in');
+});
+
+it('the forms for OAuth: by a page, and with a code', async () => {
+  const keys = new ApiKeys([{ key: 'key-of-ada-0123456789', subject: 'ada' }]);
+  const endpoint = (name: string) => `https://login.example/${name}`;
+  const flow = { tokenUrl: endpoint('token'), scopes: { read: 'Read' } };
+  const securitySchemes = {
+    page: {
+      oauth2SecurityScheme: { flows: { authorizationCode: { ...flow, authorizationUrl: endpoint('auth') } } },
+    },
+    code: {
+      oauth2SecurityScheme: { flows: { deviceCode: { ...flow, deviceAuthorizationUrl: endpoint('device') } } },
+    },
+  };
+  const securityRequirements = Object.keys(securitySchemes).map((name) => ({ schemes: { [name]: { list: [] } } }));
+  const authenticator: Authenticator = {
+    challenges: keys.challenges,
+    securitySchemes,
+    securityRequirements,
+    authenticate: (credentials) => keys.authenticate(credentials),
+  };
+  const opened = await world({ authenticator });
+  await opened.open('#/agent/%2Fstory/chat');
+  await opened.page.getByRole('heading', { name: 'Sign in with a code' }).waitFor();
+  await opened.page.getByRole('heading', { name: 'Sign in by a page' }).waitFor();
+  await look(opened, 'sign-in-oauth');
 });
 
 it('the navigation on a small screen', async () => {
