@@ -1,10 +1,12 @@
 import { exportJWK, generateKeyPair } from 'jose';
+import { ApiKeys } from 'parley-a2a/auth';
 import { expect, it } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
 import { STORY } from './agents.js';
 import { startPushingAgent } from './foreign-agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { InboxPage } from './pages/inbox-page.js';
+import { SignInPage } from './pages/sign-in-page.js';
 import { Steps } from './steps.js';
 import { consoleWorld, expectText, launchChromium, type World } from './world.js';
 
@@ -86,6 +88,18 @@ it('an agent that pushes nothing: the page tells the possible reasons', async ()
   await expectText(inbox.text, 'may be on another machine');
 });
 
+it('the next user of a tab does not see the inbox of the one before', async () => {
+  const apiKeys = new ApiKeys([{ key: 'key-of-ada-0123456789', subject: 'ada' }]);
+  const opened = await world({ push: { allow: ALLOW }, authenticator: apiKeys });
+  await opened.open('#/agent/%2Fstory/chat');
+  const form = new SignInPage(opened.page);
+  await form.withKey('key-of-ada-0123456789');
+  const inbox = await runningTask(opened);
+  await inbox.openFromTask();
+  await opened.page.getByRole('button', { name: 'Sign out' }).click();
+  expect(await opened.page.evaluate<string>('JSON.stringify(sessionStorage)')).not.toContain('inbox');
+});
+
 it('takes notifications of another agent through parley console', async () => {
   const steps = new Steps();
   await using agent = await startPushingAgent(steps, { allow: ALLOW, signature: await signing() });
@@ -123,6 +137,7 @@ it('only a page of the server opens and reads inboxes, and only an agent with th
   expect((await post('/console/inbox', refused, { origin: 'https://evil.example' })).status).toBe(403);
   expect((await post('/console/inbox', refused, { 'content-type': 'text/plain' })).status).toBe(403);
   expect((await post('/console/inbox', refused, { 'x-forwarded-for': '192.0.2.1' })).status).toBe(404);
+  expect((await post('/console/inbox', refused, { origin: '' })).status).toBe(403);
   expect((await post('/console/inbox', { key: 'a-guess', after: 1 })).status).toBe(404);
   const first = await open();
   const { pathname } = new URL(first.url);

@@ -17,7 +17,7 @@ it('a worker, which cannot check addresses, posts to the hosts in `push.allow` a
   await vi.waitFor(async () => {
     const refusal = await (await fetch(`${worker.url}/refused`)).text();
     expect(refusal).toContain('push: this host cannot check the addresses of webhooks. Name them in push.allow');
-  });
+  }, 30_000);
 
   const client = await connect(worker.url);
   onTestFinished(() => client.close());

@@ -108,21 +108,25 @@ export class Inbox {
 
   /** Resolves once there are more deliveries than a number, and after a time. */
   async changed(after: number): Promise<void> {
-    if (this.#count !== after || this.#waiting.size >= MOST_WAITING) return;
+    if (this.#count !== after) return;
+    const [oldest] = this.#waiting;
+    // A page that was left waits on until its time is over.
+    if (this.#waiting.size >= MOST_WAITING) oldest?.();
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, WAIT_MS);
-      timer.unref();
-      this.#waiting.add(() => {
+      const go = (): void => {
         clearTimeout(timer);
+        this.#waiting.delete(go);
         resolve();
-      });
+      };
+      const timer = setTimeout(go, WAIT_MS);
+      timer.unref();
+      this.#waiting.add(go);
     });
   }
 
   /** Ends the waits. */
   close(): void {
-    for (const go of this.#waiting) go();
-    this.#waiting.clear();
+    for (const go of [...this.#waiting]) go();
   }
 
   /** Answers a notification, and keeps it. */

@@ -30,10 +30,13 @@ export class PushInboxes {
     this.#options = options;
   }
 
-  /** Answers a page: `{ open, origin }`, `{ key, after }` or `{ key, fail }`. A read waits for the next delivery. */
+  /** Answers a page: `{ open }`, `{ key, after }` or `{ key, fail }`. A read waits for the next delivery. */
   async ask(text: string, origin: string): Promise<RelayedAnswer> {
     const { open, key, after, fail } = objectIn(text);
-    if (typeof open === 'string') return answer(200, this.#open(open, origin));
+    if (typeof open === 'string') {
+      if (URL.canParse(origin)) return answer(200, this.#open(open, origin));
+      return answer(400, { error: { code: 400, message: 'Only a page opens an inbox' } });
+    }
     const found = [...this.#inboxes].find(([, inbox]) => inbox.key === key);
     if (found === undefined) return answer(404, { error: { code: 404, message: 'This inbox is closed' } });
     const [name, inbox] = found;

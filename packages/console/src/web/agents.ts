@@ -19,6 +19,7 @@ import {
   keptCredential,
 } from './credentials.js';
 import { fetchHere } from './launch.js';
+import { forgetInbox } from './push-inbox.js';
 import { route } from './route.js';
 import { MODEL_OUTPUT_EXTENSION } from './tool-calls.js';
 
@@ -228,6 +229,7 @@ function replaceAgent(agent: Agent, credential: Credential | undefined): void {
   agent.close();
   // The next user of this tab may be another one.
   forgetPrivate(path);
+  forgetInbox(path);
   refusedAgents.value = new Set([...refusedAgents.value].filter((one) => one !== path));
   const changed = agentOf({ place, published, card, credential });
   agents.value = agents.value?.map((one) => (one.path === path ? changed : one));

@@ -49,7 +49,7 @@ export class PushInbox {
 
   constructor(agent: Agent) {
     this.#agent = agent;
-    this.#storageKey = `parley-console:inbox:${agent.path}`;
+    this.#storageKey = storageKey(agent.path);
     const kept = sessionStorage.getItem(this.#storageKey);
     this.state = signal<InboxState>({ ...EMPTY, inbox: kept === null ? undefined : JSON.parse(kept) });
   }
@@ -121,6 +121,13 @@ export class PushInbox {
 
 class ClosedInbox extends Error {
   override readonly name = 'ClosedInbox';
+}
+
+const storageKey = (path: string): string => `parley-console:inbox:${path}`;
+
+/** Forgets the inbox of an agent, so that the next user of this tab does not read it. */
+export function forgetInbox(path: string): void {
+  sessionStorage.removeItem(storageKey(path));
 }
 
 const inboxes = new WeakMap<Agent, PushInbox>();

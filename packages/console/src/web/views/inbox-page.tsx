@@ -170,7 +170,8 @@ function DeliveryView({ delivery }: { readonly delivery: Delivery }) {
 /** One line about the event of a notification. A body of 0.3, or a cut one, has none. */
 function lineOf(text: string): string {
   try {
-    return eventLine(JSON.parse(text) as StreamResponse);
+    // A refused notification may have anything in the place of texts.
+    return String(eventLine(JSON.parse(text) as StreamResponse));
   } catch {
     return 'Notification';
   }
