@@ -3,10 +3,12 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { ApiKeys, anyOf, BearerTokens } from 'parley-a2a/auth';
 import { operatorApi } from 'parley-a2a/operator';
+import type { Authenticator } from 'parley-a2a/server';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { STORY } from './agents.js';
 import type { ChatPage } from './pages/chat-page.js';
+import { InboxPage } from './pages/inbox-page.js';
 import { OperatorPage } from './pages/operator-page.js';
 import { consoleWorld, expectText, type World } from './world.js';
 
@@ -158,6 +160,23 @@ it('the wire, and two bindings side by side', async () => {
   await look(opened, 'compare');
 });
 
+it('the push inbox: empty, and with notifications', async () => {
+  const opened = await world({ push: { allow: ['127.0.0.1'] } });
+  const { page, steps, open, talk } = opened;
+  await open('#/agent/%2Fstory/inbox');
+  await page.getByText('No inbox yet').waitFor();
+  await look(opened, 'inbox-empty');
+  const chat = await talk('/story');
+  await chat.say('Tell me about the lighthouse');
+  await page.getByRole('link', { name: 'Task and timeline' }).click();
+  const inbox = new InboxPage(page);
+  await inbox.openFromTask();
+  steps.allow(STORY.length);
+  await expect.poll(inbox.lines).toContainEqual(expect.stringContaining('Completed'));
+  await inbox.deliveries.first().locator('summary').click();
+  await look(opened, 'inbox');
+});
+
 it('tasks: the empty table, the table and a task', async () => {
   const opened = await world();
   const { page, steps, open, talk } = opened;
@@ -196,6 +215,32 @@ it('the forms for credentials', async () => {
   await opened.open('#/agent/%2Fstory/chat');
   await opened.page.getByRole('heading', { name: 'Sign in to Storyteller' }).waitFor();
   await look(opened, 'sign-in');
+});
+
+it('the forms for OAuth: by a page, and with a code', async () => {
+  const keys = new ApiKeys([{ key: 'key-of-ada-0123456789', subject: 'ada' }]);
+  const endpoint = (name: string) => `https://login.example/${name}`;
+  const flow = { tokenUrl: endpoint('token'), scopes: { read: 'Read' } };
+  const securitySchemes = {
+    page: {
+      oauth2SecurityScheme: { flows: { authorizationCode: { ...flow, authorizationUrl: endpoint('auth') } } },
+    },
+    code: {
+      oauth2SecurityScheme: { flows: { deviceCode: { ...flow, deviceAuthorizationUrl: endpoint('device') } } },
+    },
+  };
+  const securityRequirements = Object.keys(securitySchemes).map((name) => ({ schemes: { [name]: { list: [] } } }));
+  const authenticator: Authenticator = {
+    challenges: keys.challenges,
+    securitySchemes,
+    securityRequirements,
+    authenticate: (credentials) => keys.authenticate(credentials),
+  };
+  const opened = await world({ authenticator });
+  await opened.open('#/agent/%2Fstory/chat');
+  await opened.page.getByRole('heading', { name: 'Sign in with a code' }).waitFor();
+  await opened.page.getByRole('heading', { name: 'Sign in by a page' }).waitFor();
+  await look(opened, 'sign-in-oauth');
 });
 
 it('the navigation on a small screen', async () => {

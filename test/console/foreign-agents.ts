@@ -4,9 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { type AgentExecutor, DefaultRequestHandler, InMemoryTaskStore } from 'a2a-js-sdk-0.3/server';
 import { A2AExpressApp } from 'a2a-js-sdk-0.3/server/express';
 import express from 'express';
-import type { ApiKeys } from 'parley-a2a/auth';
-import { createA2AServer } from 'parley-a2a/node';
+import { type A2AServerOptions, createA2AServer } from 'parley-a2a/node';
+import type { Authenticator } from 'parley-a2a/server';
 import { grpcBinding } from 'parley-a2a-grpc';
+import { storyteller } from './agents.js';
+import type { Steps } from './steps.js';
 
 /** An agent that is not of the console's server. */
 export interface ForeignAgent {
@@ -87,8 +89,8 @@ export async function grpcAgent(): Promise<ForeignAgent> {
   return { url: card.url, close };
 }
 
-/** An agent that asks for an API key, and tells the name of its caller. */
-export async function protectedAgent(authenticator: ApiKeys): Promise<ForeignAgent> {
+/** An agent that asks for a credential, and tells the name of its caller. */
+export async function protectedAgent(authenticator: Authenticator): Promise<ForeignAgent> {
   const server = createA2AServer({
     name: 'Vault',
     description: 'Opens for callers with a key.',
@@ -100,4 +102,11 @@ export async function protectedAgent(authenticator: ApiKeys): Promise<ForeignAge
   });
   const { url } = await server.listen(0);
   return { url, close: () => server.close({ graceMs: 0 }) };
+}
+
+/** A storyteller that sends push notifications. */
+export async function startPushingAgent(steps: Steps, push: NonNullable<A2AServerOptions['push']>) {
+  const server = createA2AServer({ ...storyteller(steps), push, logRequests: false });
+  const { url } = await server.listen(0);
+  return { url, [Symbol.asyncDispose]: () => server.close({ graceMs: 0 }) };
 }

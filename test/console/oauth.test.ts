@@ -1,12 +1,14 @@
 import type { SecurityScheme } from 'parley-a2a';
 import type { Authenticator } from 'parley-a2a/server';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { RunningParley } from '../cli/parley.js';
 import { type AuthorizationServer, startAuthorizationServer } from '../credentials/authorization-server.js';
 import { introspected } from '../credentials/protected-agent.js';
+import { protectedAgent } from './foreign-agents.js';
 import { AuthorizationPage } from './pages/authorization-page.js';
 import { ChatPage } from './pages/chat-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
-import { consoleWorld, expectText } from './world.js';
+import { consoleWorld, expectText, launchChromium } from './world.js';
 
 const PLACE = '#/agent/%2Fstory/chat';
 const world = consoleWorld();
@@ -109,6 +111,28 @@ it('signs in with a code on another device', async () => {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
   await chat.say('Note: of ada');
   await expectText(chat.text, 'Noted: of ada');
+});
+
+it('signs in to another agent by a page, through parley console', async () => {
+  const agent = await protectedAgent(authenticator({ login: code() }));
+  await using command = new RunningParley(['console', agent.url]);
+  onTestFinished(async () => void (await agent.close()));
+  const browser = await launchChromium();
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(await command.printed(/^Console: (.*)$/m));
+  const form = new SignInPage(page);
+  await expectText(form.text, 'Sign in by a page');
+  await form.byPage('browser');
+  const there = await AuthorizationPage.from(page);
+  await there.agree('ada');
+  await expectText(there.text, 'Close this tab');
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  const chat = new ChatPage(page);
+  await chat.say('Hello');
+  await expectText(chat.text, '/ ada /');
+  const { body } = provider.tokenRequests.at(-1) ?? {};
+  expect(body).toMatchObject({ grant_type: 'authorization_code', code_verifier: expect.stringMatching(/^.{43,}$/) });
 });
 
 it('tells why the authorization server refuses', async () => {

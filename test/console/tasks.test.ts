@@ -1,7 +1,10 @@
-import { expect, it } from 'vitest';
+import { exportJWK, generateKeyPair } from 'jose';
+import { createA2AServer } from 'parley-a2a/node';
+import { expect, it, onTestFinished } from 'vitest';
 import { STORY } from './agents.js';
 import { TaskPage } from './pages/task-page.js';
 import { TasksPage } from './pages/tasks-page.js';
+import { freePort } from './server-process.js';
 import { consoleWorld, expectText } from './world.js';
 
 const world = consoleWorld();
@@ -117,4 +120,54 @@ it('a card: skills with examples to send, interfaces, extensions and the raw car
   steps.allow(STORY.length);
   await page.getByRole('button', { name: 'Note: buy oil' }).click();
   await expectText(text, 'Noted: buy oil');
+});
+
+it('a task that waits takes its answer on its page', async () => {
+  const { page, talk } = await world();
+  const chat = await talk('/paint');
+  await chat.say('Paint my fence');
+  await expectText(chat.text, 'Needs your answer');
+  await page.getByRole('link', { name: 'Task and timeline' }).click();
+  const task = new TaskPage(page);
+  await task.answer('green');
+  await expectText(task.text, 'The fence is green.');
+  await expectText(task.text, 'Completed');
+  expect(await task.text()).toContain('No gap');
+});
+
+it('a call of a tool is approved on the page of its task', async () => {
+  const { page, talk } = await world();
+  const chat = await talk('/pay');
+  await chat.say('Pay the bill');
+  await expectText(chat.text, 'wants to call pay');
+  await page.getByRole('link', { name: 'Task and timeline' }).click();
+  const task = new TaskPage(page);
+  await task.decide('Approve');
+  await expectText(task.text, 'Completed');
+  await expect.poll(() => page.getByRole('region', { name: 'Your answer' }).count()).toBe(0);
+});
+
+it("a card of the server is verified by its published keys, and a stranger's signature is not", async () => {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const key = { ...(await exportJWK(privateKey)), kty: 'EC', kid: 'card-2026', alg: 'ES256' };
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const cardSigning = { keys: [key] };
+  const server = createA2AServer({
+    agent: (text: string) => text,
+    url,
+    cardSigning,
+    console: true,
+    logRequests: false,
+  });
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  await server.listen(port);
+  const { page } = await world();
+  await page.goto(`${url}/#/agent/%2F/card`);
+  await page.getByText('Signature verified (card-2026, ES256) by a key of this server').waitFor();
+  await page.route('**/.well-known/jwks.json', (route) =>
+    route.fulfill({ json: { keys: [{ ...key, d: undefined, kid: 'other' }] } }),
+  );
+  await page.reload();
+  await page.getByText('No signature is valid').waitFor();
 });

@@ -28,8 +28,6 @@ const { metafile } = await build({
   metafile: true,
   // The single files of the library: a part that is loaded on demand then takes its own code along.
   alias: { 'parley-a2a': fileURLToPath(new URL('../../parley/dist/exports', import.meta.url)) },
-  // Packages that the client loads only for options that the console does not use.
-  external: ['jose'],
   logLevel: 'warning',
 });
 

@@ -16,6 +16,17 @@ export class TaskPage {
     await this.page.getByRole('button', { name: 'Cancel the task' }).click();
   }
 
+  /** Decides about a call of a tool. */
+  async decide(decision: 'Approve' | 'Refuse'): Promise<void> {
+    await this.page.getByRole('region', { name: 'Your answer' }).getByRole('button', { name: decision }).click();
+  }
+
+  /** Answers a question with a text. */
+  async answer(text: string): Promise<void> {
+    await this.page.getByRole('textbox', { name: 'Your answer' }).fill(text);
+    await this.page.getByRole('button', { name: 'Answer', exact: true }).click();
+  }
+
   async dropConnection(): Promise<void> {
     await this.page.getByRole('button', { name: 'Drop the connection' }).click();
   }

@@ -1,13 +1,10 @@
 // The client in a page of another origin than the agent's, in a browser without a window.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { chromium } from 'playwright-core';
 
 const [options, file = './calls.mjs'] = process.argv.slice(2);
 const { outputFiles } = await build({
@@ -27,19 +24,18 @@ const server = createServer(async (request, response) => {
   response.end(request.url === '/task' ? options : page);
 });
 await once(server.listen(0, '127.0.0.1'), 'listening');
-const profile = await mkdtemp(join(tmpdir(), 'parley-chromium-'));
-// Its sandbox works neither for root nor in every container, and the page is one of ours.
-const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
-const page = `http://127.0.0.1:${server.address().port}/`;
-const browser = spawn('chromium', [...flags, `--user-data-dir=${profile}`, page], { stdio: 'ignore' });
-browser.once('error', told.reject);
-const ended = once(browser, 'exit');
-ended.then(([code]) => told.reject(new Error(`chromium ended with ${code}`)));
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  // Its sandbox works neither for root nor in every container, and the page is one of ours.
+  args: ['--no-sandbox', '--disable-dev-shm-usage'],
+});
+browser.on('disconnected', () => told.reject(new Error('chromium has ended')));
 try {
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${server.address().port}/`);
   console.log(await told.promise);
 } finally {
-  if (browser.kill()) await ended;
+  await browser.close();
   server.closeAllConnections();
   server.close();
-  await rm(profile, { recursive: true, force: true, maxRetries: 10 });
 }

@@ -8,12 +8,17 @@ const TOKEN_HEADER = 'parley-console-token';
 /** Paths of the page itself. */
 const PAGES = ['/', '/console'];
 
+/** The webhook of a push inbox. */
+const INBOX = /^\/console\/inbox-([\w-]+)$/;
+
 /** The options of `consoleGate`. */
 export interface ConsoleGateOptions {
   /** The token of the launch. Only the page that the tool has opened knows it. */
   readonly token: string;
   /** JSON documents by path. They need the token. */
   readonly documents: Readonly<Record<string, (request: Request) => Promise<Response> | Response>>;
+  /** Takes the push notifications of agents for the inbox of a name. They have no token of the launch. */
+  readonly takeNotification: (name: string, request: Request) => Promise<Response>;
   /** Serves the page, its files and the calls of the agent. */
   readonly serve: WebHandler;
 }
@@ -22,7 +27,7 @@ export interface ConsoleGateOptions {
  * Lets only the page of this launch read and call. The page and its files hold nothing of the agent, so they need no
  * token: a browser sends none when it opens them.
  */
-export function consoleGate({ token, documents, serve }: ConsoleGateOptions): WebHandler {
+export function consoleGate({ token, documents, takeNotification, serve }: ConsoleGateOptions): WebHandler {
   const expected = digest(token);
   const isKnown = (request: Request): boolean => {
     const given = request.headers.get(TOKEN_HEADER);
@@ -35,6 +40,8 @@ export function consoleGate({ token, documents, serve }: ConsoleGateOptions): We
     const origin = request.headers.get('origin');
     if (origin !== null && origin !== `http://${host}`) return refusal(403, 'Another page has sent this request.');
     const { pathname, search } = new URL(request.url);
+    const [, inbox] = INBOX.exec(pathname) ?? [];
+    if (inbox !== undefined) return takeNotification(inbox, request);
     const document = documents[pathname];
     if (!isKnown(request) && (document !== undefined || !isPage(request, pathname))) {
       return refusal(401, 'Open the console by the url that parley console has printed. It has the token.');

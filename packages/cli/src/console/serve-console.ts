@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AgentCard } from 'parley-a2a';
 import { type Fetch, STREAM_RESUME_EXTENSION } from 'parley-a2a/client';
 import { createA2AHost } from 'parley-a2a/node';
-import { oauthRelay } from 'parley-a2a-console';
+import { PushReceiver } from 'parley-a2a/push-receiver';
+import { oauthRelay, PushInboxes } from 'parley-a2a-console';
 import type { CardVerification } from '../agent/card-signatures.js';
 import { type ListenPlace, type StartedServer, started } from '../serve/listening.js';
 import { nodeListener } from '../serve/web-exchange.js';
@@ -16,6 +17,9 @@ const CALLS_PATH = '/agent';
 const CARD_PATH = '/console/agent-card.json';
 const EXTENDED_CARD_PATH = '/console/extended-card.json';
 const OAUTH_PATH = '/console/oauth';
+const INBOX_PATH = '/console/inbox';
+/** The public keys of an agent, below its origin. */
+const KEY_SET_PATH = '/.well-known/jwks.json';
 
 /** The agent that the console shows. */
 export interface ShownAgent {
@@ -59,6 +63,17 @@ export async function serveConsole(agent: ShownAgent, place: ListenPlace): Promi
     logRequests: false,
   });
   const relay = oauthRelay({ cards: () => [card], fetch });
+  const inboxes = new PushInboxes({
+    receiver: async ({ signature, ...options }) =>
+      new PushReceiver({
+        ...options,
+        ...(signature !== undefined && { signature: { ...signature, fetch, plainHttp: true } }),
+      }),
+    keysUrl: () => {
+      const origin = URL.parse(card.supportedInterfaces[0]?.url ?? '')?.origin;
+      return origin?.startsWith('http') === true ? `${origin}${KEY_SET_PATH}` : undefined;
+    },
+  });
   const gate = consoleGate({
     token,
     documents: {
@@ -72,11 +87,21 @@ export async function serveConsole(agent: ShownAgent, place: ListenPlace): Promi
         const { body, ...init } = await relay(await request.text());
         return new Response(body, init);
       },
+      [INBOX_PATH]: async (request) => {
+        const { body, ...init } = await inboxes.ask(await request.text(), request.headers.get('origin') ?? '');
+        return new Response(body, init);
+      },
+    },
+    takeNotification: async (name, { method, headers, body: sent }) => {
+      const header = (field: string) => headers.get(field) ?? undefined;
+      const { status, body, ...init } = await inboxes.take(name, { method, header, body: chunksOf(sent) });
+      return new Response(body === '' ? null : body, { status, ...init });
     },
     serve: (request) => clients.forRequest(request, () => host.fetch(request)),
   });
   const { url, stopped } = await started(createServer(nodeListener(gate)), place);
   const closed = stopped.then(async () => {
+    inboxes.close();
     await clients.close();
     await host.close({ graceMs: 0 });
   });
@@ -95,6 +120,10 @@ function forwarding({ capabilities }: AgentCard, clients: AgentClients) {
     // A stream that goes through this process has no event numbers.
     extensions: extensions.filter(({ uri }) => uri !== STREAM_RESUME_EXTENSION),
   };
+}
+
+async function* chunksOf(body: Request['body']): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body ?? []) yield chunk;
 }
 
 function answer(value: unknown): Response {

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
+export type { InboxAnswer, InboxReceiverOptions, InboxRequest, Receiver } from './inbox.js';
 export { type OAuthRelayOptions, oauthRelay, type RelayedAnswer } from './oauth-relay.js';
+export { PushInboxes, type PushInboxesOptions } from './push-inboxes.js';
 
 /** A file of the console. */
 export interface ConsoleFile {

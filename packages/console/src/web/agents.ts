@@ -5,6 +5,7 @@ import {
   type ConnectionEvent,
   connect,
   fetchAgentCard,
+  type PublicJwk,
   STREAM_RESUME_EXTENSION,
   UnauthenticatedError,
 } from 'parley-a2a/client';
@@ -18,13 +19,17 @@ import {
   keptCredential,
 } from './credentials.js';
 import { fetchHere } from './launch.js';
+import { forgetInbox } from './push-inbox.js';
 import { route } from './route.js';
 import { MODEL_OUTPUT_EXTENSION } from './tool-calls.js';
 
 /** The path that the server gives the console. */
 const CONSOLE_PATH = '/console';
 
-/** The result of the check of the signatures of a card by the server of this page. */
+/** The public keys of this server. */
+const KEY_SET_PATH = '/.well-known/jwks.json';
+
+/** The result of the check of the signatures of a card. */
 export interface CardVerification {
   readonly status: 'verified' | 'unverifiable' | 'absent';
   readonly signatures: readonly { readonly kid?: string; readonly alg?: string; readonly fault?: string }[];
@@ -201,6 +206,21 @@ function agentOf(facts: AgentFacts): Agent {
   };
 }
 
+/** Checks the signatures of a card of this server by the keys that it publishes. */
+export async function verifyOwnCard({ place }: Agent): Promise<CardVerification> {
+  const { keys } = (await json(KEY_SET_PATH)) as { readonly keys: readonly PublicJwk[] };
+  let signatures: CardVerification['signatures'] = [];
+  const onVerdicts = (verdicts: CardVerification['signatures']): void => {
+    signatures = verdicts;
+  };
+  const url = `${location.origin}${place.card}`;
+  const isVerified = await fetchAgentCard(url, { fetch: fetchHere, signatures: { keys, onVerdicts } }).then(
+    () => true,
+    () => false,
+  );
+  return { status: isVerified ? 'verified' : 'unverifiable', signatures };
+}
+
 /** Calls an agent with a credential from now on. It is kept as long as the tab. */
 export function signIn(agent: Agent, credential: Credential): void {
   keepCredential(agent.path, credential);
@@ -218,6 +238,7 @@ function replaceAgent(agent: Agent, credential: Credential | undefined): void {
   agent.close();
   // The next user of this tab may be another one.
   forgetPrivate(path);
+  forgetInbox(path);
   refusedAgents.value = new Set([...refusedAgents.value].filter((one) => one !== path));
   const changed = agentOf({ place, published, card, credential });
   agents.value = agents.value?.map((one) => (one.path === path ? changed : one));

@@ -19,6 +19,7 @@ import { CardPage } from './views/card-page.js';
 import { ChatPage } from './views/chat-page.js';
 import { ComparePage } from './views/compare-page.js';
 import { Empty, Failure } from './views/controls.js';
+import { InboxPage } from './views/inbox-page.js';
 import { OperatorPage } from './views/operator-page.js';
 import { SignIn } from './views/sign-in.js';
 import { TaskPage } from './views/task-page.js';
@@ -97,6 +98,7 @@ function Content({ agent }: { readonly agent: Agent | undefined }) {
   if (place.page === 'card') return <CardPage key={agent.path} agent={agent} />;
   if (place.page === 'wire') return <WirePage key={agent.path} agent={agent} />;
   if (needsSignIn(agent)) return <SignIn key={agent.path} agent={agent} />;
+  if (place.page === 'inbox') return <InboxPage key={agent.path} agent={agent} />;
   if (place.page === 'compare') return <ComparePage key={agent.path} agent={agent} />;
   const { page, id } = place;
   if (page === 'chat') return <ChatPage key={agent.path} agent={agent} id={id} />;
@@ -109,6 +111,7 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ['tasks', 'Tasks'],
   ['card', 'Agent card'],
   ['wire', 'Wire'],
+  ['inbox', 'Push inbox'],
   ['compare', 'Compare bindings'],
 ];
 

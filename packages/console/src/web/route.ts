@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 
 /** The pages of an agent. */
-export type PageName = 'chat' | 'tasks' | 'card' | 'wire' | 'compare';
+export type PageName = 'chat' | 'tasks' | 'card' | 'wire' | 'inbox' | 'compare';
 
 /** The pages that belong to no agent. */
 export type SharedPage = 'agents' | 'waiting' | 'operator';
@@ -17,7 +17,7 @@ export type Route =
       readonly id?: string;
     };
 
-const PAGES: readonly PageName[] = ['chat', 'tasks', 'card', 'wire', 'compare'];
+const PAGES: readonly PageName[] = ['chat', 'tasks', 'card', 'wire', 'inbox', 'compare'];
 const SHARED: readonly SharedPage[] = ['waiting', 'operator'];
 
 /** The route of a fragment, such as `#/agent/%2Fecho/tasks/1`. */

@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
-import type { StreamResponse, Task } from 'parley-a2a';
+import type { Part, StreamResponse, Task } from 'parley-a2a';
 import { STREAM_RESUME_EXTENSION, type TaskStream } from 'parley-a2a/client';
 import { type Agent, failureOf, onConnection } from './agents.js';
 import { eachFrame } from './frames.js';
 import { afterEvent, isEnded, type TaskView, viewOf } from './task-view.js';
+import { sendAnswer } from './waiting-tasks.js';
 
 /** An event of a task. */
 export interface TimelineEvent {
@@ -81,6 +82,19 @@ export class TaskWatch {
     } catch (error) {
       this.#change({ failure: `The task was not canceled: ${failureOf(this.agent, error)}` });
     }
+  }
+
+  /**
+   * Sends an answer to the task, and follows it further.
+   * @throws Error if the agent does not take the answer.
+   */
+  async answer(parts: readonly Part[]): Promise<void> {
+    await sendAnswer(this.agent, { id: this.#id, contextId: this.#view?.contextId }, parts);
+    if (this.state.value.isLive) return;
+    // The events come again from the first one on.
+    this.#events.length = 0;
+    this.#count = 0;
+    void this.#run();
   }
 
   async #run(): Promise<void> {

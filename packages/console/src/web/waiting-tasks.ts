@@ -39,25 +39,9 @@ export class WaitingWatch {
     clearTimeout(this.#timer);
   }
 
-  /**
-   * Sends an answer to a task. It goes on by itself.
-   * @throws Error if the agent does not take the answer.
-   */
-  async answer({ agent, task: { id, contextId } }: WaitingTask, parts: readonly Part[]): Promise<void> {
-    try {
-      const client = await agent.client();
-      await client.sendMessage({
-        message: {
-          messageId: crypto.randomUUID(),
-          parts,
-          taskId: id,
-          ...(contextId !== undefined && { contextId }),
-        },
-        configuration: { returnImmediately: true },
-      });
-    } catch (error) {
-      throw new Error(`The answer was not sent: ${failureOf(agent, error)}`, { cause: error });
-    }
+  /** Sends an answer as `sendAnswer` does. */
+  async answer({ agent, task }: WaitingTask, parts: readonly Part[]): Promise<void> {
+    await sendAnswer(agent, task, parts);
     await this.#read();
   }
 
@@ -92,4 +76,25 @@ async function waitingOf(agent: Agent): Promise<readonly WaitingTask[]> {
     STATES.map((status) => client.listTasks({ status, pageSize: MOST_TASKS, historyLength: 0 })),
   );
   return lists.flatMap(({ tasks }) => tasks).map((task) => ({ agent, task }));
+}
+
+/**
+ * Sends an answer to a task that waits. The task goes on by itself.
+ * @throws Error if the agent does not take the answer.
+ */
+export async function sendAnswer(
+  agent: Agent,
+  { id, contextId }: { readonly id: string; readonly contextId?: string | undefined },
+  parts: readonly Part[],
+): Promise<void> {
+  const context = contextId === undefined ? {} : { contextId };
+  try {
+    const client = await agent.client();
+    await client.sendMessage({
+      message: { messageId: crypto.randomUUID(), parts, taskId: id, ...context },
+      configuration: { returnImmediately: true },
+    });
+  } catch (error) {
+    throw new Error(`The answer was not sent: ${failureOf(agent, error)}`, { cause: error });
+  }
 }

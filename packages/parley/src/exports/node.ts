@@ -10,7 +10,7 @@ import {
   DEFAULT_TTL_SECONDS,
 } from '../app/base-server/base-server-options.js';
 import { consoleExtension } from '../app/console/console-extension.js';
-import type { ConsolePackage } from '../app/console/console-files.js';
+import type { ConsolePackage, MakeReceiver } from '../app/console/console-files.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { openApiExtension } from '../app/openapi/openapi-extension.js';
 import type { AgentOptions } from '../app/options/agent-options.js';
@@ -242,7 +242,14 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
     ...(options.console === true
-      ? [consoleExtension({ load: loadConsole, fetch: (url, init) => fetch(url, init), ...rule })]
+      ? [
+          consoleExtension({
+            load: loadConsole,
+            fetch: (url, init) => fetch(url, init),
+            receiver: consoleReceiver,
+            ...rule,
+          }),
+        ]
       : []),
     ...host.extensions,
   ];
@@ -272,6 +279,13 @@ function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServer
 
 /** A name in a variable: the package depends on the types of this one, and compiles after it. */
 const CONSOLE_PACKAGE: string = 'parley-a2a-console';
+
+/** The webhook of a push inbox. It reads the keys of this server itself, which may be on a private address. */
+const consoleReceiver: MakeReceiver = async ({ signature, ...options }) => {
+  const { PushReceiver } = await import('./push-receiver.js');
+  const own = { plainHttp: true, fetch: (url: string, init: RequestInit) => fetch(url, init) };
+  return new PushReceiver({ ...options, ...(signature !== undefined && { signature: { ...signature, ...own } }) });
+};
 
 async function loadConsole(): Promise<ConsolePackage> {
   return import(CONSOLE_PACKAGE).catch(missingPackage('The option console needs', CONSOLE_PACKAGE));

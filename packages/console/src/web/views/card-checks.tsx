@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { type Agent, type CardVerification, failureOf, needsSignIn } from '../agents.js';
+import { type Agent, type CardVerification, failureOf, needsSignIn, verifyOwnCard } from '../agents.js';
 import { shownName } from '../shown-name.js';
 import { Failure, Json } from './controls.js';
 
@@ -46,8 +46,26 @@ export function CardProblemList({ card }: { readonly card: unknown }) {
   );
 }
 
-/** The signatures of a card, in words. */
-export function signatureText(signatures: number, verification: CardVerification | undefined): string {
+/** Tells whether the card is signed, and by which key. A card of this server is checked by the keys of the server. */
+export function Signatures({ agent }: { readonly agent: Agent }) {
+  const { card, place } = agent;
+  const found = useSignal(place.verification);
+  const count = card.signatures?.length ?? 0;
+  const isOwn = place.calls === undefined;
+  useEffect(() => {
+    if (!isOwn || count === 0) return;
+    verifyOwnCard(agent).then(
+      (verification) => {
+        found.value = verification;
+      },
+      () => {},
+    );
+  }, [agent, isOwn, count, found]);
+  const text = signatureText(count, found.value);
+  return <span>{isOwn && found.value?.status === 'verified' ? `${text} by a key of this server` : text}</span>;
+}
+
+function signatureText(signatures: number, verification: CardVerification | undefined): string {
   if (signatures === 0) return 'Not signed';
   if (verification === undefined) return 'Signed. Not verified: no key is trusted';
   const { status } = verification;

@@ -4,7 +4,7 @@ import { newConversation, say } from '../conversing.js';
 import { followedUrl } from '../markdown-inline.js';
 import { goTo } from '../route.js';
 import { shownName, shownText } from '../shown-name.js';
-import { CardProblemList, ExtendedCard, signatureText } from './card-checks.js';
+import { CardProblemList, ExtendedCard, Signatures } from './card-checks.js';
 import { CopyButton, Json, PageTitle } from './controls.js';
 import { OutsideLink } from './markdown.js';
 
@@ -47,8 +47,8 @@ export function CardPage({ agent }: { readonly agent: Agent }) {
   );
 }
 
-function Origin({ agent: { card, place } }: { readonly agent: Agent }) {
-  const { provider, documentationUrl, signatures = [] } = card;
+function Origin({ agent }: { readonly agent: Agent }) {
+  const { provider, documentationUrl } = agent.card;
   const links = [
     [provider?.organization, provider?.url],
     ['Documentation', documentationUrl],
@@ -64,7 +64,7 @@ function Origin({ agent: { card, place } }: { readonly agent: Agent }) {
           </OutsideLink>
         );
       })}
-      <span>{signatureText(signatures.length, place.verification)}</span>
+      <Signatures agent={agent} />
     </p>
   );
 }

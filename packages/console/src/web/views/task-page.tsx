@@ -5,10 +5,12 @@ import type { Agent } from '../agents.js';
 import { fragmentOf } from '../route.js';
 import { agoOf, shownName, shownText } from '../shown-name.js';
 import { taskSnippets } from '../snippets.js';
-import { isEnded, type TaskView } from '../task-view.js';
+import { isEnded, isWaiting, type TaskView } from '../task-view.js';
 import { TaskWatch, type WatchedTask } from '../task-watch.js';
+import { Answering } from './answering.js';
 import { CopyButton, Empty, Failure, Json, PageTitle, StateLabel } from './controls.js';
 import { EventList } from './event-list.js';
+import { InboxButton } from './inbox-page.js';
 import { Parts } from './parts.js';
 
 /** A task: its state, timeline, artifacts, history and record. */
@@ -73,7 +75,15 @@ function Head({ agent, watch, view, watched }: HeadShape) {
             Drop the connection
           </button>
         )}
+        {!isEnded(state) && agent.card.capabilities.pushNotifications === true && (
+          <InboxButton agent={agent} id={view.id} />
+        )}
       </p>
+      {isWaiting(state) && watch !== undefined && (
+        <section class="box" aria-label="Your answer">
+          <Answering view={view} answer={(parts) => watch.answer(parts)} />
+        </section>
+      )}
     </>
   );
 }

@@ -1,13 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Part } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
-import { questionsOf } from '../questions.js';
 import { fragmentOf } from '../route.js';
 import { agoOf, shownName } from '../shown-name.js';
 import { viewOf } from '../task-view.js';
 import { type WaitingTask, WaitingWatch } from '../waiting-tasks.js';
+import { Answering, type SendParts } from './answering.js';
 import { Empty, Failure, PageTitle, StateLabel } from './controls.js';
-import { AskedText, Questions } from './questions.js';
 
 /** The questions, approvals and authorizations of all agents that wait for the user. */
 export function WaitingPage() {
@@ -56,28 +54,13 @@ export function WaitingPage() {
 
 interface WaitingShape {
   readonly waiting: WaitingTask;
-  readonly answer: (parts: readonly Part[]) => Promise<void>;
+  readonly answer: SendParts;
 }
 
 function Waiting({ waiting: { agent, task }, answer }: WaitingShape) {
-  const failure = useSignal<string | undefined>(undefined);
-  const isSent = useSignal(false);
   const { id, status } = task;
-  const questions = questionsOf(viewOf(task));
-  const send = async (sent: readonly Part[]): Promise<void> => {
-    if (isSent.value) return;
-    failure.value = undefined;
-    isSent.value = true;
-    try {
-      await answer(sent);
-    } catch (error) {
-      failure.value = (error as Error).message;
-    } finally {
-      isSent.value = false;
-    }
-  };
   return (
-    <article class="box" aria-busy={isSent.value}>
+    <article class="box">
       <p class="facts">
         <StateLabel state={status.state} />
         <a href={fragmentOf({ page: 'chat', agent: agent.path })}>
@@ -86,37 +69,7 @@ function Waiting({ waiting: { agent, task }, answer }: WaitingShape) {
         <a href={fragmentOf({ page: 'tasks', agent: agent.path, id })}>Task and timeline</a>
         <span>{agoOf(status.timestamp, Date.now())}</span>
       </p>
-      <AskedText parts={status.message?.parts ?? []} questions={questions} />
-      {questions.length > 0 ? (
-        <Questions questions={questions} send={(_, data) => void send(data)} />
-      ) : (
-        <TextAnswer send={(text) => void send([{ text }])} />
-      )}
-      {failure.value !== undefined && <Failure>{failure.value}</Failure>}
+      <Answering view={viewOf(task)} answer={answer} />
     </article>
-  );
-}
-
-function TextAnswer({ send }: { readonly send: (text: string) => void }) {
-  const text = useSignal('');
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    if (text.value.trim() !== '') send(text.value.trim());
-  };
-  return (
-    <form class="search" onSubmit={submit}>
-      <input
-        type="text"
-        aria-label="Your answer"
-        placeholder="Your answer"
-        value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value;
-        }}
-      />
-      <button type="submit" class="primary">
-        Answer
-      </button>
-    </form>
   );
 }

@@ -73,7 +73,8 @@ interface SideShape {
   readonly body: WireText;
 }
 
-function Side({ name, first, headers, body }: SideShape) {
+/** The head and the beginning of the body of a request or an answer. */
+export function Side({ name, first, headers, body }: SideShape) {
   const head = [first, ...headers.map(([field, value]) => `${field}: ${value}`)].join('\n');
   const more = body.length > body.text.length ? `\n… ${body.length} in all` : '';
   const text = `${shownText(head)}\n\n${shownJson(indented(body.text))}${more}`;

@@ -1,3 +1,5 @@
+import type { PushRequest } from '../../push/receiver/push-receiver.js';
+
 /** A file of the console. */
 export interface ConsoleFile {
   /** Its media type. */
@@ -15,10 +17,34 @@ export interface ConsoleFiles {
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
-/** A request for a token, as JSON, and its answer. */
-export type OAuthRelay = (
-  request: string,
-) => Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }>;
+/** An answer of the package to the page or to an agent. */
+export interface ConsoleAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A webhook. */
+export interface WebhookReceiver {
+  answer(request: PushRequest): Promise<ConsoleAnswer>;
+}
+
+/** Makes a webhook that checks the token, and the signature of notifications by keys at a url. */
+export type MakeReceiver = (options: {
+  readonly token: string;
+  readonly bytes: number;
+  readonly onNotification: () => void;
+  readonly signature?: { readonly issuer: string; readonly audience: string; readonly jwksUrl: string };
+}) => Promise<WebhookReceiver>;
+
+/** The push inboxes of pages. */
+export interface PushInboxes {
+  /** Answers a page whose origin this is. */
+  ask(request: string, origin: string): Promise<ConsoleAnswer>;
+  /** Answers an agent that calls the inbox of a name. */
+  take(name: string, request: PushRequest): Promise<ConsoleAnswer>;
+  close(): void;
+}
 
 /** The package of the console. */
 export interface ConsolePackage {
@@ -27,5 +53,9 @@ export interface ConsolePackage {
   oauthRelay(options: {
     readonly cards: () => readonly { readonly securitySchemes?: object | undefined }[];
     readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
-  }): OAuthRelay;
+  }): (request: string) => Promise<ConsoleAnswer>;
+  readonly PushInboxes: new (options: {
+    readonly receiver: MakeReceiver;
+    readonly keysUrl: (agent: string, origin: string) => string;
+  }) => PushInboxes;
 }

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { Inbox, type InboxAnswer, type InboxReceiverOptions, type InboxRequest, type Receiver } from './inbox.js';
+import type { RelayedAnswer } from './oauth-relay.js';
+
+/** Options of `PushInboxes`. */
+export interface PushInboxesOptions {
+  /** Makes a webhook of the library. */
+  readonly receiver: (options: InboxReceiverOptions) => Promise<Receiver>;
+  /** The url of the public keys of an agent. The second value is the origin of the page. */
+  readonly keysUrl: (agent: string, origin: string) => string | undefined;
+}
+
+const MOST_INBOXES = 16;
+const HEADERS = {
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+/**
+ * Webhooks for push notifications that belong to pages of the console. A page opens an inbox, and reads it by a key
+ * that only this page has. An agent calls it by a random name.
+ */
+export class PushInboxes {
+  readonly #options: PushInboxesOptions;
+  /** By the name of the webhook. The one that was read least recently comes first. */
+  readonly #inboxes = new Map<string, Inbox>();
+
+  constructor(options: PushInboxesOptions) {
+    this.#options = options;
+  }
+
+  /** Answers a page: `{ open }`, `{ key, after }` or `{ key, fail }`. A read waits for the next delivery. */
+  async ask(text: string, origin: string): Promise<RelayedAnswer> {
+    const { open, key, after, fail } = objectIn(text);
+    if (typeof open === 'string') {
+      if (URL.canParse(origin)) return answer(200, this.#open(open, origin));
+      return answer(400, { error: { code: 400, message: 'Only a page opens an inbox' } });
+    }
+    const found = [...this.#inboxes].find(([, inbox]) => inbox.key === key);
+    if (found === undefined) return answer(404, { error: { code: 404, message: 'This inbox is closed' } });
+    const [name, inbox] = found;
+    this.#inboxes.delete(name);
+    this.#inboxes.set(name, inbox);
+    if (fail === true) inbox.failNext();
+    else await inbox.changed(typeof after === 'number' ? after : 0);
+    return answer(200, { count: inbox.count, deliveries: inbox.deliveries });
+  }
+
+  /** Answers an agent. An inbox that is closed says so for good. */
+  async take(name: string, request: InboxRequest): Promise<InboxAnswer> {
+    const inbox = this.#inboxes.get(name);
+    return inbox?.take(request) ?? answer(410, { error: 'this inbox is closed' });
+  }
+
+  /** Ends all waits of pages. */
+  close(): void {
+    for (const inbox of this.#inboxes.values()) inbox.close();
+  }
+
+  #open(agent: string, origin: string) {
+    const name = randomBytes(24).toString('base64url');
+    const path = `/console/inbox-${name}`;
+    const inbox = new Inbox({
+      ...this.#options,
+      url: `${origin}${path}`,
+      keysUrl: this.#options.keysUrl(agent, origin),
+    });
+    this.#inboxes.set(name, inbox);
+    const [oldest] = this.#inboxes;
+    if (this.#inboxes.size > MOST_INBOXES && oldest !== undefined) {
+      oldest[1].close();
+      this.#inboxes.delete(oldest[0]);
+    }
+    return { url: inbox.url, token: inbox.token, key: inbox.key };
+  }
+}
+
+function answer(status: number, value: unknown): RelayedAnswer {
+  return { status, headers: HEADERS, body: JSON.stringify(value) };
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
