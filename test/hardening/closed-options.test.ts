@@ -407,10 +407,7 @@ const OTHERS: Readonly<Record<string, Row>> = {
     make: (options) => a2aChatHandler('http://127.0.0.1:1', options),
     args: [{ user: () => 'ada', places: new Map(), maxBytes: 1, onError: () => '' }],
   },
-  operatorApi: {
-    make: operatorApi,
-    args: [{ permission: 'operator', authenticator: keys(), token: 'x'.repeat(32) }],
-  },
+  operatorApi: { make: operatorApi, args: [{ permission: 'p', authenticator: keys(), token: 'x'.repeat(32) }] },
   agentCalls: {
     make: agentCalls,
     args: [{ allow: [], only: [], maxDepth: 1, signatures: { keys: [jwk], jwksOrigins: [] }, resume: { attempts: 1 } }],

@@ -10,8 +10,8 @@ const rows = Array.from(
 const bounds = new Map(rows);
 
 /**
- * The most that a row of the table "The first minutes" in docs/performance.md allows. So the page shows the figures that
- * the tests hold.
+ * The most that a row of the table "The first minutes" in docs/performance.md allows. So the page shows the figures
+ * that the tests hold.
  * @throws Error if there is no such row.
  */
 export function firstMinutesBound(row: string): number {
