@@ -1,7 +1,7 @@
 // Compiles the sources of a project, each file by itself and without types. Takes the folder of the project.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { build } from 'esbuild';
 import { root } from './processes.mjs';
 
 const folder = join(root, process.argv[2]);
@@ -9,7 +9,7 @@ const sources = readdirSync(join(folder, 'src'), { recursive: true }).filter((pa
   /(?<!\.test|\.d)\.tsx?$/.test(path),
 );
 
-const files = compiledFiles();
+const files = await compiledFiles();
 // Sources with an error leave the last build as it was: a server may run from it.
 rmSync(join(folder, 'dist'), { recursive: true, force: true });
 for (const { path, contents } of files) {
@@ -18,9 +18,9 @@ for (const { path, contents } of files) {
 }
 
 /** Ends the process if a source has an error. */
-function compiledFiles() {
+async function compiledFiles() {
   try {
-    const { outputFiles } = buildSync({
+    const { outputFiles } = await build({
       absWorkingDir: folder,
       entryPoints: sources.map((path) => join('src', path)),
       outdir: 'dist',

@@ -38,7 +38,6 @@ it('the server of the guide says at start where it listens and what protects it'
       if (lines.at(-1)?.msg === 'serving https://agents.example.com') break;
     }
     expect(lines.at(-1)).toMatchObject({
-      level: 'info',
       msg: 'serving https://agents.example.com',
       address: '0.0.0.0',
       port: expect.any(Number),

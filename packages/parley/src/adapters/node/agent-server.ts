@@ -128,7 +128,8 @@ export class AgentServer {
     await this.#opening;
     const { protectionOf } = await import('../../app/protection.js');
     const { url } = this;
-    logger.info(`serving ${url}`, { ...this.#bound, ...protectionOf(this.#options, openPaths) });
+    const place = { address: host, port: this.#bound?.port };
+    logger.info(`serving ${url}`, { ...place, ...protectionOf(this.#options, openPaths) });
     if (warning !== undefined) logger.warn(warning);
     return { url };
   }
