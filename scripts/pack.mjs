@@ -8,7 +8,7 @@ import { publishedFolders } from './workspaces.mjs';
 const folder = join(root, 'packed');
 
 /** The library, the command line and the console. */
-const USUAL = /parley-a2a(?:-cli|-console)?\.tgz$/;
+const USUAL = /[/\\]parley-a2a(?:-cli|-console)?\.tgz$/;
 
 await main(async () => {
   await ensureInstalled();

@@ -48,8 +48,11 @@ it('names the agents that are open beside others, and the rates of agents', () =
 });
 
 it('takes the challenges of an authenticator that has no scheme in the card', () => {
-  const custom = { challenges: ['Badge realm="gate"'], authenticate: () => ({ kind: 'anonymous' as const }) };
-  expect(protectionOf({ agents: { '/': { agent } }, authenticator: custom }, []).authentication).toBe('Badge');
+  const authenticate = () => ({ kind: 'anonymous' as const });
+  const described = (challenges: readonly string[]) =>
+    protectionOf({ agents: { '/': { agent } }, authenticator: { challenges, authenticate } }, []).authentication;
+  expect(described(['Badge realm="gate"'])).toBe('Badge');
+  expect(described([])).toBe('an authenticator without a scheme');
 });
 
 it.each([

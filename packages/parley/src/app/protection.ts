@@ -35,7 +35,7 @@ function authenticationOf({ agents, authenticator }: ProtectedServer, openPaths:
   const paths = Object.keys(agents);
   const used = new Set(paths.map((path) => agentAt(agents, path).options.authenticator ?? authenticator));
   const schemes = [...new Set([...used].flatMap((one) => (one === undefined ? [] : schemesOf(one))))].join(', ');
-  if (openPaths.length === 0) return schemes;
+  if (openPaths.length === 0) return schemes || 'an authenticator without a scheme';
   const open = openPaths.length === paths.length ? 'open to everyone' : `open to everyone: ${openPaths.join(', ')}`;
   return schemes === '' ? open : `${schemes}; ${open}`;
 }
