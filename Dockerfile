@@ -6,8 +6,7 @@ ARG BASE_IMAGE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527
 FROM ${BASE_IMAGE} AS build
 WORKDIR /app
 COPY . .
-RUN node scripts/build.mjs examples/agents \
- && rm packages/*/dist/.tsbuildinfo examples/agents/dist/.tsbuildinfo \
+RUN node scripts/start.mjs --build \
  && mkdir data
 
 FROM ${BASE_IMAGE} AS dependencies

@@ -103,7 +103,6 @@ async function compile(project) {
 
 /** Compiles each file by itself. */
 async function transpile(project) {
-  rmSync(join(root, project, 'dist'), { recursive: true, force: true });
   const result = await runOwn([transpiler, project], { quiet: true });
   return result.code === 0 ? bundle(project, result) : result;
 }

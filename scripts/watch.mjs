@@ -49,7 +49,7 @@ export async function serveAndWatch() {
 /** The projects that were built. `undefined` if a project does not compile; the errors have been printed. */
 async function attemptToBuild() {
   try {
-    return await build(SERVED_PROJECTS);
+    return await build(SERVED_PROJECTS, { checksTypes: false });
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     return undefined;

@@ -79,6 +79,20 @@ describe('parley serve', () => {
     expect(await hasConsole(url)).toBe(false);
   });
 
+  it('says on stderr what protects it, and warns if it is open to other machines', async () => {
+    await using local = await ServedAgent.start(['serve', '--echo', '--rate-limit', '600/60s']);
+    const { stderr } = await local.running.stop();
+    expect(stderr).toContain(` info serving ${local.url} `);
+    expect(stderr).toContain(
+      '"authentication":"open to everyone","transport":"plain HTTP","rateLimit":"600/60s per address, 600/60s per caller","pushTargets":"public addresses"',
+    );
+    expect(stderr).not.toContain(' warn ');
+    await using open = await ServedAgent.start(['serve', '--echo', '--host', '0.0.0.0', '--allow-anonymous']);
+    expect((await open.running.stop()).stderr).toContain(
+      ' warn on 0.0.0.0 anybody could call the agent at / without authentication, because allowAnonymous is set',
+    );
+  });
+
   it('is called server too', async () => {
     await using agent = await ServedAgent.start(['server', '--echo']);
     expect(textsOf(await call(agent.url, 'x'))).toEqual(['Echo: x']);

@@ -31,7 +31,7 @@ it('the build is sent no more than it needs', () => {
       inContext,
     ),
   ).toEqual([]);
-  expect(['package-lock.json', 'packages/parley/src/model/task.ts', 'scripts/build.mjs'].every(inContext)).toBe(true);
+  expect(['package-lock.json', 'packages/parley/src/model/task.ts', 'scripts/start.mjs'].every(inContext)).toBe(true);
 });
 
 it('the build is sent every source that Git tracks', () => {

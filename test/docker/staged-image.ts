@@ -30,8 +30,8 @@ export interface ContainerOptions {
 
 /**
  * The image of the Dockerfile, in a folder. Runs every instruction as far as that works without containers. The Node.js
- * of the repository and the npm of the machine replace the base image. The build finds installed packages and built
- * sources, as in the checkout.
+ * of the repository and the npm of the machine replace the base image. The build finds installed packages, as in
+ * the checkout.
  */
 export class StagedImage implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'parley-image-'));

@@ -31,7 +31,7 @@ const BUILT = [
 export class CopiedTree implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-tree-'));
 
-  /** Copies only the wanted files of those that git tracks. */
+  /** Copies only the wanted files of those that git tracks, and of what is built. */
   constructor(wanted: (path: string) => boolean = () => true) {
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
     const generated = readdirSync(join(root, 'packages/parley/src/model')).filter((name) =>
@@ -41,7 +41,8 @@ export class CopiedTree implements Disposable {
       .toString()
       .split('\0')
       .filter((path) => path !== '' && wanted(path));
-    for (const path of [...files, ...BUILT, ...generated.map((name) => `packages/parley/src/model/${name}`)]) {
+    const built = [...BUILT, ...generated.map((name) => `packages/parley/src/model/${name}`)].filter(wanted);
+    for (const path of [...files, ...built]) {
       mkdirSync(dirname(this.path(path)), { recursive: true });
       cpSync(join(root, path), this.path(path), { recursive: true });
     }

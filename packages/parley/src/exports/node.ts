@@ -259,6 +259,7 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
     tls,
     hstsSeconds: tls?.hstsSeconds,
     extensions,
+    trustProxy: options.trustProxy,
     allowAnonymous,
     times,
     containsUncaughtErrors: uncaughtErrors !== 'process',

@@ -18,6 +18,8 @@ export interface AgentServerOptions
   readonly publicUrl?: string | undefined;
   readonly isTrustedProxy?: BaseUrlRule['isTrustedProxy'];
   readonly isPublicHost?: BaseUrlRule['isPublicHost'];
+  /** The proxies of `isTrustedProxy`, for the log. */
+  readonly trustProxy?: readonly string[] | undefined;
   readonly allowAnonymous: boolean;
   readonly times: HttpServerTimes;
   /** Absent: plain HTTP. */
@@ -35,7 +37,7 @@ export class AgentServer {
   readonly #http: HttpServer;
   readonly #baseUrl: () => string;
   readonly #figures: NodeProcessFigures | undefined;
-  #bound: (BoundBase & { readonly host: string }) | undefined;
+  #bound: (BoundBase & BoundAddress) | undefined;
   #closing: Promise<void> | undefined;
   /** The opening of its sockets, which takes a moment. */
   #opening: Promise<unknown> | undefined;
@@ -115,14 +117,21 @@ export class AgentServer {
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
     this.#mustBeOpen();
     checkPort(port);
-    checkExposure({ host, openPaths: this.#host.openPaths, allowAnonymous: this.#options.allowAnonymous });
+    const { allowAnonymous, logger } = this.#options;
+    const { openPaths } = this.#host;
+    const warning = checkExposure({ host, openPaths, allowAnonymous });
     if (this.#options.containsUncaughtErrors) this.#release ??= catchUncaughtErrors();
     await this.#host.start();
     if (this.#closing !== undefined) await this.#host.close(0);
     this.#mustBeOpen();
     this.#opening = this.#open({ host, port });
     await this.#opening;
-    return { url: this.url };
+    const { protectionOf } = await import('../../app/protection.js');
+    const { url } = this;
+    const place = { address: host, port: this.#bound?.port };
+    logger.info(`serving ${url}`, { ...place, ...protectionOf(this.#options, openPaths) });
+    if (warning !== undefined) logger.warn(warning);
+    return { url };
   }
 
   #mustBeOpen(): void {
@@ -140,7 +149,7 @@ export class AgentServer {
     const wildcard = WILDCARDS.includes(bound.host);
     const name = wildcard ? '127.0.0.1' : bound.host.includes(':') ? `[${bound.host}]` : bound.host;
     const scheme = this.#options.tls === undefined ? 'http' : 'https';
-    this.#bound = { url: `${scheme}://${name}:${bound.port}`, wildcard, host: bound.host };
+    this.#bound = { url: `${scheme}://${name}:${bound.port}`, wildcard, ...bound };
   }
 
   async #listenAt(place: BoundAddress): Promise<BoundAddress> {

@@ -76,12 +76,15 @@ export interface Exposure {
 }
 
 /**
- * Refuses addresses beyond loopback for agents that need no credential, unless the options allow it.
+ * Refuses addresses beyond loopback for agents that need no credential, unless the options allow it. Returns the
+ * warning if they do.
  * @throws OptionsError naming the paths of these agents.
  */
-export function checkExposure({ host, openPaths, allowAnonymous }: Exposure): void {
-  if (isLoopback(host) || allowAnonymous || openPaths.length === 0) return;
+export function checkExposure({ host, openPaths, allowAnonymous }: Exposure): string | undefined {
+  if (isLoopback(host) || openPaths.length === 0) return undefined;
   const agents = `the agent${openPaths.length === 1 ? '' : 's'} at ${openPaths.join(', ')}`;
-  const problem = `on ${host} anybody could call ${agents} without authentication; set an authenticator, or allowAnonymous (A2A_ALLOW_ANONYMOUS=true) if that is meant`;
-  throw new OptionsError('Not listening', [problem]);
+  const exposed = `on ${host} anybody could call ${agents} without authentication`;
+  if (allowAnonymous) return `${exposed}, because allowAnonymous is set`;
+  const remedy = 'set an authenticator, or allowAnonymous (A2A_ALLOW_ANONYMOUS=true) if that is meant';
+  throw new OptionsError('Not listening', [`${exposed}; ${remedy}`]);
 }
