@@ -1,5 +1,13 @@
 import { createServer } from 'node:net';
-import { agent, createA2AHost, createA2AServer, createAgentHandler, openStorage, textLogger } from 'parley-a2a';
+import {
+  agent,
+  createA2AHost,
+  createA2AServer,
+  createAgentHandler,
+  openStorage,
+  silentLogger,
+  textLogger,
+} from 'parley-a2a';
 import { ApiKeys } from 'parley-a2a/auth';
 import { toExpress } from 'parley-a2a/express';
 import { toHono } from 'parley-a2a/hono';
@@ -114,6 +122,15 @@ const SERVERS: readonly Mistake[] = [
       'Error: Cannot listen on 127.0.0.1:PORT (EADDRINUSE): another process has the port. Stop it, or listen on another port; port 0 is a free one',
   },
   {
+    name: 'a server that listens twice',
+    program: async () => {
+      const server = createA2AServer({ agent: echo, logger: silentLogger });
+      await server.listen(0);
+      await server.listen(0).finally(() => server.close({ graceMs: 0 }));
+    },
+    prints: 'Error: The server listens already, on http://127.0.0.1:PORT. Another server can take a port',
+  },
+  {
     name: 'a host of another machine',
     program: async () => createA2AServer({ agent: echo, allowAnonymous: true }).listen(0, '192.0.2.1'),
     prints:
@@ -159,6 +176,12 @@ const SERVERS: readonly Mistake[] = [
     name: 'a database without an address',
     program: async () => openStorage(wrong(undefined)),
     prints: 'OptionsError: openStorage: takes a url, such as sqlite:./data/parley.db, not undefined',
+  },
+  {
+    name: 'a database whose package is not named',
+    program: async () => openStorage('postgres://localhost/tasks'),
+    prints:
+      'OptionsError: Database url: "postgres://localhost/tasks" needs a package: npm install parley-a2a-postgres, and name its postgresBackend in backends',
   },
   {
     name: 'the path of a database as a text',
