@@ -6,7 +6,7 @@ import type { ModelTypes } from '../model/validation.js';
 import type { OPERATIONS, OperationName } from '../operations/operations.js';
 
 /** The requests that an application writes itself, without those with a message. */
-export type CheckedRequestName = Exclude<
+type CheckedRequestName = Exclude<
   (typeof OPERATIONS)[OperationName]['request'],
   'SendMessageRequest' | 'GetExtendedAgentCardRequest'
 >;
