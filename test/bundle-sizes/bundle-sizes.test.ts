@@ -57,10 +57,10 @@ async function loadedAtOnce(program: string, platform: 'browser' | 'node'): Prom
   return { inputs, compressed, rooms };
 }
 
-it('a client of the current version loads 23 kB with its checks of arguments, and the rest on demand', async () => {
+it('a client of the current version loads 23.5 kB with its checks of arguments, and the rest on demand', async () => {
   const { inputs, compressed } = await loadedAtOnce("export * from 'parley-a2a/client';", 'browser');
   expect(compressed).toBeGreaterThan(5_000);
-  expect(compressed).toBeLessThanOrEqual(23 * 1024);
+  expect(compressed).toBeLessThanOrEqual(23.5 * 1024);
   expect(
     inputs.filter((path) =>
       /codec\/v0|ai-catalog|auth\/credentials|signatures|jose|typebox|validators|ipaddr/.test(path),

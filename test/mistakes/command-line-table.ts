@@ -123,6 +123,23 @@ export const COMMAND_MISTAKES: readonly CommandMistake[] = [
       'error: UnsupportedOperationError: Bare cannot be called: its card has no interfaces. Its author adds them to supportedInterfaces\n',
   },
   {
+    name: 'no agent to list the tasks of',
+    args: () => ['task', 'list'],
+    prints:
+      'error: A2ACLI_ERR_USAGE: which agent? Name it by --agent-card\nhint: parley task list … -a localhost:8080\n',
+  },
+  {
+    name: 'an agent behind the message',
+    args: () => ['send', 'hello', 'localhost:8080'],
+    prints:
+      'error: A2ACLI_ERR_USAGE: send does not take "localhost:8080" as an argument\nhint: -a localhost:8080 names the agent\n',
+  },
+  {
+    name: 'the flag of other programs for JSON',
+    args: () => ['version', '--json'],
+    prints: 'error: A2ACLI_ERR_USAGE: there is no flag --json\nhint: for JSON write --output json\n',
+  },
+  {
     name: 'a misspelt command',
     args: () => ['sned', 'hello'],
     prints: 'no command "sned"; did you mean "send"?',

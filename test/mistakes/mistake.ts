@@ -24,6 +24,9 @@ export interface Mistake {
   readonly hasLine?: false;
 }
 
+/** Calls of programs without types. */
+export const wrong = (value: unknown): never => value as never;
+
 /** The outcome of a program: its text, and the first place of its stack. */
 export interface Printed {
   readonly text: string;

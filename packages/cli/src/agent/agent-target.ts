@@ -14,7 +14,7 @@ export type AgentTarget = string | AgentCard;
  * Returns the agent that an argument or the settings name. Reads files, but leaves URLs to be fetched.
  * @throws CliError
  */
-export function agentTarget({ settings, output }: Invocation, argument?: string): AgentTarget {
+export function agentTarget({ command, settings, output }: Invocation, argument?: string): AgentTarget {
   if (argument !== undefined && settings.setting('endpoint')?.source === 'flag')
     throw usageError('--endpoint and the name of an agent exclude each other');
   const isEndpoint = argument === undefined && settings.eitherText('endpoint', 'agent-card') === 'endpoint';
@@ -23,7 +23,7 @@ export function agentTarget({ settings, output }: Invocation, argument?: string)
     return cardOfEndpoint(endpoint, preferredBindings(settings.list('transport')), settings.text('a2a-version'));
   const reference = argument ?? settings.text('agent-card');
   if (reference === undefined)
-    throw usageError('which agent? Name it by --agent-card', 'parley card get --agent-card localhost:8080');
+    throw usageError('which agent? Name it by --agent-card', `parley ${command.path} … -a localhost:8080`);
   const { url, entry } = parseCardReference(reference);
   if (url.protocol !== 'file:' && namesFile(reference))
     output.note(`${reference} is taken for a host; for the file of that name write ./${reference}`);

@@ -164,8 +164,12 @@ function unknownCommand(positionals: readonly string[], known: number): CliError
 
 function unknownFlag(rawName: string, known: readonly string[]): CliError {
   const meant = closest(rawName.replace(/^-+/, ''), known);
-  return usageError(`there is no flag ${rawName}${meant === undefined ? '' : `; did you mean --${meant}?`}`);
+  const hint = rawName === '--json' ? 'for JSON write --output json' : undefined;
+  return usageError(`there is no flag ${rawName}${meant === undefined ? '' : `; did you mean --${meant}?`}`, hint);
 }
+
+/** The address of an agent, with a scheme or a port. */
+const ADDRESS = /^https?:\/\/|^[\w.-]+:\d+(?:\/|$)/;
 
 function checkArgs(command: Command, args: readonly string[]): void {
   const wanted = command.args?.split(' ') ?? [];
@@ -174,8 +178,11 @@ function checkArgs(command: Command, args: readonly string[]): void {
   if (args.length < required.length)
     throw usageError(`${command.path} needs ${required.slice(args.length).join(' ')}`, `parley help ${command.path}`);
   if (args.length > wanted.length) {
+    const other = args[wanted.length] ?? '';
+    if (ADDRESS.test(other) && flagsOf(command).includes('agent-card'))
+      throw usageError(`${command.path} does not take "${other}" as an argument`, `-a ${other} names the agent`);
     const quotes = command.path === 'send' ? '; put a message of several words in quotes' : '';
-    throw usageError(`${command.path} does not take "${args[wanted.length]}"${quotes}`, `parley help ${command.path}`);
+    throw usageError(`${command.path} does not take "${other}"${quotes}`, `parley help ${command.path}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { OptionsError } from '../errors/options-error.js';
+import { meantBy } from '../model/closest-name.js';
 import type { JsonObject } from '../model/json.js';
 import type { TimeLimit } from './call-deadline.js';
 
@@ -45,7 +46,9 @@ const NAMES = OPTIONS.split(', ');
 export function clientCallContext(options: CallOptions, defaults: CallDefaults): ClientCallContext {
   for (const name in options)
     if (!NAMES.includes(name))
-      throw new OptionsError('Nothing was sent', [`unknown option "${name}". Calls have ${OPTIONS}`]);
+      throw new OptionsError('Nothing was sent', [
+        `unknown option "${name}"${meantBy(name, NAMES)}. Calls have ${OPTIONS}`,
+      ]);
   const headers: Record<string, string> = {};
   addLowered(headers, defaults.headers);
   addLowered(headers, options.headers);

@@ -20,11 +20,12 @@ import type {
   SubscribeToTaskRequest,
 } from '../model/task-requests.js';
 import { type CallOutcome, type Interceptor, intercepted } from '../operations/interceptor.js';
-import type {
-  OperationName,
-  OperationTypes,
-  StreamingOperationName,
-  UnaryOperationName,
+import {
+  OPERATIONS,
+  type OperationName,
+  type OperationTypes,
+  type StreamingOperationName,
+  type UnaryOperationName,
 } from '../operations/operations.js';
 import { isLegacy } from '../operations/versions.js';
 import { type AgentConnection, closedError } from './agent-connection.js';
@@ -35,6 +36,7 @@ import type { ClientBinding, EventBatches, ReceivedEvent } from './client-transp
 import type { PlainFetch } from './credentialed-fetch.js';
 import type { OperationCall, OperationCalls } from './operation-calls.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
+import { requireMembers } from './request-members.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
 import { isWaitOver, readTask, type WaitOptions, waitForTask } from './task-waiting.js';
 import { withText } from './text-of.js';
@@ -146,7 +148,7 @@ export class Client implements OperationMethods {
 
   /** Gets a task (Spec §3.1.3). */
   async getTask(request: string | WithoutTenant<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
-    return this.#unary('getTask', withId(request), options);
+    return this.#checked('getTask', withId(request), options);
   }
 
   /** Lists tasks, newest first (Spec §3.1.4). Pass `nextPageToken` to get the next page, until it is empty. */
@@ -154,7 +156,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<ListTasksRequest> = {},
     options: CallOptions = {},
   ): Promise<ListTasksResponse> {
-    return this.#unary('listTasks', request, options);
+    return this.#checked('listTasks', request, options);
   }
 
   /** Cancels a task (Spec §3.1.5). Returns the task if it is canceled already. */
@@ -162,7 +164,7 @@ export class Client implements OperationMethods {
     const { metadata } = options;
     const wanted = withId(request);
     try {
-      return await this.#unary('cancelTask', metadata === undefined ? wanted : { ...wanted, metadata }, options);
+      return await this.#checked('cancelTask', metadata === undefined ? wanted : { ...wanted, metadata }, options);
     } catch (error) {
       if (!(error instanceof A2AError) || error.code !== 'TASK_NOT_CANCELABLE') throw error;
       const task = await this.getTask(wanted.id, options);
@@ -180,6 +182,7 @@ export class Client implements OperationMethods {
     options: CallOptions & { readonly lastEventId?: string } = {},
   ): TaskStream {
     const wanted = withId(request);
+    requireMembers('SubscribeToTaskRequest', wanted);
     return this.#stream({ operation: 'subscribeToTask', request: wanted, taskId: wanted.id }, options);
   }
 
@@ -188,7 +191,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<TaskPushNotificationConfig>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
-    return this.#unary('createTaskPushNotificationConfig', request, options);
+    return this.#checked('createTaskPushNotificationConfig', request, options);
   }
 
   /** Gets a webhook of a task (Spec §3.1.8). */
@@ -196,7 +199,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<GetTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
-    return this.#unary('getTaskPushNotificationConfig', request, options);
+    return this.#checked('getTaskPushNotificationConfig', request, options);
   }
 
   /** Lists the webhooks of a task (Spec §3.1.9). */
@@ -204,7 +207,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<ListTaskPushNotificationConfigsRequest>,
     options: CallOptions = {},
   ): Promise<ListTaskPushNotificationConfigsResponse> {
-    return this.#unary('listTaskPushNotificationConfigs', request, options);
+    return this.#checked('listTaskPushNotificationConfigs', request, options);
   }
 
   /** Deletes a webhook of a task. It is no error if there is none (Spec §3.1.10). */
@@ -212,7 +215,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<DeleteTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<undefined> {
-    return this.#unary('deleteTaskPushNotificationConfig', request, options);
+    return this.#checked('deleteTaskPushNotificationConfig', request, options);
   }
 
   /** Gets the card for authenticated callers (Spec §3.1.11). It replaces the card of this client. */
@@ -281,6 +284,16 @@ export class Client implements OperationMethods {
     } finally {
       deadline.release();
     }
+  }
+
+  /** Calls an operation with a request whose members the application named. */
+  #checked<Name extends Exclude<UnaryOperationName, 'sendMessage' | 'getExtendedAgentCard'>>(
+    operation: Name,
+    request: OperationTypes[Name]['request'],
+    options: CallOptions,
+  ): Promise<OperationTypes[Name]['response']> {
+    requireMembers(OPERATIONS[operation].request, request);
+    return this.#unary(operation, request, options);
   }
 
   #unary<Name extends UnaryOperationName>(

@@ -14,9 +14,15 @@ export function closestName(name: string, candidates: readonly string[]): string
   return best;
 }
 
+/** The end of an error about a wrong name: the closest one, in brackets; empty if none is near. */
+export function meantBy(name: string, known: readonly string[]): string {
+  const meant = closestName(name, known);
+  return meant === undefined ? '' : ` (did you mean "${meant}"?)`;
+}
+
 /** Levenshtein: insertions, deletions and replacements that make one of the other. */
 function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  let row = [...Array(to.length + 1).keys()];
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
     for (let j = 1; j <= to.length; j++) {

@@ -1,5 +1,5 @@
 import { OptionsError } from '../errors/options-error.js';
-import { closestName } from '../model/closest-name.js';
+import { meantBy } from '../model/closest-name.js';
 import { kindOf } from '../model/kind-of.js';
 import type { TObject, TSchema } from './option-types.js';
 
@@ -125,11 +125,6 @@ function requirement(member: TSchema): string {
 
 function unknownName(name: string, known: readonly string[], place: string): string {
   return `unknown option "${place}"${meantBy(name, known)}`;
-}
-
-function meantBy(name: string, known: readonly string[]): string {
-  const meant = closestName(name, known);
-  return meant === undefined ? '' : ` (did you mean "${meant}"?)`;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -112,10 +112,14 @@ export class AgentServer {
   /**
    * Takes over what an earlier process left and accepts connections. `port` 0 takes a free one.
    * @throws OptionsError beyond loopback for agents without authentication, unless anonymous callers are allowed; Error
-   *   if the server is closed before it listens.
+   *   if the server is closed before it listens, or listens already.
    */
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
     this.#mustBeOpen();
+    if (this.#bound !== undefined)
+      throw beginAtCaller(
+        new Error(`The server listens already, on ${this.#bound.url}. Another server can take a port`),
+      );
     checkPort(port);
     const { allowAnonymous, logger } = this.#options;
     const { openPaths } = this.#host;
