@@ -35,12 +35,15 @@ const MEMBERS: {
 };
 
 /**
- * Checks the names of the members of a request by code without types. The agent checks the values.
+ * Checks the names of the members of a request by code without types. The agent checks the values. A whole task or
+ * configuration may be given for its ids: its other members are not sent.
  * @throws OptionsError for an unknown member, or for anything but an object.
  */
 export function requireMembers(name: CheckedRequestName, request: unknown): void {
   const names = Object.keys(MEMBERS[name]);
-  const wrong = isObject(request) ? Object.keys(request).find((member) => !names.includes(member)) : kindOf(request);
+  const isWrong = (member: string) =>
+    !names.includes(member) && (name === 'ListTasksRequest' || meantBy(member, names) !== '');
+  const wrong = isObject(request) ? Object.keys(request).find(isWrong) : kindOf(request);
   if (wrong === undefined) return;
   throw new OptionsError('Nothing was sent', [`give { ${names.join(', ')} }, not ${wrong}${meantBy(wrong, names)}`]);
 }
