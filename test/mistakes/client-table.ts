@@ -68,8 +68,9 @@ export const CLIENT_MISTAKES: readonly Mistake[] = [
   },
   {
     name: 'a member of another request',
-    program: ({ client }) => client.subscribeToTask(wrong({ id: 'task-1', pageToken: '2' })),
-    prints: 'OptionsError: Nothing was sent: give { id, tenant }, not pageToken',
+    program: ({ client }) => client.listTasks(wrong({ contextId: 'c', id: 'task-1' })),
+    prints:
+      'OptionsError: Nothing was sent: give { contextId, status, pageSize, pageToken, historyLength, statusTimestampAfter, includeArtifacts, tenant }, not id',
   },
   {
     name: 'an id in the place of a request',

@@ -116,10 +116,7 @@ export class AgentServer {
    */
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
     this.#mustBeOpen();
-    if (this.#bound !== undefined)
-      throw beginAtCaller(
-        new Error(`The server listens already, on ${this.#bound.url}. Another server can take a port`),
-      );
+    this.#mustBeUnbound();
     checkPort(port);
     const { allowAnonymous, logger } = this.#options;
     const { openPaths } = this.#host;
@@ -140,6 +137,12 @@ export class AgentServer {
 
   #mustBeOpen(): void {
     if (this.#closing !== undefined) throw new Error('The server is closed. A new one can listen');
+  }
+
+  #mustBeUnbound(): void {
+    if (this.#bound === undefined) return;
+    const { url } = this.#bound;
+    throw beginAtCaller(new Error(`The server listens already, on ${url}. Another server can take a port`));
   }
 
   async #open({ host, port }: BoundAddress): Promise<void> {
