@@ -1,15 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Copy, DockerfileParser } from 'dockerfile-ast';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../interop/example-server.js';
 import { TestRegistry } from '../scripts/test-registry.js';
 import { firstMinutesBound } from '../support/first-minutes.js';
+import { buildImage } from './dockerfile-steps.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -117,51 +117,18 @@ describe.runIf(process.env.TEST_LONG !== undefined)('from the registry', { timeo
     await ran('npm', ['create', '--yes', 'parley-a2a@latest', 'my-agent', '--', '--yes']);
     const source = join(home, 'my-agent');
     await ran('npm', ['install', '--package-lock-only'], {}, source);
-    const [build, image] = [join(home, 'build'), join(home, 'image')];
-    for (const place of [build, image]) mkdirSync(place);
-    const variables: Record<string, string> = {};
-    let stage = 0;
-    const instructions = instructionsOf(join(source, 'Dockerfile'));
-    for (const { keyword, text, isFromBuild } of instructions) {
-      if (keyword === 'FROM') stage += 1;
-      const place = stage === 1 ? build : image;
-      // Users of an image do not exist here.
-      if (keyword === 'RUN') await ran('sh', ['-c', text.replace(/&& chown \S+ \S+/, '')], {}, place);
-      const from = (path: string) => (isFromBuild ? path.replace('/app', build) : `${source}/${path}`);
-      if (keyword === 'COPY') await ran('sh', ['-c', copyCommand(text, from, place)], {}, place);
-      if (keyword === 'ENV')
-        Object.assign(variables, Object.fromEntries(text.split(' ').map((pair) => pair.split('='))));
-    }
+    const { image, variables, command, probe } = await buildImage(source, home, (shell, cwd) =>
+      ran('sh', ['-c', shell], {}, cwd),
+    );
     expect((await ran('ls', ['node_modules'], {}, image)).stdout).not.toContain('typescript');
     const port = String(await freePort());
     const used = { ...env, ...variables, PORT: port, HOST: '127.0.0.1' };
-    const lastOf = (wanted: string) =>
-      instructions.findLast(({ keyword }) => keyword === wanted)?.text ?? expect.fail();
-    const command = JSON.parse(lastOf('CMD')) as [string, ...string[]];
-    const [probe, ...args] = JSON.parse(lastOf('HEALTHCHECK').replace(/^CMD /, '')) as [string, ...string[]];
+    const [program, ...args] = probe;
     await served(image, command, used, async () => {
-      await vi.waitFor(() => ran(probe, args, { PORT: port }), 60_000);
+      await vi.waitFor(() => ran(program, args, { PORT: port }), 60_000);
       const AGENT_URL = `http://127.0.0.1:${port}`;
       expect((await ran('node', ['ask.ts', 'hello'], { AGENT_URL }, image)).stdout).toContain('HELLO');
     });
-    await expect(ran(probe, args, { PORT: port })).rejects.toThrow();
+    await expect(ran(program, args, { PORT: port })).rejects.toThrow();
   });
 });
-
-/** The instructions of a Dockerfile, with their arguments in one line and without flags. */
-function instructionsOf(path: string) {
-  return DockerfileParser.parse(readFileSync(path, 'utf8'))
-    .getInstructions()
-    .map((one) => ({
-      keyword: one.getKeyword(),
-      text: (one.getRawArgumentsContent() ?? '').replaceAll(/\s*\\\n\s*/g, ' '),
-      isFromBuild: one instanceof Copy && one.getFromFlag() !== null,
-    }));
-}
-
-/** The shell command for the arguments of a COPY. Only the target may be a folder of its own. */
-function copyCommand(text: string, from: (path: string) => string, place: string): string {
-  const words = text.split(' ');
-  const target = join(place, words.at(-1)?.replace(/node_modules\/$/, '') ?? '');
-  return `cp -R ${words.slice(0, -1).map(from).join(' ')} ${target}`;
-}

@@ -14,15 +14,17 @@ import { oldestNode } from '../oldest-node/oldest-node.mjs';
 class LeftOut extends Error {}
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-package-'));
-/** Databases of created projects, in the long form. */
-const databases = {
+/** Programs of the long form: databases of created projects, and what a page uses. */
+const programs = {
+  curl: ['curl', '--version'],
+  lsof: ['lsof', '-v'],
   postgresql: ['sh', '-c', 'ls /usr/lib/postgresql/*/bin/initdb || command -v initdb'],
   'redis-server': ['redis-server', '--version'],
 };
 let counts;
 try {
-  for (const [debianPackage, command] of process.env.TEST_LONG === undefined ? [] : Object.entries(databases)) {
-    const leftOut = 'The tests of created projects with a database are';
+  for (const [debianPackage, command] of process.env.TEST_LONG === undefined ? [] : Object.entries(programs)) {
+    const leftOut = 'The tests of created projects in the long form are';
     if (!(await hasProgram({ command, debianPackage, leftOut }))) throw new LeftOut(`${debianPackage} is missing.`);
   }
   const suite = { ...(await packed()), tools: await tools(), oldestNode: await oldNode() };
