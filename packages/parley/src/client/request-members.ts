@@ -41,9 +41,10 @@ const MEMBERS: {
  */
 export function requireMembers(name: CheckedRequestName, request: unknown): void {
   const names = Object.keys(MEMBERS[name]);
-  const isWrong = (member: string) =>
-    !names.includes(member) && (name === 'ListTasksRequest' || meantBy(member, names) !== '');
-  const wrong = isObject(request) ? Object.keys(request).find(isWrong) : kindOf(request);
-  if (wrong === undefined) return;
-  throw new OptionsError('Nothing was sent', [`give { ${names.join(', ')} }, not ${wrong}${meantBy(wrong, names)}`]);
+  for (const member of isObject(request) ? Object.keys(request) : [kindOf(request)]) {
+    const meant = meantBy(member, names);
+    const isIgnored = isObject(request) && meant === '' && name !== 'ListTasksRequest';
+    if (names.includes(member) || isIgnored) continue;
+    throw new OptionsError('Nothing was sent', [`give { ${names.join(', ')} }, not ${member}${meant}`]);
+  }
 }

@@ -1,5 +1,6 @@
 // For bindings in packages beside this one, which name its exact version: these names may change in every version.
-export { checkedLookup, modulesOfNode, systemLookup } from '../adapters/node/checked-connections.js';
+export { checkedLookup } from '../adapters/node/checked-connections.js';
+export { modulesOfNode, systemLookup } from '../adapters/node/modules-of-node.js';
 export { connectionCertificate, type ServerTls, serverTls } from '../adapters/node/server-tls.js';
 export { STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type { AgentMount } from '../app/agent-mount.js';

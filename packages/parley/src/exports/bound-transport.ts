@@ -1,4 +1,4 @@
-import { systemLookup } from '../adapters/node/checked-connections.js';
+import { systemLookup } from '../adapters/node/modules-of-node.js';
 import type { ClientBinding, ClientTransport, TransportLimits } from '../client/client-transport.js';
 import { hostOf, originOf } from '../client/credential-guard.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';

@@ -1,4 +1,4 @@
-import { type NameLookup, systemLookup } from '../adapters/node/checked-connections.js';
+import { type NameLookup, systemLookup } from '../adapters/node/modules-of-node.js';
 import type { Fetch } from '../bindings/http/http-caller.js';
 import { hostOf } from '../client/credential-guard.js';
 import { A2AError } from '../errors/a2a-error.js';

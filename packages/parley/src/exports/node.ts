@@ -246,7 +246,7 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
           consoleExtension({
             load: loadConsole,
             fetch: (url, init) => fetch(url, init),
-            receiver: consoleReceiver,
+            loadReceiver,
             ...rule,
           }),
         ]
@@ -281,12 +281,13 @@ function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServer
 /** A name in a variable: the package depends on the types of this one, and compiles after it. */
 const CONSOLE_PACKAGE: string = 'parley-a2a-console';
 
-/** The webhook of a push inbox. It reads the keys of this server itself, which may be on a private address. */
-const consoleReceiver: MakeReceiver = async ({ signature, ...options }) => {
+/** The webhooks of push inboxes. They read the keys of this server themselves, which may be on a private address. */
+async function loadReceiver(): Promise<MakeReceiver> {
   const { PushReceiver } = await import('./push-receiver.js');
   const own = { plainHttp: true, fetch: (url: string, init: RequestInit) => fetch(url, init) };
-  return new PushReceiver({ ...options, ...(signature !== undefined && { signature: { ...signature, ...own } }) });
-};
+  return async ({ signature, ...options }) =>
+    new PushReceiver({ ...options, ...(signature !== undefined && { signature: { ...signature, ...own } }) });
+}
 
 async function loadConsole(): Promise<ConsolePackage> {
   return import(CONSOLE_PACKAGE).catch(missingPackage('The option console needs', CONSOLE_PACKAGE));

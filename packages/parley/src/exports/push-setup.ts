@@ -1,4 +1,4 @@
-import { modulesOfNode } from '../adapters/node/checked-connections.js';
+import { modulesOfNode } from '../adapters/node/modules-of-node.js';
 import type { KeySource } from '../app/key-set-extension.js';
 import type { PushOptions } from '../app/options/push-options.js';
 import type { PushPorts } from '../app/push-delivery.js';

@@ -9,9 +9,9 @@ import {
   type CheckedConnectionsOptions,
   checkedLookup,
   connectionPools,
-  modulesOfNode,
   requireAnswer,
 } from './checked-connections.js';
+import { modulesOfNode } from './modules-of-node.js';
 
 /** The connections of POSTs. */
 export interface CheckedPostsOptions extends CheckedConnectionsOptions {

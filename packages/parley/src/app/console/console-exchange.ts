@@ -1,0 +1,119 @@
+import { isFromOtherSite } from '../../auth/cross-site.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { isLoopback } from '../../net/loopback.js';
+import { isLocalHost } from '../../net/public-hosts.js';
+import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
+import type { HostView } from '../host-extension.js';
+import { errorAnswer, jsonAnswer } from '../json-answer.js';
+import { KEY_SET_PATH } from '../key-set-extension.js';
+import { readOnly, taking } from '../middleware/method-filter.js';
+import type { ConsoleOptions } from './console-extension.js';
+import type { ConsoleAnswer, ConsoleFiles, ConsolePackage, PushInboxes } from './console-files.js';
+import { consolePage } from './console-page.js';
+
+/** The cards of the agents of the host. */
+const AGENTS_FILE = 'agents.json';
+/** The endpoint for requests to the authorization servers of the cards. */
+const OAUTH_FILE = 'oauth';
+/** The endpoint of the page for its push inboxes. Those for agents have a name behind it. */
+const INBOX_FILE = 'inbox';
+const INBOX = /^inbox-([\w-]+)$/;
+/** A path of the operator API, if the host has that. */
+const OPERATOR_API = '/operator/v1/status';
+const MOST_BYTES = 64 * 1024;
+/** The inbox itself takes less. */
+const MOST_NOTIFICATION = 16 * 1024 * 1024;
+
+const NOT_HERE: ExchangeResponse = errorAnswer({ status: 404, message: 'Nothing is served here' });
+
+/** The console of a host, for requests that came directly. */
+export interface ConsoleExchange {
+  readonly exchange: Exchange;
+  close(): void;
+}
+
+/** The parts of `consoleExchange`. */
+export interface ConsoleExchangeOptions extends Pick<ConsoleOptions, 'fetch' | 'loadReceiver'> {
+  readonly host: HostView;
+  readonly library: ConsolePackage;
+  /** The path of the console. */
+  readonly folder: string;
+}
+
+/** The page, its files, and the endpoints that the page asks. */
+export async function consoleExchange(options: ConsoleExchangeOptions): Promise<ConsoleExchange> {
+  const { host, library, folder, fetch, loadReceiver } = options;
+  const read = readOnly(filesExchange(await library.consoleFiles(), { host, folder }));
+  const relay = pageExchange(library.oauthRelay({ cards: () => host.mounts.map((mount) => mount.card('')), fetch }));
+  const inboxes = new LoadedOnDemand(async () => {
+    const keysUrl = (_agent: string, origin: string) => `${origin}${KEY_SET_PATH}`;
+    return new library.PushInboxes({ receiver: await loadReceiver(), keysUrl });
+  });
+  const ask = pageExchange(async (text, origin) => (await inboxes.get()).ask(text, origin));
+  return {
+    exchange: async (request) => {
+      const name = request.path.slice(folder.length + 1);
+      const [, inbox] = INBOX.exec(name) ?? [];
+      if (name === OAUTH_FILE) return relay(request);
+      if (inbox === undefined && name !== INBOX_FILE) return read(request);
+      // Inboxes take what other programs of this machine send. Other machines have no use for them.
+      if (!isOfThisMachine(request)) return NOT_HERE;
+      return inbox === undefined ? ask(request) : takeNotification(await inboxes.get(), inbox, request);
+    },
+    close: () => inboxes.loaded?.close(),
+  };
+}
+
+function isOfThisMachine(request: ExchangeRequest): boolean {
+  return isLocalHost(request.header('host') ?? '') && (request.peer === undefined || isLoopback(request.peer));
+}
+
+function filesExchange(all: ConsoleFiles, { host, folder }: Pick<ConsoleExchangeOptions, 'host' | 'folder'>): Exchange {
+  const agents = () =>
+    jsonAnswer({
+      status: 200,
+      value: {
+        agents: host.mounts.map(({ path, cardPath }) => ({ path, card: cardPath })),
+        ...(host.serves(OPERATOR_API) && { operator: true }),
+      },
+      headers: { 'cache-control': 'no-cache' },
+    });
+  return async (request) => {
+    const { path } = request;
+    if (path === '/' || path === folder) return consolePage({ files: all, host, base: host.baseUrl(request), folder });
+    const name = path.slice(folder.length + 1);
+    if (name === AGENTS_FILE) return agents();
+    const file = all.files.get(name);
+    if (file === undefined) return NOT_HERE;
+    const headers = {
+      'content-type': file.type,
+      // The name has a hash of the content.
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    };
+    return { status: 200, headers, body: file.text };
+  };
+}
+
+/** Answers JSON of the page. Pages of other sites and forms cannot send it. `origin`: that of the page. */
+function pageExchange(answer: (text: string, origin: string) => Promise<ConsoleAnswer>): Exchange {
+  return taking({ methods: ['POST'], message: 'This takes requests of the console only' }, async (request) => {
+    const type = request.header('content-type') ?? '';
+    if (isFromOtherSite((name) => request.header(name)) === true || !type.startsWith('application/json')) {
+      return errorAnswer({ status: 403, message: 'Only the console may ask here' });
+    }
+    const body = await request.body(MOST_BYTES);
+    return answer(new TextDecoder().decode(body), request.header('origin') ?? '');
+  });
+}
+
+/** Gives a push notification to the inbox of a name. */
+function takeNotification(inboxes: PushInboxes, name: string, request: ExchangeRequest): Promise<ConsoleAnswer> {
+  const { method } = request;
+  return inboxes.take(name, { method, header: (field) => request.header(field), body: bodyOf(request) });
+}
+
+async function* bodyOf(request: ExchangeRequest): AsyncGenerator<Uint8Array> {
+  yield await request.body(MOST_NOTIFICATION);
+}
