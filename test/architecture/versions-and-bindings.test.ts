@@ -57,7 +57,7 @@ const COMMAND_LINE: Readonly<Record<string, Subject>> = {
   gRPC: {
     words: /grpc/i,
     rooms: [],
-    elsewhere: ['agent/bindings.ts', 'agent/grpc-binding.ts', 'commands/error.ts', 'failure/needed-packages.ts'],
+    elsewhere: ['agent/bindings.ts', 'commands/error.ts', 'failure/needed-packages.ts'],
   },
 };
 

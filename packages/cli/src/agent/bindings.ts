@@ -25,12 +25,24 @@ export const TRANSPORTS: readonly Transport[] = [
     binding: 'GRPC',
     spellings: ['grpc'],
     takesAddresses: true,
-    load: async (settings) => (await import('./grpc-binding.js')).grpcBindingOf(settings),
+    load: async (settings) => {
+      const { certificatePair } = await import('./client-certificate.js');
+      const tls = certificatePair(settings);
+      const binding = (await import('parley-a2a-grpc')).grpcTransport(tls === undefined ? {} : { tls });
+      return {
+        ...binding,
+        // The first call loads the packages of gRPC.
+        transport: (agentInterface, limits) => {
+          needPackagesOf('gRPC');
+          return binding.transport(agentInterface, limits);
+        },
+      };
+    },
   },
   {
     binding: 'https://parley-a2a.dev/bindings/capnweb/v1',
     spellings: ['capnweb', "cap'n-web"],
-    load: async () => (await import('./capnweb-binding.js')).capnwebBindingOf(),
+    load: async () => (await import('parley-a2a-capnweb')).capnwebTransport(),
   },
 ];
 
