@@ -50,8 +50,9 @@ export function scopesContract(open: OpenStorage): void {
 
     it('are listed page by page, each once', async () => {
       const { storage } = tested;
-      for (const scope of SCOPES) {
-        for (const id of ['t1', 't2']) expect(await storage.create(scope, newTask(tested, id))).toBe(true);
+      for (const [index, scope] of SCOPES.entries()) {
+        for (const id of [`t${index}`, `u${index}`])
+          expect(await storage.create(scope, newTask(tested, id))).toBe(true);
       }
       const found: Scope[] = [];
       for (let cursor: string | undefined, isDone = false; !isDone; ) {
