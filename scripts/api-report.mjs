@@ -153,10 +153,30 @@ function isPrivate(node) {
 /** The declarations of a symbol without comments. Members that are not private are sorted by name. */
 function textOf(name, target) {
   const texts = target.declarations.map((declaration) => {
-    const text = printer.printNode(ts.EmitHint.Unspecified, sortMembers(declaration), declaration.getSourceFile());
+    const text = printer.printNode(
+      ts.EmitHint.Unspecified,
+      sortUnions(sortMembers(declaration)),
+      declaration.getSourceFile(),
+    );
     return `${ts.isVariableDeclaration(declaration) ? 'const ' : ''}${text}`.replace(/^(export |declare )+/, '');
   });
   return [...texts, ...(target.name === name ? [] : [`export { ${target.name} as ${name} };`])].join('\n');
+}
+
+/** The node with the members of each union in the order of their texts: the compiler prints inferred ones in any order. */
+function sortUnions(node) {
+  const textOf = (type) => printer.printNode(ts.EmitHint.Unspecified, type, node.getSourceFile());
+  const sort = (context) => {
+    const visit = (child) => {
+      const visited = ts.visitEachChild(child, visit, context);
+      if (!ts.isUnionTypeNode(visited)) return visited;
+      const texts = new Map(visited.types.map((type) => [type, textOf(type)]));
+      const order = (one, other) => (texts.get(one) < texts.get(other) ? -1 : 1);
+      return ts.factory.createUnionTypeNode([...visited.types].sort(order));
+    };
+    return visit;
+  };
+  return ts.transform(node, [sort]).transformed[0];
 }
 
 function sortMembers(node) {
