@@ -163,7 +163,7 @@ function textOf(name, target) {
   return [...texts, ...(target.name === name ? [] : [`export { ${target.name} as ${name} };`])].join('\n');
 }
 
-/** The node with the members of each union in the order of their texts: the compiler prints inferred ones in any order. */
+/** The node with each union in the order of its texts. The compiler prints inferred unions in any order. */
 function sortUnions(node) {
   const textOf = (type) => printer.printNode(ts.EmitHint.Unspecified, type, node.getSourceFile());
   const sort = (context) => {
