@@ -38,3 +38,22 @@ it('a new wait ends the oldest of too many', async () => {
   await vi.advanceTimersByTimeAsync(0);
   expect(ended).toHaveLength(9);
 });
+
+it.each([
+  [204, 'verified'],
+  [500, 'verified'],
+  [401, 'invalid'],
+  [413, 'unchecked'],
+  [415, 'unchecked'],
+  [503, 'unchecked'],
+])('calls a signature whose webhook answers %i %s', async (status, signature) => {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${part({ kid: 'k' })}.${part({ iss: 'https://agent.example' })}.forged`;
+  const receiver = async ({ signature: checks }: { readonly signature?: object }) => ({
+    answer: async () => ({ status: checks === undefined ? 204 : status, headers: {}, body: '' }),
+  });
+  const inbox = new Inbox({ url: 'http://127.0.0.1/x', keysUrl: 'http://127.0.0.1/keys', receiver });
+  const header = (name: string) => (name === 'x-a2a-notification-signature' ? signed : undefined);
+  await inbox.take({ method: 'POST', header, body: (async function* () {})() });
+  expect(inbox.deliveries[0]?.signature).toBe(signature);
+});

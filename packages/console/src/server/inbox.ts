@@ -144,7 +144,7 @@ export class Inbox {
       const checked = await (await this.#signed).answer({ method, header, body });
       // The keys cannot be read. Then the notification is taken, and the page says that nothing was checked.
       if (checked.status !== 503) {
-        signature = checked.status === 401 ? 'invalid' : 'verified';
+        signature = signatureAfter(checked.status);
         answer = checked;
       }
     }
@@ -221,6 +221,13 @@ async function* copied(body: AsyncIterator<Uint8Array>, chunks: Uint8Array[]): A
 async function* replayed(chunks: readonly Uint8Array[], rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* [...chunks];
   yield* rest;
+}
+
+/** The outcome of the check, by the answer of a webhook that checks. It looks at length and type of a body first. */
+function signatureAfter(status: number): Delivery['signature'] {
+  if (status === 401) return 'invalid';
+  // 500: the user of the inbox refused it after the check.
+  return status < 300 || status === 500 ? 'verified' : 'unchecked';
 }
 
 /** The key and the issuer that a signature names. */
