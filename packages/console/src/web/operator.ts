@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { TaskState } from 'parley-a2a';
+import type { ClusterStatus } from 'parley-a2a/operator';
 import { agents } from './agents.js';
 import { credentialProvider } from './credentials.js';
 import { fetchHere } from './launch.js';
@@ -38,26 +39,9 @@ export interface ParkedDelivery extends Pick<OperatorTask, 'agent' | 'tenant' | 
   readonly parked: string;
 }
 
-/** The state of the replicas. */
-export interface OperatorStatus {
-  readonly replicas: readonly {
-    readonly node: string;
-    readonly agents: readonly string[];
-    readonly runningTurns: number;
-    readonly silentMs: number;
-    readonly ageMs: number;
-    readonly isAlive: boolean;
-  }[];
-  readonly runningTurns: number;
-  readonly waiting: number;
-  readonly oldestWaitMs?: number;
-  readonly pendingWebhooks: number;
-  readonly problems: readonly string[];
-}
-
 /** All that the operator page shows. */
 export interface Overview {
-  readonly status: OperatorStatus;
+  readonly status: ClusterStatus;
   readonly tasks: readonly OperatorTask[];
   /** True if the server has more unfinished tasks. */
   readonly hasMoreTasks: boolean;
@@ -84,7 +68,7 @@ export const mayBeOperator = computed(() => operatorToken.value !== null || sign
 /** Reads what needs an operator: tasks without a lease first that should have one, then the longest silent. */
 export async function readOverview(): Promise<Overview> {
   const [status, parked, { tasks, hasMore }] = await Promise.all([
-    call<OperatorStatus>('/status'),
+    call<ClusterStatus>('/status'),
     call<{ readonly deliveries: readonly ParkedDelivery[]; readonly next?: string }>('/deliveries?standing=parked'),
     readUnfinished(),
   ]);

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Part } from 'parley-a2a';
 import { questionsOf } from '../questions.js';
 import type { TaskView } from '../task-view.js';
-import { Failure } from './controls.js';
+import { Failure, FieldForm } from './controls.js';
 import { AskedText, Questions } from './questions.js';
 
 /** Sends the parts of an answer. It rejects if the agent does not take them. */
@@ -36,33 +36,9 @@ export function Answering({ view, answer }: AnsweringShape) {
       {questions.length > 0 ? (
         <Questions questions={questions} send={(_, data) => void send(data)} />
       ) : (
-        <TextAnswer send={(text) => void send([{ text }])} />
+        <FieldForm label="Your answer" action="Answer" give={(text) => void send([{ text }])} />
       )}
       {failure.value !== undefined && <Failure>{failure.value}</Failure>}
     </div>
-  );
-}
-
-function TextAnswer({ send }: { readonly send: (text: string) => void }) {
-  const text = useSignal('');
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    if (text.value.trim() !== '') send(text.value.trim());
-  };
-  return (
-    <form class="search" onSubmit={submit}>
-      <input
-        type="text"
-        aria-label="Your answer"
-        placeholder="Your answer"
-        value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value;
-        }}
-      />
-      <button type="submit" class="primary">
-        Answer
-      </button>
-    </form>
   );
 }

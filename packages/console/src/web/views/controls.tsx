@@ -34,6 +34,40 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   );
 }
 
+interface FieldFormShape {
+  /** True for a text that nobody else may see. */
+  readonly isSecret?: boolean;
+  readonly label: string;
+  /** The name of its button. */
+  readonly action: string;
+  readonly give: (text: string) => void;
+}
+
+/** A form with one field. It gives the text without the blanks around it, unless that is empty. */
+export function FieldForm({ isSecret = false, label, action, give }: FieldFormShape) {
+  const text = useSignal('');
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (text.value.trim() !== '') give(text.value.trim());
+  };
+  return (
+    <form class="search" onSubmit={submit}>
+      <input
+        {...(isSecret ? { type: 'password', autocomplete: 'off' } : { type: 'text' })}
+        aria-label={label}
+        placeholder={label}
+        value={text.value}
+        onInput={({ currentTarget }) => {
+          text.value = currentTarget.value;
+        }}
+      />
+      <button type="submit" class="primary">
+        {action}
+      </button>
+    </form>
+  );
+}
+
 /** Longer JSON is shown only in part: a browser needs seconds for megabytes of text. */
 const MOST_CHARACTERS = 100_000;
 

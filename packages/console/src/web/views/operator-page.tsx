@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
+import type { ClusterStatus } from 'parley-a2a/operator';
 import { useCallback, useEffect } from 'preact/hooks';
 import {
   keepOperatorToken,
   mayBeOperator,
-  type OperatorStatus,
   type OperatorTask,
   type Overview,
   operatorToken,
@@ -13,7 +13,7 @@ import {
   replayDelivery,
 } from '../operator.js';
 import { shownName } from '../shown-name.js';
-import { Empty, Failure, focusable, Json, PageTitle, StateLabel } from './controls.js';
+import { Empty, Failure, FieldForm, focusable, Json, PageTitle, StateLabel } from './controls.js';
 
 const REFRESH_MS = 5_000;
 
@@ -81,29 +81,10 @@ export function OperatorPage() {
 }
 
 function TokenForm() {
-  const text = useSignal('');
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    if (text.value.trim() !== '') keepOperatorToken(text.value.trim());
-  };
   return (
     <>
       <p>Only operators see this. Sign in to an agent as an operator, or give the token of this launch.</p>
-      <form class="search" onSubmit={submit}>
-        <input
-          type="password"
-          autocomplete="off"
-          aria-label="Operator token"
-          placeholder="Operator token"
-          value={text.value}
-          onInput={({ currentTarget }) => {
-            text.value = currentTarget.value;
-          }}
-        />
-        <button type="submit" class="primary">
-          Show
-        </button>
-      </form>
+      <FieldForm isSecret label="Operator token" action="Show" give={keepOperatorToken} />
     </>
   );
 }
@@ -218,7 +199,7 @@ function Deliveries({ parked, hasMore, refresh }: DeliveriesShape) {
   );
 }
 
-function Replicas({ status }: { readonly status: OperatorStatus }) {
+function Replicas({ status }: { readonly status: ClusterStatus }) {
   const { replicas, runningTurns, waiting, oldestWaitMs = 0, pendingWebhooks } = status;
   return (
     <section aria-label="Replicas">
