@@ -24,8 +24,9 @@ export function serverTracing(): HostExtension {
 export function clientTracing(): Interceptor<ClientCallContext> {
   const instruments = new Instruments();
   return (call, next) => {
-    const attributes = { [DRAFT.method]: methodOf(call), ...requestFacts(call) };
-    const span = instruments.tracer.startSpan(methodOf(call), { kind: SpanKind.CLIENT, attributes }, context.active());
+    const name = methodOf(call);
+    const attributes = { [DRAFT.method]: name, ...requestFacts(call) };
+    const span = instruments.tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context.active());
     const traceparent = traceparentOf(span.spanContext());
     const { headers } = call.context;
     const passed =

@@ -29,20 +29,30 @@ export class ServerTracing implements HostExtension {
     return {
       handler: (handler) =>
         mapHandler(handler, (operation, method) => (request, callContext) => {
-          const call = { operation, request };
+          const { version: spoken, traceparent: cause } = callContext;
+          const name = methodOf({ operation });
           const attributes = {
-            [DRAFT.method]: methodOf(call),
-            [DRAFT.version]: callContext.version,
+            [DRAFT.method]: name,
+            [DRAFT.version]: spoken,
             ...agent,
-            ...requestFacts(call),
+            ...requestFacts({ request }),
           };
-          const { span, isBorrowed } = this.#spanOf(methodOf(call), attributes, callContext.traceparent);
+          const { span, isBorrowed } = this.#spanOf(name, attributes, cause);
           const traceparent = traceparentOf(span.spanContext());
           const waits = traceparent !== undefined && isAwaited(request);
           if (waits) this.#waiting.add(traceparent);
           const over = () => void (waits && this.#waiting.delete(traceparent));
-          const { version: used } = callContext;
-          return traceCall({ ...call, span, isBorrowed, kind: 'server', version: used, instruments, over }, () =>
+          const call = {
+            operation,
+            request,
+            span,
+            isBorrowed,
+            kind: 'server',
+            version: spoken,
+            instruments,
+            over,
+          } as const;
+          return traceCall(call, () =>
             method(request, traceparent === undefined ? callContext : { ...callContext, traceparent }),
           );
         }),

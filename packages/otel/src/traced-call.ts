@@ -2,7 +2,6 @@ import { type Attributes, type Context, context, type Span, trace } from '@opent
 import { type AnyCall, answerFacts, errorType, failSpan, methodOf } from './call-facts.js';
 import { DRAFT, OWN, STABLE } from './conventions.js';
 import type { Instruments } from './instruments.js';
-import { tracedStream } from './traced-stream.js';
 
 /** A call that runs within a span. */
 export interface TracedCall extends AnyCall {
@@ -28,7 +27,7 @@ export function traceCall<Outcome>(call: TracedCall, make: () => Outcome): Outco
     course.failed(error);
     throw error;
   }
-  if (isIterable(outcome)) return tracedStream(outcome, course) as Outcome;
+  if (isIterable(outcome)) return watchStream(outcome, course) as Outcome;
   return Promise.resolve(outcome).then(
     (answer) => {
       course.answered(answer);
@@ -45,12 +44,39 @@ function isIterable(outcome: unknown): outcome is AsyncIterable<unknown> {
   return typeof outcome === 'object' && outcome !== null && Symbol.asyncIterator in outcome;
 }
 
+/** The same stream. Its course ends once: with its last event, an error, or a reader that leaves. */
+function watchStream<Item>(source: AsyncIterable<Item>, course: CallCourse): AsyncIterable<Item> {
+  return {
+    [Symbol.asyncIterator]() {
+      const items = source[Symbol.asyncIterator]();
+      return {
+        async next() {
+          try {
+            const result = await course.run(() => items.next());
+            if (result.done === true) course.ended();
+            else course.item(result.value);
+            return result;
+          } catch (error) {
+            course.failed(error);
+            throw error;
+          }
+        },
+        async return(value?: unknown) {
+          course.ended();
+          return (await items.return?.(value)) ?? { done: true, value };
+        },
+      };
+    },
+  };
+}
+
 class CallCourse {
   readonly #call: TracedCall;
   readonly #within: Context;
   readonly #recordDuration: (attributes: Attributes) => void;
   #recordFirst: ((attributes: Attributes) => void) | undefined;
   #events = 0;
+  #isOver = false;
 
   constructor(call: TracedCall, within: Context) {
     const { instruments, kind } = call;
@@ -60,31 +86,30 @@ class CallCourse {
     if (kind === 'server') this.#recordFirst = instruments.begin('firstEvent');
   }
 
-  readonly run = <Result>(read: () => Result): Result => context.with(this.#within, read);
+  /** Runs a read of a stream, so that what it starts belongs to the span. */
+  run<Result>(read: () => Result): Result {
+    return context.with(this.#within, read);
+  }
 
-  readonly item = (item: unknown): void => {
+  item(item: unknown): void {
     this.#recordFirst?.(this.#labels);
     this.#recordFirst = undefined;
     this.#events += 1;
     // Items of a server have their event within, those of a client are the events.
     const event = typeof item === 'object' && item !== null && 'event' in item ? item.event : item;
     this.#call.span.setAttributes(answerFacts(event));
-  };
+  }
 
-  readonly ended = (): void => {
-    this.#call.span.setAttribute(OWN.events, this.#events);
-    this.#finish({});
-  };
-
-  readonly failed = (error: unknown): void => {
-    if (this.#events > 0) this.#call.span.setAttribute(OWN.events, this.#events);
-    failSpan(this.#call.span, error);
-    this.#finish({ [STABLE.errorType]: errorType(error) });
-  };
+  ended(): void {
+    this.#finish({ [OWN.events]: this.#events });
+  }
 
   answered(answer: unknown): void {
-    this.#call.span.setAttributes(answerFacts(answer));
-    this.#finish({});
+    this.#finish(answerFacts(answer));
+  }
+
+  failed(error: unknown): void {
+    this.#finish(this.#events > 0 ? { [OWN.events]: this.#events } : {}, error);
   }
 
   get #labels(): Attributes {
@@ -92,9 +117,13 @@ class CallCourse {
     return { [DRAFT.method]: methodOf(this.#call), ...(version !== undefined && { [DRAFT.version]: version }) };
   }
 
-  #finish(more: Attributes): void {
+  #finish(facts: Attributes, error?: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     const { span, isBorrowed, over } = this.#call;
-    this.#recordDuration({ ...this.#labels, ...more });
+    span.setAttributes(facts);
+    if (error !== undefined) failSpan(span, error);
+    this.#recordDuration({ ...this.#labels, ...(error !== undefined && { [STABLE.errorType]: errorType(error) }) });
     if (isBorrowed !== true) span.end();
     over?.();
   }

@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { type AgentExecutor, createA2AServer, silentLogger } from 'parley-a2a';
+import { agentCalls } from 'parley-a2a/agent-calls';
 import { connect } from 'parley-a2a/client';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { addTraceIds, clientTracing, serverTracing } from './index.js';
@@ -112,6 +113,39 @@ it('a turn for which nobody waits begins a trace, with a link to the call', asyn
   expect(turn.links.map((link) => link.context.spanId)).toEqual([incoming.spanContext().spanId]);
 });
 
+it('a call to another agent belongs to the turn that makes it', async () => {
+  const callee = createA2AServer({ name: 'Callee', agent, tracing: serverTracing(), logger: silentLogger });
+  const { url: calleeUrl } = await callee.listen(0);
+  const caller = createA2AServer({
+    name: 'Caller',
+    agent: {
+      async execute(turn, events) {
+        await turn.callAgent(calleeUrl, 'hello');
+        await events.complete();
+      },
+    },
+    calls: agentCalls({ allow: ['127.0.0.1'], interceptors: () => [clientTracing()] }),
+    tracing: serverTracing(),
+    logger: silentLogger,
+  });
+  const { url } = await caller.listen(0);
+  const client = await connect(url);
+  onTestFinished(async () => {
+    await client.close();
+    await caller.close();
+    await callee.close();
+  });
+  await client.sendMessage({ message: message('hello') });
+  const calling = await spanNamed('invoke_agent Caller', SpanKind.INTERNAL);
+  const called = await spanNamed('invoke_agent Callee', SpanKind.INTERNAL);
+  expect(called.spanContext().traceId).toBe(calling.spanContext().traceId);
+  const outgoing = await vi.waitFor(() => {
+    const found = spans().find(({ kind }) => kind === SpanKind.CLIENT);
+    return found ?? expect.unreachable();
+  }, 30_000);
+  expect(outgoing.parentSpanContext?.spanId).toBe(calling.spanContext().spanId);
+});
+
 it('a stream is one span, with the count of its events', async () => {
   const { client } = await served();
   const events: unknown[] = [];
@@ -179,7 +213,10 @@ it('metrics have the durations of calls and turns, without ids', async () => {
   const named = (name: string) => found.find(({ descriptor }) => descriptor.name === name);
   for (const name of ['a2a.client.operation.duration', 'a2a.server.operation.duration', 'a2a.server.task.duration'])
     expect(named(name)?.dataPoints.length, name).toBeGreaterThan(0);
-  expect(named('a2a.server.task.in_progress')?.dataPoints.map(({ value }) => value)).toEqual([0]);
+  const inProgress = named('a2a.server.task.in_progress')?.dataPoints ?? [];
+  expect(
+    inProgress.filter(({ attributes }) => attributes['gen_ai.agent.name'] === 'Traced').map(({ value }) => value),
+  ).toEqual([0]);
   const labels = found.flatMap(({ dataPoints }) => dataPoints.flatMap(({ attributes }) => Object.keys(attributes)));
   expect(labels).not.toContain('a2a.task.id');
 });
