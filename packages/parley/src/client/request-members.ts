@@ -42,9 +42,9 @@ const MEMBERS: {
 export function requireMembers(name: CheckedRequestName, request: unknown): void {
   const names = Object.keys(MEMBERS[name]);
   for (const member of isObject(request) ? Object.keys(request) : [kindOf(request)]) {
+    if (names.includes(member)) continue;
     const meant = meantBy(member, names);
-    const isIgnored = isObject(request) && meant === '' && name !== 'ListTasksRequest';
-    if (names.includes(member) || isIgnored) continue;
+    if (isObject(request) && meant === '' && name !== 'ListTasksRequest') continue;
     throw new OptionsError('Nothing was sent', [`give { ${names.join(', ')} }, not ${member}${meant}`]);
   }
 }

@@ -129,8 +129,8 @@ export class AgentServer {
     await this.#opening;
     const { protectionOf } = await import('../../app/protection.js');
     const { url } = this;
-    const place = { address: host, port: this.#bound?.port };
-    logger.info(`serving ${url}`, { ...place, ...protectionOf(this.#options, openPaths) });
+    const protection = protectionOf(this.#options, openPaths);
+    logger.info(`serving ${url}`, { address: host, port: this.#bound?.port, ...protection });
     if (warning !== undefined) logger.warn(warning);
     return { url };
   }
