@@ -1,9 +1,11 @@
 // Runs the commands of the other scripts. Like all of them it works on Node.js 20.11 too, and without installed
 // packages, because it installs the Node.js of the repository.
 import { spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { scriptSentence } from './node-version.mjs';
 
@@ -24,34 +26,50 @@ function environment(extra) {
 }
 
 /**
- * Runs a command in the root folder. Resolves to its exit code and, with `quiet`, to its output. After `limitMs` it is
- * killed with all its children.
+ * Runs a command in the root folder. Resolves to its exit code and, with `quiet`, to its output. `onLine` gets each
+ * line of a quiet command at once. With `silenceMs` it is ended, with all its children, when it has written nothing
+ * for that time.
  */
-export function run(command, args, { quiet = false, env = {}, limitMs } = {}) {
+export function run(command, args, { quiet = false, env = {}, silenceMs, onLine } = {}) {
   return new Promise((resolve, reject) => {
     // Nothing begins after a signal.
     if (endedBy !== undefined) return;
-    const stdio = quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
-    const child = spawn(command, args, { cwd: root, stdio, env: environment(env), detached: limitMs !== undefined });
-    if (limitMs !== undefined) limitTime(child, limitMs);
+    const isGroup = silenceMs !== undefined;
+    const stdio = quiet || isGroup ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
+    const child = spawn(command, args, { cwd: root, stdio, env: environment(env), detached: isGroup });
+    const end = isGroup ? limitSilence(child, silenceMs) : () => {};
     let output = '';
-    child.stdout?.on('data', (data) => {
-      output += data;
-    });
-    child.stderr?.on('data', (data) => {
-      output += data;
-    });
+    for (const [stream, own] of [
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ]) {
+      stream?.on('data', (data) => {
+        if (quiet) output += data;
+        else own.write(data);
+      });
+      if (stream !== null && onLine !== undefined) createInterface({ input: stream }).on('line', onLine);
+    }
     child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ code: code ?? (signal === null ? 1 : 128), output }));
+    let ended;
+    child.once('exit', () => {
+      ended = end();
+    });
+    child.once('close', async (code, signal) => {
+      await ended;
+      resolve({ code: code ?? (signal === null ? 1 : 128), output });
+    });
   });
 }
 
 /** Processes with a group of their own. They get no signal from the terminal, so this process passes them on. */
 const groups = new Set();
+/** What the groups had started when they were asked to end: tests start servers with groups of their own. */
+let started = [];
 /** The signal that ends this process, as soon as no group is left. */
 let endedBy;
 
 function signalGroup(child, signal) {
+  started.push(...descendants(child.pid));
   try {
     process.kill(-child.pid, signal);
   } catch {
@@ -66,21 +84,74 @@ function endGroups(signal) {
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** The time from the request to end until a process that does not is killed. */
+const KILL_AFTER_MS = 10_000;
 
-function limitTime(child, limitMs) {
+/** Ends a group that is silent. The function that it returns is called when the process has ended. */
+function limitSilence(child, silenceMs) {
+  let killing;
   const timer = setTimeout(() => {
-    process.stdout.write(`Ended after ${Math.round(limitMs / 60_000)} min: it hangs\n`);
-    signalGroup(child, 'SIGKILL');
-  }, limitMs);
+    process.stdout.write(`Ended after ${Math.round(silenceMs / 6_000) / 10} min without a word: it hangs\n`);
+    signalGroup(child, 'SIGTERM');
+    killing = setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_AFTER_MS);
+  }, silenceMs);
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', () => timer.refresh());
   if (groups.size === 0) for (const signal of SIGNALS) process.on(signal, endGroups);
   groups.add(child);
-  child.once('close', () => {
+  return async () => {
     clearTimeout(timer);
+    clearTimeout(killing);
+    await endStarted();
     groups.delete(child);
     if (groups.size > 0) return;
     for (const signal of SIGNALS) process.off(signal, endGroups);
     if (endedBy !== undefined) process.exit(128 + constants.signals[endedBy]);
-  });
+  };
+}
+
+/** Ends what a group left behind: first by SIGTERM, then by SIGKILL. */
+async function endStarted() {
+  const left = started;
+  started = [];
+  for (const [signal, rounds] of [
+    ['SIGTERM', 30],
+    ['SIGKILL', 1],
+  ]) {
+    for (const one of left.filter(isAlive)) process.kill(one.pid, signal);
+    for (let round = 0; round < rounds && left.some(isAlive); round++) await wait(100);
+  }
+}
+
+/** The descendants of a process, on systems with /proc; elsewhere none. */
+function descendants(pid) {
+  if (!existsSync('/proc/self/stat')) return [];
+  const all = readdirSync('/proc').flatMap((name) => processOf(Number(name)) ?? []);
+  const found = [];
+  const parents = new Set([pid]);
+  for (let size = 0; size < parents.size; ) {
+    size = parents.size;
+    for (const one of all) {
+      if (!parents.has(one.parent) || parents.has(one.pid)) continue;
+      parents.add(one.pid);
+      found.push(one);
+    }
+  }
+  return found;
+}
+
+/** A process by its number, with its parent and the time of its start, which tells it from a later one. */
+function processOf(pid) {
+  if (!Number.isInteger(pid)) return undefined;
+  try {
+    const [state, parent, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
+    return state === 'Z' ? undefined : { pid, parent: Number(parent), start: fields[17] };
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive({ pid, start }) {
+  return processOf(pid)?.start === start;
 }
 
 /** Runs a script of the repository on its own Node.js. */

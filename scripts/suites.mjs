@@ -1,30 +1,33 @@
 // Runs test suites and counts their results.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { ownNode, root, run, runOwn } from './processes.mjs';
 
-/** A test with an endless loop cannot be ended by its own time limit. */
-const LIMIT_MS = 38 * 60_000;
-const LONG_LIMIT_MS = 4 * 3_600_000;
+/** Longest time without a word of a suite: a test with an endless loop cannot be ended by its own limit. */
+const SILENCE_MS = 10 * 60_000;
+/** In the long form one test alone takes most of an hour. */
+const LONG_SILENCE_MS = 3_600_000;
+/** The time that a suite has longer than the runs that it starts, which tell more when they are ended. */
+const LATER_MS = 60_000;
 /** The time in which `npm test` should end. */
 const WHOLE_RUN_SECONDS = 25 * 60;
-const limitOf = (env) => (env.TEST_LONG === undefined ? LIMIT_MS : LONG_LIMIT_MS);
+const silenceOf = (env) => ((env.TEST_LONG ?? process.env.TEST_LONG) === undefined ? SILENCE_MS : LONG_SILENCE_MS);
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 
-/** Runs test files with vitest, by default all of them, counts the tests in its report, and says which failed. */
-export async function runVitest(files = [], env = {}, node = ownNode) {
+/** Runs test files with vitest, by default all of them. Counts the tests, says which failed, and which file hung. */
+export async function runVitest(files = [], env = {}, { node = ownNode, silenceMs = silenceOf(env) } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-vitest-'));
-  const report = join(folder, 'report.json');
+  const report = join(folder, 'report.jsonl');
   try {
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const plain = process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: '0' };
+    const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts/vitest-report.mjs')}`];
     const { code } = await run(node, [vitest, 'run', ...reporters, ...files], {
-      env: { ...plain, ...env },
-      limitMs: limitOf(env),
+      env: { ...colours(), ...env, PARLEY_TEST_REPORT: report },
+      silenceMs,
     });
-    const counts = countReport(report, code);
+    const counts = countReport(existsSync(report) ? readFileSync(report, 'utf8') : '', code);
+    if (counts.skipped > 0) process.stdout.write(`${counts.skipped} tests were skipped\n`);
     for (const line of counts.failures) process.stdout.write(`${line}\n`);
     return counts;
   } finally {
@@ -32,47 +35,36 @@ export async function runVitest(files = [], env = {}, node = ownNode) {
   }
 }
 
-function countReport(report, code) {
-  if (!existsSync(report))
-    return { passed: 0, failed: 1, slowest: [], failures: ['FAILED vitest: it wrote no report'] };
-  const {
-    numPassedTests: passed,
-    numFailedTests,
-    numPendingTests,
-    numTodoTests,
-    testResults,
-  } = JSON.parse(readFileSync(report, 'utf8'));
-  // A file that does not even load has no failed test of its own.
-  const broken = testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-  ).length;
-  const skipped = numPendingTests + numTodoTests;
-  if (skipped > 0) process.stdout.write(`${skipped} tests were skipped\n`);
-  const failed = numFailedTests + broken;
-  // Vitest fails also for errors outside of all tests.
+/** Vitest writes to a pipe. It has colours if that ends in a terminal. */
+function colours() {
+  return process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1', FORCE_COLOR: '0' };
+}
+
+/** The counts of a report of vitest-report.mjs, also of one that ends early. */
+export function countReport(report, code) {
+  const lines = report.split('\n').filter((line) => line.endsWith('}'));
+  const entries = lines.map((line) => JSON.parse(line));
+  const ended = entries.filter((entry) => entry.ended !== undefined);
+  const total = (count) => ended.reduce((all, entry) => all + entry[count], 0);
+  const failures = entries.flatMap(({ failure }) => failure ?? []);
+  const files = new Set(ended.map((entry) => entry.ended));
+  const hanging = entries.flatMap(({ begun }) => (begun === undefined || files.has(begun) ? [] : begun));
+  failures.push(...hanging.map((file) => `FAILED ${file}: it had not ended`));
+  if (entries.length === 0) failures.push('FAILED vitest: it wrote no report');
   return {
-    passed,
-    failed: failed === 0 && code !== 0 ? 1 : failed,
-    slowest: slowestFiles(testResults),
-    failures: failuresOf(testResults),
+    passed: total('passed'),
+    // Vitest fails also for errors outside of all tests.
+    failed: Math.max(total('failed') + hanging.length, code === 0 ? 0 : 1),
+    skipped: total('skipped'),
+    slowest: slowestFiles(ended),
+    failures,
   };
 }
 
-/** A line for each test that failed, and for each file that did not load: file, name of the test, first error. */
-export function failuresOf(testResults) {
-  return testResults.flatMap(({ name, status, message, assertionResults }) => {
-    const failed = assertionResults.filter((test) => test.status === 'failed');
-    const line = (title, error = '') =>
-      `FAILED ${relative(root, name)}${title}: ${error.split('\n', 1)[0].slice(0, 200)}`;
-    if (failed.length === 0) return status === 'failed' ? [line('', message)] : [];
-    return failed.map(({ fullName, failureMessages }) => line(` > ${fullName}`, failureMessages[0]));
-  });
-}
-
 /** The ten test files that took longest, slowest first, each with its seconds. */
-export function slowestFiles(testResults) {
-  return testResults
-    .map(({ name, startTime, endTime }) => ({ file: relative(root, name), seconds: (endTime - startTime) / 1000 }))
+function slowestFiles(ended) {
+  return ended
+    .map(({ ended: file, seconds }) => ({ file, seconds }))
     .sort((one, other) => other.seconds - one.seconds)
     .slice(0, 10);
 }
@@ -151,13 +143,21 @@ export function nextJob(waiting, running, places) {
   return waiting.find(({ workers = 1, isDatabase }) => workers <= free && !(isDatabase && hasDatabase));
 }
 
-/** Runs such a suite. A suite that breaks off has failed. A suite that counts nothing says why it was left out. */
+/**
+ * Runs such a suite. Its failures are shown at once, all of its output when it ends. A suite that breaks off has failed.
+ * A suite that counts nothing says why it was left out.
+ */
 export async function runOther(script, env = {}) {
-  const { code, output } = await runOwn([script], { quiet: true, env, limitMs: limitOf(env) });
+  const { code, output } = await runOwn([script], {
+    quiet: true,
+    onLine: (line) => line.startsWith('FAILED ') && process.stdout.write(`${line}\n`),
+    env,
+    silenceMs: silenceOf(env) + LATER_MS,
+  });
   process.stdout.write(output);
   const line = output.trimEnd().split('\n').at(-1) ?? '';
   const found = /^(\d+) passed, (\d+) failed$/.exec(line.trim());
-  const failures = output.split('\n').filter((text) => text.startsWith('FAILED '));
+  const failures = [...new Set(output.split('\n').filter((text) => text.startsWith('FAILED ')))];
   if (found === null) return { passed: 0, failed: 1, failures: [...failures, `FAILED ${script}: it broke off`] };
   const counts = { passed: Number(found[1]), failed: Number(found[2]), failures };
   return counts.failed === 0 && code !== 0 ? { ...counts, failed: 1 } : counts;

@@ -38,8 +38,20 @@ const PYTHON_PACKAGES = [
   'interop/python-0.3',
 ].map((folder) => join(root, 'test', folder, 'requirements.txt'));
 
+const USAGE = `npm test -- [options] [files]
+
+Runs all checks, the tests and the suites of test/. It names each failure at once, and all of them at the end.
+
+  --long     the long forms too (hours)
+  FILE ...   these files of vitest alone, with its options; suites have their own: node test/NAME/run.mjs
+`;
+
 await main(async () => {
   const [, , ...args] = process.argv;
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   const env = args.includes('--long') ? { TEST_LONG: '1' } : {};
   const files = args.filter((arg) => arg !== '--long');
   const began = performance.now();

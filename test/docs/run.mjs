@@ -49,7 +49,7 @@ async function play({ place, language, code, says }) {
   const file = join(folder, `example.${ending}`);
   writeFileSync(file, code.replaceAll(WRITTEN, server.url));
   const env = { PYTHONIOENCODING: 'utf-8', PYTHONDONTWRITEBYTECODE: '1' };
-  const { code: exit, output } = await run(command, [file], { quiet: true, env, limitMs: LIMIT_MS });
+  const { code: exit, output } = await run(command, [file], { quiet: true, env, silenceMs: LIMIT_MS });
   const printed = output.trimEnd().split('\n');
   if (exit === 0 && printed.join('\n') === says.join('\n')) {
     counts.passed++;

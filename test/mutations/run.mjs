@@ -76,5 +76,5 @@ process.exitCode = failed === 0 ? 0 : 1;
 function contract(args) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const all = [vitest, 'run', `--root=${folder}`, '--bail=1', '--reporter=dot', ...args];
-  return run(ownNode, all, { limitMs: LIMIT_MS, quiet: true, env: { NO_COLOR: '1', FORCE_COLOR: '0' } });
+  return run(ownNode, all, { silenceMs: LIMIT_MS, quiet: true, env: { NO_COLOR: '1', FORCE_COLOR: '0' } });
 }

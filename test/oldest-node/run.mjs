@@ -8,6 +8,6 @@ const { version, node, output } = await oldestNode();
 if (node === undefined) {
   process.stdout.write(`${output}\nThe suite on Node.js ${version} is left out: it could not be had from npm.\n`);
 }
-const counts = node === undefined ? { passed: 0, failed: process.env.CI ? 1 : 0 } : await runVitest(args, {}, node);
+const counts = node === undefined ? { passed: 0, failed: process.env.CI ? 1 : 0 } : await runVitest(args, {}, { node });
 process.stdout.write(`${countLine(counts)}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ViteUserConfig } from 'vitest/config';
 
 const suites: string = new URL('../../scripts/suites.mjs', import.meta.url).href;
@@ -12,9 +13,16 @@ interface Slow {
   readonly seconds: number;
 }
 
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly slowest: readonly Slow[];
+  readonly failures: readonly string[];
+}
+
 const scripts = (await import(suites)) as {
-  slowestFiles(results: readonly object[]): readonly Slow[];
-  failuresOf(results: readonly object[]): readonly string[];
+  countReport(report: string, code: number): Counts;
   slowestLines(files: readonly Slow[], suites?: readonly Slow[]): string;
   slowRunLine(seconds: number, env?: Readonly<Record<string, string>>): string;
   otherSuites(): readonly string[];
@@ -24,7 +32,7 @@ const scripts = (await import(suites)) as {
   };
   runJobs(jobs: readonly Job[], places: number): Promise<void>;
 };
-const { slowestFiles, failuresOf, slowestLines, slowRunLine, otherSuites, orderOf, runJobs } = scripts;
+const { countReport, slowestLines, slowRunLine, otherSuites, orderOf, runJobs } = scripts;
 
 interface Job {
   readonly workers?: number;
@@ -32,14 +40,15 @@ interface Job {
   readonly run: () => Promise<void>;
 }
 
+const lines = (entries: readonly object[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+
 it('npm test lists the ten slowest test files, the slowest first', () => {
-  const root = fileURLToPath(new URL('../../', import.meta.url));
-  const results = Array.from({ length: 12 }, (_, at) => ({
-    name: `${root}test/${at}.test.ts`,
-    startTime: 1000,
-    endTime: 1000 + ((at * 5) % 12) * 1500,
+  const report = Array.from({ length: 12 }, (_, at) => ({
+    ended: `test/${at}.test.ts`,
+    ...{ passed: 1, failed: 0, skipped: 0 },
+    seconds: ((at * 5) % 12) * 1.5,
   }));
-  const slowest = slowestFiles(results);
+  const { slowest } = countReport(lines(report), 0);
   expect(slowest.map(({ seconds }) => seconds)).toEqual([16.5, 15, 13.5, 12, 10.5, 9, 7.5, 6, 4.5, 3]);
   expect(slowestLines(slowest).split('\n').slice(0, 2)).toEqual([
     'The slowest test files:',
@@ -47,25 +56,56 @@ it('npm test lists the ten slowest test files, the slowest first', () => {
   ]);
 });
 
-it('npm test names each failed test and each file that did not load', () => {
-  const root = fileURLToPath(new URL('../../', import.meta.url));
-  const results = [
-    { name: `${root}a.test.ts`, status: 'passed', assertionResults: [{ status: 'passed', fullName: 'x' }] },
-    { name: `${root}b.test.ts`, status: 'failed', message: 'No such module\nat b', assertionResults: [] },
-    {
-      name: `${root}c.test.ts`,
-      status: 'failed',
-      message: '',
-      assertionResults: [
-        { status: 'passed', fullName: 'y' },
-        { status: 'failed', fullName: 'c is read', failureMessages: ['AssertionError: 1\n    at c'] },
-      ],
-    },
-  ];
-  expect(failuresOf(results)).toEqual([
-    'FAILED b.test.ts: No such module',
-    'FAILED c.test.ts > c is read: AssertionError: 1',
-  ]);
+describe('a run of vitest', () => {
+  const folder = mkdtempSync(fileURLToPath(new URL('./run-', import.meta.url)));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const files = {
+    'good.test.ts': "it('holds', () => {}); it.skip('is left out', () => {});",
+    'bad.test.ts': "it('holds', () => {}); it('is wrong', () => expect(1).toBe(2));",
+    'broken.test.ts': "import './absent.js';",
+    'vitest.config.mjs': "export default { test: { include: ['*.test.ts'], globals: true, fileParallelism: false } };",
+  };
+
+  const play = async (more: Readonly<Record<string, string>>, silenceMs: number, onOutput = (_: string) => {}) => {
+    for (const [name, text] of Object.entries({ ...files, ...more })) writeFileSync(join(folder, name), text);
+    const script = `
+      import { runVitest } from ${JSON.stringify(suites)};
+      const root = '--root=' + ${JSON.stringify(folder)};
+      const counts = await runVitest([root, '--config', 'vitest.config.mjs'], {}, { silenceMs: ${silenceMs} });
+      process.stdout.write('COUNTS ' + JSON.stringify(counts) + '\\n');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+        onOutput(output);
+      });
+    await once(child, 'close');
+    const counts = /^COUNTS (.*)$/m.exec(output)?.[1];
+    return { output, counts: JSON.parse(counts ?? '{}') as Partial<Counts> };
+  };
+  const place = relative(fileURLToPath(new URL('../../', import.meta.url)), folder);
+
+  it('counts its tests, and names each failed test and each file that does not load', async () => {
+    const { counts } = await play({}, 60_000);
+    expect(counts).toMatchObject({ passed: 2, failed: 2, skipped: 1 });
+    expect(counts.failures?.toSorted()).toEqual([
+      expect.stringMatching(`^FAILED ${place}/bad.test.ts > is wrong: .*expected 1 to be 2`),
+      expect.stringMatching(`^FAILED ${place}/broken.test.ts: .*absent`),
+    ]);
+  });
+
+  it('that hangs is ended after a time of silence; what passed is counted, and the file that hung is named', async () => {
+    let seen = '';
+    const { output, counts } = await play({ 'hang.test.ts': "it('loops', () => { for (;;); });" }, 8_000, (text) => {
+      if (seen === '' && text.includes('is wrong')) seen = text;
+    });
+    expect(output).toContain('min without a word: it hangs');
+    expect(counts).toMatchObject({ passed: 2, failed: 3 });
+    expect(counts.failures).toContain(`FAILED ${place}/hang.test.ts: it had not ended`);
+    expect(seen).not.toContain('it hangs');
+  });
 });
 
 it('npm test lists the seconds of all suites with a runner of their own, the slowest first', () => {
@@ -138,12 +178,12 @@ it('a signal ends all running suites, and no other one begins', async () => {
   const processes = new URL('../../scripts/processes.mjs', import.meta.url).href;
   const script = `
     import { run } from ${JSON.stringify(processes)};
-    const limitMs = 600_000;
-    const quick = run(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log("up")'], { limitMs });
+    const silenceMs = 600_000;
+    const quick = run(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log("up")'], { silenceMs });
     const late = "process.on('SIGTERM', () => setTimeout(() => { console.log('late'); process.exit(1) }, 300))";
-    run(process.execPath, ['-e', late + '; setInterval(() => {}, 1000); console.log("up")'], { limitMs });
+    run(process.execPath, ['-e', late + '; setInterval(() => {}, 1000); console.log("up")'], { silenceMs });
     await quick;
-    await run(process.execPath, ['-e', 'console.log("begun after the signal")'], { limitMs });`;
+    await run(process.execPath, ['-e', 'console.log("begun after the signal")'], { silenceMs });`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -155,6 +195,33 @@ it('a signal ends all running suites, and no other one begins', async () => {
   });
   const [code] = await once(child, 'close');
   expect([code, output]).toEqual([143, 'up\nup\nlate\n']);
+});
+
+it.runIf(process.platform === 'linux')('a signal ends what a suite has started in a group of its own', async () => {
+  const processes = new URL('../../scripts/processes.mjs', import.meta.url).href;
+  const server = "console.log('pid ' + process.pid); setInterval(() => {}, 1000); process.on('SIGINT', () => {})";
+  const suite = `
+    const { spawn } = require('node:child_process');
+    spawn(process.execPath, ['-e', ${JSON.stringify(server)}], { detached: true, stdio: 'inherit' });
+    process.on('SIGINT', () => process.exit());`;
+  const script = `
+    import { run } from ${JSON.stringify(processes)};
+    await run(process.execPath, ['-e', ${JSON.stringify(suite)}], { silenceMs: 600_000 });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  const pid = Number(line.slice(4));
+  onTestFinished(() => {
+    if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
+  });
+  child.kill('SIGINT');
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(130);
+  // The parent of orphans may leave it there as a zombie.
+  const isOver = () => !existsSync(`/proc/${pid}`) || /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  expect(isOver()).toBe(true);
 });
 
 it('a suite with a configuration of its own runs its own files, not those of all other tests', async () => {
