@@ -22,7 +22,7 @@ export interface CompiledSchema {
   readonly published: JsonObject | boolean | undefined;
 }
 
-const MOST_FAULTS = 10;
+const MOST_FAULTS = 8;
 const MOST_CHARACTERS = 200;
 /** Steps of all patterns of a schema for one value: about a tenth of a second. */
 const PATTERN_STEPS = 4_000_000;
