@@ -188,6 +188,15 @@ describe('a schema that refers to itself', () => {
     );
   }
 
+  it.each(['JSON Schema', 'zod'])('names 8 wrong fields of a part at most: %s', async (kind) => {
+    const names = Array.from({ length: 20 }, (_, at) => `f${at}`);
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'integer' }]));
+    const shape = Object.fromEntries(names.map((name) => [name, z.int()]));
+    const input = kind === 'zod' ? z.object(shape) : { type: 'object', properties };
+    const data = Object.fromEntries(names.map((name) => [name, 'no number']));
+    expect(await fieldsOf(input, data)).toHaveLength(8);
+  });
+
   const tree = {
     type: 'object',
     required: ['n'],
