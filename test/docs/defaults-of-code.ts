@@ -36,7 +36,7 @@ export function defaultsOfCode(): ReadonlyMap<string, readonly CodeDefault[]> {
   return found;
 }
 
-function nameAndInitial(node: ts.Node): readonly [string?, ts.Expression?] {
+function nameAndInitial(node: ts.Node): readonly [name?: string, initial?: ts.Expression | undefined] {
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken) {
     const { left, right } = node;
     return [ts.isPropertyAccessExpression(left) ? left.name.text : left.getText(), right];
