@@ -63,7 +63,7 @@ export function run(command, args, { quiet = false, env = {}, silenceMs, onLine 
 
 /** Processes with a group of their own. They get no signal from the terminal, so this process passes them on. */
 const groups = new Set();
-/** What the groups had started when they were asked to end: tests start servers with groups of their own. */
+/** Processes that the groups had started when they were asked to end: tests start servers with own groups. */
 let started = [];
 /** The signal that ends this process, as soon as no group is left. */
 let endedBy;

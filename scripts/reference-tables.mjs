@@ -20,12 +20,20 @@ const LIMITS = {
   connections: [['app/options/server-options', 'HttpServerTimes', 'DEFAULT_HTTP_TIMES']],
 };
 
+/** The options of a server: the interfaces whose comments give meaning, default and page. */
+const OPTIONS = [
+  ['app/options/agent-options', 'ServedAgentOptions'],
+  ['app/options/host-options', 'MountOptions'],
+  ['app/options/host-options', 'HostOptions'],
+  ['app/options/server-options', 'ServerOptions'],
+];
+
 const UNITS = { ms: 1, s: 1000, min: 60_000 };
 
 /** A page whose tables are those of the code. A table stands behind `<!-- npm run reference: name -->`. */
 export async function withTables(page) {
   const { nameSettings, SERVER_SETTINGS } = await moduleOf('app/server-settings');
-  const tables = { settings: settingsTable(SERVER_SETTINGS, nameSettings) };
+  const tables = { settings: settingsTable(SERVER_SETTINGS, nameSettings), options: optionsTable() };
   for (const [name, sources] of Object.entries(LIMITS)) tables[name] = await limitsTable(sources);
   return Object.entries(tables).reduce((text, [name, table]) => {
     const place = new RegExp(`(<!-- npm run reference: ${name} -->\n\n)(?:\\|.*\n)*`);
@@ -46,11 +54,25 @@ export function settingsTable(settings, nameSettings) {
   return tableOf(['variable', 'default', 'meaning', 'flag of `parley serve`'], rows);
 }
 
+/** The rows of options. An option of an agent and of its host has the row of the agent. */
+function optionsTable() {
+  const rows = new Map();
+  for (const [file, type] of OPTIONS)
+    for (const [name, meaning, { defaultValue, see }] of commentsOf(sourceOf(file), type)) {
+      if (defaultValue === undefined) throw new Error(`${type}.${name} has no @defaultValue`);
+      const page = see?.replace(/^docs\//, '').replace(/^configuration\.md(?=#)/, '');
+      const label = page?.replace(/^.*#|\.md$/g, '').replaceAll('-', ' ');
+      const text = `${meaning.replace(/\.$/, '')}${page === undefined ? '' : ` ([${label}](${page}))`}`;
+      if (!rows.has(name)) rows.set(name, [`\`${name}\``, defaultValue, text]);
+    }
+  return tableOf(['option', 'default', 'meaning'], [...rows.values()]);
+}
+
 async function limitsTable(sources) {
   const rows = [];
   for (const [file, type, constant] of sources) {
     const { [constant]: defaults } = await moduleOf(file);
-    const meanings = commentsOf(join(library, 'src', `${file}.ts`), type);
+    const meanings = commentsOf(sourceOf(file), type);
     for (const [name, comment] of meanings) {
       const [sentence, count, unit] = / Default (\d+) (ms|s|min)\.$/.exec(comment) ?? [''];
       if (sentence !== '' && Number(count) * UNITS[unit] !== defaults[name])
@@ -61,14 +83,25 @@ async function limitsTable(sources) {
   return tableOf(['limit', 'default', 'meaning'], rows);
 }
 
-/** The members of an interface with their comments. */
+function sourceOf(file) {
+  return join(library, 'src', `${file}.ts`);
+}
+
+/** The members of an interface, each with its comment, and the tags of it by name. */
 function commentsOf(path, name) {
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ESNext, true);
   const declaration = source.statements.find((one) => ts.isInterfaceDeclaration(one) && one.name.text === name);
   return declaration.members.map((member) => {
-    const comment = ts.getJSDocCommentsAndTags(member).map(({ comment: text }) => ts.getTextOfJSDocComment(text))[0];
-    if (comment === undefined) throw new Error(`${name}.${member.name.getText()} has no comment`);
-    return [member.name.getText(), comment.replace(/\s+/g, ' ')];
+    const [doc] = member.jsDoc ?? [];
+    if (doc === undefined) throw new Error(`${name}.${member.name.getText()} has no comment`);
+    const text = doc
+      .getText()
+      .slice(3, -2)
+      .replace(/^ *\* ?/gm, ' ')
+      .replace(/\s+/g, ' ')
+      .trim();
+    const [comment, ...tags] = text.split(/ @(?=\w+ )/);
+    return [member.name.getText(), comment, Object.fromEntries(tags.map((tag) => tag.split(/ (.*)/)))];
   });
 }
 

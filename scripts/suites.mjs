@@ -144,8 +144,8 @@ export function nextJob(waiting, running, places) {
 }
 
 /**
- * Runs such a suite. Its failures are shown at once, all of its output when it ends. A suite that breaks off has failed.
- * A suite that counts nothing says why it was left out.
+ * Runs such a suite. Its failures are shown at once, all of its output when it ends. A suite that breaks off has
+ * failed. A suite that counts nothing says why it was left out.
  */
 export async function runOther(script, env = {}) {
   const { code, output } = await runOwn([script], {

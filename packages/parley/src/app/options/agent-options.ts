@@ -33,54 +33,92 @@ import { agentCardSchemas } from './agent-card-schemas.js';
 /** The options of every agent. */
 export interface ServedAgentOptions extends AgentCardOptions {
   /**
-   * Name of the agent's task space in the storage, where tasks are found again after a restart; default: the path it is
-   * served under.
+   * Name of the agent's task space in the storage, where tasks are found again after a restart.
+   * @defaultValue the path it is served under
    */
   readonly id?: string;
-  /** True if the agent offers streaming calls; default true. */
+  /**
+   * True if the agent offers streaming calls.
+   * @defaultValue `true`
+   */
   readonly streaming?: boolean;
   /**
-   * True if the agent sends push notifications. Default: if the host does. An agent with a `handler` sends them itself:
-   * there the default is false.
+   * True if the agent sends push notifications. An agent with a `handler` sends them itself.
+   * @defaultValue if the host does; `false` with a `handler`
+   * @see docs/push.md
    */
   readonly pushNotifications?: boolean;
   /**
-   * Authenticates callers. Callers without a valid credential are refused, unless it is `optional`. Default: the
-   * authenticator of the host; without one every caller is anonymous.
+   * Authenticates callers. Callers without a valid credential are refused, unless it is `optional`.
+   * @defaultValue the authenticator of the host; without one every caller is anonymous
+   * @see docs/authentication.md
    */
   readonly authenticator?: Authenticator;
   /**
    * True if a gateway in front of the server checks the credentials that `securitySchemes` ask for. Otherwise an agent
-   * with `securitySchemes` needs an authenticator. Default false.
+   * with `securitySchemes` needs an authenticator.
+   * @defaultValue `false`
+   * @see docs/authentication.md#requirements-of-a-card
    */
   readonly gatewayAuthenticates?: boolean;
   /**
-   * Decides about the tenants that a user without `User.tenants` may name. It needs an authenticator. Default: none.
-   * Without an authenticator every caller may name every tenant.
+   * Decides about the tenants that a user without `User.tenants` may name. It needs an authenticator. Without an
+   * authenticator every caller may name every tenant.
+   * @defaultValue none
+   * @see docs/ownership.md#tenants
    */
   readonly tenants?: TenantRule;
-  /** Makes the extended card of a user from the public card; `undefined` if this user gets none. */
+  /**
+   * Makes the extended card of a user from the public card. With `undefined` this user gets `PERMISSION_DENIED`.
+   * @defaultValue none
+   */
   readonly extendedAgentCard?: (card: AgentCard, user: User) => AgentCard | undefined | Promise<AgentCard | undefined>;
-  /** For how long, and for which callers, a message that is sent again leads to the outcome of the first one. */
+  /**
+   * For how long, and for which callers, a message that is sent again leads to the outcome of the first one.
+   * @defaultValue for known callers, 10 minutes
+   */
   readonly idempotency?: IdempotencyOptions;
-  /** Functions around every call, the first one outermost. They get valid requests of authenticated callers. */
+  /**
+   * Functions around every call, the first one outermost. They get valid requests of authenticated callers.
+   * @defaultValue none
+   * @see docs/agents.md#around-calls
+   */
   readonly interceptors?: readonly ServerInterceptor[];
   /**
    * The update that ends an artifact of several chunks. `chunk`: the last chunk. `whole`: the whole artifact in its
-   * place. `auto`: `whole` for clients that are known to show only that update. Default: that of the agent, or `auto`.
+   * place. `auto`: `whole` for clients that are known to show only that update.
+   * @defaultValue that of the agent, or `auto`
+   * @see docs/agents.md#the-end-of-an-artifact
    */
   readonly artifactEnd?: ArtifactEnd;
-  /** Limits of requests and of the engine that differ from the defaults. */
+  /**
+   * Limits of requests and of the engine that differ from the defaults.
+   * @defaultValue each has its own
+   * @see docs/configuration.md#limits
+   */
   readonly limits?: Partial<RequestLimits & EngineLimits>;
-  /** The rate of each user or anonymous address, in the place of that of the host; `false` for none. */
+  /**
+   * The rate of each user or anonymous address, in the place of that of the host; `false` for none.
+   * @defaultValue that of `rateLimit`
+   * @see docs/configuration.md#rates
+   */
   readonly ratePerPrincipal?: Rate | false;
-  /** The protocol versions that are offered; default `1.0` and `0.3`. */
+  /**
+   * The protocol versions that are offered: `1.0`, `0.3`, `0.2.5`.
+   * @defaultValue `['1.0', '0.3']`
+   * @see docs/versions.md
+   */
   readonly versions?: readonly ProtocolVersionName[];
-  /** The protocol version of a call that names none; default `0.3`, as the specification has it (§3.6.2). */
+  /**
+   * The protocol version of a call that names none.
+   * @defaultValue `0.3`, as the specification has it (§3.6.2)
+   */
   readonly versionWhenAbsent?: string;
   /**
    * True if a call is answered in the version that it names, and in no other; a call that names none is one of 0.3.
-   * Default false: a method or a path of 1.0 answers callers that name an older version, or none.
+   * Otherwise a method or a path of 1.0 answers callers that name an older version, or none.
+   * @defaultValue `false`
+   * @see docs/versions.md#the-version-of-a-call
    */
   readonly strictVersions?: boolean;
 }

@@ -44,95 +44,198 @@ export const DEFAULT_CARD_AGE_SECONDS = 3600;
 export interface HostOptions {
   /**
    * Authenticates callers of the host: of its own endpoints, such as `/metrics` and `/docs`, and of agents without an
-   * authenticator. Default: own endpoints take the credentials of any agent, and are open if no agent has an
+   * authenticator. Without it, own endpoints take the credentials of any agent, and are open if no agent has an
    * authenticator.
+   * @defaultValue none: every caller is anonymous
+   * @see docs/authentication.md
    */
   readonly authenticator?: Authenticator;
-  /** The public base url of the server; agents are found below it under their paths. */
+  /**
+   * The public base url of the server. Agents are found below it under their paths.
+   * @defaultValue the address bound
+   */
   readonly url?: string;
-  /** Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. */
+  /**
+   * Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. The variable is
+   * `A2A_TRUST_PROXY`.
+   * @defaultValue none
+   */
   readonly trustProxy?: readonly string[];
   /**
    * The hosts that the server goes by, such as `agents.example.com` or `agents.example.com:8443`. Forwarded headers may
-   * name no other, and a server on loopback without authentication takes these beside the names of its machine.
-   * Default: forwarded headers may name any host, and no shared cache may keep the card.
+   * name no other. A server on loopback without authentication takes these beside the names of its machine. Without it,
+   * forwarded headers may name any host, and no shared cache may keep the card. The variable is `A2A_PUBLIC_HOSTS`.
+   * @defaultValue none
+   * @see docs/configuration.md#hosts
    */
   readonly publicHosts?: readonly string[];
-  /** The storage of tasks; default: in memory. The application closes a storage that it opens. */
+  /**
+   * The storage of tasks. The application closes a storage that it opens.
+   * @defaultValue in memory
+   * @see docs/storage.md
+   */
   readonly storage?: TaskStorage;
-  /** The application's own database for tasks, instead of a storage. docs/interfaces.md has its limits. */
+  /**
+   * The application's own database for tasks, instead of a storage.
+   * @defaultValue none
+   * @see docs/interfaces.md#a-task-store
+   */
   readonly taskStore?: TaskStore;
   /**
    * Keys of 32 bytes, in base64 or hex, for credentials in the storage: those of webhooks, with their urls, and those
-   * that a turn keeps. The first key encrypts, and all decrypt: to rotate, put a new key first. Default: webhooks are
-   * stored as they are, and credentials of turns stay in memory.
+   * that a turn keeps. The first key encrypts, and all decrypt: to rotate, put a new key first. Without keys, webhooks
+   * are stored as they are, and credentials of turns stay in memory. The variable is `A2A_SECRET_KEYS`.
+   * @defaultValue none
+   * @see docs/configuration.md#keys-for-secrets
    */
   readonly secretKeys?: readonly string[];
+  /**
+   * The log of the library.
+   * @defaultValue warnings and errors to standard error; none for `createAgentHandler`
+   * @see docs/operations.md#logs
+   */
   readonly logger?: Logger;
-  /** The lifetimes of tasks and their events. */
+  /**
+   * The lifetimes of ended tasks and of their events.
+   * @defaultValue 30 days, 1 hour
+   * @see docs/storage.md#what-is-kept-how-long
+   */
   readonly retention?: Partial<RetentionPolicy>;
-  /** The time for which clients may cache a card; default 3600. */
+  /**
+   * The time for which clients may use a card from their cache, in seconds.
+   * @defaultValue 3600
+   */
   readonly cardMaxAgeSeconds?: number;
-  /** Silence on a stream after which a comment shows that it lives; default 15 s. */
+  /**
+   * Silence on a stream after which a comment shows that it lives.
+   * @defaultValue 15000
+   */
   readonly streamHeartbeatMs?: number;
-  /** Bytes of all large request bodies in progress; beyond them large requests wait, then 429. Default: 32 MiB. */
+  /**
+   * Bytes of all request bodies and frames over 64 KiB in work. Beyond them large requests pause, and after 10 s get
+   * 429 with `Retry-After`.
+   * @defaultValue 33554432
+   */
   readonly bodyMemory?: number;
-  /** Signs the cards with these keys. Needs `url` and the package `jose`; default: no signatures. */
+  /**
+   * Signs the cards with these keys: `{ keys }`. Needs `url` and the package `jose`.
+   * @defaultValue none
+   * @see docs/configuration.md#signed-cards
+   */
   readonly cardSigning?: CardSigningOptions;
-  /** The rate of requests of one address, and of one user or anonymous address; default: no limit. */
+  /**
+   * The rate of requests of one address, and of one user or anonymous address: `{ requests, windowMs }`, or `{
+   * perAddress, perPrincipal }`.
+   * @defaultValue none
+   * @see docs/configuration.md#rates
+   */
   readonly rateLimit?: RateLimitOptions;
-  /** Open streams and running turns at the same time, of one caller and of all callers. */
+  /**
+   * Open streams and running turns at the same time, of one caller and of all callers.
+   * @defaultValue each has its own
+   * @see docs/configuration.md#callers-at-the-same-time
+   */
   readonly concurrency?: Partial<ConcurrencyLimits>;
-  /** The other origins whose pages may call from a browser; default: none. */
+  /**
+   * The other origins whose pages may call from a browser: `'*'`, a list such as `['https://page.example']`, a function
+   * of the origin, or an object `{ origins, allowedHeaders, exposedHeaders, credentials, maxAgeSeconds }`.
+   * @defaultValue none
+   */
   readonly cors?: CorsOrigins | CorsOptions;
-  /** True if answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
+  /**
+   * True if answers forbid browsers to guess their type (`X-Content-Type-Options: nosniff`).
+   * @defaultValue `false`
+   */
   readonly nosniff?: boolean;
   /**
-   * Compression of longer answers for clients that accept it. Default: true for a server with a socket of its own,
-   * false behind another host, which may compress answers itself.
+   * Compression of answers of more than 1,024 characters for clients that accept it, or `{ gzipLevel, brotliQuality,
+   * minimumLength }`.
+   * @defaultValue `true`; `false` for `createAgentHandler`, whose host may compress answers itself
+   * @see docs/operations.md#compression
    */
   readonly compression?: boolean | CompressionOptions;
   /**
-   * True if `/healthz` and `/readyz` are answered on the origin. Default: true for a server with a socket of its own,
-   * false behind another host.
+   * True if `/healthz` and `/readyz` are answered on the origin.
+   * @defaultValue `true`; `false` for `createAgentHandler`
+   * @see docs/operations.md
    */
   readonly health?: boolean;
   /**
-   * The metrics and their readers. Default: everything, at `/metrics`, for a server with a socket of its own; nothing
-   * behind another host.
+   * The metrics and their readers, at `/metrics`, or `{ meter, endpoint, authenticator }`.
+   * @defaultValue `true`; `false` for `createAgentHandler`
+   * @see docs/operations.md#metrics
    */
   readonly metrics?: boolean | MetricsOptions;
   /**
-   * True if every request gets an id, which its answer names, and a line in the log at the level info. Default: as for
-   * `metrics`.
+   * True if every request gets an id, which its answer names, and a line in the log at the level info.
+   * @defaultValue `true`; `false` for `createAgentHandler`
+   * @see docs/operations.md#logs
    */
   readonly logRequests?: boolean;
-  /** Gets a record of each call and each refusal. The application closes a log that it opens. Default: none. */
+  /**
+   * Gets a record of each call and each refusal: an object with a method `write`. The application closes a log that it
+   * opens.
+   * @defaultValue none
+   * @see docs/audit-log.md
+   */
   readonly audit?: AuditLog;
   /**
-   * Push notifications of the agents, and the private webhooks that may be called. Default: true for a server with a
-   * socket of its own, false behind another host.
+   * Push notifications of the agents, and the private webhooks that may be called.
+   * @defaultValue `true`; `false` for `createAgentHandler`
+   * @see docs/push.md#options
    */
   readonly push?: boolean | PushOptions;
-  /** Further bindings of the agents, such as `grpcBinding()` of `parley-a2a-grpc`. Default: no others. */
+  /**
+   * Further bindings of the agents, such as `grpcBinding()` of `parley-a2a-grpc` or `capnwebBinding()` of
+   * `parley-a2a-capnweb`.
+   * @defaultValue none
+   * @see docs/grpc.md
+   */
   readonly bindings?: readonly HostExtension[];
-  /** Files beside the protocol, made by `fileTransfer()` of `parley-a2a/files`. Default: none. */
+  /**
+   * Files beside the protocol, made by `fileTransfer()` of `parley-a2a/files`.
+   * @defaultValue none
+   * @see docs/files.md
+   */
   readonly files?: HostExtension;
-  /** Lets agents call other agents, made by `agentCalls()` of `parley-a2a/agent-calls`. Default: they cannot. */
+  /**
+   * Lets agents call other agents, made by `agentCalls()` of `parley-a2a/agent-calls`.
+   * @defaultValue none: they cannot
+   * @see docs/calling-agents.md
+   */
   readonly calls?: HostExtension;
-  /** An API for operators, made by `operatorApi()` of `parley-a2a/operator`. Default: none. */
+  /**
+   * An API for operators, made by `operatorApi()` of `parley-a2a/operator`.
+   * @defaultValue none
+   * @see docs/operator-api.md
+   */
   readonly operator?: HostExtension;
-  /** Schemas of data and metadata, made by `agentSchemas()` of `parley-a2a/schemas`. Default: none. */
+  /**
+   * Schemas of data and metadata, made by `agentSchemas()` of `parley-a2a/schemas`, or a list of these.
+   * @defaultValue none
+   * @see docs/schemas.md
+   */
   readonly schemas?: HostExtension | readonly HostExtension[];
-  /** Signed and encrypted messages, made by `messageSigning()` of `parley-a2a-signing`. Default: none. */
+  /**
+   * Signed and encrypted messages, made by `messageSigning()` of `parley-a2a-signing`, or a list of these.
+   * @defaultValue none
+   * @see docs/signing.md
+   */
   readonly signing?: HostExtension | readonly HostExtension[];
-  /** Spans and metrics of calls and turns, made by `serverTracing()` of `parley-a2a-otel`. Default: none. */
+  /**
+   * Spans and metrics of calls and turns, made by `serverTracing()` of `parley-a2a-otel`.
+   * @defaultValue none
+   * @see docs/tracing.md
+   */
   readonly tracing?: HostExtension;
 }
 
 /** The place of a single agent. */
 export interface MountOptions {
-  /** The path it is served under; default `/`, where the bindings are at `/a2a/jsonrpc` and `/a2a/rest`. */
+  /**
+   * The path of a single agent. At the root the bindings are at `/a2a/jsonrpc` and `/a2a/rest`.
+   * @defaultValue `/`
+   */
   readonly path?: string;
 }
 

@@ -31,23 +31,51 @@ export const DEFAULT_HTTP_TIMES: Required<HttpServerTimes> = {
 
 /** The options of a server with a socket of its own. */
 export interface ServerOptions extends HostOptions {
-  /** True if the server serves `/openapi.json`, `/openapi-3.0.json` and the page `/docs`; default false. */
+  /**
+   * True if the server serves its description, at `/openapi.json`, `/openapi-3.0.json` and the page `/docs`.
+   * @defaultValue `false`
+   * @see docs/openapi.md
+   */
   readonly openapi?: boolean;
   /**
-   * True if browsers get the console at `/`; default false. Needs the package `parley-a2a-console`. Requests through
-   * proxies and for foreign hosts do not get it.
+   * True if browsers get the console at `/`. Needs the package `parley-a2a-console`. Requests through proxies and for
+   * foreign hosts do not get it.
+   * @defaultValue `false`
+   * @see docs/console.md
    */
   readonly console?: boolean;
-  /** True if agents that need no credential may be served beyond loopback; default false. */
+  /**
+   * True if agents that need no credential may be served beyond loopback. Otherwise such a server refuses to listen
+   * there. The variable is `A2A_ALLOW_ANONYMOUS`.
+   * @defaultValue `false`
+   * @see docs/authentication.md#beyond-loopback
+   */
   readonly allowAnonymous?: boolean;
+  /**
+   * The times of the HTTP server.
+   * @defaultValue each has its own
+   * @see docs/configuration.md#connections
+   */
   readonly http?: HttpServerTimes;
-  /** Certificate and key of the server. Default: plain HTTP, for loopback and behind a proxy that ends TLS. */
+  /**
+   * Certificate and key of the server: `cert` and `key`, also `passphrase`, `ca`, `requestCert`, `minVersion`,
+   * `hstsSeconds`, `reloadMs`.
+   * @defaultValue none: plain HTTP, for loopback and behind a proxy that ends TLS
+   * @see docs/authentication.md#certificates-of-clients
+   */
   readonly tls?: TlsOptions;
-  /** The base-server interface around one of the agents, for clients of base servers; default: not served. */
+  /**
+   * The base-server interface around one of the agents, for clients of base servers: `agent`, `cache`,
+   * `cacheTtlSeconds`, `cors`, `cacheChanges`.
+   * @defaultValue not served
+   * @see docs/base-server.md
+   */
   readonly baseServer?: BaseServerOptions;
   /**
-   * The effect of an error that no code catches, such as in a timer of an agent. It ends the `task` of the agent
-   * (default), or the `process`, as Node.js does by itself.
+   * The effect of an error that no code catches, such as in a timer of an agent. It ends the `task` of the agent, or
+   * the `process`, as Node.js does by itself.
+   * @defaultValue `task`
+   * @see docs/agents.md#uncaught-errors
    */
   readonly uncaughtErrors?: 'task' | 'process';
 }
