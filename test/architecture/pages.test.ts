@@ -61,3 +61,26 @@ function wordsOf(page: string): number {
     .flatMap(({ text }) => text.split(/\s+/))
     .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 }
+
+/** A page shows before it explains. */
+const BEFORE_EXAMPLE = 80;
+/** References of tables alone, or written by a script. */
+const TABLES_ALONE = ['cli-compliance.md', 'configuration.md', 'scaling.md'];
+
+describe('the pages of the documentation', () => {
+  const pages = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md') && name !== 'README.md');
+
+  it('stand in the index once', () => {
+    const listed = Array.from(read('docs/README.md').matchAll(/\]\(([\w-]+\.md)\)/g), ([, name]) => name);
+    expect(listed.toSorted()).toEqual(pages.toSorted());
+  });
+
+  it.each(pages.filter((name) => !TABLES_ALONE.includes(name)))(
+    `%s has at most ${BEFORE_EXAMPLE} words before its first example`,
+    (name) => {
+      const [beginning = '', ...rest] = read(`docs/${name}`).split(/^```/m);
+      expect(rest).not.toEqual([]);
+      expect(wordsOf(beginning)).toBeLessThanOrEqual(BEFORE_EXAMPLE);
+    },
+  );
+});
