@@ -188,6 +188,17 @@ describe('a schema that refers to itself', () => {
     );
   }
 
+  it.each([{ additionalProperties: { type: 'number' } }, z.record(z.string(), z.number())])(
+    'name the first 8 fields of a part that do not fit',
+    async (schema) => {
+      const data = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`field${at}`, 'x']));
+      const fields = await fieldsOf(schema, data);
+      expect(fields.map((field) => field.split(' ')[0])).toEqual(
+        Array.from({ length: 8 }, (_, at) => `message.parts[0].data.field${at}`),
+      );
+    },
+  );
+
   const tree = {
     type: 'object',
     required: ['n'],
