@@ -42,11 +42,11 @@ describe('the decisions', () => {
   });
 });
 
-/** Words of hand-written pages. Code, generated tables and decisions, which are for developers, do not count. */
-const MOST_WORDS = 66_000;
+/** Words of pages for users that are written by hand, with the tables. Code and what scripts write do not count. */
+const MOST_WORDS = 62_000;
 
 it(`docs have at most ${MOST_WORDS} words that are written by hand`, () => {
-  const pages = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md'));
+  const pages = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md') && name !== 'cli-compliance.md');
   const counts = pages.map((name) => [name, wordsOf(read(`docs/${name}`))] as const).sort(([, a], [, b]) => b - a);
   const sum = counts.reduce((all, [, words]) => all + words, 0);
   expect(sum, counts.map(([name, words]) => `${words} ${name}`).join('\n')).toBeLessThanOrEqual(MOST_WORDS);
