@@ -40,7 +40,7 @@ describe('code in the documents', () => {
     expect(snippets.filter(({ runs }) => runs).length).toBeGreaterThan(3);
   });
 
-  it('has the right types', { timeout: 60_000 }, () => {
+  it('has the right types', { timeout: 180_000 }, () => {
     expect(typeErrors(snippets.map(fileOf))).toEqual([]);
   });
 
