@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { GRPC_STATUS, type GrpcStatusName, grpcStatusOf } from '../packages/grpc/src/binding/grpc-status.js';
-import { ERROR_NUMBERS, ERROR_STATUS } from '../packages/parley/src/bindings/http/error-numbers.js';
-import { ERROR_CODES, type ErrorCode } from '../packages/parley/src/errors/a2a-error.js';
 import {
   lengthViolations,
   nameViolations,
@@ -12,7 +9,6 @@ import {
   undocumentedExports,
 } from './architecture/conventions.js';
 import { importCycles } from './architecture/cycles.js';
-import { differences, errorRows } from './architecture/error-reference.js';
 import { commentViolations, documentViolations, proseViolations } from './architecture/prose.js';
 import { ALLOWED_COMMENTS, REFUSED_COMMENTS, REFUSED_MARKDOWN } from './architecture/prose-plants.js';
 import { importsFromOutside, nodeModulesNeededBy, privateImports } from './architecture/public-surface.js';
@@ -468,31 +464,5 @@ describe('plain words', () => {
   it('ignore code, headings and the targets of links in documents', () => {
     const code = ['```ts', '// nobody', '```'].join('\n');
     expect(documentViolations('a.md', `## How it works\n\n${code}\n\n[a](nobody.md), \`by chance\`.`)).toEqual([]);
-  });
-});
-
-describe('error reference', () => {
-  it('describes every code, and no other', () => {
-    expect(differences(ERROR_CODES, errorRows(read('docs/errors.md')))).toEqual([]);
-  });
-
-  it('gives the number and the status that are really sent', () => {
-    const rows = errorRows(read('docs/errors.md'));
-    expect(Object.fromEntries(rows.map(({ code, jsonRpc }) => [code, Number(jsonRpc)]))).toEqual(ERROR_NUMBERS);
-    expect(Object.fromEntries(rows.map(({ code, http }) => [code, Number(http)]))).toEqual(
-      Object.fromEntries(Object.entries(ERROR_STATUS).map(([code, status]) => [code, status.http])),
-    );
-    for (const { code, grpc } of rows)
-      expect([code, GRPC_STATUS[grpc as GrpcStatusName]]).toEqual([code, grpcStatusOf(code as ErrorCode, '1.0')]);
-  });
-
-  it('is compared both ways', () => {
-    const rows = errorRows('| `A_B` | x | -1 | 404 |\n| `C` | x | -2 | 500 |\n| `C` | x | -2 | 500 |\n| text | x |');
-    expect(differences(['A_B', 'D'], rows)).toEqual([
-      'D is not in the reference',
-      'C is in the reference only',
-      'C is in the reference only',
-      'C is described twice',
-    ]);
   });
 });

@@ -21,18 +21,31 @@ const EXAMPLES = /(?:^|\/)lines(?:-|\/|\.|$)|^packed\/|^\.cache\/|^commands\/$|^
 const NEW_FILES =
   /^(?:table|rows|task-log|task-tables|task-lists|key-tables|queue-tables|owner-tables|table-storage|operations|wire-codec|client-codec|wire-schemas|tsconfig|loaders|index)\.ts$/;
 
-function missingPaths(markdown: string): string[] {
+function missingPaths(markdown: string, bases: readonly string[] = BASES): string[] {
   const named = Array.from(markdown.matchAll(/(?<!`)`([\w./-]+)`/g), ([, text = '']) => text);
-  const paths = named.filter((text) => /\/|\.(?:ts|mjs|json|md)$/.test(text) && !text.startsWith('parley-a2a/'));
+  const paths = named.filter((text) => /\w\/|\w\.(?:ts|mjs|json|md)$/.test(text) && !text.startsWith('parley-a2a/'));
   return paths.filter(
     (path) =>
-      !(EXAMPLES.test(path) || NEW_FILES.test(path) || BASES.some((base) => existsSync(`${root}/${base}${path}`))),
+      !(EXAMPLES.test(path) || NEW_FILES.test(path) || bases.some((base) => existsSync(`${root}/${base}${path}`))),
   );
 }
 
 it('CONTRIBUTING.md names files that exist', () => {
   expect(missingPaths(read('CONTRIBUTING.md'))).toEqual([]);
   expect(missingPaths('`codec/gone.ts` and `codec/protocol-versions.ts`')).toEqual(['codec/gone.ts']);
+});
+
+it.each(['ARCHITECTURE.md', ...readdirSync(`${root}/docs/decisions`).map((name) => `docs/decisions/${name}`)])(
+  '%s names files that exist',
+  (document) => {
+    expect(missingPaths(read(document))).toEqual([]);
+  },
+);
+
+it.each(['client', 'server/execution', 'store'])('the page of the room %s names files that exist', (room) => {
+  const folder = `packages/parley/src/${room}/`;
+  const bases = [...BASES, 'packages/parley/src/server/', folder];
+  expect(missingPaths(read(`${folder}README.md`), bases)).toEqual([]);
 });
 
 it('CONTRIBUTING.md names each command of the repository, and no other', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type SourceFile, SourceTree } from './source-tree.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const PAGE = 'docs/decisions/0001-one-storage-engine.md';
+const PAGE = 'test/architecture/database-rules.md';
 
 /** The folders of the backends, and the texts in them that may decide. */
 const SQL = /\bCASE WHEN\b|\b(?:lease_end|due|parked|held|ended|log_ended|ready|expires|until|node)\b\s*(?:[<>]|IS\b)/;
@@ -48,7 +48,7 @@ function tablesOf(page: string): ReadonlyMap<string, { statements: readonly stri
   const tables = new Map<string, { statements: string[]; tests: string[] }>();
   let table = { statements: [] as string[], tests: [] as string[] };
   for (const line of page.split('\n')) {
-    const heading = /^### (.*)$/.exec(line)?.[1];
+    const heading = /^## (.*)$/.exec(line)?.[1];
     if (heading !== undefined) {
       table = { statements: [], tests: [] };
       tables.set(heading, table);
@@ -69,7 +69,7 @@ const tables = tablesOf(readFileSync(`${root}${PAGE}`, 'utf8'));
 describe.each(Object.entries(BACKENDS))('the statements of %s', (name, { folder, text }) => {
   const { shipped } = SourceTree.read(`${root}${folder}`);
 
-  it('stand in the table of the decision, if they have a condition on the state of rows', () => {
+  it('stand in the table of the page, if they have a condition on the state of rows', () => {
     const found = shipped.flatMap((file) => deciding(file, text).map((statement) => `${file.path} ${statement}`));
     expect(tables.get(name)?.statements.toSorted()).toEqual(found.toSorted());
   });

@@ -23,7 +23,8 @@ export function fromBase64Url(text: string): Uint8Array {
   return fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
 }
 
-/** The approximate number of bytes in a base64 text. */
+/** The number of bytes in a base64 text, with padding or without. */
 export function bytesInBase64(text: string): number {
-  return Math.floor((text.length * 3) / 4);
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return Math.floor(((text.length - padding) * 3) / 4);
 }

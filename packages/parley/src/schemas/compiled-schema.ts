@@ -16,12 +16,13 @@ export interface DataFault {
 
 /** A schema that is ready for use. */
 export interface CompiledSchema {
-  /** The first faults of a value, at most 10. Empty if it fits. A schema of a library may need time for them. */
+  /** The first faults of a value, at most 8. Empty if it fits. A schema of a library may need time for them. */
   readonly faults: (value: unknown) => readonly DataFault[] | Promise<readonly DataFault[]>;
   /** The schema for other agents. Undefined if its library cannot describe it. */
   readonly published: JsonObject | boolean | undefined;
 }
 
+/** TypeBox finds no more. */
 const MOST_FAULTS = 8;
 const MOST_CHARACTERS = 200;
 /** Steps of all patterns of a schema for one value: about a tenth of a second. */

@@ -95,8 +95,8 @@ describe('the states of a turn', () => {
     ]);
   });
 
-  it('are drawn in ARCHITECTURE.md', async () => {
-    const text = await readFile(new URL('../../../../../ARCHITECTURE.md', import.meta.url), 'utf8');
+  it('are drawn in README.md', async () => {
+    const text = await readFile(new URL('README.md', import.meta.url), 'utf8');
     expect(/```mermaid\n(stateDiagram[^`]*)\n```/.exec(text)?.[1]).toBe(turnDiagram());
   });
 

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const page = readFileSync(`${root}/docs/compare.md`, 'utf8');
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (?:---|you need|topic|framework) \|/.test(line));
+
+it('the comparison has rows', () => {
+  expect(rows.length).toBeGreaterThan(25);
+});
+
+it.each(rows)('shows %s by a test, a figure or a page', (row) => {
+  const shown = row.split(' | ').at(-1) ?? '';
+  const tests = Array.from(shown.matchAll(/`([^`]+)`/g), ([, path = '']) => path);
+  expect(tests.filter((path) => !path.startsWith('test/') || !existsSync(`${root}/${path}`))).toEqual([]);
+  expect(tests.length + (shown.match(/\]\(/g) ?? []).length).toBeGreaterThan(0);
+});
+
+/** A rate of the page, and the same one in a cell of docs/performance.md. */
+const RATES = [
+  ['22,200', '22.2 k req/s'],
+  ['8,200', '8241 req/s'],
+  ['4,300', '4266 req/s'],
+  ['751', '751 req/s'],
+  ['398', '398 req/s'],
+  ['31,100', '31.1 k req/s'],
+  ['18,500', '18.5 k req/s'],
+  ['8,900', '8872 req/s'],
+  ['413', '413 req/s'],
+] as const;
+
+it.each(RATES)('the rate %s is measured: %s', (told, measured) => {
+  expect(page).toContain(told);
+  expect(readFileSync(`${root}/docs/performance.md`, 'utf8')).toContain(`| ${measured} `);
+});
