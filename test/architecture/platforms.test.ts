@@ -15,6 +15,7 @@ const FORBIDDEN: readonly (readonly [problem: string, pattern: RegExp])[] = [
 const ALLOWED: ReadonlySet<string> = new Set([
   'packages/cli/src/serve/exec-agent.ts: a signal to a group of processes: Windows has none',
   'scripts/processes.mjs: a signal to a group of processes: Windows has none',
+  'scripts/processes.mjs: a folder of one system: use tmpdir() or an option',
   'scripts/debian-package.mjs: a folder of one system: use tmpdir() or an option',
 ]);
 
