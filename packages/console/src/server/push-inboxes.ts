@@ -4,8 +4,8 @@ import type { RelayedAnswer } from './oauth-relay.js';
 
 /** Options of `PushInboxes`. */
 export interface PushInboxesOptions {
-  /** Makes a webhook of the library. */
-  readonly receiver: (options: InboxReceiverOptions) => Promise<Receiver>;
+  /** Makes a webhook of the library for an agent. */
+  readonly receiver: (options: InboxReceiverOptions, agent: string) => Promise<Receiver>;
   /** The url of the public keys of an agent. The second value is the origin of the page. */
   readonly keysUrl: (agent: string, origin: string) => string | undefined;
 }
@@ -62,7 +62,7 @@ export class PushInboxes {
     const name = randomBytes(24).toString('base64url');
     const path = `/console/inbox-${name}`;
     const inbox = new Inbox({
-      ...this.#options,
+      receiver: (options) => this.#options.receiver(options, agent),
       url: `${origin}${path}`,
       keysUrl: this.#options.keysUrl(agent, origin),
     });

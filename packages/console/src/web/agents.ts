@@ -51,9 +51,16 @@ interface AgentPlace {
   readonly verification?: CardVerification;
 }
 
+/** An agent whose card could not be read. */
+export interface FailedAgent {
+  readonly path: string;
+  /** The reason. */
+  readonly failure: string;
+}
+
 /** The list of the server of this page. */
 interface ListedAgents {
-  readonly agents: readonly AgentPlace[];
+  readonly agents: readonly (AgentPlace | FailedAgent)[];
   readonly operator?: boolean;
 }
 
@@ -82,7 +89,9 @@ export interface Agent {
 
 /** The agents of the server; undefined while they load. */
 export const agents = signal<readonly Agent[] | undefined>(undefined);
-/** The reason why they could not be loaded. */
+/** The agents of the server that the page cannot show. */
+export const failedAgents = signal<readonly FailedAgent[]>([]);
+/** The reason why none could be loaded. */
 export const agentsFailure = signal<string | undefined>(undefined);
 /** True if the server has an API for operators. */
 export const hasOperatorApi = signal(false);
@@ -122,10 +131,17 @@ export async function loadAgents(): Promise<void> {
   try {
     const list = (await json(`${CONSOLE_PATH}/agents.json`)) as ListedAgents;
     hasOperatorApi.value = list.operator === true;
-    agents.value = await Promise.all(list.agents.map(loadAgent));
+    const loaded = await Promise.all(list.agents.map(agentOrFailure));
+    failedAgents.value = loaded.filter((one) => 'failure' in one);
+    agents.value = loaded.filter((one): one is Agent => !('failure' in one));
   } catch (error) {
     agentsFailure.value = `The agents of this server could not be read: ${reasonOf(error)}`;
   }
+}
+
+async function agentOrFailure(place: AgentPlace | FailedAgent): Promise<Agent | FailedAgent> {
+  if ('failure' in place) return place;
+  return loadAgent(place).catch((error: unknown) => ({ path: place.path, failure: reasonOf(error) }));
 }
 
 async function loadAgent(place: AgentPlace): Promise<Agent> {
