@@ -68,7 +68,7 @@ export async function serveConsole(
         return new Response(body, init);
       },
       [INBOX_PATH]: async (request) => {
-        const { body, ...init } = await inboxes.ask(await request.text(), request.headers.get('origin') ?? '');
+        const { body, ...init } = await inboxes.ask(await request.text(), `${request.headers.get('origin')}/console`);
         return new Response(body, init);
       },
     },

@@ -18,15 +18,12 @@ import {
   keepCredential,
   keptCredential,
 } from './credentials.js';
-import { fetchHere } from './launch.js';
+import { CONSOLE_PATH, fetchHere } from './launch.js';
 import { forgetInbox } from './push-inbox.js';
 import { route } from './route.js';
 import { MODEL_OUTPUT_EXTENSION } from './tool-calls.js';
 
-/** The path that the server gives the console. */
-const CONSOLE_PATH = '/console';
-
-/** The public keys of this server. */
+/** The public keys of this server, below the path at which it is mounted. */
 const KEY_SET_PATH = '/.well-known/jwks.json';
 
 /** The result of the check of the signatures of a card. */
@@ -61,6 +58,8 @@ export interface FailedAgent {
 /** The list of the server of this page. */
 interface ListedAgents {
   readonly agents: readonly (AgentPlace | FailedAgent)[];
+  /** The path at which another host has mounted the server. Absent: none. */
+  readonly mount?: string;
   readonly operator?: boolean;
 }
 
@@ -93,6 +92,7 @@ export const agents = signal<readonly Agent[] | undefined>(undefined);
 export const failedAgents = signal<readonly FailedAgent[]>([]);
 /** The reason why none could be loaded. */
 export const agentsFailure = signal<string | undefined>(undefined);
+let keySetPath = KEY_SET_PATH;
 /** True if the server has an API for operators. */
 export const hasOperatorApi = signal(false);
 /** The paths of agents that have refused a call for lack of a credential. */
@@ -131,6 +131,7 @@ export async function loadAgents(): Promise<void> {
   try {
     const list = (await json(`${CONSOLE_PATH}/agents.json`)) as ListedAgents;
     hasOperatorApi.value = list.operator === true;
+    keySetPath = `${list.mount ?? ''}${KEY_SET_PATH}`;
     const loaded = await Promise.all(list.agents.map(agentOrFailure));
     failedAgents.value = loaded.filter((one) => 'failure' in one);
     agents.value = loaded.filter((one): one is Agent => !('failure' in one));
@@ -224,7 +225,7 @@ function agentOf(facts: AgentFacts): Agent {
 
 /** Checks the signatures of a card of this server by the keys that it publishes. */
 export async function verifyOwnCard({ place }: Agent): Promise<CardVerification> {
-  const { keys } = (await json(KEY_SET_PATH)) as { readonly keys: readonly PublicJwk[] };
+  const { keys } = (await json(keySetPath)) as { readonly keys: readonly PublicJwk[] };
   let signatures: CardVerification['signatures'] = [];
   const onVerdicts = (verdicts: CardVerification['signatures']): void => {
     signatures = verdicts;

@@ -6,11 +6,11 @@ import {
   type TokenStore,
   type Tokens,
 } from 'parley-a2a/credentials';
-import { fetchHere } from './launch.js';
+import { CONSOLE_PATH, fetchHere } from './launch.js';
 import { type OAuthLogin, redirectUri, tokensKey, untilReturned } from './oauth-login.js';
 
 /** The endpoint that sends requests to the authorization servers of cards. A command's server has one per agent. */
-const RELAY_PATH = '/console/oauth';
+const RELAY_PATH = `${CONSOLE_PATH}/oauth`;
 
 /** The steps of a sign-in that the user takes. */
 export interface SignInSteps {

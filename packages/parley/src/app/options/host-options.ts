@@ -120,6 +120,12 @@ export interface HostOptions {
   readonly files?: HostExtension;
   /** Lets agents call other agents, made by `agentCalls()` of `parley-a2a/agent-calls`. Default: they cannot. */
   readonly calls?: HostExtension;
+  /**
+   * True if browsers get the console, at `/` of a server, or at `/console` below the path of an agent behind another
+   * host; default false. Needs the package `parley-a2a-console`. Requests through proxies and for foreign hosts do not
+   * get it.
+   */
+  readonly console?: boolean;
   /** An API for operators, made by `operatorApi()` of `parley-a2a/operator`. Default: none. */
   readonly operator?: HostExtension;
   /** Schemas of data and metadata, made by `agentSchemas()` of `parley-a2a/schemas`. Default: none. */
@@ -178,6 +184,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   bindings: Type.Optional(Type.Array(withMethod('interfaces'))),
   files: Type.Optional(madeBy('fileTransfer', 'turnPorts')),
   calls: Type.Optional(madeBy('agentCalls', 'turnPorts')),
+  console: Type.Optional(flag),
   operator: Type.Optional(madeBy('operatorApi', 'endpoints')),
   schemas: Type.Optional(madeBy('agentSchemas', 'aroundAgent')),
   signing: Type.Optional(madeBy('messageSigning', 'aroundAgent')),

@@ -33,11 +33,6 @@ export const DEFAULT_HTTP_TIMES: Required<HttpServerTimes> = {
 export interface ServerOptions extends HostOptions {
   /** True if the server serves `/openapi.json`, `/openapi-3.0.json` and the page `/docs`; default false. */
   readonly openapi?: boolean;
-  /**
-   * True if browsers get the console at `/`; default false. Needs the package `parley-a2a-console`. Requests through
-   * proxies and for foreign hosts do not get it.
-   */
-  readonly console?: boolean;
   /** True if agents that need no credential may be served beyond loopback; default false. */
   readonly allowAnonymous?: boolean;
   readonly http?: HttpServerTimes;
@@ -59,7 +54,6 @@ const times: OptionSchemas<HttpServerTimes> = { stallMs: ms, keepAliveMs: ms, he
 export const serverSchemas: OptionSchemas<ServerOptions> = {
   ...hostSchemas,
   openapi: Type.Optional(flag),
-  console: Type.Optional(flag),
   allowAnonymous: Type.Optional(flag),
   baseServer: Type.Optional(baseServerSchema),
   uncaughtErrors: Type.Optional(Type.String({ enum: ['task', 'process'] })),
