@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import { exportJWK, generateKeyPair } from 'jose';
 import { ApiKeys } from 'parley-a2a/auth';
 import { toExpress } from 'parley-a2a/express';
 import { type AgentHandlerOptions, createAgentHandler } from 'parley-a2a/server';
@@ -58,7 +59,9 @@ async function mounted(options: Partial<AgentHandlerOptions> = {}) {
 }
 
 it('an agent in Express: conversation, task, card and push inbox below its path', async () => {
-  const push = { allow: ['127.0.0.1'] };
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const keys = [{ ...(await exportJWK(privateKey)), kty: 'EC', kid: 'key', alg: 'ES256' }];
+  const push = { allow: ['127.0.0.1'], signature: { issuer: 'https://agents.example.com', keys } };
   const { url, page, problems } = await mounted({ push });
   await page.goto(`${url}/console`);
   const chat = new ChatPage(page);
@@ -73,7 +76,7 @@ it('an agent in Express: conversation, task, card and push inbox below its path'
   const inbox = new InboxPage(page);
   await inbox.openFromTask();
   steps.allow(1);
-  await expectText(inbox.text, 'verified');
+  await expectText(inbox.text, 'signature verified, answered 204');
   await page.getByRole('navigation').getByRole('link', { name: 'Agent card' }).click();
   await expectText(() => page.getByRole('main').innerText(), 'The card follows the schema.');
   expect(problems).toEqual([]);
@@ -99,7 +102,7 @@ it('a handler of the web with a path: its console is below that, for direct requ
   expect(page.status).toBe(200);
   const script = /src="\/agents\/story(\/console\/[^"]+)"/.exec(await page.text())?.[1] ?? '';
   expect((await at(script, {})).headers.get('content-type')).toContain('javascript');
-  expect(await (await at('/console/agents.json', {})).json()).toEqual({
+  expect(await (await at('/console/agents.json', {})).json()).toMatchObject({
     agents: [{ path: '/agents/story', card: '/agents/story/.well-known/agent-card.json' }],
   });
   for (const path of ['/console', '/console/agents.json', script]) {

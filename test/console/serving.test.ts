@@ -167,7 +167,9 @@ it('a protected server shows the console without a credential, and nothing of it
   expect([page.status, isConsole(page)]).toEqual([200, true]);
   expect(page.body).not.toContain('Echo');
   const agents = await get(`${url}/console/agents.json`);
-  expect(JSON.parse(agents.body)).toEqual({ agents: [{ path: '/echo', card: '/echo/.well-known/agent-card.json' }] });
+  expect(JSON.parse(agents.body)).toEqual({
+    agents: [{ path: '/echo', card: '/echo/.well-known/agent-card.json', bodyBytes: 10 * 1024 * 1024 }],
+  });
   expect((await get(`${url}/`)).status).toBe(401);
   expect((await get(`${url}/echo/tasks`, { 'a2a-version': '1.0' })).status).toBe(401);
 });

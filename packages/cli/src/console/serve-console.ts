@@ -16,6 +16,8 @@ import type { FailedAgent, ShownAgent } from './shown-agents.js';
 const CALLS_PATH = '/agent';
 const OAUTH_PATH = '/console/oauth';
 const INBOX_PATH = '/console/inbox';
+/** The page sends files of 25 MB, in base64. The agent may take less. */
+const BODY_BYTES = 36 * 1024 * 1024;
 /** The public keys of an agent, below its origin. */
 const KEY_SET_PATH = '/.well-known/jwks.json';
 
@@ -126,6 +128,7 @@ function forwarding({ capabilities }: AgentCard, clients: AgentClients) {
   return {
     name: 'Forwarded agent',
     handler: forwardedAgent(clients.current),
+    limits: { bodyBytes: BODY_BYTES },
     streaming,
     pushNotifications,
     versions: ['1.0' as const],

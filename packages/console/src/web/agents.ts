@@ -38,6 +38,8 @@ interface AgentPlace {
   readonly path: string;
   /** The path of the card. */
   readonly card: string;
+  /** The most bytes of a request. Absent: unknown. */
+  readonly bodyBytes?: number;
   /** The path that takes the calls for an agent elsewhere. Absent: the agent is of this server. */
   readonly calls?: string;
   /** The path of the extended card of an agent elsewhere. */

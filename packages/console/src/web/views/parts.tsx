@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Part, RawPart, TextPart } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
+import { fileBytes } from '../attachments.js';
 import { followedUrl } from '../markdown-inline.js';
 import { isQuestionData } from '../questions.js';
 import { bytesText, shownName, shownText } from '../shown-name.js';
@@ -99,7 +100,7 @@ function FileView({ part }: { readonly part: RawPart }) {
       <figcaption>
         <bdi class="file-name">{name}</bdi>
         <span class="file-facts">
-          {shownName(mediaType, 60)}, {bytesText(Math.floor((part.raw.length * 3) / 4))}
+          {shownName(mediaType, 60)}, {bytesText(fileBytes(part))}
         </span>
         {kind !== undefined && (kind === 'document' || shown.value === undefined) && (
           <button type="button" onClick={show}>

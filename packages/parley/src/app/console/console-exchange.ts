@@ -71,9 +71,10 @@ function filesExchange(all: ConsoleFiles, { host, folder }: Pick<ConsoleExchange
     jsonAnswer({
       status: 200,
       value: {
-        agents: host.mounts.map(({ path, cardPath }) => ({
-          path: path === '/' && mount !== '' ? mount : mount + path,
-          card: mount + cardPath,
+        agents: host.mounts.map((agent) => ({
+          path: agent.path === '/' && mount !== '' ? mount : mount + agent.path,
+          card: mount + agent.cardPath,
+          bodyBytes: agent.bindingContext().limits.bodyBytes,
         })),
         ...(mount !== '' && { mount }),
         // The page asks for it at the root of its origin.
