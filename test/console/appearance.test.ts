@@ -81,6 +81,15 @@ it('the list of agents and a card', async () => {
   await look(opened, 'card');
 });
 
+it('the list of agents with one that cannot be read', async () => {
+  const opened = await world();
+  const { page, open } = opened;
+  await page.route('**/paint/.well-known/agent-card.json', (route) => route.fulfill({ status: 503 }));
+  await open();
+  await page.getByText('Agents without a readable card').waitFor();
+  await look(opened, 'agents-failed');
+});
+
 it('a conversation: empty, in a stream, with a question, and with files', async () => {
   const opened = await world();
   const { page, steps, talk } = opened;

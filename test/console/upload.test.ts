@@ -53,7 +53,7 @@ it('a large file shows its progress, and its answer streams', async () => {
 it('the limit of the agent stands beside the field, and larger files are refused before they are sent', async () => {
   const { page, talk } = await world();
   const chat = await talk('/post');
-  await expectText(() => page.getByRole('main').innerText(), 'up to 7.8 MB in one message.');
+  await expectText(() => page.getByRole('main').innerText(), 'Up to 7.8 MB of files.');
   const folder = mkdtempSync(join(tmpdir(), 'console-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   // The page reads the length alone, which a file without content has too.

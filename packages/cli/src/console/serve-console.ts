@@ -92,7 +92,7 @@ export async function serveConsole(
 
 type Documents = Parameters<typeof consoleGate>[0]['documents'];
 
-/** What the page asks about an agent, and its calls. */
+/** The documents of an agent for the page, and its calls. */
 function servedAgent(agent: ShownAgent, at: number) {
   const { reference, card, published, verification, hasCredential, clients, fetch } = agent;
   const suffix = at === 0 ? '' : `-${at + 1}`;

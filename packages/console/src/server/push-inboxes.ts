@@ -7,7 +7,7 @@ export interface PushInboxesOptions {
   /** Makes a webhook of the library for an agent. */
   readonly receiver: (options: InboxReceiverOptions, agent: string) => Promise<Receiver>;
   /** The url of the public keys of an agent. The second value is the url of the console. */
-  readonly keysUrl: (agent: string, console: string) => string | undefined;
+  readonly keysUrl: (agent: string, place: string) => string | undefined;
 }
 
 const MOST_INBOXES = 16;
@@ -34,10 +34,10 @@ export class PushInboxes {
    * Answers a page of the console at a url: `{ open }`, `{ key, after }` or `{ key, fail }`. A read waits for the next
    * delivery.
    */
-  async ask(text: string, console: string): Promise<RelayedAnswer> {
+  async ask(text: string, place: string): Promise<RelayedAnswer> {
     const { open, key, after, fail } = objectIn(text);
     if (typeof open === 'string') {
-      if (URL.canParse(console)) return answer(200, this.#open(open, console));
+      if (URL.canParse(place)) return answer(200, this.#open(open, place));
       return answer(400, { error: { code: 400, message: 'Only a page opens an inbox' } });
     }
     const found = [...this.#inboxes].find(([, inbox]) => inbox.key === key);
@@ -61,12 +61,12 @@ export class PushInboxes {
     for (const inbox of this.#inboxes.values()) inbox.close();
   }
 
-  #open(agent: string, console: string) {
+  #open(agent: string, place: string) {
     const name = randomBytes(24).toString('base64url');
     const inbox = new Inbox({
       receiver: (options) => this.#options.receiver(options, agent),
-      url: `${console}/inbox-${name}`,
-      keysUrl: this.#options.keysUrl(agent, console),
+      url: `${place}/inbox-${name}`,
+      keysUrl: this.#options.keysUrl(agent, place),
     });
     this.#inboxes.set(name, inbox);
     const [oldest] = this.#inboxes;

@@ -95,9 +95,9 @@ export function Composer({ agent, conversation, send }: ComposerShape) {
       <div class="composer-foot">
         <AttachButton attach={attach} />
         <p class="hint">
-          Enter sends, Shift and Enter begins a new line. Drop files anywhere, up to {bytesText(most)} in one message
-          {bodyBytes === undefined && '. The agent may take less'}.
+          Up to {bytesText(most)} of files{bodyBytes === undefined && ', if the agent takes them'}.
         </p>
+        <p class="hint keys">Drop them anywhere. Enter sends, Shift and Enter begins a new line.</p>
       </div>
     </form>
   );

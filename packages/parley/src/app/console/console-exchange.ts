@@ -45,7 +45,7 @@ export async function consoleExchange(options: ConsoleExchangeOptions): Promise<
   const read = readOnly(filesExchange(await library.consoleFiles(), { host, folder }));
   const relay = pageExchange(library.oauthRelay({ cards: () => host.mounts.map((mount) => mount.card('')), fetch }));
   const inboxes = new LoadedOnDemand(async () => {
-    const keysUrl = (_agent: string, console: string) => `${console.slice(0, -folder.length)}${KEY_SET_PATH}`;
+    const keysUrl = (_agent: string, place: string) => `${place.slice(0, -folder.length)}${KEY_SET_PATH}`;
     return new library.PushInboxes({ receiver: await loadReceiver(), keysUrl });
   });
   const ask = pageExchange(async (text, request) => {
