@@ -5,7 +5,7 @@ import express from 'express';
 import { exportJWK, generateKeyPair } from 'jose';
 import { ApiKeys } from 'parley-a2a/auth';
 import { toExpress } from 'parley-a2a/express';
-import { type AgentHandlerOptions, createAgentHandler } from 'parley-a2a/server';
+import { createAgentHandler, type HostOptions, type MountOptions } from 'parley-a2a/server';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { storyteller } from './agents.js';
@@ -22,9 +22,11 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
+type Options = HostOptions & MountOptions;
+
 const steps = new Steps();
 
-function handlerOf(options: Partial<AgentHandlerOptions> = {}) {
+function handlerOf(options: Options = {}) {
   const handler = createAgentHandler({ ...storyteller(steps), console: true, ...options });
   onTestFinished(() => handler.close({ graceMs: 0 }));
   return handler;
@@ -41,7 +43,7 @@ async function serving(listener: RequestListener): Promise<string> {
 }
 
 /** An agent below a path of an application, and a page of its console. */
-async function mounted(options: Partial<AgentHandlerOptions> = {}) {
+async function mounted(options: Options = {}) {
   const app = express();
   app.use('/agents/story', toExpress(handlerOf(options)));
   app.use((_request, response) => void response.status(418).end());

@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { STORY } from './agents.js';
-import { InboxPage } from './pages/inbox-page.js';
-import { consoleWorld, expectText } from './world.js';
+import { consoleWorld, expectText, filledInbox } from './world.js';
 
 /** The pictures of docs/console.md. With UPDATE_PICTURES=1 they are written, otherwise compared. */
 const folder = fileURLToPath(new URL('../../docs/console/', import.meta.url));
@@ -98,16 +97,9 @@ it('what waits for the user', async () => {
 });
 
 it('the push inbox', async () => {
-  const { page, steps, talk } = await world({ push: { allow: ['127.0.0.1'] } });
-  const chat = await talk('/story');
-  await chat.say('Tell me about the lighthouse');
-  await page.getByRole('link', { name: 'Task and timeline' }).click();
-  const inbox = new InboxPage(page);
-  await inbox.openFromTask();
-  steps.allow(STORY.length);
-  await expect.poll(inbox.lines).toContainEqual(expect.stringContaining('Completed'));
-  await inbox.deliveries.first().locator('summary').click();
-  await keep(page, 'inbox');
+  const opened = await world({ push: { allow: ['127.0.0.1'] } });
+  await filledInbox(opened);
+  await keep(opened.page, 'inbox');
 });
 
 it('two bindings side by side', async () => {

@@ -25,6 +25,7 @@ import { MODEL_OUTPUT_EXTENSION } from './tool-calls.js';
 
 /** The public keys of this server, below the path at which it is mounted. */
 const KEY_SET_PATH = '/.well-known/jwks.json';
+let keySetPath = KEY_SET_PATH;
 
 /** The result of the check of the signatures of a card. */
 export interface CardVerification {
@@ -94,7 +95,6 @@ export const agents = signal<readonly Agent[] | undefined>(undefined);
 export const failedAgents = signal<readonly FailedAgent[]>([]);
 /** The reason why none could be loaded. */
 export const agentsFailure = signal<string | undefined>(undefined);
-let keySetPath = KEY_SET_PATH;
 /** True if the server has an API for operators. */
 export const hasOperatorApi = signal(false);
 /** The paths of agents that have refused a call for lack of a credential. */
