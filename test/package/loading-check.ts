@@ -37,7 +37,7 @@ it('the console without its package: the error has the command that installs it'
     'await createA2AServer({ agent: (text) => text, console: true }).listen(0).catch(({ message }) => console.log(message));',
     "const url = 'http://localhost:3000';",
     'const { fetch } = createAgentHandler({ agent: (text) => text, console: true, url });',
-    'console.log((await (await fetch(new Request(`${url}/console`))).json()).error.message);',
+    'console.log((await (await fetch(new Request(url + "/console"))).json()).error.message);',
   ];
   expect(await inProject(process.execPath, [projectFile('console.mjs', code.join('\n'))])).toEqual({
     code: 0,

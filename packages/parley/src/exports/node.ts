@@ -239,7 +239,9 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
   const extensions = [
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
-    ...(options.console === true ? [consoleExtension({ load: async () => (await import('./console-parts.js')).consoleParts, ...rule })] : []),
+    ...(options.console === true
+      ? [consoleExtension({ load: async () => (await import('./console-parts.js')).consoleParts, ...rule })]
+      : []),
     ...host.extensions,
   ];
   const server = new AgentServer({
