@@ -3,7 +3,7 @@ import { ApiKeys } from 'parley-a2a/auth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
-import { type ForeignAgent, grpcAgent, oldAgent, protectedAgent } from './foreign-agents.js';
+import { catalogOf, type ForeignAgent, grpcAgent, oldAgent, protectedAgent } from './foreign-agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
 import { expectText, launchChromium } from './world.js';
@@ -118,6 +118,23 @@ describe('the process', () => {
     expect(new Set(urls.map(({ url }) => new URL(url).hash)).size).toBe(2);
   });
 
+  it('shows all agents of a catalog, and sends a credential of a flag to none of them', async () => {
+    const { origin, token } = await launch(await catalogOf({ Amsel: true, Bussard: true, Chukar: false }));
+    const known = { 'parley-console-token': token };
+    const { agents: listed } = JSON.parse((await ask(`${origin}/console/agents.json`, known)).body);
+    expect(listed).toMatchObject([
+      { calls: '/agent', path: expect.stringMatching(/#Amsel$/) },
+      { calls: '/agent-2', path: expect.stringMatching(/#Bussard$/) },
+      { failure: expect.stringContaining('503'), path: expect.stringMatching(/#Chukar$/) },
+    ]);
+    for (const { card } of listed.slice(0, 2)) expect((await ask(`${origin}${card}`, {})).status).toBe(401);
+    expect((await ask(`${origin}/agent-2`, { ...JSON_TYPE, ...known }, CALL)).status).toBe(200);
+    const agent = await catalogOf({ Amsel: true, Bussard: true });
+    agents.push(agent);
+    const { code, stderr } = await new RunningParley(['console', agent.url, '--bearer', 'token']).ended;
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--bearer goes to one agent only')]);
+  });
+
   it('does not start without a card, and has help', async () => {
     const command = new RunningParley(['console', 'http://127.0.0.1:9']);
     expect((await command.ended).code).toBe(3);
@@ -155,6 +172,21 @@ describe('the page', () => {
     // Another tab has no token.
     const stranger = await opened(origin);
     await expectText(() => stranger.getByRole('main').innerText(), 'by the url that parley console has printed');
+  });
+
+  it('shows all agents of a catalog, talks to each, and tells which cannot be reached', async () => {
+    const { url } = await launch(await catalogOf({ Amsel: true, Bussard: true, Chukar: false }));
+    const page = await opened(url);
+    const main = page.getByRole('main');
+    await expectText(() => main.innerText(), 'Agents without a readable card');
+    expect(await main.getByRole('alert').innerText()).toContain('#Chukar: ');
+    for (const name of ['Amsel', 'Bussard']) {
+      await page.getByRole('link', { name: 'Parley' }).click();
+      await page.getByRole('heading', { name }).getByRole('link').click();
+      const chat = new ChatPage(page);
+      await chat.say('Who are you?');
+      await expectText(chat.text, `I am ${name}`);
+    }
   });
 
   it('talks to an agent that only gRPC reaches', async () => {

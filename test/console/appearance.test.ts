@@ -8,9 +8,8 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { STORY } from './agents.js';
 import type { ChatPage } from './pages/chat-page.js';
-import { InboxPage } from './pages/inbox-page.js';
 import { OperatorPage } from './pages/operator-page.js';
-import { consoleWorld, expectText, type World } from './world.js';
+import { consoleWorld, expectText, filledInbox, type World } from './world.js';
 
 const world = consoleWorld();
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -79,6 +78,15 @@ it('the list of agents and a card', async () => {
   await page.getByRole('heading', { name: 'Skills' }).waitFor();
   await page.getByText('Show JSON').click();
   await look(opened, 'card');
+});
+
+it('the list of agents with one that cannot be read', async () => {
+  const opened = await world();
+  const { page, open } = opened;
+  await page.route('**/paint/.well-known/agent-card.json', (route) => route.fulfill({ status: 503 }));
+  await open();
+  await page.getByText('Agents without a readable card').waitFor();
+  await look(opened, 'agents-failed');
 });
 
 it('a conversation: empty, in a stream, with a question, and with files', async () => {
@@ -162,18 +170,11 @@ it('the wire, and two bindings side by side', async () => {
 
 it('the push inbox: empty, and with notifications', async () => {
   const opened = await world({ push: { allow: ['127.0.0.1'] } });
-  const { page, steps, open, talk } = opened;
+  const { page, open } = opened;
   await open('#/agent/%2Fstory/inbox');
   await page.getByText('No inbox yet').waitFor();
   await look(opened, 'inbox-empty');
-  const chat = await talk('/story');
-  await chat.say('Tell me about the lighthouse');
-  await page.getByRole('link', { name: 'Task and timeline' }).click();
-  const inbox = new InboxPage(page);
-  await inbox.openFromTask();
-  steps.allow(STORY.length);
-  await expect.poll(inbox.lines).toContainEqual(expect.stringContaining('Completed'));
-  await inbox.deliveries.first().locator('summary').click();
+  await filledInbox(opened);
   await look(opened, 'inbox');
 });
 

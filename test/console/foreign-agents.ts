@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type AgentExecutor, DefaultRequestHandler, InMemoryTaskStore } from 'a2a-js-sdk-0.3/server';
 import { A2AExpressApp } from 'a2a-js-sdk-0.3/server/express';
 import express from 'express';
-import { type A2AServerOptions, createA2AServer } from 'parley-a2a/node';
+import { type A2AServerOptions, createA2AHost, createA2AServer } from 'parley-a2a/node';
 import type { Authenticator } from 'parley-a2a/server';
 import { grpcBinding } from 'parley-a2a-grpc';
 import { storyteller } from './agents.js';
@@ -87,6 +87,28 @@ export async function grpcAgent(): Promise<ForeignAgent> {
     await server.close({ graceMs: 0 });
   };
   return { url: card.url, close };
+}
+
+/** A catalog of agents by name. The card of an agent that is `false` is not served. */
+export async function catalogOf(names: Readonly<Record<string, boolean>>): Promise<ForeignAgent> {
+  const agents = Object.keys(names).map((name) => [`/${name}`, { name, agent: () => `I am ${name}` }] as const);
+  const host = createA2AHost({ agents: Object.fromEntries(agents), logRequests: false, push: false });
+  const { url: hosted } = await host.listen(0);
+  const type = 'application/a2a-agent-card+json';
+  const catalog = await serving((request, response) => {
+    const isCatalog = request.url === '/.well-known/ai-catalog.json';
+    response.writeHead(isCatalog ? 200 : request.url === '/broken' ? 503 : 404, { 'content-type': 'application/json' });
+    const entries = Object.entries(names).map(([identifier, isServed]) => {
+      const path = `${hosted}/${identifier}/.well-known/agent-card.json`;
+      return { identifier, type, url: isServed ? path : '/broken' };
+    });
+    response.end(JSON.stringify(isCatalog ? { specVersion: '1.0', entries } : {}));
+  });
+  const close = async () => {
+    await catalog.close();
+    await host.close({ graceMs: 0 });
+  };
+  return { url: catalog.url, close };
 }
 
 /** An agent that asks for a credential, and tells the name of its caller. */

@@ -79,3 +79,17 @@ it('a page of another origin can neither read the console nor call an agent', as
   await page.goto(`${url}/#/agent/%2Fpaint/tasks`);
   await expectText(() => page.getByRole('main').innerText(), 'No tasks yet');
 });
+
+it('a card that cannot be read: the page shows the other agents, and the reason', async () => {
+  const { page, open } = await world();
+  await page.route('**/paint/.well-known/agent-card.json', (route) => route.fulfill({ status: 503 }));
+  await open();
+  const main = page.getByRole('main');
+  await page.getByRole('heading', { name: 'Storyteller' }).waitFor();
+  await expectText(() => main.getByRole('alert').innerText(), '/paint: ');
+  await open('#/agent/%2Fpaint/chat');
+  await expectText(() => main.innerText(), 'Agents without a readable card');
+  await page.unroute('**/paint/.well-known/agent-card.json');
+  await main.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('textbox', { name: 'Message to Painter' }).waitFor();
+});

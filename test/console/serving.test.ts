@@ -158,6 +158,9 @@ it('all scripts and styles of the first view have at most 80 kB, compressed', as
   process.stdout.write(`the first view of the console: ${first} bytes compressed\n`);
   expect(first).toBeGreaterThan(10_000);
   expect(first).toBeLessThanOrEqual(MOST_BYTES);
+  const guide = readFileSync(new URL('../../docs/console.md', import.meta.url), 'utf8');
+  const told = Number(/^\| all scripts and styles .* \| ([\d.]+) kB \| 80 kB \|$/m.exec(guide)?.[1]);
+  expect(Math.abs(told * 1000 - first)).toBeLessThan(1_000);
 });
 
 it('a protected server shows the console without a credential, and nothing of its agents in the page', async () => {
@@ -167,7 +170,9 @@ it('a protected server shows the console without a credential, and nothing of it
   expect([page.status, isConsole(page)]).toEqual([200, true]);
   expect(page.body).not.toContain('Echo');
   const agents = await get(`${url}/console/agents.json`);
-  expect(JSON.parse(agents.body)).toEqual({ agents: [{ path: '/echo', card: '/echo/.well-known/agent-card.json' }] });
+  expect(JSON.parse(agents.body)).toEqual({
+    agents: [{ path: '/echo', card: '/echo/.well-known/agent-card.json', bodyBytes: 10 * 1024 * 1024 }],
+  });
   expect((await get(`${url}/`)).status).toBe(401);
   expect((await get(`${url}/echo/tasks`, { 'a2a-version': '1.0' })).status).toBe(401);
 });

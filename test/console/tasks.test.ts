@@ -66,7 +66,7 @@ it('cancel: a running task ends on its page', async () => {
   await expectText(task.text, 'Live');
   await task.cancel();
   await expectText(task.text, 'Canceled');
-  await expectText(task.text, 'Not live');
+  await expectText(task.text, 'Ended');
   expect(await page.getByRole('button', { name: 'Cancel the task' }).count()).toBe(0);
 });
 

@@ -50,15 +50,26 @@ it('a large file shows its progress, and its answer streams', async () => {
   expect(await page.getByRole('progressbar').count()).toBe(0);
 });
 
-it('a file that is too large is refused before it is sent, in words', async () => {
+it('the limit of the agent stands beside the field, and larger files are refused before they are sent', async () => {
   const { page, talk } = await world();
   const chat = await talk('/post');
+  await expectText(() => page.getByRole('main').innerText(), 'Up to 7.8 MB of files.');
   const folder = mkdtempSync(join(tmpdir(), 'console-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   // The page reads the length alone, which a file without content has too.
   const huge = join(folder, 'huge.bin');
   writeFileSync(huge, '');
-  truncateSync(huge, 25_000_001);
+  truncateSync(huge, 8_000_000);
   await chat.attach(huge);
-  await expectText(() => page.getByRole('alert').innerText(), 'huge.bin is larger than 25 MB. Send a link to it.');
+  await expectText(() => page.getByRole('alert').innerText(), 'huge.bin is too large: one message takes 7.8 MB of');
+  const half = { mimeType: 'application/octet-stream', buffer: Buffer.alloc(4_000_000) };
+  await chat.attach([
+    { ...half, name: 'one.bin' },
+    { ...half, name: 'two.bin' },
+  ]);
+  await expectText(() => page.getByRole('alert').innerText(), 'two.bin is too large');
+  await page.getByRole('button', { name: 'Remove one.bin' }).click();
+  await chat.attach([{ ...half, name: 'most.bin', buffer: Buffer.alloc(7_800_000) }]);
+  await chat.say('Take it');
+  await expectText(chat.text, 'Got most.bin application/octet-stream 7800000');
 });

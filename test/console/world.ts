@@ -1,10 +1,11 @@
 import { type A2AHost, type A2AHostOptions, createA2AHost } from 'parley-a2a/node';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { archivist, hostile, painter, storyteller } from './agents.js';
+import { archivist, hostile, painter, STORY, storyteller } from './agents.js';
 import { cashier, clerk, postman, secretary } from './asking-agents.js';
 import { flood, huge } from './flooding-agents.js';
 import { ChatPage } from './pages/chat-page.js';
+import { InboxPage } from './pages/inbox-page.js';
 import { Steps } from './steps.js';
 
 /** A server with the console, and a browser. */
@@ -86,4 +87,16 @@ export function consoleWorld(): (more?: Partial<A2AHostOptions>) => Promise<Worl
 /** Waits until a text is in the page. */
 export async function expectText(read: () => Promise<string>, text: string): Promise<void> {
   await expect.poll(read, { timeout: 30_000 }).toContain(text);
+}
+
+/** Shows the push inbox with all notifications of a story, the latest open. */
+export async function filledInbox({ page, steps, talk }: World): Promise<void> {
+  const chat = await talk('/story');
+  await chat.say('Tell me about the lighthouse');
+  await page.getByRole('link', { name: 'Task and timeline' }).click();
+  const inbox = new InboxPage(page);
+  await inbox.openFromTask();
+  steps.allow(STORY.length);
+  await expect.poll(inbox.lines).toContainEqual(expect.stringContaining('Completed'));
+  await inbox.deliveries.first().locator('summary').click();
 }

@@ -33,11 +33,15 @@ function asCommonJs(code: string): string {
 it('the console without its package: the error has the command that installs it', async () => {
   const code = [
     "import { createA2AServer } from 'parley-a2a/node';",
+    "import { createAgentHandler } from 'parley-a2a/server';",
     'await createA2AServer({ agent: (text) => text, console: true }).listen(0).catch(({ message }) => console.log(message));',
+    "const url = 'http://localhost:3000';",
+    'const { fetch } = createAgentHandler({ agent: (text) => text, console: true, url });',
+    'console.log((await (await fetch(new Request(url + "/console"))).json()).error.message);',
   ];
   expect(await inProject(process.execPath, [projectFile('console.mjs', code.join('\n'))])).toEqual({
     code: 0,
-    output: 'The option console needs a package: npm install parley-a2a-console\n',
+    output: 'The option console needs a package: npm install parley-a2a-console\n'.repeat(2),
   });
 });
 

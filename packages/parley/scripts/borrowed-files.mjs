@@ -1,6 +1,6 @@
 // Files of the repository in the package. Copied before `npm pack` and `npm publish`, removed after it.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from '../../../scripts/build.mjs';
 import { main, root } from '../../../scripts/processes.mjs';
@@ -20,7 +20,7 @@ await main(async () => {
 
 /** Pictures and decisions about the code are for readers of the repository. */
 function isForUsers(path) {
-  return !path.endsWith('.png') && !path.endsWith('decisions');
+  return !['console', 'decisions'].includes(basename(path));
 }
 
 function leaveOutPictures(folder) {

@@ -21,6 +21,11 @@ export class ChatPage {
     return this.log.locator('.reply');
   }
 
+  /** A file of the last answer. */
+  file(name: string): Locator {
+    return this.replies.last().locator('.file', { hasText: name });
+  }
+
   async say(text: string): Promise<void> {
     await this.field.fill(text);
     await this.field.press('Enter');

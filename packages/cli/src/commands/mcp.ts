@@ -1,4 +1,5 @@
-import { AgentCardError, type Client } from 'parley-a2a/client';
+import type { Client } from 'parley-a2a/client';
+import { listedAgents } from '../agent/listed-agents.js';
 import { type NamedAgent, withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
@@ -6,9 +7,6 @@ import { needPackagesOf } from '../failure/needed-packages.js';
 import { ReportedFailure } from '../failure/reported-failure.js';
 import { portOf } from '../serve/listening.js';
 import { CREDENTIAL_FLAGS } from '../settings/setting-origins.js';
-
-/** Agents of a catalog that are served together. */
-const MOST_LISTED = 50;
 
 /** Serves the skills of agents as tools over MCP, until the client or a signal ends it. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -52,20 +50,10 @@ async function withAgents(
       next,
     );
   } catch (error) {
-    const listed = isFound ? [] : listedAgents(error, next.reference ?? invocation.settings.text('agent-card'));
+    const named = next.reference ?? invocation.settings.text('agent-card');
+    const cause = error instanceof ReportedFailure ? error.cause : undefined;
+    const listed = isFound || named === undefined ? [] : listedAgents(invocation, cause, named);
     if (listed.length === 0) throw error;
-    return withAgents(invocation, [...listed, ...others], run);
+    return withAgents(invocation, [...listed.map((reference) => ({ reference })), ...others], run);
   }
-}
-
-/** The agents of a catalog, if it lists several. */
-function listedAgents(error: unknown, reference: string | undefined): readonly NamedAgent[] {
-  const cause = error instanceof ReportedFailure ? error.cause : undefined;
-  if (!(cause instanceof AgentCardError) || cause.fault !== 'ambiguous' || reference === undefined) return [];
-  if (cause.choices.length > MOST_LISTED)
-    throw usageError(
-      `${reference} lists ${cause.choices.length} agents, and ${MOST_LISTED} can be served`,
-      'name the wanted ones by --agent REFERENCE#IDENTIFIER',
-    );
-  return cause.choices.map((identifier) => ({ reference: `${reference}#${encodeURIComponent(identifier)}` }));
 }

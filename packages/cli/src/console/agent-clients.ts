@@ -8,24 +8,26 @@ const CREDENTIAL_HEADER = 'parley-console-credential';
 /** Connects with a credential of the page. `undefined`: with the credentials of the tool. */
 export type ConnectAs = (credential: RequestCredentials | undefined) => Promise<Client>;
 
+/** The credential of the request that is being answered. */
+const credential = new AsyncLocalStorage<string>();
+
+/** Runs a function whose calls have the credential of a request. */
+export function forRequest<T>(request: Request, run: () => T): T {
+  return credential.run(request.headers.get(CREDENTIAL_HEADER) ?? '', run);
+}
+
 /** One client for each credential that the page has sent. Credentials are in memory only. */
 export class AgentClients {
   readonly #connectAs: ConnectAs;
   readonly #clients = new Map<string, Promise<Client>>();
-  readonly #credential = new AsyncLocalStorage<string>();
 
   constructor(connectAs: ConnectAs) {
     this.#connectAs = connectAs;
   }
 
-  /** Runs a function whose calls have the credential of a request. */
-  forRequest<T>(request: Request, run: () => T): T {
-    return this.#credential.run(request.headers.get(CREDENTIAL_HEADER) ?? '', run);
-  }
-
   /** The client for the current request. */
   readonly current = (): Promise<Client> => {
-    const text = this.#credential.getStore() ?? '';
+    const text = credential.getStore() ?? '';
     const known = this.#clients.get(text);
     if (known !== undefined) return known;
     const client = this.#connectAs(text === '' ? undefined : credentialIn(text));

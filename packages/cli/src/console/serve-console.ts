@@ -1,41 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AgentCard } from 'parley-a2a';
-import { type Fetch, STREAM_RESUME_EXTENSION } from 'parley-a2a/client';
+import { STREAM_RESUME_EXTENSION } from 'parley-a2a/client';
 import { createA2AHost } from 'parley-a2a/node';
 import { PushReceiver } from 'parley-a2a/push-receiver';
 import { oauthRelay, PushInboxes } from 'parley-a2a-console';
-import type { CardVerification } from '../agent/card-signatures.js';
 import { type ListenPlace, type StartedServer, started } from '../serve/listening.js';
 import { nodeListener } from '../serve/web-exchange.js';
-import type { AgentClients } from './agent-clients.js';
+import { type AgentClients, forRequest } from './agent-clients.js';
 import { consoleGate } from './console-gate.js';
 import { forwardedAgent } from './forwarded-agent.js';
+import type { FailedAgent, ShownAgent } from './shown-agents.js';
 
-/** The path of the agent's calls. */
+/** The path of the calls of the first agent. */
 const CALLS_PATH = '/agent';
-const CARD_PATH = '/console/agent-card.json';
-const EXTENDED_CARD_PATH = '/console/extended-card.json';
 const OAUTH_PATH = '/console/oauth';
 const INBOX_PATH = '/console/inbox';
+/** The page sends files of 25 MB, in base64. The agent may take less. */
+const BODY_BYTES = 36 * 1024 * 1024;
 /** The public keys of an agent, below its origin. */
 const KEY_SET_PATH = '/.well-known/jwks.json';
-
-/** The agent that the console shows. */
-export interface ShownAgent {
-  /** The name of the agent in the page: the address by which the user knows it. */
-  readonly reference: string;
-  readonly card: AgentCard;
-  /** The card as the agent publishes it. */
-  readonly published: unknown;
-  /** Undefined if no flag names a key. */
-  readonly verification: CardVerification | undefined;
-  /** True if the tool has credentials for the agent. */
-  readonly hasCredential: boolean;
-  readonly clients: AgentClients;
-  /** Sends requests to the authorization servers of the card, to public addresses unless the agent is private. */
-  readonly fetch: Fetch;
-}
 
 /** A console that listens. */
 export interface ServedConsole extends Pick<StartedServer, 'stopped'> {
@@ -43,52 +27,50 @@ export interface ServedConsole extends Pick<StartedServer, 'stopped'> {
   readonly url: string;
 }
 
-/** Serves the console for an agent on loopback. */
-export async function serveConsole(agent: ShownAgent, place: ListenPlace): Promise<ServedConsole> {
-  const { reference, card, published, verification, hasCredential, clients, fetch } = agent;
+/** The place of a console, and the agents that it only names. */
+export interface ConsolePlace extends ListenPlace {
+  readonly failed: readonly FailedAgent[];
+}
+
+/** Serves the console for agents on loopback. */
+export async function serveConsole(
+  agents: readonly ShownAgent[],
+  { failed, ...place }: ConsolePlace,
+): Promise<ServedConsole> {
   const token = randomBytes(32).toString('base64url');
-  const entry = {
-    path: reference,
-    card: CARD_PATH,
-    calls: CALLS_PATH,
-    extendedCard: EXTENDED_CARD_PATH,
-    hasCredential,
-    ...(verification !== undefined && { verification }),
-  };
+  const served = new Map(agents.map((agent, at) => [agent.reference, servedAgent(agent, at)]));
+  const all = [...served.values()];
   const host = createA2AHost({
-    agents: { [CALLS_PATH]: forwarding(card, clients) },
+    agents: Object.fromEntries(all.map(({ entry, forwarding }) => [entry.calls, forwarding])),
     console: true,
     push: false,
     health: false,
     logRequests: false,
   });
-  const relay = oauthRelay({ cards: () => [card], fetch });
   const inboxes = new PushInboxes({
-    receiver: async ({ signature, ...options }) =>
-      new PushReceiver({
+    receiver: async ({ signature, ...options }, reference) => {
+      const fetch = served.get(reference)?.fetch;
+      const isChecked = signature !== undefined && fetch !== undefined;
+      return new PushReceiver({
         ...options,
-        ...(signature !== undefined && { signature: { ...signature, fetch, plainHttp: true } }),
-      }),
-    keysUrl: () => {
-      const origin = URL.parse(card.supportedInterfaces[0]?.url ?? '')?.origin;
-      return origin?.startsWith('http') === true ? `${origin}${KEY_SET_PATH}` : undefined;
+        ...(isChecked && { signature: { ...signature, fetch, plainHttp: true } }),
+      });
     },
+    keysUrl: (reference) => served.get(reference)?.keysUrl,
   });
   const gate = consoleGate({
     token,
     documents: {
-      '/console/agents.json': () => answer({ agents: [entry] }),
-      [CARD_PATH]: () => answer(published),
-      [EXTENDED_CARD_PATH]: async (request) => {
-        const client = await clients.forRequest(request, clients.current);
-        return answer(await client.getExtendedAgentCard({ signal: request.signal }));
-      },
+      '/console/agents.json': () => answer({ agents: [...all.map(({ entry }) => entry), ...failed] }),
+      ...Object.assign({}, ...all.map(({ documents }) => documents)),
       [OAUTH_PATH]: async (request) => {
+        const relay = served.get(new URL(request.url).searchParams.get('agent') ?? '')?.relay;
+        if (relay === undefined) return new Response(null, { status: 404 });
         const { body, ...init } = await relay(await request.text());
         return new Response(body, init);
       },
       [INBOX_PATH]: async (request) => {
-        const { body, ...init } = await inboxes.ask(await request.text(), request.headers.get('origin') ?? '');
+        const { body, ...init } = await inboxes.ask(await request.text(), `${request.headers.get('origin')}/console`);
         return new Response(body, init);
       },
     },
@@ -97,15 +79,47 @@ export async function serveConsole(agent: ShownAgent, place: ListenPlace): Promi
       const { status, body, ...init } = await inboxes.take(name, { method, header, body: chunksOf(sent) });
       return new Response(body === '' ? null : body, { status, ...init });
     },
-    serve: (request) => clients.forRequest(request, () => host.fetch(request)),
+    serve: (request) => forRequest(request, () => host.fetch(request)),
   });
   const { url, stopped } = await started(createServer(nodeListener(gate)), place);
   const closed = stopped.then(async () => {
     inboxes.close();
-    await clients.close();
+    for (const { clients } of agents) await clients.close();
     await host.close({ graceMs: 0 });
   });
   return { url: `${url}/#token=${token}`, stopped: closed };
+}
+
+type Documents = Parameters<typeof consoleGate>[0]['documents'];
+
+/** The documents of an agent for the page, and its calls. */
+function servedAgent(agent: ShownAgent, at: number) {
+  const { reference, card, published, verification, hasCredential, clients, fetch } = agent;
+  const suffix = at === 0 ? '' : `-${at + 1}`;
+  const entry = {
+    path: reference,
+    card: `/console/agent-card${suffix}.json`,
+    calls: `${CALLS_PATH}${suffix}`,
+    extendedCard: `/console/extended-card${suffix}.json`,
+    hasCredential,
+    ...(verification !== undefined && { verification }),
+  };
+  const documents: Documents = {
+    [entry.card]: () => answer(published),
+    [entry.extendedCard]: async (request) => {
+      const client = await forRequest(request, clients.current);
+      return answer(await client.getExtendedAgentCard({ signal: request.signal }));
+    },
+  };
+  const origin = URL.parse(card.supportedInterfaces[0]?.url ?? '')?.origin;
+  return {
+    entry,
+    documents,
+    forwarding: forwarding(card, clients),
+    fetch,
+    relay: oauthRelay({ cards: () => [card], fetch }),
+    keysUrl: origin?.startsWith('http') === true ? `${origin}${KEY_SET_PATH}` : undefined,
+  };
 }
 
 /** The agent as this process serves it. Its name stays with the documents that need the token. */
@@ -114,6 +128,7 @@ function forwarding({ capabilities }: AgentCard, clients: AgentClients) {
   return {
     name: 'Forwarded agent',
     handler: forwardedAgent(clients.current),
+    limits: { bodyBytes: BODY_BYTES },
     streaming,
     pushNotifications,
     versions: ['1.0' as const],

@@ -4,10 +4,10 @@ import type { RelayedAnswer } from './oauth-relay.js';
 
 /** Options of `PushInboxes`. */
 export interface PushInboxesOptions {
-  /** Makes a webhook of the library. */
-  readonly receiver: (options: InboxReceiverOptions) => Promise<Receiver>;
-  /** The url of the public keys of an agent. The second value is the origin of the page. */
-  readonly keysUrl: (agent: string, origin: string) => string | undefined;
+  /** Makes a webhook of the library for an agent. */
+  readonly receiver: (options: InboxReceiverOptions, agent: string) => Promise<Receiver>;
+  /** The url of the public keys of an agent. The second value is the url of the console. */
+  readonly keysUrl: (agent: string, place: string) => string | undefined;
 }
 
 const MOST_INBOXES = 16;
@@ -30,11 +30,14 @@ export class PushInboxes {
     this.#options = options;
   }
 
-  /** Answers a page: `{ open }`, `{ key, after }` or `{ key, fail }`. A read waits for the next delivery. */
-  async ask(text: string, origin: string): Promise<RelayedAnswer> {
+  /**
+   * Answers a page of the console at a url: `{ open }`, `{ key, after }` or `{ key, fail }`. A read waits for the next
+   * delivery.
+   */
+  async ask(text: string, place: string): Promise<RelayedAnswer> {
     const { open, key, after, fail } = objectIn(text);
     if (typeof open === 'string') {
-      if (URL.canParse(origin)) return answer(200, this.#open(open, origin));
+      if (URL.canParse(place)) return answer(200, this.#open(open, place));
       return answer(400, { error: { code: 400, message: 'Only a page opens an inbox' } });
     }
     const found = [...this.#inboxes].find(([, inbox]) => inbox.key === key);
@@ -58,13 +61,12 @@ export class PushInboxes {
     for (const inbox of this.#inboxes.values()) inbox.close();
   }
 
-  #open(agent: string, origin: string) {
+  #open(agent: string, place: string) {
     const name = randomBytes(24).toString('base64url');
-    const path = `/console/inbox-${name}`;
     const inbox = new Inbox({
-      ...this.#options,
-      url: `${origin}${path}`,
-      keysUrl: this.#options.keysUrl(agent, origin),
+      receiver: (options) => this.#options.receiver(options, agent),
+      url: `${place}/inbox-${name}`,
+      keysUrl: this.#options.keysUrl(agent, place),
     });
     this.#inboxes.set(name, inbox);
     const [oldest] = this.#inboxes;

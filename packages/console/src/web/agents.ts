@@ -18,16 +18,14 @@ import {
   keepCredential,
   keptCredential,
 } from './credentials.js';
-import { fetchHere } from './launch.js';
+import { CONSOLE_PATH, fetchHere } from './launch.js';
 import { forgetInbox } from './push-inbox.js';
 import { route } from './route.js';
 import { MODEL_OUTPUT_EXTENSION } from './tool-calls.js';
 
-/** The path that the server gives the console. */
-const CONSOLE_PATH = '/console';
-
-/** The public keys of this server. */
+/** The public keys of this server, below the path at which it is mounted. */
 const KEY_SET_PATH = '/.well-known/jwks.json';
+let keySetPath = KEY_SET_PATH;
 
 /** The result of the check of the signatures of a card. */
 export interface CardVerification {
@@ -41,6 +39,8 @@ interface AgentPlace {
   readonly path: string;
   /** The path of the card. */
   readonly card: string;
+  /** The most bytes of a request. Absent: unknown. */
+  readonly bodyBytes?: number;
   /** The path that takes the calls for an agent elsewhere. Absent: the agent is of this server. */
   readonly calls?: string;
   /** The path of the extended card of an agent elsewhere. */
@@ -51,9 +51,18 @@ interface AgentPlace {
   readonly verification?: CardVerification;
 }
 
+/** An agent whose card could not be read. */
+export interface FailedAgent {
+  readonly path: string;
+  /** The reason. */
+  readonly failure: string;
+}
+
 /** The list of the server of this page. */
 interface ListedAgents {
-  readonly agents: readonly AgentPlace[];
+  readonly agents: readonly (AgentPlace | FailedAgent)[];
+  /** The path at which another host has mounted the server. Absent: none. */
+  readonly mount?: string;
   readonly operator?: boolean;
 }
 
@@ -82,7 +91,9 @@ export interface Agent {
 
 /** The agents of the server; undefined while they load. */
 export const agents = signal<readonly Agent[] | undefined>(undefined);
-/** The reason why they could not be loaded. */
+/** The agents of the server that the page cannot show. */
+export const failedAgents = signal<readonly FailedAgent[]>([]);
+/** The reason why none could be loaded. */
 export const agentsFailure = signal<string | undefined>(undefined);
 /** True if the server has an API for operators. */
 export const hasOperatorApi = signal(false);
@@ -122,10 +133,18 @@ export async function loadAgents(): Promise<void> {
   try {
     const list = (await json(`${CONSOLE_PATH}/agents.json`)) as ListedAgents;
     hasOperatorApi.value = list.operator === true;
-    agents.value = await Promise.all(list.agents.map(loadAgent));
+    keySetPath = `${list.mount ?? ''}${KEY_SET_PATH}`;
+    const loaded = await Promise.all(list.agents.map(agentOrFailure));
+    failedAgents.value = loaded.filter((one) => 'failure' in one);
+    agents.value = loaded.filter((one): one is Agent => !('failure' in one));
   } catch (error) {
     agentsFailure.value = `The agents of this server could not be read: ${reasonOf(error)}`;
   }
+}
+
+async function agentOrFailure(place: AgentPlace | FailedAgent): Promise<Agent | FailedAgent> {
+  if ('failure' in place) return place;
+  return loadAgent(place).catch((error: unknown) => ({ path: place.path, failure: reasonOf(error) }));
 }
 
 async function loadAgent(place: AgentPlace): Promise<Agent> {
@@ -208,7 +227,7 @@ function agentOf(facts: AgentFacts): Agent {
 
 /** Checks the signatures of a card of this server by the keys that it publishes. */
 export async function verifyOwnCard({ place }: Agent): Promise<CardVerification> {
-  const { keys } = (await json(KEY_SET_PATH)) as { readonly keys: readonly PublicJwk[] };
+  const { keys } = (await json(keySetPath)) as { readonly keys: readonly PublicJwk[] };
   let signatures: CardVerification['signatures'] = [];
   const onVerdicts = (verdicts: CardVerification['signatures']): void => {
     signatures = verdicts;

@@ -5,6 +5,7 @@ import {
   agents,
   agentsFailure,
   currentAgent,
+  failedAgents,
   hasOperatorApi,
   loadAgents,
   needsSignIn,
@@ -31,7 +32,7 @@ import { WirePage } from './views/wire-page.js';
 export function App() {
   const isOpen = useSignal(false);
   const place = route.value;
-  const only = agents.value?.length === 1 ? agents.value[0] : undefined;
+  const only = agents.value?.length === 1 && failedAgents.value.length === 0 ? agents.value[0] : undefined;
   useEffect(() => {
     isOpen.value = false;
     if (place.page === 'agents' && only !== undefined) goTo({ page: 'chat', agent: only.path });
@@ -87,6 +88,7 @@ function Content({ agent }: { readonly agent: Agent | undefined }) {
   if (place.page === 'operator') return <OperatorPage />;
   if (!('agent' in place)) return place.page === 'agents' ? <AgentsPage /> : <WaitingPage />;
   if (agent === undefined) {
+    if (failedAgents.value.some(({ path }) => path === place.agent)) return <AgentsPage />;
     return (
       <div class="page">
         <Empty title="No such agent">

@@ -1,11 +1,33 @@
 import type { RawPart } from 'parley-a2a';
+import { bytesText } from './shown-name.js';
 
-/** Larger files are not read: servers refuse larger messages, and base64 takes a third more. */
-export const MOST_BYTES = 25_000_000;
+/** The most bytes of files in a message to an agent whose limit is unknown. */
+const MOST_BYTES = 25_000_000;
+/** Bytes of a message for its text, and for the names and types of its files. */
+const OTHER_BYTES = 64 * 1024;
 
-/** A file as a part of a message. */
-export async function filePart(file: File): Promise<RawPart> {
-  if (file.size > MOST_BYTES) throw new RangeError(`${file.name} is larger than 25 MB. Send a link to it.`);
+/** The most bytes of files in one message to an agent. `bodyBytes`: its limit for a request. */
+export function mostFileBytes(bodyBytes: number | undefined): number {
+  // Base64 needs a third more than the file.
+  return bodyBytes === undefined ? MOST_BYTES : Math.max(0, Math.floor(((bodyBytes - OTHER_BYTES) * 3) / 4));
+}
+
+/** The bytes of a file in a message. */
+export function fileBytes({ raw }: RawPart): number {
+  return Math.floor((raw.length * 3) / 4);
+}
+
+/**
+ * A file as a part of a message, beside others that take some of its bytes.
+ * @throws RangeError if they have no place in one message.
+ */
+export async function filePart(file: File, others: readonly RawPart[], most: number): Promise<RawPart> {
+  const sum = others.reduce((bytes, other) => bytes + fileBytes(other), file.size);
+  if (sum > most) {
+    throw new RangeError(
+      `${file.name} is too large: one message takes ${bytesText(most)} of files. Send a link to it instead.`,
+    );
+  }
   const raw = base64Of(await dataUrlOf(file));
   return { raw, filename: file.name, mediaType: file.type === '' ? 'application/octet-stream' : file.type };
 }

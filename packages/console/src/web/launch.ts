@@ -1,3 +1,7 @@
+const scripts = new URL('.', import.meta.url);
+/** The path of the console. Its scripts are in it, below the path at which a host has mounted it. */
+export const CONSOLE_PATH = scripts.pathname.slice(0, -1);
+
 const KEY = 'parley-console:launch';
 const HEADER = 'parley-console-token';
 

@@ -1,4 +1,5 @@
 import type { OAuthEndpoints } from 'parley-a2a/credentials';
+import { CONSOLE_PATH } from './launch.js';
 
 /** A sign-in at an authorization server. It holds no secret. */
 export interface OAuthLogin {
@@ -17,7 +18,7 @@ export interface OAuthLogin {
 export const tokensKey = (path: string): string => `parley-console:tokens:${path}`;
 
 /** The address to which an authorization server sends the user back. */
-export const redirectUri = `${location.origin}/console`;
+export const redirectUri = `${location.origin}${CONSOLE_PATH}`;
 
 /** Tells the tab that waits for a sign-in. */
 const RETURNS = 'parley-console:sign-in';
@@ -38,7 +39,7 @@ export function untilReturned(url: string, signal: AbortSignal): Promise<string>
 export function isReturn(): boolean {
   const { pathname, search, href } = location;
   const query = new URLSearchParams(search);
-  if (pathname !== '/console' || !query.has('state') || !(query.has('code') || query.has('error'))) return false;
+  if (pathname !== CONSOLE_PATH || !query.has('state') || !(query.has('code') || query.has('error'))) return false;
   // A code in the address would stay in the history.
   history.replaceState(null, '', pathname);
   const returns = new BroadcastChannel(RETURNS);

@@ -6,11 +6,11 @@ import {
   type TokenStore,
   type Tokens,
 } from 'parley-a2a/credentials';
-import { fetchHere } from './launch.js';
+import { CONSOLE_PATH, fetchHere } from './launch.js';
 import { type OAuthLogin, redirectUri, tokensKey, untilReturned } from './oauth-login.js';
 
-/** The endpoint that sends requests to the authorization servers of cards. */
-const RELAY_PATH = '/console/oauth';
+/** The endpoint that sends requests to the authorization servers of cards. A command's server has one per agent. */
+const RELAY_PATH = `${CONSOLE_PATH}/oauth`;
 
 /** The steps of a sign-in that the user takes. */
 export interface SignInSteps {
@@ -63,7 +63,7 @@ function providerOf(login: OAuthLogin, path: string, { authorize, show }: Asking
     scheme,
     scopes,
     store: tokensOf(path),
-    fetch: relayed,
+    fetch: relayFor(path),
     endpointOrigins: Object.values(endpoints ?? {}).flatMap((url) => URL.parse(url)?.origin ?? []),
     ...(endpoints !== undefined && { endpoints }),
   };
@@ -73,10 +73,13 @@ function providerOf(login: OAuthLogin, path: string, { authorize, show }: Asking
 }
 
 /** The policy of the page allows no other origin, so its server sends these requests. */
-async function relayed(url: string, { body, signal }: RequestInit): Promise<Response> {
-  const asked = { url, ...(body != null && { body: String(body) }) };
+function relayFor(path: string): (url: string, init: RequestInit) => Promise<Response> {
+  const relay = `${RELAY_PATH}?agent=${encodeURIComponent(path)}`;
   const headers = { 'content-type': 'application/json' };
-  return fetchHere(RELAY_PATH, { method: 'POST', headers, body: JSON.stringify(asked), signal: signal ?? null });
+  return (url, { body, signal }) => {
+    const asked = { url, ...(body != null && { body: String(body) }) };
+    return fetchHere(relay, { method: 'POST', headers, body: JSON.stringify(asked), signal: signal ?? null });
+  };
 }
 
 /** The tokens of an agent, for the life of the tab. */

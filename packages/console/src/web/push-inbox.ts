@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { Agent } from './agents.js';
-import { fetchHere } from './launch.js';
+import { CONSOLE_PATH, fetchHere } from './launch.js';
 
 /** A push notification as the server of this page got it. Secrets are left out. */
 export interface Delivery {
@@ -37,7 +37,7 @@ export interface InboxState {
   readonly failure: string | undefined;
 }
 
-const INBOX_PATH = '/console/inbox';
+const INBOX_PATH = `${CONSOLE_PATH}/inbox`;
 const EMPTY: InboxState = { inbox: undefined, deliveries: [], count: 0, failure: undefined };
 const RETRY_MS = 2_000;
 

@@ -10,7 +10,6 @@ import {
   DEFAULT_TTL_SECONDS,
 } from '../app/base-server/base-server-options.js';
 import { consoleExtension } from '../app/console/console-extension.js';
-import type { ConsolePackage, MakeReceiver } from '../app/console/console-files.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { openApiExtension } from '../app/openapi/openapi-extension.js';
 import type { AgentOptions } from '../app/options/agent-options.js';
@@ -22,7 +21,6 @@ import type { TaskOwner } from '../app/served-agent.js';
 import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
-import { missingPackage } from '../errors/missing-package.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
 import { checkOptions } from '../options/check-options.js';
@@ -242,14 +240,7 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
     ...(options.console === true
-      ? [
-          consoleExtension({
-            load: loadConsole,
-            fetch: (url, init) => fetch(url, init),
-            loadReceiver,
-            ...rule,
-          }),
-        ]
+      ? [consoleExtension({ load: async () => (await import('./console-parts.js')).consoleParts, ...rule })]
       : []),
     ...host.extensions,
   ];
@@ -276,21 +267,6 @@ function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServer
   const { cache = new MemoryCache({ clock: systemClock }), cacheTtlSeconds = DEFAULT_TTL_SECONDS } = options;
   const texts = new ReadThrough({ cache, ttlMs: cacheTtlSeconds * 1000 });
   return baseServerExtension({ options, path, cache, texts });
-}
-
-/** A name in a variable: the package depends on the types of this one, and compiles after it. */
-const CONSOLE_PACKAGE: string = 'parley-a2a-console';
-
-/** The webhooks of push inboxes. They read the keys of this server themselves, which may be on a private address. */
-async function loadReceiver(): Promise<MakeReceiver> {
-  const { PushReceiver } = await import('./push-receiver.js');
-  const own = { plainHttp: true, fetch: (url: string, init: RequestInit) => fetch(url, init) };
-  return async ({ signature, ...options }) =>
-    new PushReceiver({ ...options, ...(signature !== undefined && { signature: { ...signature, ...own } }) });
-}
-
-async function loadConsole(): Promise<ConsolePackage> {
-  return import(CONSOLE_PACKAGE).catch(missingPackage('The option console needs', CONSOLE_PACKAGE));
 }
 
 type HostCalls = 'listen' | 'close' | 'fetch' | 'countOwner' | 'exportOwner' | 'eraseOwner' | typeof IN_PROCESS;

@@ -2,6 +2,9 @@ import { toFetch as fetchOf } from '../adapters/fetch/to-fetch.js';
 import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
 import { type BaseUrlRule, baseUrlOf, forwardingOf } from '../app/base-url.js';
+import { consoleEndpoint } from '../app/console/console-endpoint.js';
+import type { HostExtension } from '../app/host-extension.js';
+import { onDemand } from '../app/middleware/on-demand.js';
 import { OpenStreams } from '../app/middleware/open-streams.js';
 import type { AgentOptions } from '../app/options/agent-options.js';
 import { checkPlacedAgent, type HostOptions, hostSchemas, type MountOptions } from '../app/options/host-options.js';
@@ -16,7 +19,7 @@ import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
-import { hostSetup } from './host-setup.js';
+import { type HostSetup, hostSetup } from './host-setup.js';
 import { checkPlatform } from './platform.js';
 import { systemClock } from './runtime.js';
 
@@ -153,8 +156,10 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   const { logger } = setup;
   const baseUrl: BaseUrlRule = { ...rule, bound: () => undefined };
   const streams = new OpenStreams();
+  const extensions = [...(options.console === true ? [consoleBelow(path, rule)] : []), ...setup.extensions];
   const host = new AgentHost({
     ...setup,
+    extensions,
     isTrustedProxy: rule.isTrustedProxy,
     baseUrl: baseUrlOf(baseUrl),
     forwarding: forwardingOf(baseUrl),
@@ -185,6 +190,19 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   return Object.defineProperty(handler, 'fetch', {
     get: needsCertificate ? refuseCertificates : refuseFetch,
   }) as AgentHandler;
+}
+
+/** The console below the path of an agent. Nothing of it is loaded before its first request. */
+function consoleBelow(path: string, rule: HostSetup['rule']): HostExtension {
+  const folder = `${path === '/' ? '' : path}/console`;
+  return {
+    endpoints: (host) => [
+      consoleEndpoint(
+        folder,
+        onDemand(async () => (await import('./console-parts.js')).consoleAt({ ...rule, host, folder })),
+      ),
+    ],
+  };
 }
 
 /** The agent that clients in the process call, and their user. */

@@ -1,7 +1,7 @@
-import { agents } from '../agents.js';
+import { agents, failedAgents, loadAgents } from '../agents.js';
 import { fragmentOf } from '../route.js';
 import { shownName } from '../shown-name.js';
-import { Empty, PageTitle } from './controls.js';
+import { Empty, Failure, PageTitle } from './controls.js';
 
 /** The agents of the server. */
 export function AgentsPage() {
@@ -12,7 +12,7 @@ export function AgentsPage() {
         <PageTitle>Agents</PageTitle>
         <p class="lead">Choose an agent to talk to it, to read its card, or to see its tasks.</p>
       </header>
-      {all.length === 0 && <Empty title="No agents">This server serves no agent.</Empty>}
+      {all.length + failedAgents.value.length === 0 && <Empty title="No agents">This server serves no agent.</Empty>}
       <div class="cards">
         {all.map(({ path, card }) => (
           <article key={path} class="box">
@@ -30,6 +30,25 @@ export function AgentsPage() {
           </article>
         ))}
       </div>
+      <FailedAgents />
     </div>
+  );
+}
+
+function FailedAgents() {
+  const failed = failedAgents.value;
+  if (failed.length === 0) return null;
+  return (
+    <section aria-labelledby="failed-agents">
+      <h2 id="failed-agents">Agents without a readable card</h2>
+      {failed.map(({ path, failure }) => (
+        <Failure key={path}>
+          <code>{shownName(path, 60)}</code>: {shownName(failure, 300)}
+        </Failure>
+      ))}
+      <button type="button" onClick={() => void loadAgents()}>
+        Try again
+      </button>
+    </section>
   );
 }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { RawPart } from 'parley-a2a';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Agent } from '../agents.js';
-import { filePart } from '../attachments.js';
+import { fileBytes, filePart, mostFileBytes } from '../attachments.js';
 import type { Conversation } from '../conversation-store.js';
 import { type Said, waitingTask } from '../conversing.js';
 import { bytesText, shownName } from '../shown-name.js';
@@ -41,11 +41,13 @@ export function Composer({ agent, conversation, send }: ComposerShape) {
   const pressed = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
   };
+  const { bodyBytes } = agent.place;
+  const most = mostFileBytes(bodyBytes);
   const attach = async (added: Iterable<File>): Promise<void> => {
     failure.value = undefined;
     for (const file of added) {
       try {
-        files.value = [...files.value, await filePart(file)];
+        files.value = [...files.value, await filePart(file, files.value, most)];
       } catch (error) {
         failure.value = (error as Error).message;
       }
@@ -92,7 +94,10 @@ export function Composer({ agent, conversation, send }: ComposerShape) {
       </div>
       <div class="composer-foot">
         <AttachButton attach={attach} />
-        <p class="hint">Enter sends, Shift and Enter begins a new line. Drop files anywhere.</p>
+        <p class="hint">
+          Up to {bytesText(most)} of files{bodyBytes === undefined && ', if the agent takes them'}.
+        </p>
+        <p class="hint keys">Drop them anywhere. Enter sends, Shift and Enter begins a new line.</p>
       </div>
     </form>
   );
@@ -130,13 +135,13 @@ function Attached({ files, remove }: AttachedShape) {
   if (files.length === 0) return null;
   return (
     <ul class="attached" aria-label="Attached files">
-      {files.map(({ filename = 'file', raw }, at) => (
+      {files.map((file, at) => (
         <li key={at} class="attached-file">
-          <bdi>{shownName(filename, 60)}</bdi> <span class="hint">{bytesText(Math.floor((raw.length * 3) / 4))}</span>
+          <bdi>{shownName(file.filename ?? 'file', 60)}</bdi> <span class="hint">{bytesText(fileBytes(file))}</span>
           <button
             type="button"
             class="quiet"
-            aria-label={`Remove ${shownName(filename, 60)}`}
+            aria-label={`Remove ${shownName(file.filename ?? 'file', 60)}`}
             onClick={() => remove(at)}
           >
             ×

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Part, RawPart, TextPart } from 'parley-a2a';
 import { useEffect } from 'preact/hooks';
+import { fileBytes } from '../attachments.js';
 import { followedUrl } from '../markdown-inline.js';
 import { isQuestionData } from '../questions.js';
 import { bytesText, shownName, shownText } from '../shown-name.js';
@@ -10,6 +11,8 @@ import { Markdown, OutsideLink } from './markdown.js';
 /** Types that browsers show without running anything. SVG is not among them. */
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'];
 const SOUNDS = ['audio/mpeg', 'audio/wav', 'audio/ogg', 'audio/webm', 'audio/mp4', 'audio/aac', 'audio/flac'];
+/** The beginning of every PDF, in base64. */
+const PDF_BEGINS = 'JVBERi0';
 
 /** Longer texts are shown in part, and saved whole: a browser needs seconds to lay out megabytes. */
 const MOST_TEXT = 100_000;
@@ -79,35 +82,68 @@ function FoldedData({ value }: { readonly value: unknown }) {
 /** A file within the task. Its bytes become a file of the browser only when the user asks for it. */
 function FileView({ part }: { readonly part: RawPart }) {
   const shown = useSignal<string | undefined>(undefined);
+  const isBroken = useSignal(false);
   const { mediaType = 'application/octet-stream', filename = 'file' } = part;
   const type = mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
-  const kind = PICTURES.includes(type) ? 'picture' : SOUNDS.includes(type) ? 'sound' : undefined;
+  const kind = kindOf(type, part);
   const name = shownName(filename, 80);
   useEffect(() => () => URL.revokeObjectURL(shown.peek() ?? ''), [shown]);
+  const fail = (): void => {
+    isBroken.value = true;
+  };
   const show = (): void => {
-    shown.value = URL.createObjectURL(blobOf(part, type));
+    shown.value ??= URL.createObjectURL(blobOf(part, type));
+    if (kind === 'document') follow({ href: shown.value, target: '_blank', rel: 'noopener noreferrer' });
   };
   return (
     <figure class="file">
       <figcaption>
         <bdi class="file-name">{name}</bdi>
         <span class="file-facts">
-          {shownName(mediaType, 60)}, {bytesText(Math.floor((part.raw.length * 3) / 4))}
+          {shownName(mediaType, 60)}, {bytesText(fileBytes(part))}
         </span>
-        {kind !== undefined && shown.value === undefined && (
+        {kind !== undefined && (kind === 'document' || shown.value === undefined) && (
           <button type="button" onClick={show}>
-            Show
+            {kind === 'document' ? 'Open in a new tab' : 'Show'}
           </button>
         )}
         <button type="button" onClick={() => download(part, filename)}>
           Download
         </button>
       </figcaption>
-      {shown.value !== undefined && kind === 'picture' && <img src={shown.value} alt={name} />}
-      {/* biome-ignore lint/a11y/useMediaCaption: an agent sends sounds without captions. */}
-      {shown.value !== undefined && kind === 'sound' && <audio src={shown.value} controls aria-label={name} />}
+      {isBroken.value ? (
+        <p class="hint">The browser cannot show this file: its type or its content is wrong.</p>
+      ) : (
+        shown.value !== undefined && <Medium kind={kind} url={shown.value} name={name} onError={fail} />
+      )}
     </figure>
   );
+}
+
+interface MediumShape {
+  readonly kind: Kind | undefined;
+  readonly url: string;
+  readonly name: string;
+  readonly onError: () => void;
+}
+
+function Medium({ kind, url, name, onError }: MediumShape) {
+  if (kind === 'picture') return <img src={url} alt={name} onError={onError} />;
+  // biome-ignore lint/a11y/useMediaCaption: an agent sends sounds without captions.
+  return kind === 'sound' ? <audio src={url} controls aria-label={name} onError={onError} /> : null;
+}
+
+type Kind = 'picture' | 'sound' | 'document';
+
+/**
+ * The kind of a file that browsers show. A PDF may have scripts and links. It gets a tab of its own, where they reach
+ * neither the page nor the other pages of this origin.
+ */
+function kindOf(type: string, { raw }: RawPart): Kind | undefined {
+  if (PICTURES.includes(type)) return 'picture';
+  if (SOUNDS.includes(type)) return 'sound';
+  const isPdf = type === 'application/pdf' && raw.startsWith(PDF_BEGINS);
+  return isPdf && navigator.pdfViewerEnabled ? 'document' : undefined;
 }
 
 function LinkedFile({
@@ -142,10 +178,11 @@ function download(part: RawPart, filename: string): void {
 
 /** Saves a file. The browser never opens it, whatever its type says. */
 function save(blob: Blob, filename: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = shownName(filename, 120).replaceAll(/[/\\]/g, '_');
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  const href = URL.createObjectURL(blob);
+  follow({ href, download: shownName(filename, 120).replaceAll(/[/\\]/g, '_') });
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
+}
+
+function follow(link: Partial<HTMLAnchorElement>): void {
+  Object.assign(document.createElement('a'), link).click();
 }

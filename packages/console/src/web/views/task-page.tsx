@@ -99,7 +99,7 @@ function Contents({ agent, watched, view, id }: ContentsShape) {
   const { task } = watched;
   return (
     <>
-      <Timeline watched={watched} />
+      <Timeline watched={watched} isOver={isEnded(view.state)} />
       <section aria-labelledby="artifacts">
         <h2 id="artifacts">Artifacts</h2>
         {view.artifacts.length === 0 ? (
@@ -129,13 +129,13 @@ function Contents({ agent, watched, view, id }: ContentsShape) {
   );
 }
 
-function Timeline({ watched }: { readonly watched: WatchedTask }) {
+function Timeline({ watched, isOver }: { readonly watched: WatchedTask; readonly isOver: boolean }) {
   const { events, count, isLive, breaks, hasGap } = watched;
   return (
     <section aria-labelledby="timeline">
       <h2 id="timeline">Timeline</h2>
       <p class="facts" role="status">
-        <span class={isLive ? 'live' : ''}>{isLive ? 'Live' : 'Not live'}</span>
+        <span class={isLive ? 'live' : ''}>{isLive ? 'Live' : isOver ? 'Ended' : 'Not live'}</span>
         <span>{count === 1 ? '1 event' : `${count} events`}</span>
         {count > events.length && <span>The page keeps the latest {events.length}</span>}
         {count > 0 && <span>{hasGap ? 'Events are missing' : 'No gap'}</span>}

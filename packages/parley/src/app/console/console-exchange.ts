@@ -1,13 +1,12 @@
 import { isFromOtherSite } from '../../auth/cross-site.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
-import { isLoopback } from '../../net/loopback.js';
-import { isLocalHost } from '../../net/public-hosts.js';
 import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
+import { isOfThisMachine } from '../forwarded-request.js';
 import type { HostView } from '../host-extension.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import { KEY_SET_PATH } from '../key-set-extension.js';
 import { readOnly, taking } from '../middleware/method-filter.js';
-import type { ConsoleOptions } from './console-extension.js';
+import type { ConsoleParts } from './console-extension.js';
 import type { ConsoleAnswer, ConsoleFiles, ConsolePackage, PushInboxes } from './console-files.js';
 import { consolePage } from './console-page.js';
 
@@ -33,7 +32,7 @@ export interface ConsoleExchange {
 }
 
 /** The parts of `consoleExchange`. */
-export interface ConsoleExchangeOptions extends Pick<ConsoleOptions, 'fetch' | 'loadReceiver'> {
+export interface ConsoleExchangeOptions extends Omit<ConsoleParts, 'loadConsole'> {
   readonly host: HostView;
   readonly library: ConsolePackage;
   /** The path of the console. */
@@ -46,10 +45,13 @@ export async function consoleExchange(options: ConsoleExchangeOptions): Promise<
   const read = readOnly(filesExchange(await library.consoleFiles(), { host, folder }));
   const relay = pageExchange(library.oauthRelay({ cards: () => host.mounts.map((mount) => mount.card('')), fetch }));
   const inboxes = new LoadedOnDemand(async () => {
-    const keysUrl = (_agent: string, origin: string) => `${origin}${KEY_SET_PATH}`;
+    const keysUrl = (_agent: string, place: string) => `${place.slice(0, -folder.length)}${KEY_SET_PATH}`;
     return new library.PushInboxes({ receiver: await loadReceiver(), keysUrl });
   });
-  const ask = pageExchange(async (text, origin) => (await inboxes.get()).ask(text, origin));
+  const ask = pageExchange(async (text, request) => {
+    const { mount = '' } = request;
+    return (await inboxes.get()).ask(text, `${request.header('origin')}${mount}${folder}`);
+  });
   return {
     exchange: async (request) => {
       const name = request.path.slice(folder.length + 1);
@@ -64,25 +66,29 @@ export async function consoleExchange(options: ConsoleExchangeOptions): Promise<
   };
 }
 
-function isOfThisMachine(request: ExchangeRequest): boolean {
-  return isLocalHost(request.header('host') ?? '') && (request.peer === undefined || isLoopback(request.peer));
-}
-
 function filesExchange(all: ConsoleFiles, { host, folder }: Pick<ConsoleExchangeOptions, 'host' | 'folder'>): Exchange {
-  const agents = () =>
+  const agents = ({ mount = '' }: ExchangeRequest) =>
     jsonAnswer({
       status: 200,
       value: {
-        agents: host.mounts.map(({ path, cardPath }) => ({ path, card: cardPath })),
-        ...(host.serves(OPERATOR_API) && { operator: true }),
+        agents: host.mounts.map((agent) => ({
+          path: agent.path === '/' && mount !== '' ? mount : mount + agent.path,
+          card: mount + agent.cardPath,
+          bodyBytes: agent.bindingContext().limits.bodyBytes,
+        })),
+        ...(mount !== '' && { mount }),
+        // The page asks for it at the root of its origin.
+        ...(mount === '' && host.serves(OPERATOR_API) && { operator: true }),
       },
       headers: { 'cache-control': 'no-cache' },
     });
   return async (request) => {
-    const { path } = request;
-    if (path === '/' || path === folder) return consolePage({ files: all, host, base: host.baseUrl(request), folder });
+    const { path, mount = '' } = request;
+    if (path === '/' || path === folder) {
+      return consolePage({ files: all, host, base: host.baseUrl(request), folder: mount + folder });
+    }
     const name = path.slice(folder.length + 1);
-    if (name === AGENTS_FILE) return agents();
+    if (name === AGENTS_FILE) return agents(request);
     const file = all.files.get(name);
     if (file === undefined) return NOT_HERE;
     const headers = {
@@ -96,15 +102,15 @@ function filesExchange(all: ConsoleFiles, { host, folder }: Pick<ConsoleExchange
   };
 }
 
-/** Answers JSON of the page. Pages of other sites and forms cannot send it. `origin`: that of the page. */
-function pageExchange(answer: (text: string, origin: string) => Promise<ConsoleAnswer>): Exchange {
+/** Answers JSON of the page. Pages of other sites and forms cannot send it. */
+function pageExchange(answer: (text: string, request: ExchangeRequest) => Promise<ConsoleAnswer>): Exchange {
   return taking({ methods: ['POST'], message: 'This takes requests of the console only' }, async (request) => {
     const type = request.header('content-type') ?? '';
     if (isFromOtherSite((name) => request.header(name)) === true || !type.startsWith('application/json')) {
       return errorAnswer({ status: 403, message: 'Only the console may ask here' });
     }
     const body = await request.body(MOST_BYTES);
-    return answer(new TextDecoder().decode(body), request.header('origin') ?? '');
+    return answer(new TextDecoder().decode(body), request);
   });
 }
 

@@ -8,7 +8,8 @@ import { isForwarded } from '../forwarded-request.js';
 import type { HostExtension } from '../host-extension.js';
 import { errorAnswer } from '../json-answer.js';
 import { prefersPage } from '../origin.js';
-import type { ConsoleExchange } from './console-exchange.js';
+import { consoleEndpoint } from './console-endpoint.js';
+import type { ConsoleExchange, ConsoleExchangeOptions } from './console-exchange.js';
 import type { ConsolePackage, MakeReceiver } from './console-files.js';
 
 /** The path of the console. Its files are one segment below. */
@@ -16,14 +17,19 @@ const CONSOLE_PATH = '/console';
 
 const NOT_HERE: ExchangeResponse = errorAnswer({ status: 404, message: 'Nothing is served here' });
 
-/** The names of the host, and the package of the console. */
-export interface ConsoleOptions {
+/** The packages of the console, loaded on demand. */
+export interface ConsoleParts {
   /** @throws Error if the package of the console is not installed. */
-  readonly load: () => Promise<ConsolePackage>;
+  readonly loadConsole: () => Promise<ConsolePackage>;
   /** Sends requests to the authorization servers of the cards, which the operator has named. */
   readonly fetch: Fetch;
   /** Loads the way to make the webhooks of push inboxes. */
   readonly loadReceiver: () => Promise<MakeReceiver>;
+}
+
+/** The names of the host, and the parts of the console. */
+export interface ConsoleOptions {
+  readonly load: () => Promise<ConsoleParts>;
   /** The configured base url. Absent: none. */
   readonly publicUrl?: string | undefined;
   readonly isPublicHost?: PublicHosts | undefined;
@@ -34,38 +40,51 @@ export interface ConsoleOptions {
  * user signs in. Requests through proxies and for foreign hosts do not get it.
  */
 export function consoleExtension(options: ConsoleOptions): HostExtension {
-  const { publicUrl, isPublicHost } = options;
   let served: LoadedOnDemand<ConsoleExchange> | undefined;
-  const publicHost = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.host;
-  const isDirect = (request: ExchangeRequest): boolean => {
-    if (isForwarded((name) => request.header(name))) return false;
-    const host = request.header('host');
-    if (host === undefined) return false;
-    if (isLocalHost(host)) return true;
-    // Only a proxy of this machine names another host over loopback.
-    const isFromHere = request.peer === undefined || isLoopback(request.peer);
-    return !isFromHere && (host === publicHost || isPublicHost?.(host) === true);
-  };
   return {
-    front: { path: CONSOLE_PATH, takes: (request) => isNavigation(request) && isDirect(request) },
+    front: { path: CONSOLE_PATH, takes: (request) => isNavigation(request) && isDirect(request, options) },
     endpoints: (host) => {
       if (host.mounts.some(({ path }) => path === CONSOLE_PATH)) {
         throw new OptionsError('console', [`needs the path ${CONSOLE_PATH}, where an agent is served`]);
       }
-      const loading = new LoadedOnDemand(async () => {
-        const library = await options.load();
-        const { consoleExchange } = await import('./console-exchange.js');
-        return consoleExchange({ ...options, host, library, folder: CONSOLE_PATH });
-      });
+      const { exchange, loading } = directConsole({ ...options, host, folder: CONSOLE_PATH });
       served = loading;
-      const exchange: Exchange = async (request) =>
-        isDirect(request) ? (await loading.get()).exchange(request) : NOT_HERE;
-      return [{ path: CONSOLE_PATH, items: /^[\w.-]+$/, exchange, access: 'open', without: ['start'] }];
+      return [consoleEndpoint(CONSOLE_PATH, exchange)];
     },
     // A package that is missing is an error at the start.
     listen: async () => void (await served?.get()),
     stopAccepting: () => served?.loaded?.close(),
   };
+}
+
+/** The names of a host, the host, and the path of its console. */
+export interface DirectConsoleOptions extends ConsoleOptions, Pick<ConsoleExchangeOptions, 'host' | 'folder'> {}
+
+/** The console of a host, for requests that came directly. All others get 404. It is loaded with the first one. */
+export function directConsole({ host, folder, ...options }: DirectConsoleOptions) {
+  const loading = new LoadedOnDemand(async () => {
+    const { loadConsole, ...parts } = await options.load();
+    const { consoleExchange } = await import('./console-exchange.js');
+    return consoleExchange({ ...parts, host, library: await loadConsole(), folder });
+  });
+  const exchange: Exchange = async (request) => {
+    if (!isDirect(request, options)) return NOT_HERE;
+    const loaded = await loading.get().catch((error: Error) => error);
+    // A handler behind another host has no start that could fail.
+    return loaded instanceof Error ? errorAnswer({ status: 501, message: loaded.message }) : loaded.exchange(request);
+  };
+  return { exchange, loading };
+}
+
+function isDirect(request: ExchangeRequest, { publicUrl, isPublicHost }: ConsoleOptions): boolean {
+  if (isForwarded((name) => request.header(name))) return false;
+  const host = request.header('host');
+  if (host === undefined) return false;
+  if (isLocalHost(host)) return true;
+  // Only a proxy of this machine names another host over loopback.
+  const isFromHere = request.peer === undefined || isLoopback(request.peer);
+  const isPublic = isPublicHost?.(host) === true || (publicUrl !== undefined && host === URL.parse(publicUrl)?.host);
+  return !isFromHere && isPublic;
 }
 
 /** True if a browser with scripts opens a page. Other programs, text browsers among them, send no such header. */

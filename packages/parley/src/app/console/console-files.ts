@@ -39,8 +39,8 @@ export type MakeReceiver = (options: {
 
 /** The push inboxes of pages. */
 export interface PushInboxes {
-  /** Answers a page whose origin this is. */
-  ask(request: string, origin: string): Promise<ConsoleAnswer>;
+  /** Answers a page of the console at a url. */
+  ask(request: string, place: string): Promise<ConsoleAnswer>;
   /** Answers an agent that calls the inbox of a name. */
   take(name: string, request: PushRequest): Promise<ConsoleAnswer>;
   close(): void;
@@ -56,6 +56,6 @@ export interface ConsolePackage {
   }): (request: string) => Promise<ConsoleAnswer>;
   readonly PushInboxes: new (options: {
     readonly receiver: MakeReceiver;
-    readonly keysUrl: (agent: string, origin: string) => string;
+    readonly keysUrl: (agent: string, place: string) => string;
   }) => PushInboxes;
 }

@@ -1,9 +1,7 @@
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../../auth/authenticator.js';
 import { isSameText } from '../../auth/same-text.js';
 import { userId } from '../../auth/user.js';
-import { isLoopback } from '../../net/loopback.js';
-import { isLocalHost } from '../../net/public-hosts.js';
-import { isForwarded } from '../forwarded-request.js';
+import { isOfThisMachine } from '../forwarded-request.js';
 
 /** The header of the token of a launch. A page of another origin cannot add it. */
 const TOKEN_HEADER = 'operator-token';
@@ -38,15 +36,9 @@ export class OperatorAuthenticator implements Authenticator {
   authenticate(credentials: Credentials): Authentication | Promise<Authentication> {
     const given = this.#token === undefined ? undefined : credentials.header(TOKEN_HEADER);
     if (this.#token === undefined || given === undefined) return this.#users?.authenticate(credentials) ?? ANONYMOUS;
-    if (!isDirect(credentials)) return { kind: 'refused', reason: 'an operator token that came not over loopback' };
+    // A peer that the host does not know may be any machine.
+    if (credentials.peer === undefined || !isOfThisMachine(credentials))
+      return { kind: 'refused', reason: 'an operator token that came not over loopback' };
     return isSameText(given, this.#token) ? this.#found : { kind: 'refused', reason: 'a wrong operator token' };
   }
-}
-
-/** True for a request of this machine that names this machine and came through no proxy. */
-function isDirect(credentials: Credentials): boolean {
-  const { peer } = credentials;
-  const header = (name: string) => credentials.header(name);
-  const host = header('host');
-  return peer !== undefined && isLoopback(peer) && host !== undefined && isLocalHost(host) && !isForwarded(header);
 }

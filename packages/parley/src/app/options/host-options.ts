@@ -205,6 +205,13 @@ export interface HostOptions {
    */
   readonly calls?: HostExtension;
   /**
+   * True if browsers get the console, at `/` of a server, or at `/console` below the path of an agent behind another
+   * host. Needs the package `parley-a2a-console`. Requests through proxies and for foreign hosts do not get it.
+   * @defaultValue `false`
+   * @see docs/console.md
+   */
+  readonly console?: boolean;
+  /**
    * An API for operators, made by `operatorApi()` of `parley-a2a/operator`.
    * @defaultValue none
    * @see docs/operator-api.md
@@ -281,6 +288,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   bindings: Type.Optional(Type.Array(withMethod('interfaces'))),
   files: Type.Optional(madeBy('fileTransfer', 'turnPorts')),
   calls: Type.Optional(madeBy('agentCalls', 'turnPorts')),
+  console: Type.Optional(flag),
   operator: Type.Optional(madeBy('operatorApi', 'endpoints')),
   schemas: Type.Optional(madeBy('agentSchemas', 'aroundAgent')),
   signing: Type.Optional(madeBy('messageSigning', 'aroundAgent')),

@@ -38,13 +38,6 @@ export interface ServerOptions extends HostOptions {
    */
   readonly openapi?: boolean;
   /**
-   * True if browsers get the console at `/`. Needs the package `parley-a2a-console`. Requests through proxies and for
-   * foreign hosts do not get it.
-   * @defaultValue `false`
-   * @see docs/console.md
-   */
-  readonly console?: boolean;
-  /**
    * True if agents that need no credential may be served beyond loopback. Otherwise such a server refuses to listen
    * there. The variable is `A2A_ALLOW_ANONYMOUS`.
    * @defaultValue `false`
@@ -87,7 +80,6 @@ const times: OptionSchemas<HttpServerTimes> = { stallMs: ms, keepAliveMs: ms, he
 export const serverSchemas: OptionSchemas<ServerOptions> = {
   ...hostSchemas,
   openapi: Type.Optional(flag),
-  console: Type.Optional(flag),
   allowAnonymous: Type.Optional(flag),
   baseServer: Type.Optional(baseServerSchema),
   uncaughtErrors: Type.Optional(Type.String({ enum: ['task', 'process'] })),

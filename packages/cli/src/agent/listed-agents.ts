@@ -1,0 +1,22 @@
+import { AgentCardError } from 'parley-a2a/client';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { CREDENTIAL_FLAGS } from '../settings/setting-origins.js';
+
+/** Agents of a catalog that a command takes together. */
+const MOST_LISTED = 50;
+
+/** The references of the agents of a catalog. Empty: the error is not about a catalog that lists several. */
+export function listedAgents({ settings }: Invocation, error: unknown, reference: string): readonly string[] {
+  if (!(error instanceof AgentCardError) || error.fault !== 'ambiguous') return [];
+  const { length } = error.choices;
+  const advice = `name the wanted one by ${reference}#${error.choices[0]}`;
+  if (length > MOST_LISTED) {
+    throw usageError(`${reference} lists ${length} agents, and ${MOST_LISTED} can be taken together`, advice);
+  }
+  const credential = CREDENTIAL_FLAGS.find((name) => settings.setting(name) !== undefined);
+  if (credential !== undefined) {
+    throw usageError(`--${credential} goes to one agent only, and ${reference} lists ${length}`, advice);
+  }
+  return error.choices.map((identifier) => `${reference}#${encodeURIComponent(identifier)}`);
+}
