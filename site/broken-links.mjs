@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
 /**
- * The broken links of the pages in a folder that is served at `base`: to a file that is not there, to a missing anchor, or
- * out of the site. Links to other hosts are not followed.
+ * The broken links of the pages in a folder that is served at `base`. Such a link leads to a missing file, to a missing
+ * anchor, or out of the site. Links to other hosts are not followed.
  */
 export function brokenLinks(folder, base) {
   const pages = readdirSync(folder, { recursive: true })

@@ -58,8 +58,8 @@ if (broken.length > 0) {
 }
 const seconds = (ms) => (ms / 1000).toFixed(1);
 process.stdout.write(
-  `${places.length} pages, ${(sizeOf(folder) / 1e6).toFixed(1)} MB in ${folder}: ${seconds(described - began)} s to read, ` +
-    `${seconds(rendered - described)} s to render\n`,
+  `${places.length} pages, ${(sizeOf(folder) / 1e6).toFixed(1)} MB in ${folder}. ` +
+    `${seconds(described - began)} s to read, ${seconds(rendered - described)} s to render\n`,
 );
 
 if (options.serve) {

@@ -6,5 +6,5 @@ export const here = fileURLToPath(new URL('.', import.meta.url));
 export const cache = join(here, '.cache');
 /** The Markdown of all pages, as VitePress reads it. */
 export const pagesFolder = join(cache, 'pages');
-/** What the configuration of VitePress gets from the build. */
+/** The build writes it for the configuration of VitePress. */
 export const readingFile = join(cache, 'site.json');

@@ -1,4 +1,4 @@
-// What language models read of the site: `llms.txt` (https://llmstxt.org), and all documents in one file.
+// The files for language models: `llms.txt` (https://llmstxt.org), and all documents in one file.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pagesFolder } from './folders.mjs';
@@ -14,9 +14,10 @@ export function llmsFiles({ reading, version }) {
   const sections = reading.map(({ title, pages }) => `## ${title}\n\n${pages.map(line).join('\n')}`);
   const index = [
     '# Parley',
-    `> Version ${version} of the Agent2Agent (A2A) toolkit for TypeScript: a server library, a client library and a command line.`,
-    'Every page of the site has its Markdown beside it: `agents.html` and `agents.md`. All documents are in one file:',
-    '- [llms-full.txt](llms-full.txt): all documents without the API\n- [skill/SKILL.md](skill/SKILL.md): the skill of the command line, for agents that call agents',
+    `> The Agent2Agent (A2A) toolkit for TypeScript, version ${version}: libraries for servers and clients, a command line.`,
+    'Each page has its Markdown beside it: `agents.html` and `agents.md`.',
+    '- [All documents](llms-full.txt) in one file, without the API',
+    '- [A skill](skill/SKILL.md) for agents that call agents by the command line',
     ...sections,
   ];
   const documents = reading

@@ -9,7 +9,7 @@ import { describe, referencePages } from './reference.mjs';
 import { guidesOf, symbolsOf, withGuides } from './symbols.mjs';
 
 /**
- * Writes the Markdown of all pages. Resolves to their places, the sections in which they are read, and the place of each
+ * Writes the Markdown of all pages. Resolves to their places, the sections of the sidebar, and the place of each
  * described name.
  */
 export async function stagePages({ urlOf }) {

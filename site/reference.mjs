@@ -13,8 +13,8 @@ const UNSTABLE = 'may change in every version';
 const README = 'packages/parley/README.md';
 
 /**
- * The pages of the reference: each has an import path, its file, a sentence of the README in Markdown, the names that it
- * describes, and the names that another page describes, with that page.
+ * The pages of the reference, one for each import path. `names` are those that the page describes, and `elsewhere`
+ * those that another page describes. `content` is the sentence of the README about the path, in Markdown.
  */
 export function referencePages() {
   const contents = contentsOf(readFileSync(join(root, README), 'utf8'));
@@ -45,7 +45,7 @@ function rank({ path, packageName }) {
   return packageName === 'parley-a2a' ? 1 : 3;
 }
 
-/** What the tables of the README say about an import path. */
+/** The sentences about import paths in the tables of the README. */
 function contentsOf(readme) {
   return new Map(
     Array.from(readme.matchAll(/^\| (`(?:create-)?parley-a2a.*?) \| (.*) \|$/gm)).flatMap(([, paths, content]) =>

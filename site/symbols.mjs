@@ -26,8 +26,8 @@ function nameOf(heading) {
 }
 
 /**
- * The name that code in a sentence stands for: `connect()`, `new ApiKeys(…)` and `AgentCard` are names. A plain word such
- * as `connect` is one only if it is written as a call.
+ * The name that code in a sentence stands for: `connect()`, `new ApiKeys(…)` and `AgentCard` are names. A plain word
+ * such as `agent` is one only if it is written as a call.
  */
 export function namedBy(code) {
   const [, name, call] = /^(?:new )?([A-Za-z]\w*)(\(.*\))?$/.exec(code) ?? [];

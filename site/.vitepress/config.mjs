@@ -55,7 +55,7 @@ const config = {
   },
 };
 
-/** What the search finds of a page: of the reference names and what they are, of the changelog nothing. */
+/** The text that the search reads: names and their first sentences in the reference, and nothing of the changelog. */
 function renderForSearch(src, env, md) {
   if (env.relativePath === 'changelog.md') return '';
   if (!env.relativePath.startsWith('reference/')) return md.render(src, env);

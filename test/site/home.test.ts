@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -29,7 +30,7 @@ afterAll(() => {
 
 async function freePort(): Promise<number> {
   const socket = createServer().listen(0, '127.0.0.1');
-  await vi.waitFor(() => expect(socket.listening).toBe(true));
+  await once(socket, 'listening');
   const { port: free } = socket.address() as AddressInfo;
   await new Promise((resolve) => socket.close(resolve));
   return free;

@@ -23,7 +23,7 @@ export interface Visit {
   keep(name: string): Promise<void>;
 }
 
-/** Serves the site to one browser. Each test fails that ends with an error of its page or with a call of another host. */
+/** Serves the site to one browser. A test fails if its page reports an error or calls another host. */
 export function siteWorld(folder = OUT): (theme?: 'light' | 'dark') => Promise<Visit> {
   let browser: Browser;
   let server: Awaited<ReturnType<typeof serve>>;
