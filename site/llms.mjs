@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pagesFolder } from './folders.mjs';
-import { outsideOfCode } from './links.mjs';
 
 /** The files, by their names. */
 export function llmsFiles({ reading, version }) {
@@ -16,8 +15,8 @@ export function llmsFiles({ reading, version }) {
     '# Parley',
     `> The Agent2Agent (A2A) toolkit for TypeScript, version ${version}: libraries for servers and clients, a command line.`,
     'Each page has its Markdown beside it: `agents.html` and `agents.md`.',
-    '- [All documents](llms-full.txt) in one file, without the API',
-    '- [A skill](skill/SKILL.md) for agents that call agents by the command line',
+    '- [All documents](llms-full.txt) in one file, without the API\n' +
+      '- [A skill](skill/SKILL.md) for agents that call agents by the command line',
     ...sections,
   ];
   const documents = reading
@@ -31,11 +30,11 @@ export function llmsFiles({ reading, version }) {
 
 /** The first sentence of a page, as plain text. */
 function firstSentence(markdown) {
-  const prose = outsideOfCode(markdown, (text) => text).replace(/^---\n.*?^---\n/ms, '');
+  const prose = markdown.replace(/^---\n.*?^---\n/ms, '').replaceAll(/^ *```.*?^ *```$/gms, '');
   const paragraph = prose.split(/\n{2,}/).find((text) => /^[A-Z*`[]/.test(text)) ?? '';
   const plain = paragraph
     .replaceAll('\n', ' ')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll('**', '');
-  return /^.*?[.:](?= |$)/.exec(plain)?.[0] ?? plain;
+  return (/^.*?[.:](?= |$)/.exec(plain)?.[0] ?? plain).replace(/:$/, '.');
 }

@@ -4,11 +4,16 @@ import { defineComponent, h } from 'vue';
 
 export const MarkdownLink = defineComponent(() => {
   const { page } = useData();
+  // Without a target, VitePress looks for a page.
+  const link = (path, text) => h('a', { href: withBase(`/${path}`), target: '_self' }, text);
   return () =>
     h('p', { class: 'markdown-link' }, [
       'For language models: ',
-      h('a', { href: withBase(`/${page.value.relativePath}`), target: '_self' }, 'this page in Markdown'),
+      link(page.value.relativePath, 'this page in Markdown'),
       ', ',
-      h('a', { href: withBase('/llms.txt'), target: '_self' }, 'llms.txt'),
+      link('llms.txt', 'all pages'),
+      ', and ',
+      link('skill/SKILL.md', 'a skill'),
+      ' for the command line.',
     ]);
 });
