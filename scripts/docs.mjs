@@ -10,7 +10,7 @@ const HELP = `npm run docs -- [options]
 
 Builds the site of the documents into site/dist: a folder for the version, and a list of the versions there.
 
-  --serve             serves it on http://127.0.0.1:4173 afterwards
+  --serve             serves it on this machine afterwards
   --version NAME      the version (default: that of the packages)
   --out FOLDER        another folder, which may hold other versions
   --root PATH         the path of that folder on its host (default: /)

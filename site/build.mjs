@@ -12,7 +12,6 @@ import { stagePages } from './pages.mjs';
 import { serve } from './serve.mjs';
 import { writeVersions } from './versions.mjs';
 
-const PORT = 4173;
 const { version: current } = JSON.parse(readFileSync(join(root, 'packages/parley/package.json'), 'utf8'));
 const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = process.env;
 
@@ -27,6 +26,7 @@ const { values: options } = parseArgs({
   },
 });
 
+if (!/^\w[\w.-]*$/.test(options.version)) throw new Error(`--version ${options.version} is no name of a folder`);
 const out = resolve(options.out);
 const folder = join(out, options.version);
 const base = `${options.root}${options.version}/`;
@@ -36,7 +36,7 @@ const urlOf = (path) =>
     : `${options.repository}/blob/${options.ref}/${path}`;
 
 const began = performance.now();
-rmSync(cache, { recursive: true, force: true });
+for (const old of [cache, folder]) rmSync(old, { recursive: true, force: true });
 const { places, reading, symbols } = await stagePages({ urlOf });
 const described = performance.now();
 writeFileSync(readingFile, JSON.stringify({ ...options, base, reading, symbols: [...symbols] }));
@@ -63,8 +63,8 @@ process.stdout.write(
 );
 
 if (options.serve) {
-  await serve(out, { root: options.root, port: PORT });
-  process.stdout.write(`http://127.0.0.1:${PORT}${base}\n`);
+  const server = await serve(out, { root: options.root, port: 0 });
+  process.stdout.write(`http://127.0.0.1:${server.address().port}${base}\n`);
 }
 
 function sizeOf(path) {

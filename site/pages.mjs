@@ -89,10 +89,8 @@ function overviewOf(reference) {
 
 function referencePage({ path, content, elsewhere }, markdown, guides, symbols) {
   const again = elsewhere.flatMap(({ name, file }) => {
-    const symbol = symbols.get(name);
-    return symbol === undefined
-      ? []
-      : [`[\`${name}\`](${symbol.replace('reference/', '').replace(/^.*#/, `${file}#`)})`];
+    const [, anchor] = symbols.get(name)?.split('#') ?? [];
+    return anchor === undefined ? [] : [`[\`${name}\`](${file}#${anchor})`];
   });
   const parts = [
     `# ${path}`,

@@ -9,7 +9,7 @@ const { base, version, root, repository, reading, symbols } = JSON.parse(readFil
 const link = (place) => `/${place.replace(/\.md$/, '').replace(/(^|\/)index$/, '$1')}`;
 const sections = (isReference) =>
   reading
-    .filter((section) => section.isReference === isReference)
+    .filter((section) => Boolean(section.isReference) === isReference)
     .map(({ title, pages }) => ({
       text: title,
       items: pages.map(({ title: text, place }) => ({ text, link: link(place) })),
@@ -37,11 +37,11 @@ const config = {
       { text: 'Guides', link: link(reading[0].pages[0].place) },
       { text: 'API', link: '/reference/' },
       { text: 'Changes', link: '/changelog' },
+      ...(repository === '' ? [] : [{ text: 'Source', link: repository }]),
     ],
-    sidebar: { '/': sections(undefined), '/reference/': sections(true) },
+    sidebar: { '/': sections(false), '/reference/': sections(true) },
     outline: [2, 3],
     versions: { current: version, root },
-    ...(repository === '' ? {} : { socialLinks: [{ icon: 'github', link: repository }] }),
     search: {
       provider: 'local',
       options: {

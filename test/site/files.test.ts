@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { brokenLinks } from '../../site/broken-links.mjs';
+import { withSiteLinks } from '../../site/links.mjs';
 import { newestFirst } from '../../site/versions.mjs';
 import { BASE, SITE } from './world.js';
 
@@ -37,6 +38,31 @@ describe('links', () => {
     expect([...new Set(brokenLinks(copy, BASE).map((found) => `${found.page}: ${found.reason}`))]).toEqual([
       `agents.html: ${reason}`,
     ]);
+  });
+});
+
+describe('a link of a document', () => {
+  const change = (markdown: string, urlOf = (_: string): string | undefined => undefined) =>
+    withSiteLinks(markdown, { path: 'docs/agents.md', urlOf });
+
+  it.each([
+    ['to another document', '[a](storage.md#one-process)', '[a](storage.md#one-process)'],
+    ['to the index of the documents', '[a](README.md)', '[a](guides.md)'],
+    ['to the changelog', '[a](../CHANGELOG.md)', '[a](changelog.md)'],
+    ['to a picture', '![a](console.png)', '![a](console.png)'],
+    ['to another host', '[a](https://example.com/a.md)', '[a](https://example.com/a.md)'],
+    ['to a file that is no page', '[`a`](../test/crash)', '`a`'],
+    ['to a decision', '[a](decisions/0001-one-storage-engine.md)', 'a'],
+    ['in a block of code', '```md\n[a](../test/crash)\n```\n', '```md\n[a](../test/crash)\n```\n'],
+  ])('%s', (_, markdown, expected) => {
+    expect(change(markdown)).toBe(expected);
+  });
+
+  it('to a file that is no page leads to the repository, if that is known', () => {
+    const urlOf = (path: string) => `https://example.com/blob/main/${path}`;
+    expect(change('[a](../test/crash/crash.test.ts)', urlOf)).toBe(
+      '[a](https://example.com/blob/main/test/crash/crash.test.ts)',
+    );
   });
 });
 
