@@ -27,6 +27,7 @@ const WITH_RUNNER = [
   'test/chaos/runs/**',
   'test/replicas/**',
   'test/s3/**',
+  'test/site/**',
 ];
 const IGNORED = ['**/node_modules/**', '**/dist/**', ...WITH_RUNNER];
 

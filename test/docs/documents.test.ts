@@ -10,6 +10,7 @@ const documents = [
   'README.md',
   'CONTRIBUTING.md',
   'packages/parley/README.md',
+  'site/home.md',
   ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
 ].filter((path) => path.endsWith('.md') && existsSync(join(root, path)));
 /** Documents without code that runs. */
