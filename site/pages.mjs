@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../scripts/processes.mjs';
-import { here, pagesFolder } from './folders.mjs';
+import { pagesFolder } from './folders.mjs';
 import { OTHER_PAGES, placeOf, withSiteLinks } from './links.mjs';
 import { readingOrder } from './reading-order.mjs';
 import { describe, referencePages } from './reference.mjs';
