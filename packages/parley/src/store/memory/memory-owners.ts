@@ -1,5 +1,7 @@
 import type { LocalOwners } from '../engine/local-tables.js';
-import type { OwnedKey, OwnedKeyPage } from '../owner-storage.js';
+import { FirstTasks } from '../first-tasks.js';
+import type { OwnedKey, OwnedKeyPage, OwnedTaskPage, OwnedTaskRange } from '../owner-storage.js';
+import { isRunning } from '../rules/task-head.js';
 import type { Scope } from '../task-key.js';
 import type { MemorySpaces } from './memory-space.js';
 import type { KeptKey } from './packed-keys.js';
@@ -24,6 +26,18 @@ export class MemoryOwners implements LocalOwners {
 
   scopes(): Iterable<Scope> {
     return this.#options.spaces.scopes();
+  }
+
+  tasks(range: OwnedTaskRange, now: number): OwnedTaskPage {
+    const first = new FirstTasks<TaskEntry>(range);
+    for (const entry of this.#options.spaces.tasks()) {
+      if (entry.hasEnded === range.hasEnded) first.add(entry.endedAt ?? entry.statusTime, entry, entry);
+    }
+    return first.pageOf((entry) => {
+      const { scope, id, contextId = null, state, statusTime, createdAt, seq, holder } = entry;
+      const lease = { running: isRunning(entry, now), heldTurn: holder?.turn ?? 0 };
+      return { key: { scope, id }, contextId, state, statusTime, createdAt, seq, ...lease };
+    });
   }
 
   keys(scope: Scope): OwnedKeyPage {

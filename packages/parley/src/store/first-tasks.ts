@@ -1,0 +1,92 @@
+import type { OwnedTask, OwnedTaskPage, OwnedTaskRange } from './owner-storage.js';
+import type { TaskKey } from './task-key.js';
+
+/** The place of a task in a list of all owners. Tasks of the same time come in the order of their ties. */
+export interface OwnedTaskPlace {
+  /** ms since the epoch: the time of the status of an open task, the time of the end of another one. */
+  readonly time: number;
+  readonly tie: string;
+}
+
+/** The cursor of a place. */
+export function ownedTaskCursor({ time, tie }: OwnedTaskPlace): string {
+  return `${time} ${tie}`;
+}
+
+/** The place of a cursor. A text that is no cursor gives some place. */
+export function ownedTaskPlace(cursor: string): OwnedTaskPlace {
+  const [text = '', ...tie] = cursor.split(' ');
+  const time = Number(text);
+  return { time: Number.isSafeInteger(time) ? time : 0, tie: tie.join(' ') };
+}
+
+/** The place of a cursor whose tie is the number of a row. Default: the place before all others. */
+export function ownedRowPlace({ hasEnded, cursor }: OwnedTaskRange): { readonly time: number; readonly pk: number } {
+  if (cursor === undefined) {
+    const time = hasEnded ? Number.MAX_SAFE_INTEGER : -1;
+    return { time, pk: time };
+  }
+  const { time, tie } = ownedTaskPlace(cursor);
+  const pk = Number(tie);
+  return { time, pk: Number.isSafeInteger(pk) ? pk : 0 };
+}
+
+/** A task with its place. */
+interface PlacedTask<Item> extends OwnedTaskPlace {
+  readonly item: Item;
+}
+
+/** The first tasks of a range, for a storage without an index of all tasks. The key of a task is its tie. */
+export class FirstTasks<Item> {
+  readonly #limit: number;
+  readonly #compare: (one: OwnedTaskPlace, other: OwnedTaskPlace) => number;
+  readonly #after: OwnedTaskPlace | undefined;
+  #found: PlacedTask<Item>[] = [];
+  /** The last of so many tasks as the page has; `undefined` while there are fewer. */
+  #bound: OwnedTaskPlace | undefined;
+
+  constructor({ hasEnded, cursor, limit }: OwnedTaskRange) {
+    this.#limit = limit;
+    this.#after = cursor === undefined ? undefined : ownedTaskPlace(cursor);
+    this.#compare = (one, other) => (hasEnded ? comparePlaces(other, one) : comparePlaces(one, other));
+  }
+
+  /** True if a task of this time may be in the page. */
+  wants(time: number): boolean {
+    const place = { time, tie: '' };
+    const isBehind = (other: OwnedTaskPlace) => other.time !== time && this.#compare(other, place) < 0;
+    return this.#bound === undefined || !isBehind(this.#bound);
+  }
+
+  /** Adds a task, in any order, but not repeatedly. Few more than the limit are in memory. */
+  add(time: number, { scope, id }: TaskKey, item: Item): void {
+    if (!this.wants(time)) return;
+    const { agent, tenant, owner } = scope;
+    const placed = { time, tie: JSON.stringify([agent, tenant, owner, id]), item };
+    if (this.#after !== undefined && this.#compare(this.#after, placed) >= 0) return;
+    this.#found.push(placed);
+    if (this.#found.length > 2 * this.#limit + 100) this.#cut();
+  }
+
+  /** The tasks of the page, with their cursors. */
+  get first(): readonly { readonly item: Item; readonly cursor: string }[] {
+    this.#cut();
+    return this.#found.map((placed) => ({ item: placed.item, cursor: ownedTaskCursor(placed) }));
+  }
+
+  /** The page, if each item is the task itself. */
+  pageOf(taskOf: (item: Item) => Omit<OwnedTask, 'cursor'>): OwnedTaskPage {
+    const { first } = this;
+    const tasks = first.map(({ item, cursor }) => ({ ...taskOf(item), cursor }));
+    return { tasks, isLast: first.length < this.#limit };
+  }
+
+  #cut(): void {
+    this.#found = this.#found.sort(this.#compare).slice(0, this.#limit);
+    if (this.#found.length === this.#limit) this.#bound = this.#found.at(-1);
+  }
+}
+
+function comparePlaces(one: OwnedTaskPlace, other: OwnedTaskPlace): number {
+  return one.time - other.time || (one.tie < other.tie ? -1 : Number(one.tie > other.tie));
+}
