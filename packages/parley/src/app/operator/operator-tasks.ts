@@ -1,8 +1,8 @@
 import { type NamedParameters, wrongParameter } from '../../bindings/http/named-parameters.js';
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import type { JsonObject } from '../../model/json.js';
-import { TASK_STATES, type TaskState } from '../../model/task-state.js';
-import type { ListedScope } from '../../store/owner-storage.js';
+import { isTerminal, TASK_STATES, type TaskState } from '../../model/task-state.js';
+import type { ListedScope, OwnedTask, OwnedTaskPage } from '../../store/owner-storage.js';
 import type { Scope } from '../../store/task-key.js';
 import type { ListCursor, StoredTask, TaskStorage } from '../../store/task-storage.js';
 import { statusTime } from '../../task/status-time.js';
@@ -10,16 +10,35 @@ import { statusTime } from '../../task/status-time.js';
 /** Scopes that a request looks at. */
 const MOST_SCOPES = 200;
 const MOST_TASKS = 100;
+/** Tasks of all owners that a request looks at. */
+const MOST_LOOKED_AT = 1_000;
 const MOST_AGE_MS = 999_999_999_999;
 /** Bytes of JSON of the tasks that one call to the storage reads, about. */
 const LIST_BYTES = 1024 * 1024;
 /** Bytes of JSON of the records in an answer, beside its first one. */
 const RECORD_BYTES = 256 * 1024;
 
-/** A place in the list of tasks: in the list of scopes, and within the scope that follows. */
+/** A place in the list of the tasks of one owner: in the list of scopes, and within the scope that follows. */
 interface Place {
   readonly scopes?: string | undefined;
   readonly tasks?: ListCursor | undefined;
+}
+
+/** A request for a list. */
+interface Asked {
+  readonly query: NamedParameters;
+  readonly limit: number;
+  readonly states: readonly TaskState[];
+  /** ms since the epoch. */
+  readonly createdBefore: number | undefined;
+  /** The time of the storage. */
+  readonly now: number;
+}
+
+/** A place in the list of the tasks of all owners: open ones come first. */
+interface PlaceOfAll {
+  readonly hasEnded: boolean;
+  readonly cursor?: string | undefined;
 }
 
 /** The tasks of all owners of some agents. */
@@ -32,18 +51,50 @@ export class OperatorTasks {
     this.#agents = agents;
   }
 
-  /** A page of tasks: owner by owner, those of an owner with the latest status first. */
+  /**
+   * A page of the tasks of all owners: open ones by their last status, the oldest first, then those that have ended, the
+   * last one first. The tasks of one owner come scope by scope, the latest status first.
+   */
   async list(query: NamedParameters): Promise<JsonObject> {
     const limit = Math.max(1, query.number('limit', MOST_TASKS) ?? 50);
-    const [states, owner] = [statesOf(query), query.text('owner')];
+    const states = statesOf(query);
     const age = query.number('olderThanMs', MOST_AGE_MS);
     const now = await this.#storage.now();
+    const createdBefore = age === undefined ? undefined : now - age;
+    const asked = { query, limit, states, createdBefore, now };
+    return query.text('owner') === undefined ? this.#listAll(asked) : this.#listOwner(asked);
+  }
+
+  async #listAll({ query, limit, states, createdBefore, now }: Asked): Promise<JsonObject> {
+    const { owners } = this.#storage;
+    const isFiltered = states.length > 0 || createdBefore !== undefined || query.text('agent') !== undefined;
+    const found: JsonObject[] = [];
+    let place: PlaceOfAll | undefined = firstOfAll(states, placeOfAll(query.text('cursor')));
+    for (let left = MOST_LOOKED_AT; left > 0 && place !== undefined; ) {
+      const { hasEnded, cursor } = place;
+      const range = { hasEnded, limit: isFiltered ? left : Math.min(left, limit - found.length) };
+      const page: OwnedTaskPage = await owners.listTasks({ ...range, ...(cursor !== undefined && { cursor }) });
+      left -= Math.max(1, page.tasks.length);
+      for (const task of page.tasks) {
+        place = { hasEnded, cursor: task.cursor };
+        const isIn = states.length === 0 || states.includes(task.state);
+        if (!isIn || !(task.createdAt < (createdBefore ?? Number.POSITIVE_INFINITY))) continue;
+        if (!this.#isAsked(query, task.key.scope)) continue;
+        found.push(summaryOf(task, now));
+        if (found.length >= limit) return { tasks: found, next: JSON.stringify([hasEnded, task.cursor]) };
+      }
+      if (page.isLast) place = hasEnded ? undefined : firstOfAll(states, { hasEnded: true });
+    }
+    return { tasks: found, ...(place && { next: JSON.stringify([place.hasEnded, place.cursor ?? null]) }) };
+  }
+
+  async #listOwner({ query, limit, states, createdBefore, now }: Asked): Promise<JsonObject> {
     const found: JsonObject[] = [];
     let place = placeOf(query.text('cursor'));
     const { scopes, isLast } = await this.#scopes(place.scopes);
     for (const { scope, cursor } of scopes) {
       const { tasks: after } = place;
-      if (this.#isAsked(query, scope) && (owner === undefined || scope.owner === owner)) {
+      if (this.#isAsked(query, scope) && scope.owner === query.text('owner')) {
         const { tasks, next } = await this.#storage.tasks({
           scope,
           orderBy: 'status',
@@ -52,10 +103,10 @@ export class OperatorTasks {
           artifacts: false,
           history: false,
           ...(states.length > 0 && { states }),
-          ...(age !== undefined && { createdBefore: now - age }),
+          ...(createdBefore !== undefined && { createdBefore }),
           ...(after !== undefined && { cursor: after }),
         });
-        found.push(...tasks.map((task) => summaryOf(task, now)));
+        found.push(...tasks.map((task) => summaryOf(ownedTask(task), now)));
         if (next !== undefined) return { tasks: found, next: textOf({ scopes: place.scopes, tasks: next }) };
       }
       place = { scopes: cursor };
@@ -92,7 +143,7 @@ export class OperatorTasks {
     const { records, floor, last } = await this.#storage.records({ scope, id }, after, RECORD_BYTES);
     const read = records.at(-1)?.seq ?? last;
     return {
-      task: { ...summaryOf(stored, await this.#storage.now()), statusMessage: messageOf(stored) },
+      task: { ...summaryOf(ownedTask(stored), await this.#storage.now()), statusMessage: messageOf(stored) },
       records: records.map(({ seq, turn, text }) => ({ seq, turn, event: JSON.parse(text) as JsonObject })),
       floor,
       last,
@@ -130,14 +181,20 @@ function statesOf(query: NamedParameters): readonly TaskState[] {
   });
 }
 
-/** The facts of a task without its content. */
-function summaryOf({ scope, task, seq, running, heldTurn, createdAt }: StoredTask, now: number): JsonObject {
-  const since = statusTime(task.status);
+/** The facts of a task. */
+function ownedTask({ scope, task, ...facts }: StoredTask): Omit<OwnedTask, 'cursor'> {
+  const { id, contextId = null, status } = task;
+  return { ...facts, key: { scope, id }, contextId, state: status.state, statusTime: statusTime(status) };
+}
+
+/** The facts of a task as the API shows them. */
+function summaryOf(task: Omit<OwnedTask, 'cursor'>, now: number): JsonObject {
+  const { key, contextId, state, statusTime: since, createdAt, running, heldTurn, seq } = task;
   return {
-    ...scope,
-    id: task.id,
-    contextId: task.contextId ?? null,
-    state: task.status.state,
+    ...key.scope,
+    id: key.id,
+    contextId,
+    state,
     createdAt: new Date(createdAt).toISOString(),
     ageMs: Math.max(0, now - createdAt),
     ...(since > 0 && { silentMs: Math.max(0, now - since) }),
@@ -158,12 +215,38 @@ function textOf(place: Place): string {
 /** @throws InvalidParamsError for a text that no page gave. */
 function placeOf(text: string | undefined): Place {
   if (text === undefined) return {};
+  const [scopes, time, id] = cursorParts(text);
+  const tasks = typeof time === 'number' && typeof id === 'string' ? { time, id } : undefined;
+  if (scopes === null || typeof scopes === 'string') return { ...(scopes !== null && { scopes }), tasks };
+  throw noCursor();
+}
+
+/** @throws InvalidParamsError for a text that no page gave. */
+function placeOfAll(text: string | undefined): PlaceOfAll {
+  if (text === undefined) return { hasEnded: false };
+  const [hasEnded, cursor] = cursorParts(text);
+  if (typeof hasEnded !== 'boolean' || !(cursor === null || typeof cursor === 'string')) throw noCursor();
+  return { hasEnded, ...(cursor !== null && { cursor }) };
+}
+
+/** The first place from this one on that can have tasks in these states. */
+function firstOfAll(states: readonly TaskState[], place: PlaceOfAll): PlaceOfAll | undefined {
+  const canHave = (hasEnded: boolean) => states.length === 0 || states.some((state) => isTerminal(state) === hasEnded);
+  if (canHave(place.hasEnded)) return place;
+  return !place.hasEnded && canHave(true) ? { hasEnded: true } : undefined;
+}
+
+/** @throws InvalidParamsError for a text that is no JSON list. */
+function cursorParts(text: string): readonly unknown[] {
   try {
-    const [scopes, time, id] = JSON.parse(text) as readonly unknown[];
-    const tasks = typeof time === 'number' && typeof id === 'string' ? { time, id } : undefined;
-    if (scopes === null || typeof scopes === 'string') return { ...(scopes !== null && { scopes }), tasks };
+    const parts: unknown = JSON.parse(text);
+    if (Array.isArray(parts)) return parts;
   } catch {
     // The same error as for JSON of another form.
   }
-  throw wrongParameter('cursor', 'is none that a page gave as next');
+  throw noCursor();
+}
+
+function noCursor(): Error {
+  return wrongParameter('cursor', 'is none that a page gave as next');
 }
