@@ -1,7 +1,17 @@
-import { connect } from 'parley-a2a';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TaskState } from 'parley-a2a';
 import { ApiKeys } from 'parley-a2a/auth';
 import { apiKey } from 'parley-a2a/credentials';
-import { type A2AHost, type A2AHostOptions, type AuditRecord, createA2AHost, OptionsError } from 'parley-a2a/node';
+import {
+  type A2AHost,
+  type A2AHostOptions,
+  type AuditRecord,
+  createA2AHost,
+  OptionsError,
+  openAuditFile,
+} from 'parley-a2a/node';
 import { operatorApi } from 'parley-a2a/operator';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
@@ -130,6 +140,124 @@ describe('the operator API', () => {
     const [task] = (await ask(url, '/tasks?owner=apikey|ada&limit=1')).body.tasks;
     expect(task).toMatchObject({ agent: '/one', tenant: '', owner: 'apikey|ada', lease: 'none', lastRecord: 1 });
     expect(task?.ageMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it('lists open tasks first, the longest silent one at the top, then finished ones, the last one at the top', async () => {
+    const { host, url } = await served();
+    const status = async (id: string, owner: string, state: TaskState) => {
+      await host.tasksOf('/two', { owner }).create({ id, status: { state } });
+      // Times have milliseconds.
+      await expect.poll(() => Date.now()).toBeGreaterThan(Date.now());
+    };
+    await status('done first', 'ada', 'TASK_STATE_COMPLETED');
+    await status('silent', 'bob', 'TASK_STATE_WORKING');
+    await status('done last', 'bob', 'TASK_STATE_FAILED');
+    await status('asks', 'ada', 'TASK_STATE_INPUT_REQUIRED');
+    const order = ['silent', 'asks', 'done last', 'done first'];
+    for (const limit of [1, 2, 3, 100]) {
+      const found: string[] = [];
+      for (let path = `/tasks?limit=${limit}`; path !== ''; ) {
+        const { body } = await ask(url, path);
+        found.push(...body.tasks.map(({ id }) => id));
+        path = body.next === undefined ? '' : `/tasks?limit=${limit}&cursor=${encodeURIComponent(body.next)}`;
+      }
+      expect(found).toEqual(order);
+    }
+    const found = await ask(url, '/tasks?state=TASK_STATE_FAILED&state=TASK_STATE_WORKING&agent=/two');
+    expect(found.body.tasks.map(({ id }) => id)).toEqual(['silent', 'done last']);
+    expect((await ask(url, '/tasks?agent=/one')).body).toEqual({ tasks: [] });
+  });
+
+  it('looks at 1,000 tasks for a page, and goes on behind them', async () => {
+    const { host, url } = await served();
+    const [many, few] = [host.tasksOf('/one', { owner: 'ada' }), host.tasksOf('/one', { owner: 'bob' })];
+    for (let at = 0; at < 1_100; at += 1) await many.create({ id: `t${at}`, status: { state: 'TASK_STATE_WORKING' } });
+    await few.create({ id: 'last', status: { state: 'TASK_STATE_AUTH_REQUIRED' } });
+    const query = '/tasks?state=TASK_STATE_AUTH_REQUIRED';
+    const { body } = await ask(url, query);
+    expect(body.tasks).toEqual([]);
+    const { body: rest } = await ask(url, `${query}&cursor=${encodeURIComponent(body.next ?? '')}`);
+    expect([rest.tasks.map(({ id }) => id), rest.next]).toEqual([['last'], undefined]);
+  });
+
+  it('deletes a task, but not one that runs', async () => {
+    const started = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const agents = {
+      '/one': {
+        agent: async () => {
+          started.resolve();
+          await ended.promise;
+          return 'done';
+        },
+      },
+    };
+    const records: AuditRecord[] = [];
+    const { url } = await served({ agents, audit: { write: (record) => void records.push(record) } });
+    const client = await connect(`${url}/one`, { credentials: apiKey(KEYS.ada) });
+    const answer = client.sendMessage({
+      message: { parts: [{ text: 'hi' }] },
+      configuration: { returnImmediately: true },
+    });
+    await started.promise;
+    const [task] = (await ask(url, '/tasks')).body.tasks;
+    expect(task).toMatchObject({ lease: 'held', state: expect.stringMatching(/SUBMITTED|WORKING/) });
+    const path = `/tasks/${task?.id}?agent=/one&owner=apikey|ada`;
+    const remove = (at: string, key = KEYS.olga) => ask(url, at, { method: 'DELETE', key });
+    expect((await remove(path, KEYS.ada)).status).toBe(403);
+    expect((await remove(path)).body.error.message).toContain('running');
+    ended.resolve();
+    await answer;
+    await expect.poll(async () => (await remove(path)).status).toBe(200);
+    expect((await remove(path)).status).toBe(404);
+    expect((await ask(url, path)).status).toBe(404);
+    const done = records.filter(({ method, outcome }) => method === 'DELETE' && outcome === 'done');
+    expect(done).toMatchObject([{ principal: { id: 'apikey|olga' }, path: `/operator/v1/tasks/${task?.id}` }]);
+    await client.close();
+  });
+
+  it('shows audit records, the last one first, by filters and page by page', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-operator-'));
+    const audit = await openAuditFile({ path: join(folder, 'audit.jsonl') });
+    try {
+      const { url } = await served({ audit });
+      const client = await connect(`${url}/one`, { credentials: apiKey(KEYS.ada) });
+      for (const text of ['a', 'b']) await client.sendMessage({ message: { parts: [{ text }] } });
+      await expect(client.getTask({ id: 'none' })).rejects.toThrow();
+      await client.close();
+      const operations = async (query: string) => {
+        const { body } = await ask(url, `/audit${query}`);
+        return { found: body.records.map((record) => (record as AuditRecord).operation), next: body.next ?? '' };
+      };
+      await expect
+        .poll(() => operations('?agent=/one'))
+        .toMatchObject({
+          found: ['getTask', 'sendMessage', 'sendMessage'],
+        });
+      const first = await operations('?agent=/one&limit=2');
+      expect(first.found).toEqual(['getTask', 'sendMessage']);
+      expect((await operations(`?agent=/one&cursor=${first.next}`)).found).toEqual(['sendMessage']);
+      expect((await operations('?agent=/two')).found).toEqual([]);
+      expect((await operations('?outcome=refused&taskId=none')).found).toEqual(['getTask']);
+      const { body } = await ask(url, '/audit?operation=sendMessage&limit=1');
+      expect(body).toMatchObject({ unreadable: 0, records: [{ outcome: 'done', principal: { id: 'apikey|ada' } }] });
+      for (const query of ['?outcome=good', '?cursor=x', '?limit=101', '?path=/etc/passwd'])
+        expect((await ask(url, `/audit${query}`)).status).toBe(400);
+      expect((await ask(url, '/audit', { key: KEYS.ada })).status).toBe(403);
+    } finally {
+      await hosts.pop()?.close({ graceMs: 100 });
+      await audit.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('tells where audit records would be if there is no file of them', async () => {
+    for (const audit of [undefined, { write: () => {} }]) {
+      const { url } = await served({ ...(audit && { audit }) });
+      const { status, body } = await ask(url, '/audit');
+      expect([status, body.error.status]).toEqual([404, 'NOT_FOUND']);
+      expect(body.error.message).toContain('A2A_AUDIT_FILE');
+    }
   });
 
   it('counts them by state', async () => {

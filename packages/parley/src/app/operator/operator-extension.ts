@@ -10,8 +10,8 @@ import { isObject } from '../../model/json.js';
 import { ServedDeliveries } from '../../push/served-deliveries.js';
 import { readClusterStatus } from '../../store/cluster-status.js';
 import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
-import { jsonAnswer, refusedPlain } from '../json-answer.js';
-import { readOnly, taking } from '../middleware/method-filter.js';
+import { errorAnswer, jsonAnswer, refusedPlain } from '../json-answer.js';
+import { READ_METHODS, readOnly, taking } from '../middleware/method-filter.js';
 import type { ServedAgent } from '../served-agent.js';
 import { OperatorAuthenticator } from './operator-authenticator.js';
 import { OperatorTasks } from './operator-tasks.js';
@@ -19,7 +19,12 @@ import { OperatorTasks } from './operator-tasks.js';
 /** The path of the operator API. */
 const PATH = '/operator/v1';
 const MOST_QUEUES = 100;
+const TASK_METHODS = [...READ_METHODS, 'DELETE'];
+const MOST_RECORDS = 100;
 const BODY_BYTES = 64 * 1024;
+const OUTCOMES: readonly string[] = ['done', 'refused', 'failed'];
+const NO_AUDIT =
+  'This server has no audit log that can be read: set A2A_AUDIT_FILE, or use openAuditFile from parley-a2a/node';
 
 /** The callers of an operator API. */
 export interface OperatorApiOptions {
@@ -69,8 +74,9 @@ function endpointsOf(
   return [
     at('/status', readOnly(api.status)),
     at('/counts', readOnly(api.counts)),
-    at('/tasks', readOnly(api.tasks), /^[^/]+$/),
+    at('/tasks', api.tasks, /^[^/]+$/),
     at('/deliveries', readOnly(api.deliveries)),
+    at('/audit', readOnly(api.audit)),
     at('/replays', taking({ methods: ['POST'], message: 'This takes replays only' }, api.replay)),
   ];
 }
@@ -116,16 +122,26 @@ class OperatorApi {
       value: await this.#tasks.counts(new NamedParameters(request.query, ['agent', 'cursor'])),
     });
 
-  readonly tasks: Exchange = async ({ path, query }) => {
-    const id = path.slice(`${PATH}/tasks`.length + 1);
-    const value =
-      id === ''
-        ? await this.#tasks.list(
-            new NamedParameters(query, ['agent', 'owner', 'state', 'olderThanMs', 'limit', 'cursor'], ['state']),
-          )
-        : await this.#tasks.get(new NamedParameters(query, ['agent', 'tenant', 'owner', 'after']), decoded(id));
-    return jsonAnswer({ status: 200, value });
+  readonly tasks: Exchange = (request) => {
+    const id = request.path.slice(`${PATH}/tasks`.length + 1);
+    return (id === '' ? this.#list : this.#task(id))(request);
   };
+
+  readonly #list = readOnly(async ({ query }) => {
+    const names = ['agent', 'owner', 'state', 'olderThanMs', 'limit', 'cursor'];
+    return jsonAnswer({ status: 200, value: await this.#tasks.list(new NamedParameters(query, names, ['state'])) });
+  });
+
+  #task(id: string): Exchange {
+    const scope = ['agent', 'tenant', 'owner'];
+    return taking({ methods: TASK_METHODS, message: 'A task is read or deleted' }, async ({ method, query }) => {
+      const value =
+        method === 'DELETE'
+          ? await this.#tasks.delete(new NamedParameters(query, scope), decoded(id))
+          : await this.#tasks.get(new NamedParameters(query, [...scope, 'after']), decoded(id));
+      return jsonAnswer({ status: 200, value });
+    });
+  }
 
   readonly deliveries: Exchange = async (request) => {
     const query = new NamedParameters(request.query, ['agent', 'standing', 'limit', 'cursor']);
@@ -143,6 +159,27 @@ class OperatorApi {
       return { ...scope, taskId: id, configId, pendingEvents: last - position, attempts, lastStatus, parked, due };
     });
     return jsonAnswer({ status: 200, value: { deliveries, next: page.next } });
+  };
+
+  readonly audit: Exchange = async (request) => {
+    const names = ['agent', 'taskId', 'operation', 'outcome', 'limit', 'cursor'] as const;
+    const query = new NamedParameters(request.query, names);
+    const { auditLog } = this.#host;
+    if (auditLog?.read === undefined) return errorAnswer({ status: 404, message: NO_AUDIT });
+    const outcome = query.text('outcome');
+    if (outcome !== undefined && !OUTCOMES.includes(outcome))
+      throw wrongParameter('outcome', `must be ${OUTCOMES.join(', ')}`);
+    const cursor = query.text('cursor');
+    const asked = (['agent', 'taskId', 'operation', 'outcome'] as const).filter(
+      (name) => query.text(name) !== undefined,
+    );
+    const page = await auditLog.read({
+      limit: Math.max(1, query.number('limit', MOST_RECORDS) ?? 50),
+      isWanted: (record) => asked.every((name) => record[name] === query.text(name)),
+      ...(cursor !== undefined && { cursor }),
+    });
+    if (page === undefined) throw wrongParameter('cursor', 'is none that a page gave as next, or its file is gone');
+    return jsonAnswer({ status: 200, value: page });
   };
 
   readonly replay: Exchange = async (request) => {

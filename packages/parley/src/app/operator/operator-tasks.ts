@@ -151,6 +151,18 @@ export class OperatorTasks {
     };
   }
 
+  /**
+   * Deletes a task with all that hangs on it.
+   * @throws TaskNotFoundError, InvalidParamsError while a turn holds a lease on it.
+   */
+  async delete(query: NamedParameters, id: string): Promise<JsonObject> {
+    const scope = this.#scopeOf(query);
+    const result = this.#agents.includes(scope.agent) ? await this.#storage.delete(scope, id) : 'not-found';
+    if (result === 'not-found') throw new TaskNotFoundError(id.slice(0, 200));
+    if (result === 'running') throw wrongParameter('id', 'is that of a running task: cancel it first');
+    return { result };
+  }
+
   #scopeOf(query: NamedParameters): Scope {
     return { agent: query.required('agent'), tenant: query.text('tenant') ?? '', owner: query.text('owner') ?? null };
   }
