@@ -15,6 +15,7 @@ import {
 import { operatorApi } from 'parley-a2a/operator';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { ExampleServer, temporaryFolder } from '../interop/example-server.js';
 import { Receiver } from '../push/receiver.js';
 
 const KEYS = { ada: 'key-of-ada-0123456789', bob: 'key-of-bob-0123456789', olga: 'key-of-olga-0123456789' };
@@ -349,5 +350,29 @@ describe('the operator API', () => {
     const acts = records.filter(({ operation }) => operation === 'replayDelivery');
     expect(acts.at(-1)).toMatchObject({ principal: { kind: 'operator' }, code: 'OK', taskId, configId });
     await client.close();
+  });
+});
+
+describe('the example server', () => {
+  it('has the operator API by A2A_OPERATOR, with a token in its log, and an audit file to read', async () => {
+    const folder = await temporaryFolder();
+    const env = { A2A_OPERATOR: 'true', A2A_AUDIT_FILE: join(folder, 'audit.jsonl') };
+    try {
+      await using server = await ExampleServer.start({ env, folder });
+      const [, token = ''] = /the token of this launch for \S+ is ([\w-]{43})/.exec(server.output.join('')) ?? [];
+      const read = async (path: string, given: string) => {
+        const answer = await fetch(`${server.url}/operator/v1${path}`, { headers: { 'operator-token': given } });
+        return { status: answer.status, body: (await answer.json()) as Body };
+      };
+      expect((await read('/status', 'x'.repeat(43))).status).toBe(401);
+      const client = await connect(server.url);
+      await client.sendMessage({ message: { parts: [{ text: 'hi' }] } });
+      await client.close();
+      expect((await read('/tasks', token)).body.tasks).toMatchObject([{ agent: '/', owner: null }]);
+      const records = async () => (await read('/audit?agent=/', token)).body.records;
+      await expect.poll(records).toMatchObject([{ operation: 'sendMessage', outcome: 'done' }]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -41,14 +41,30 @@ export interface OperatorApiOptions {
 
 /** The operator API on a host. */
 export function operatorExtension(options: OperatorApiOptions): HostExtension {
-  return { endpoints: (host) => endpointsOf(options, host) };
+  return {
+    endpoints: (host) => endpointsOf(options, host),
+    describe: async (host) => {
+      const { describedOperator } = await import('./described-operator.js');
+      const { permission = 'operator', token } = options;
+      const ofLaunch = new OperatorAuthenticator({ users: undefined, token, permission });
+      return describedOperator(PATH, [...usersOf(options, host), ...(token === undefined ? [] : [ofLaunch])]);
+    },
+  };
+}
+
+/** The authenticators that find users: any one is enough. */
+function usersOf(
+  { authenticator }: { readonly authenticator?: Authenticator | undefined },
+  host: HostView,
+): readonly Authenticator[] {
+  return authenticator === undefined ? host.authenticatorsAt(PATH) : [authenticator];
 }
 
 function endpointsOf(
   { permission = 'operator', authenticator, token }: OperatorApiOptions,
   host: HostView,
 ): readonly HostEndpoint[] {
-  const given = authenticator === undefined ? host.authenticatorsAt(PATH) : [authenticator];
+  const given = usersOf({ authenticator }, host);
   const users = given.length === 0 ? undefined : anyAuthenticator(given);
   if (users === undefined && token === undefined) {
     throw new OptionsError('operatorApi', ['needs an authenticator of the host or a token: it is never open']);
