@@ -181,6 +181,17 @@ describe('the operator API', () => {
     expect([rest.tasks.map(({ id }) => id), rest.next]).toEqual([['last'], undefined]);
   });
 
+  it('finds an agent by its id and by its path', async () => {
+    const agents = { '/one': { id: 'first', agent: (prompt: string) => prompt } };
+    const { host, url } = await served({ agents });
+    await host.tasksOf('/one', { owner: 'ada' }).create({ id: 't1', status: { state: 'TASK_STATE_WORKING' } });
+    for (const agent of ['first', '/one']) {
+      expect((await ask(url, `/tasks?agent=${agent}`)).body.tasks).toMatchObject([{ agent: 'first', id: 't1' }]);
+      expect((await ask(url, `/counts?agent=${agent}`)).body.counts).toEqual({ TASK_STATE_WORKING: 1 });
+      expect((await ask(url, `/tasks/t1?agent=${agent}&owner=ada`)).status).toBe(200);
+    }
+  });
+
   it('deletes a task, but not one that runs', async () => {
     const started = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
@@ -368,8 +379,8 @@ describe('the example server', () => {
       const client = await connect(server.url);
       await client.sendMessage({ message: { parts: [{ text: 'hi' }] } });
       await client.close();
-      expect((await read('/tasks', token)).body.tasks).toMatchObject([{ agent: '/', owner: null }]);
-      const records = async () => (await read('/audit?agent=/', token)).body.records;
+      expect((await read('/tasks', token)).body.tasks).toMatchObject([{ agent: 'compliance', owner: null }]);
+      const records = async () => (await read('/audit?agent=compliance', token)).body.records;
       await expect.poll(records).toMatchObject([{ operation: 'sendMessage', outcome: 'done' }]);
     } finally {
       rmSync(folder, { recursive: true });

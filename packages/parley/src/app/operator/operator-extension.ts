@@ -9,6 +9,7 @@ import { PermissionDeniedError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 import { ServedDeliveries } from '../../push/served-deliveries.js';
 import { readClusterStatus } from '../../store/cluster-status.js';
+import type { AuditRecord } from '../../telemetry/audit-log.js';
 import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
 import { errorAnswer, jsonAnswer, refusedPlain } from '../json-answer.js';
 import { READ_METHODS, readOnly, taking } from '../middleware/method-filter.js';
@@ -22,6 +23,8 @@ const MOST_QUEUES = 100;
 const TASK_METHODS = [...READ_METHODS, 'DELETE'];
 const MOST_RECORDS = 100;
 const BODY_BYTES = 64 * 1024;
+/** The members of an audit record that a request can ask for. */
+const FILTERS = ['agent', 'taskId', 'operation', 'outcome'] as const;
 const OUTCOMES: readonly string[] = ['done', 'refused', 'failed'];
 const NO_AUDIT =
   'This server has no audit log that can be read: set A2A_AUDIT_FILE, or use openAuditFile from parley-a2a/node';
@@ -116,12 +119,20 @@ function forOperators(exchange: Exchange, permission: string, { logger }: HostVi
 class OperatorApi {
   readonly #host: HostView;
   readonly #agents: ReadonlyMap<string, ServedAgent>;
+  readonly #paths: ReadonlyMap<string, string>;
   readonly #tasks: OperatorTasks;
 
   constructor(host: HostView) {
     this.#host = host;
     this.#agents = new Map(host.mounts.flatMap(({ agent }) => (agent.hasEngine ? [[agent.id, agent]] : [])));
-    this.#tasks = new OperatorTasks(host.storage, [...this.#agents.keys()]);
+    this.#paths = new Map(host.mounts.map(({ path, agent }) => [path, agent.id]));
+    const idOf = (name: string) => this.#idOf(name);
+    this.#tasks = new OperatorTasks({ storage: host.storage, agents: [...this.#agents.keys()], idOf });
+  }
+
+  /** The id of the agent of this id, or at this path. */
+  #idOf(name: string): string {
+    return this.#agents.has(name) ? name : (this.#paths.get(name) ?? name);
   }
 
   readonly status: Exchange = async (request) => {
@@ -162,9 +173,10 @@ class OperatorApi {
   readonly deliveries: Exchange = async (request) => {
     const query = new NamedParameters(request.query, ['agent', 'standing', 'limit', 'cursor']);
     const [standing, agent, cursor] = [query.text('standing') ?? 'parked', query.text('agent'), query.text('cursor')];
+    const asked = agent && this.#idOf(agent);
     if (standing !== 'parked' && standing !== 'pending') throw wrongParameter('standing', 'must be parked or pending');
     const page = await this.#host.storage.push.queues({
-      agents: [...this.#agents.keys()].filter((id) => id === (agent ?? id)),
+      agents: [...this.#agents.keys()].filter((id) => id === (asked ?? id)),
       standing,
       limit: Math.max(1, query.number('limit', MOST_QUEUES) ?? MOST_QUEUES),
       ...(cursor !== undefined && { cursor }),
@@ -178,20 +190,20 @@ class OperatorApi {
   };
 
   readonly audit: Exchange = async (request) => {
-    const names = ['agent', 'taskId', 'operation', 'outcome', 'limit', 'cursor'] as const;
-    const query = new NamedParameters(request.query, names);
+    const query = new NamedParameters(request.query, [...FILTERS, 'limit', 'cursor']);
     const { auditLog } = this.#host;
     if (auditLog?.read === undefined) return errorAnswer({ status: 404, message: NO_AUDIT });
-    const outcome = query.text('outcome');
+    const [outcome, operation] = [query.text('outcome'), query.text('operation')];
     if (outcome !== undefined && !OUTCOMES.includes(outcome))
       throw wrongParameter('outcome', `must be ${OUTCOMES.join(', ')}`);
     const cursor = query.text('cursor');
-    const asked = (['agent', 'taskId', 'operation', 'outcome'] as const).filter(
-      (name) => query.text(name) !== undefined,
-    );
+    const agent = query.text('agent');
+    const asked = { agent: agent && this.#idOf(agent), taskId: query.text('taskId'), outcome, operation };
+    const isWanted = (record: AuditRecord) =>
+      FILTERS.every((name) => asked[name] === undefined || asked[name] === record[name]);
     const page = await auditLog.read({
       limit: Math.max(1, query.number('limit', MOST_RECORDS) ?? 50),
-      isWanted: (record) => asked.every((name) => record[name] === query.text(name)),
+      isWanted,
       ...(cursor !== undefined && { cursor }),
     });
     if (page === undefined) throw wrongParameter('cursor', 'is none that a page gave as next, or its file is gone');
@@ -199,7 +211,8 @@ class OperatorApi {
   };
 
   readonly replay: Exchange = async (request) => {
-    const { agent, tenant = '', owner = null, taskId, configId, from } = await replayIn(request);
+    const { agent: name, tenant = '', owner = null, taskId, configId, from } = await replayIn(request);
+    const agent = this.#idOf(name);
     if (!this.#agents.has(agent)) throw new TaskNotFoundError(taskId);
     const { storage, recorded } = this.#host;
     const queue = { key: { scope: { agent, tenant, owner }, id: taskId }, configId };

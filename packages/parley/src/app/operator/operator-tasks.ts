@@ -41,14 +41,25 @@ interface PlaceOfAll {
   readonly cursor?: string | undefined;
 }
 
+/** The agents whose tasks an operator sees, and their storage. */
+export interface OperatorTasksOptions {
+  readonly storage: TaskStorage;
+  /** The ids of the agents. */
+  readonly agents: readonly string[];
+  /** The id of the agent that a request names. */
+  readonly idOf: (name: string) => string;
+}
+
 /** The tasks of all owners of some agents. */
 export class OperatorTasks {
   readonly #storage: TaskStorage;
   readonly #agents: readonly string[];
+  readonly #idOf: OperatorTasksOptions['idOf'];
 
-  constructor(storage: TaskStorage, agents: readonly string[]) {
+  constructor({ storage, agents, idOf }: OperatorTasksOptions) {
     this.#storage = storage;
     this.#agents = agents;
+    this.#idOf = idOf;
   }
 
   /**
@@ -164,7 +175,8 @@ export class OperatorTasks {
   }
 
   #scopeOf(query: NamedParameters): Scope {
-    return { agent: query.required('agent'), tenant: query.text('tenant') ?? '', owner: query.text('owner') ?? null };
+    const agent = this.#idOf(query.required('agent'));
+    return { agent, tenant: query.text('tenant') ?? '', owner: query.text('owner') ?? null };
   }
 
   /** The next scopes, and true if the list ends with them. */
@@ -175,7 +187,8 @@ export class OperatorTasks {
   }
 
   #isAsked(query: NamedParameters, { agent }: Scope): boolean {
-    return this.#agents.includes(agent) && agent === (query.text('agent') ?? agent);
+    const asked = query.text('agent');
+    return this.#agents.includes(agent) && (asked === undefined || agent === this.#idOf(asked));
   }
 
   async #count(scope: Scope, state: TaskState): Promise<number> {
