@@ -3,7 +3,7 @@ import { ApiKeys } from 'parley-a2a/auth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
-import { type ForeignAgent, grpcAgent, oldAgent, protectedAgent } from './foreign-agents.js';
+import { distantAgent, type ForeignAgent, grpcAgent, oldAgent, protectedAgent } from './foreign-agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
 import { expectText, launchChromium } from './world.js';
@@ -155,6 +155,18 @@ describe('the page', () => {
     // Another tab has no token.
     const stranger = await opened(origin);
     await expectText(() => stranger.getByRole('main').innerText(), 'by the url that parley console has printed');
+  });
+
+  it('says in words that an agent of another machine cannot be called, and cannot reach the inbox', async () => {
+    const { url } = await launch(await distantAgent());
+    const page = await opened(url);
+    const chat = new ChatPage(page);
+    await chat.say('Hello');
+    await expectText(chat.text, 'agents.invalid/a2a/jsonrpc cannot be reached: there is no such host');
+    await page.getByRole('navigation').getByRole('link', { name: 'Push inbox' }).click();
+    const inbox = () => page.getByRole('main').innerText();
+    await expectText(inbox, 'The agent is at agents.invalid, and this inbox is on loopback');
+    await expectText(inbox, 'parley push receive --host');
   });
 
   it('talks to an agent that only gRPC reaches', async () => {
