@@ -1,4 +1,5 @@
 import {
+  cursorOfPlace,
   isRunning,
   isTerminal,
   type LocalOwners,
@@ -7,8 +8,7 @@ import {
   type OwnedTask,
   type OwnedTaskPage,
   type OwnedTaskRange,
-  ownedRowPlace,
-  ownedTaskCursor,
+  rowPlaceOf,
   type Scope,
   TASK_STATES,
 } from 'parley-a2a/storage-engine';
@@ -49,7 +49,7 @@ export class OwnerTables implements LocalOwners {
 
   tasks(range: OwnedTaskRange, now: number): OwnedTaskPage {
     const { sql, rows } = this.#to;
-    const { time, pk } = ownedRowPlace(range);
+    const { time, pk } = rowPlaceOf(range);
     type Place = { readonly pk: number; readonly time: number; readonly statusTime: number };
     const listed = range.hasEnded
       ? sql.all<Place>(ENDED, time, pk, range.limit)
@@ -59,7 +59,7 @@ export class OwnerTables implements LocalOwners {
       if (row === undefined) return [];
       const { key, contextId = null, state, createdAt, seq, holder } = row;
       const lease = { running: isRunning(row, now), heldTurn: holder?.turn ?? 0 };
-      const cursor = ownedTaskCursor({ time: place.time, tie: String(place.pk) });
+      const cursor = cursorOfPlace({ time: place.time, tie: String(place.pk) });
       return [{ key, contextId, state, statusTime: place.statusTime, createdAt, seq, ...lease, cursor }];
     });
     return { tasks, isLast: listed.length < range.limit };

@@ -1,4 +1,5 @@
 import {
+  cursorOfPlace,
   type ErasedRows,
   eraseShared,
   type ListedScope,
@@ -8,10 +9,9 @@ import {
   type OwnedTaskRange,
   type OwnerQuery,
   type OwnerStorage,
-  ownedRowPlace,
-  ownedTaskCursor,
   ownerQueryText,
   PARTITIONS,
+  rowPlaceOf,
   type Scope,
   type ScopeRange,
   type SharedOwnedRows,
@@ -215,9 +215,9 @@ export class PostgresOwners implements OwnerStorage {
     }));
   }
 
-  async listTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
+  async allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
     this.#lifetime.check();
-    const { time, pk } = ownedRowPlace(range);
+    const { time, pk } = rowPlaceOf(range);
     const sql = range.hasEnded ? ENDED_TASKS : OPEN_TASKS;
     const rows = await this.#tables.query<OwnedTaskRow>(sql, time, pk, range.limit);
     const tasks = rows.map((row) => ({
@@ -226,7 +226,7 @@ export class PostgresOwners implements OwnerStorage {
       state: stateOfNumber(row.state),
       ...{ statusTime: row.status_time, createdAt: row.created, seq: row.seq },
       ...{ running: row.running, heldTurn: row.held },
-      cursor: ownedTaskCursor({ time: row.time, tie: String(row.pk) }),
+      cursor: cursorOfPlace({ time: row.time, tie: String(row.pk) }),
     }));
     return { tasks, isLast: rows.length < range.limit };
   }

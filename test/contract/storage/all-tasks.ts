@@ -14,7 +14,7 @@ export function allTasksContract(open: OpenStorage): void {
     const list = async (hasEnded: boolean, limit = 100): Promise<OwnedTask[]> => {
       const found: OwnedTask[] = [];
       for (let cursor: string | undefined; ; ) {
-        const page = await tested.storage.owners.listTasks({
+        const page = await tested.storage.owners.allTasks({
           hasEnded,
           limit,
           ...(cursor !== undefined && { cursor }),
@@ -144,7 +144,7 @@ export function allTasksContract(open: OpenStorage): void {
         '1 99999999999999999999',
       ]) {
         for (const hasEnded of [false, true]) {
-          expect((await tested.storage.owners.listTasks({ hasEnded, cursor, limit: 5 })).isLast).toBe(true);
+          expect((await tested.storage.owners.allTasks({ hasEnded, cursor, limit: 5 })).isLast).toBe(true);
         }
       }
     });

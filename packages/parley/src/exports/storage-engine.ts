@@ -56,11 +56,11 @@ export { type FinishedLog, type FinishedTasks, type RunningLog, trimLog } from '
 export type { ReadRow } from '../store/engine/unreadable-rows.js';
 export { FirstScopes } from '../store/first-scopes.js';
 export {
+  cursorOfPlace,
   FirstTasks,
   type OwnedTaskPlace,
-  ownedRowPlace,
-  ownedTaskCursor,
-  ownedTaskPlace,
+  placeOfCursor,
+  rowPlaceOf,
 } from '../store/first-tasks.js';
 export {
   type CancelRequest,

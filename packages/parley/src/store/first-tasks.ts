@@ -9,24 +9,24 @@ export interface OwnedTaskPlace {
 }
 
 /** The cursor of a place. */
-export function ownedTaskCursor({ time, tie }: OwnedTaskPlace): string {
+export function cursorOfPlace({ time, tie }: OwnedTaskPlace): string {
   return `${time} ${tie}`;
 }
 
 /** The place of a cursor. A text that is no cursor gives some place. */
-export function ownedTaskPlace(cursor: string): OwnedTaskPlace {
+export function placeOfCursor(cursor: string): OwnedTaskPlace {
   const [text = '', ...tie] = cursor.split(' ');
   const time = Number(text);
   return { time: Number.isSafeInteger(time) ? time : 0, tie: tie.join(' ') };
 }
 
 /** The place of a cursor whose tie is the number of a row. Default: the place before all others. */
-export function ownedRowPlace({ hasEnded, cursor }: OwnedTaskRange): { readonly time: number; readonly pk: number } {
+export function rowPlaceOf({ hasEnded, cursor }: OwnedTaskRange): { readonly time: number; readonly pk: number } {
   if (cursor === undefined) {
     const time = hasEnded ? Number.MAX_SAFE_INTEGER : -1;
     return { time, pk: time };
   }
-  const { time, tie } = ownedTaskPlace(cursor);
+  const { time, tie } = placeOfCursor(cursor);
   const pk = Number(tie);
   return { time, pk: Number.isSafeInteger(pk) ? pk : 0 };
 }
@@ -47,7 +47,7 @@ export class FirstTasks<Item> {
 
   constructor({ hasEnded, cursor, limit }: OwnedTaskRange) {
     this.#limit = limit;
-    this.#after = cursor === undefined ? undefined : ownedTaskPlace(cursor);
+    this.#after = cursor === undefined ? undefined : placeOfCursor(cursor);
     this.#compare = (one, other) => (hasEnded ? comparePlaces(other, one) : comparePlaces(one, other));
   }
 
@@ -71,7 +71,7 @@ export class FirstTasks<Item> {
   /** The tasks of the page, with their cursors. */
   get first(): readonly { readonly item: Item; readonly cursor: string }[] {
     this.#cut();
-    return this.#found.map((placed) => ({ item: placed.item, cursor: ownedTaskCursor(placed) }));
+    return this.#found.map((placed) => ({ item: placed.item, cursor: cursorOfPlace(placed) }));
   }
 
   /** The page, if each item is the task itself. */

@@ -86,7 +86,7 @@ export interface OwnerStorage {
    * one first. No index of all open tasks slows writes down. So a page of open tasks costs a look at all scopes, and at
    * all open tasks. Redis walks all its keys for such a page.
    */
-  listTasks(range: OwnedTaskRange): Promise<OwnedTaskPage>;
+  allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage>;
   /** The idempotency keys of a scope, those that have expired included. */
   keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): Promise<OwnedKeyPage>;
   /**

@@ -4,8 +4,8 @@ import {
   OPEN_STATES,
   type OwnedTaskPage,
   type OwnedTaskRange,
-  ownedTaskPlace,
   PARTITIONS,
+  placeOfCursor,
   type TaskKey,
 } from 'parley-a2a/storage-engine';
 import type { RedisCalls } from './redis-calls.js';
@@ -76,7 +76,7 @@ async function addFirst(
   },
 ): Promise<void> {
   const { sets, range, first } = read;
-  const from = range.cursor === undefined ? undefined : ownedTaskPlace(range.cursor).time;
+  const from = range.cursor === undefined ? undefined : placeOfCursor(range.cursor).time;
   let left = sets;
   for (let offset = 0; left.length > 0; offset += CHUNK) {
     const answers = await run((client) =>

@@ -83,7 +83,7 @@ export class RedisOwners implements OwnerStorage {
     });
   }
 
-  listTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
+  allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
     return this.#options.open.run(() => readOwnedTasks(this.#options, range));
   }
 

@@ -82,7 +82,8 @@ export class FileAuditLog implements AuditLog {
   }
 
   /** Reads the file and those that it was renamed to. Compressed ones are left out. */
-  read(range: AuditRange): Promise<AuditPage | undefined> {
+  async read(range: AuditRange): Promise<AuditPage | undefined> {
+    await this.#writing;
     return readAuditFile(this.#options.path, range);
   }
 

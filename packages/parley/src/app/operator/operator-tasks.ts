@@ -84,7 +84,7 @@ export class OperatorTasks {
     for (let left = MOST_LOOKED_AT; left > 0 && place !== undefined; ) {
       const { hasEnded, cursor } = place;
       const range = { hasEnded, limit: isFiltered ? left : Math.min(left, limit - found.length) };
-      const page: OwnedTaskPage = await owners.listTasks({ ...range, ...(cursor !== undefined && { cursor }) });
+      const page: OwnedTaskPage = await owners.allTasks({ ...range, ...(cursor !== undefined && { cursor }) });
       left -= Math.max(1, page.tasks.length);
       for (const task of page.tasks) {
         place = { hasEnded, cursor: task.cursor };

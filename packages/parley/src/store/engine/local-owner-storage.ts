@@ -48,7 +48,7 @@ export class LocalOwnerStorage implements OwnerStorage {
     return first.page;
   }
 
-  async listTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
+  async allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
     return this.#to.tables.owners.tasks(range, this.#to.lifetime.now());
   }
 

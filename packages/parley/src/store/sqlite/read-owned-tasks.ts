@@ -1,4 +1,4 @@
-import { ownedRowPlace, ownedTaskCursor } from '../first-tasks.js';
+import { cursorOfPlace, rowPlaceOf } from '../first-tasks.js';
 import type { OwnedTask, OwnedTaskPage, OwnedTaskRange } from '../owner-storage.js';
 import { OPEN_STATES, stateOfNumber } from '../state-numbers.js';
 import { LIMIT } from './list-sql.js';
@@ -33,7 +33,7 @@ interface Row {
 /** Tasks of all owners. */
 export function readOwnedTasks(tables: ReadTables, range: OwnedTaskRange, now: number): OwnedTaskPage {
   return tables.together(() => {
-    const { time, pk } = ownedRowPlace(range);
+    const { time, pk } = rowPlaceOf(range);
     const listed = tables.all<{ readonly pk: number; readonly time: number }>(
       range.hasEnded ? ENDED : OPEN,
       time,
@@ -50,7 +50,7 @@ export function readOwnedTasks(tables: ReadTables, range: OwnedTaskRange, now: n
           ...{ contextId, state: stateOfNumber(row.state), statusTime, createdAt, seq },
           running: leaseEnd !== null && leaseEnd > now,
           heldTurn: held ?? 0,
-          cursor: ownedTaskCursor({ time: place.time, tie: String(place.pk) }),
+          cursor: cursorOfPlace({ time: place.time, tie: String(place.pk) }),
         },
       ];
     });

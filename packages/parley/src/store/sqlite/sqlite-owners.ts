@@ -69,7 +69,7 @@ export class SqliteOwners implements OwnerStorage {
     return rows.map(({ pk, agent, tenant, owner }) => ({ scope: { agent, tenant, owner }, cursor: String(pk) }));
   }
 
-  async listTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
+  async allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
     return this.#reads.apart('owned', { read: 'owned', range, now: this.#lifetime.now() });
   }
 
