@@ -165,6 +165,13 @@ describe('the records of an audit file', () => {
     await log.close();
   });
 
+  it('come from the file that a link at the path leads to', async () => {
+    const { log, path } = await written(['1', '2']);
+    symlinkSync(path, `${path}-link`);
+    expect(idsOf(await new FileAuditLog({ clock, path: `${path}-link` }).read(everything))).toEqual(['2', '1']);
+    await log.close();
+  });
+
   it('leave out half of a line at the end, and count lines that are no records', async () => {
     const { log, path } = await written(['1', '2']);
     appendFileSync(path, '\n[1]\nno JSON\n{"time":"now"}\n{"id":"half');

@@ -1,4 +1,4 @@
-import { constants, type FileHandle, lstat, open, readdir } from 'node:fs/promises';
+import { constants, type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isObject } from '../../model/json.js';
 import type { AuditPage, AuditRange, AuditRecord } from '../../telemetry/audit-log.js';
@@ -119,13 +119,9 @@ async function filesOf(path: string): Promise<readonly FoundFile[]> {
   const name = basename(path);
   const names = await readdir(dirname(path)).catch(() => []);
   const renamed = names.filter((one) => one.startsWith(name) && RENAMED.test(one.slice(name.length)));
-  const paths = [
-    path,
-    ...renamed
-      .sort()
-      .slice(-MOST_FILES)
-      .map((one) => join(dirname(path), one)),
-  ];
+  const earlier = renamed.sort().slice(-MOST_FILES);
+  // The operator may have put a link at the path. A link beside it is of somebody else.
+  const paths = [await realpath(path).catch(() => path), ...earlier.map((one) => join(dirname(path), one))];
   const found = await Promise.all(
     paths.map(async (one): Promise<readonly FoundFile[]> => {
       const stats = await lstat(one, { bigint: true }).catch(() => undefined);

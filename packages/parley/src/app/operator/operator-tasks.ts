@@ -83,9 +83,11 @@ export class OperatorTasks {
     let place: PlaceOfAll | undefined = firstOfAll(states, placeOfAll(query.text('cursor')));
     for (let left = MOST_LOOKED_AT; left > 0 && place !== undefined; ) {
       const { hasEnded, cursor } = place;
-      const range = { hasEnded, limit: isFiltered ? left : Math.min(left, limit - found.length) };
-      const page: OwnedTaskPage = await owners.allTasks({ ...range, ...(cursor !== undefined && { cursor }) });
-      left -= Math.max(1, page.tasks.length);
+      // Tasks of the agents of other servers may be in between.
+      const most = isFiltered || left < MOST_LOOKED_AT ? left : limit;
+      const range = { hasEnded, limit: most, ...(cursor !== undefined && { cursor }) };
+      const page: OwnedTaskPage = await owners.allTasks(range);
+      left -= page.tasks.length;
       for (const task of page.tasks) {
         place = { hasEnded, cursor: task.cursor };
         const isIn = states.length === 0 || states.includes(task.state);
@@ -95,6 +97,7 @@ export class OperatorTasks {
         if (found.length >= limit) return { tasks: found, next: JSON.stringify([hasEnded, task.cursor]) };
       }
       if (page.isLast) place = hasEnded ? undefined : firstOfAll(states, { hasEnded: true });
+      else if (page.tasks.length === 0) break;
     }
     return { tasks: found, ...(place && { next: JSON.stringify([place.hasEnded, place.cursor ?? null]) }) };
   }

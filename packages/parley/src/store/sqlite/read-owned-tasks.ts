@@ -1,7 +1,6 @@
 import { cursorOfPlace, rowPlaceOf } from '../first-tasks.js';
 import type { OwnedTask, OwnedTaskPage, OwnedTaskRange } from '../owner-storage.js';
 import { OPEN_STATES, stateOfNumber } from '../state-numbers.js';
-import { LIMIT } from './list-sql.js';
 import type { ReadTables } from './read-tables.js';
 
 // Only the indexes are read for the order. So a damaged row does not hide the rows behind it.
@@ -14,7 +13,7 @@ const ENDED = `SELECT pk, ended AS time FROM task INDEXED BY task_ended
   WHERE ended IS NOT NULL AND ended <= ?1 AND (ended < ?1 OR pk < ?2) ORDER BY ended DESC, pk DESC LIMIT ?3`;
 const ROW = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.context_id AS contextId, t.state, t.status_time AS statusTime,
   t.created AS createdAt, t.seq, t.held, t.lease_end AS leaseEnd
-  FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk = ? ${LIMIT}`;
+  FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk = ?`;
 
 interface Row {
   readonly agent: string;
@@ -41,7 +40,7 @@ export function readOwnedTasks(tables: ReadTables, range: OwnedTaskRange, now: n
       range.limit,
     );
     const tasks = listed.flatMap((place): readonly OwnedTask[] => {
-      const row = tables.apart(`row ${place.pk}`, () => tables.get<Row>(ROW, place.pk, 1));
+      const row = tables.apart(`row ${place.pk}`, () => tables.get<Row>(ROW, place.pk));
       if (row === undefined) return [];
       const { agent, tenant, owner, id, contextId, statusTime, createdAt, seq, held, leaseEnd } = row;
       return [
