@@ -31,38 +31,51 @@ export function rowPlaceOf({ hasEnded, cursor }: OwnedTaskRange): { readonly tim
   return { time, pk: Number.isSafeInteger(pk) ? pk : 0 };
 }
 
-/** A task with its place. */
-interface PlacedTask<Item> extends OwnedTaskPlace {
+/** A task with its place. Its tie is made when another task has the same time. */
+class PlacedTask<Item> implements OwnedTaskPlace {
+  readonly time: number;
   readonly item: Item;
+  readonly #key: TaskKey;
+  #tie: string | undefined;
+
+  constructor(time: number, key: TaskKey, item: Item) {
+    this.time = time;
+    this.item = item;
+    this.#key = key;
+  }
+
+  get tie(): string {
+    const { scope, id } = this.#key;
+    this.#tie ??= JSON.stringify([scope.agent, scope.tenant, scope.owner, id]);
+    return this.#tie;
+  }
 }
 
 /** The first tasks of a range, for a storage without an index of all tasks. The key of a task is its tie. */
 export class FirstTasks<Item> {
   readonly #limit: number;
-  readonly #compare: (one: OwnedTaskPlace, other: OwnedTaskPlace) => number;
+  /** -1 if the latest time comes first. */
+  readonly #sign: 1 | -1;
   readonly #after: OwnedTaskPlace | undefined;
   #found: PlacedTask<Item>[] = [];
-  /** The last of so many tasks as the page has; `undefined` while there are fewer. */
-  #bound: OwnedTaskPlace | undefined;
+  /** The time of the last task, once there are as many as the page has. */
+  #last: number | undefined;
 
   constructor({ hasEnded, cursor, limit }: OwnedTaskRange) {
     this.#limit = limit;
+    this.#sign = hasEnded ? -1 : 1;
     this.#after = cursor === undefined ? undefined : placeOfCursor(cursor);
-    this.#compare = (one, other) => (hasEnded ? comparePlaces(other, one) : comparePlaces(one, other));
   }
 
   /** True if a task of this time may be in the page. */
   wants(time: number): boolean {
-    const place = { time, tie: '' };
-    const isBehind = (other: OwnedTaskPlace) => other.time !== time && this.#compare(other, place) < 0;
-    return this.#bound === undefined || !isBehind(this.#bound);
+    return this.#last === undefined || (time - this.#last) * this.#sign <= 0;
   }
 
   /** Adds a task, in any order, but not repeatedly. Few more than the limit are in memory. */
-  add(time: number, { scope, id }: TaskKey, item: Item): void {
+  add(time: number, key: TaskKey, item: Item): void {
     if (!this.wants(time)) return;
-    const { agent, tenant, owner } = scope;
-    const placed = { time, tie: JSON.stringify([agent, tenant, owner, id]), item };
+    const placed = new PlacedTask(time, key, item);
     if (this.#after !== undefined && this.#compare(this.#after, placed) >= 0) return;
     this.#found.push(placed);
     if (this.#found.length > 2 * this.#limit + 100) this.#cut();
@@ -74,19 +87,20 @@ export class FirstTasks<Item> {
     return this.#found.map((placed) => ({ item: placed.item, cursor: cursorOfPlace(placed) }));
   }
 
-  /** The page, if each item is the task itself. */
+  /** The page, if each item has the facts of its task. */
   pageOf(taskOf: (item: Item) => Omit<OwnedTask, 'cursor'>): OwnedTaskPage {
     const { first } = this;
     const tasks = first.map(({ item, cursor }) => ({ ...taskOf(item), cursor }));
     return { tasks, isLast: first.length < this.#limit };
   }
 
-  #cut(): void {
-    this.#found = this.#found.sort(this.#compare).slice(0, this.#limit);
-    if (this.#found.length === this.#limit) this.#bound = this.#found.at(-1);
+  #compare(one: OwnedTaskPlace, other: OwnedTaskPlace): number {
+    const later = one.time - other.time || (one.tie < other.tie ? -1 : Number(one.tie > other.tie));
+    return later * this.#sign;
   }
-}
 
-function comparePlaces(one: OwnedTaskPlace, other: OwnedTaskPlace): number {
-  return one.time - other.time || (one.tie < other.tie ? -1 : Number(one.tie > other.tie));
+  #cut(): void {
+    this.#found = this.#found.sort((one, other) => this.#compare(one, other)).slice(0, this.#limit);
+    if (this.#found.length === this.#limit) this.#last = this.#found.at(-1)?.time;
+  }
 }
