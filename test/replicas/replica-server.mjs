@@ -1,6 +1,6 @@
 // One replica of the agents of these tests. Usage: replica-server.mjs DATABASE_URL OPTIONS, which is JSON:
-// `agents`: the paths to serve; `clockOffMs`: the error of the clock of the process; `operatorToken`: that of the
-// operator API; `rateLimit`, `graceMs`, `leaseMs`, `runningTurns`.
+// `agents`: the paths to serve; `clockOffMs`: the error of the clock of the process; `rateLimit`, `graceMs`, `leaseMs`.
+// `operatorToken` is the token of the operator API. The replica takes no turns over beyond `runningTurns`.
 // Its first line of output is its address. A line follows for each run of an agent.
 import { setTimeout as pause } from 'node:timers/promises';
 import { createA2AHost } from 'parley-a2a/node';

@@ -1,6 +1,6 @@
 import {
   cursorOfPlace,
-  isRunning,
+  factsOfTask,
   isTerminal,
   type LocalOwners,
   type OwnedKey,
@@ -57,10 +57,8 @@ export class OwnerTables implements LocalOwners {
     const tasks = listed.flatMap((place): readonly OwnedTask[] => {
       const row = rows.get(place.pk);
       if (row === undefined) return [];
-      const { key, contextId = null, state, createdAt, seq, holder } = row;
-      const lease = { running: isRunning(row, now), heldTurn: holder?.turn ?? 0 };
       const cursor = cursorOfPlace({ time: place.time, tie: String(place.pk) });
-      return [{ key, contextId, state, statusTime: place.statusTime, createdAt, seq, ...lease, cursor }];
+      return [{ ...factsOfTask(row.key, row, { statusTime: place.statusTime, now }), cursor }];
     });
     return { tasks, isLast: listed.length < range.limit };
   }

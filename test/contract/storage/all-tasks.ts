@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OwnedTask } from '../../../packages/parley/src/store/owner-storage.js';
 import type { Scope } from '../../../packages/parley/src/store/task-key.js';
-import { ALICE, LEASE, newTask, TaskPlay } from './task-play.js';
+import { ALICE, LEASE, newTask, TaskPlay, timestamp } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const BOB: Scope = { agent: 'other', tenant: 'acme', owner: 'bob "\u{10000}' };
@@ -115,7 +115,7 @@ export function allTasksContract(open: OpenStorage): void {
       for (const scope of scopes) {
         for (let at = 0; at < 45; at += 1) await tested.storage.create(scope, newTask(tested, `open ${at}`));
         for (let at = 0; at < 35; at += 1) {
-          const status = { state: 'TASK_STATE_CANCELED', timestamp: newTask(tested, '').status.timestamp } as const;
+          const status = { state: 'TASK_STATE_CANCELED', timestamp: timestamp(tested) } as const;
           await tested.storage.create(scope, newTask(tested, `ended ${at}`, { status }));
         }
       }

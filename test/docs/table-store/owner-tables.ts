@@ -1,6 +1,6 @@
 import {
   FirstTasks,
-  isRunning,
+  factsOfTask,
   type LocalOwners,
   type OwnedKeyPage,
   type OwnedTaskPage,
@@ -31,11 +31,7 @@ export class OwnerTables implements LocalOwners {
     for (const row of this.#tables.tasks.filter(({ hasEnded }) => hasEnded === range.hasEnded)) {
       first.add(row.endedAt ?? row.statusTime, row.key, row);
     }
-    return first.pageOf((row) => {
-      const { key, contextId = null, state, statusTime, createdAt, seq, holder } = row;
-      const lease = { running: isRunning(row, now), heldTurn: holder?.turn ?? 0 };
-      return { key, contextId, state, statusTime, createdAt, seq, ...lease };
-    });
+    return first.pageOf((row) => factsOfTask(row.key, row, { statusTime: row.statusTime, now }));
   }
 
   keys(scope: Scope, { cursor = '', limit }: { readonly cursor?: string; readonly limit: number }): OwnedKeyPage {

@@ -122,7 +122,13 @@ export {
 export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../store/rules/key-head.js';
 export { boundsOf, isLast, isWithin, LIST_BOUNDS, type ListTime, taskOfPage } from '../store/rules/list-query.js';
 export { logRetentionMs, sweepTimes } from '../store/rules/retention.js';
-export { type AcceptedTurn, type AppendedHead, type Holder, isRunning, storedTask } from '../store/rules/task-head.js';
+export {
+  type AcceptedTurn,
+  type AppendedHead,
+  factsOfTask,
+  type Holder,
+  storedTask,
+} from '../store/rules/task-head.js';
 export { arrivalAt, nextPlace, oldestWaits, PLACES_PER_MS } from '../store/rules/turn-place.js';
 export { andSql, boundParts, countSql, type ListSource, pageSql, type SqlPart } from '../store/sqlite/list-sql.js';
 export {

@@ -1,6 +1,6 @@
 import {
   FirstTasks,
-  isRunning,
+  factsOfTask,
   OPEN_STATES,
   type OwnedTaskPage,
   type OwnedTaskRange,
@@ -11,7 +11,7 @@ import {
 import type { RedisCalls } from './redis-calls.js';
 import { KEY, taskKeyOf } from './redis-keys.js';
 import { type RunCommands, walkKeys } from './redis-walk.js';
-import { headOf, type KnownHead, type RedisHead } from './task-texts.js';
+import { headOf, type KnownHead } from './task-texts.js';
 
 /** Entries that one command reads. */
 const CHUNK = 16;
@@ -54,7 +54,7 @@ export async function readOwnedTasks(options: OwnedTasksOptions, range: OwnedTas
   const now = Number(await calls.run<string>('now', { base: keys.base(0), key: keys.count(0) }, []));
   const tasks = found.flatMap(({ item, cursor }, at) => {
     const head = headOf(answers[at] ?? [null, null, null]);
-    return head === undefined ? [] : [{ ...ownedTask(item, head, now), cursor }];
+    return head === undefined ? [] : [{ ...factsOfTask(item, head, { statusTime: head.since, now }), cursor }];
   });
   return { tasks, isLast: found.length < range.limit };
 }
@@ -97,18 +97,4 @@ async function addFirst(
       return entries.length === 2 * CHUNK && first.wants(Number(entries.at(-1)));
     });
   }
-}
-
-function ownedTask(key: TaskKey, head: RedisHead, now: number) {
-  const { contextId = null, state, since: statusTime, createdAt, seq, holder } = head;
-  return {
-    key,
-    contextId,
-    state,
-    statusTime,
-    createdAt,
-    seq,
-    running: isRunning(head, now),
-    heldTurn: holder?.turn ?? 0,
-  };
 }

@@ -120,7 +120,7 @@ async function filesOf(path: string): Promise<readonly FoundFile[]> {
   const names = await readdir(dirname(path)).catch(() => []);
   const renamed = names.filter((one) => one.startsWith(name) && RENAMED.test(one.slice(name.length)));
   const earlier = renamed.sort().slice(-MOST_FILES);
-  // The operator may have put a link at the path. A link beside it is of somebody else.
+  // The operator may have put a link at the path. Links beside it are no files of this log.
   const paths = [await realpath(path).catch(() => path), ...earlier.map((one) => join(dirname(path), one))];
   const found = await Promise.all(
     paths.map(async (one): Promise<readonly FoundFile[]> => {

@@ -63,8 +63,8 @@ export class OperatorTasks {
   }
 
   /**
-   * A page of the tasks of all owners: open ones by their last status, the oldest first, then those that have ended, the
-   * last one first. The tasks of one owner come scope by scope, the latest status first.
+   * A page of the tasks of all owners. Open ones come first, the one with the oldest status at the top. Those that have
+   * ended follow, the last one at the top. The tasks of one owner come scope by scope, the latest status first.
    */
   async list(query: NamedParameters): Promise<JsonObject> {
     const limit = Math.max(1, query.number('limit', MOST_TASKS) ?? 50);

@@ -1,7 +1,7 @@
 import type { LocalOwners } from '../engine/local-tables.js';
 import { FirstTasks } from '../first-tasks.js';
 import type { OwnedKey, OwnedKeyPage, OwnedTaskPage, OwnedTaskRange } from '../owner-storage.js';
-import { isRunning } from '../rules/task-head.js';
+import { factsOfTask } from '../rules/task-head.js';
 import type { Scope } from '../task-key.js';
 import type { MemorySpaces } from './memory-space.js';
 import type { KeptKey } from './packed-keys.js';
@@ -34,9 +34,8 @@ export class MemoryOwners implements LocalOwners {
       if (entry.hasEnded === range.hasEnded) first.add(entry.endedAt ?? entry.statusTime, entry, entry);
     }
     return first.pageOf((entry) => {
-      const { scope, id, contextId = null, state, statusTime, createdAt, seq, holder } = entry;
-      const lease = { running: isRunning(entry, now), heldTurn: holder?.turn ?? 0 };
-      return { key: { scope, id }, contextId, state, statusTime, createdAt, seq, ...lease };
+      const { scope, id, statusTime } = entry;
+      return factsOfTask({ scope, id }, entry, { statusTime, now });
     });
   }
 
