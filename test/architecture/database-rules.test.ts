@@ -20,7 +20,7 @@ const BACKENDS = {
 const FORMS = new Set([
   ...['arrivalAt', 'nextPlace', 'PLACES_PER_MS', 'oldestWaits'],
   ...['boundsOf', 'isLast', 'isWithin', 'LIST_BOUNDS', 'taskOfPage'],
-  ...['deliveryHeadOf', 'deliveryValues', 'deliveryQueue', 'storedTask', 'waitingIn'],
+  ...['deliveryHeadOf', 'deliveryValues', 'deliveryQueue', 'storedTask', 'factsOfTask', 'waitingIn'],
   ...['logRetentionMs', 'sweepTimes'],
   ...['REMEMBERED_BYTES', 'REMEMBERED_LIMIT', 'REMEMBERED_SHARES'],
 ]);

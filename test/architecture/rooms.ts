@@ -190,7 +190,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   // It reads what storages have of all owners.
   'app/operator': {
-    rooms: [...VALUES, 'net', 'auth', 'store', 'task/status-time', 'push', 'bindings'],
+    rooms: [...VALUES, 'net', 'openapi', 'auth', 'store', 'task/status-time', 'push', 'bindings'],
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {

@@ -3,7 +3,7 @@ import { ApiKeys } from 'parley-a2a/auth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
-import { catalogOf, type ForeignAgent, grpcAgent, oldAgent, protectedAgent } from './foreign-agents.js';
+import { catalogOf, distantAgent, type ForeignAgent, grpcAgent, oldAgent, protectedAgent } from './foreign-agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
 import { expectText, launchChromium } from './world.js';
@@ -187,6 +187,18 @@ describe('the page', () => {
       await chat.say('Who are you?');
       await expectText(chat.text, `I am ${name}`);
     }
+  });
+
+  it('says in words that an agent of another machine cannot be called, and cannot reach the inbox', async () => {
+    const { url } = await launch(await distantAgent());
+    const page = await opened(url);
+    const chat = new ChatPage(page);
+    await chat.say('Hello');
+    await expectText(chat.text, 'agents.invalid/a2a/jsonrpc cannot be reached: there is no such host');
+    await page.getByRole('navigation').getByRole('link', { name: 'Push inbox' }).click();
+    const inbox = () => page.getByRole('main').innerText();
+    await expectText(inbox, 'The agent is at agents.invalid, and this inbox is on loopback');
+    await expectText(inbox, 'parley push receive --host');
   });
 
   it('talks to an agent that only gRPC reaches', async () => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { ApiKeys, anyOf, BearerTokens } from 'parley-a2a/auth';
 import { operatorApi } from 'parley-a2a/operator';
-import type { Authenticator } from 'parley-a2a/server';
+import type { AuditRecord, Authenticator } from 'parley-a2a/server';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { STORY } from './agents.js';
@@ -138,7 +138,12 @@ it('what waits for the user: an approval, a form, an authorization, and all of t
 
 it('the page of operators: the form for a token, tasks and replicas', async () => {
   const token = 'token-of-a-launch-0123456789-0123456789';
-  const opened = await world({ operator: operatorApi({ token }) });
+  const records: AuditRecord[] = [];
+  const audit = {
+    write: (record: AuditRecord) => void records.unshift(record),
+    read: async () => ({ records: records.slice(0, 10), unreadable: 0 }),
+  };
+  const opened = await world({ operator: operatorApi({ token }), audit });
   const { page, open, talk } = opened;
   await open('#/operator');
   const operator = new OperatorPage(page);
@@ -150,6 +155,7 @@ it('the page of operators: the form for a token, tasks and replicas', async () =
   await operator.open();
   await operator.giveToken(token);
   await expect.poll(operator.tasks).toHaveLength(1);
+  await expect.poll(async () => (await operator.records()).length).toBeGreaterThan(0);
   await look(opened, 'operator');
 });
 

@@ -66,6 +66,20 @@ export async function oldAgent(): Promise<ForeignAgent> {
   return agent;
 }
 
+/** An agent whose card is here. Its calls go to another machine, which does not exist. */
+export async function distantAgent(): Promise<ForeignAgent> {
+  const { agentCard } = createA2AServer({
+    name: 'Distant',
+    description: 'Is not here.',
+    agent: (text: string) => text,
+    url: 'https://agents.invalid',
+    logRequests: false,
+  });
+  return serving((_, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(agentCard));
+  });
+}
+
 /** An agent that only gRPC reaches. Its card is on a server of its own. */
 export async function grpcAgent(): Promise<ForeignAgent> {
   const server = createA2AServer({

@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { connect } from 'parley-a2a';
 import { ApiKeys } from 'parley-a2a/auth';
 import { apiKey } from 'parley-a2a/credentials';
+import { openAuditFile } from 'parley-a2a/node';
 import { operatorApi } from 'parley-a2a/operator';
 import { expect, it } from 'vitest';
 import { Receiver } from '../push/receiver.js';
@@ -15,9 +19,15 @@ const authenticator = new ApiKeys([
   { key: KEYS.bob, subject: 'bob' },
   { key: KEYS.olga, subject: 'olga', permissions: ['operator'] },
 ]);
+const EMPTY_AUDIT = { write: () => {}, read: async () => ({ records: [], unreadable: 0 }) };
 const opened = consoleWorld();
 const world = () =>
-  opened({ authenticator, operator: operatorApi({ token: TOKEN }), push: { allow: ['127.0.0.0/8'] } });
+  opened({
+    authenticator,
+    operator: operatorApi({ token: TOKEN }),
+    push: { allow: ['127.0.0.0/8'] },
+    audit: EMPTY_AUDIT,
+  });
 
 /** Two users with a question each, of which the first has a webhook as well. Resolves to the ids of the tasks. */
 async function twoUsers({ url }: World, webhook: string): Promise<readonly string[]> {
@@ -58,6 +68,67 @@ it('an operator sees the tasks of two users, the longest silent first, and repla
   await expect.poll(operator.webhooks).toEqual([]);
   await expect.poll(() => receiver.received.length).toBeGreaterThan(1);
   expect(problems).toEqual([]);
+});
+
+it('an operator sees counts, and filters tasks by state, agent and owner', async () => {
+  await using receiver = await Receiver.open();
+  const here = await world();
+  const { page, open, url, problems } = here;
+  const [ofAda = '', ofBob = ''] = await twoUsers(here, receiver.url);
+  const bob = await connect(`${url}/rooms`, { credentials: apiKey(KEYS.bob) });
+  await bob.cancelTask({ id: ofBob });
+  await bob.close();
+  await open('#/operator');
+  const operator = new OperatorPage(page);
+  await operator.giveToken(TOKEN);
+  await expect.poll(operator.tasks).toEqual([expect.stringContaining(ofAda)]);
+  expect(await operator.counts()).toEqual([
+    expect.stringMatching(/Needs your answer\s+1/),
+    expect.stringMatching(/Canceled\s+1/),
+  ]);
+  await operator.filter({ state: 'Canceled' });
+  await expect.poll(operator.tasks).toEqual([expect.stringContaining(ofBob)]);
+  await operator.filter({ agent: '/paint' });
+  await expect.poll(operator.tasks).toEqual([]);
+  await operator.filter({ state: 'Unfinished', agent: '/rooms', owner: 'apikey|bob' });
+  await expectText(operator.text, 'No such tasks');
+  await operator.filter({ owner: 'apikey|ada' });
+  await expect.poll(operator.tasks).toEqual([expect.stringContaining(ofAda)]);
+  expect(problems).toEqual([]);
+});
+
+it('an operator reads audit records, or where they would be', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-console-'));
+  const audit = await openAuditFile({ path: join(folder, 'audit.jsonl') });
+  try {
+    const { page, open, url } = await opened({ authenticator, operator: operatorApi({ token: TOKEN }), audit });
+    const ada = await connect(`${url}/rooms`, { credentials: apiKey(KEYS.ada) });
+    for (let at = 0; at < 60; at += 1) await ada.getTask({ id: `none ${at}` }).catch(() => undefined);
+    await open('#/operator');
+    const operator = new OperatorPage(page);
+    await operator.giveToken(TOKEN);
+    await expect.poll(operator.records).toHaveLength(50);
+    expect((await operator.records())[0]).toMatch(
+      /refused\s+getTask\s+apikey\|ada\s+\/rooms\s+none 59\s+TASK_NOT_FOUND/,
+    );
+    await operator.showEarlierRecords();
+    await expect.poll(async () => (await operator.records()).join()).toContain('none 0');
+    await ada.getTask({ id: 'another' }).catch(() => undefined);
+    await operator.readRecordsAgain();
+    await expect.poll(async () => (await operator.records())[0]).toContain('another');
+    await ada.close();
+  } finally {
+    await audit.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('a server without an audit file says how it gets one', async () => {
+  const { page, open } = await opened({ operator: operatorApi({ token: TOKEN }) });
+  await open('#/operator');
+  const operator = new OperatorPage(page);
+  await operator.giveToken(TOKEN);
+  await expectText(operator.auditText, 'A2A_AUDIT_FILE');
 });
 
 it('a user who is no operator gets nothing of the tasks of others', async () => {

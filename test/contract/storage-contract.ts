@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { acceptingContract } from './storage/accepting.js';
+import { allTasksContract } from './storage/all-tasks.js';
 import { appendingContract } from './storage/appending.js';
 import { cancelingContract } from './storage/canceling.js';
 import { checkingContract } from './storage/checking.js';
@@ -25,6 +26,7 @@ const WHOLE = [
   cancelingContract,
   logsContract,
   listsContract,
+  allTasksContract,
   keepingContract,
   pushConfigurationsContract,
   deliveriesContract,
@@ -36,7 +38,10 @@ const WHOLE = [
 /** Parts that a variant of a storage can break which passes all of them as it usually is, by its difference. */
 const PARTS = {
   /** Its rows lie in other places: these parts look across owners and tasks. */
-  places: [scopesContract, claimingContract, listsContract, keepingContract, deliveriesContract, commitsContract],
+  places: [
+    ...[scopesContract, claimingContract, listsContract, allTasksContract],
+    ...[keepingContract, deliveriesContract, commitsContract],
+  ],
   /** It encrypts the configurations of webhooks. */
   secrets: [pushConfigurationsContract, deliveriesContract],
   /** It loses its thread: only tests with many calls meet that. */

@@ -5,6 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { ApiKeys, allOf, anyOf, BearerTokens } from 'parley-a2a/auth';
 import { directoryFileStore, type FileStore, fileTransfer, memoryFileStore } from 'parley-a2a/files';
 import { createA2AHost } from 'parley-a2a/node';
+import { operatorApi } from 'parley-a2a/operator';
 import { afterAll, describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-versions.js';
 import type { OpenApiDocument } from '../../packages/parley/src/openapi/document.js';
@@ -34,6 +35,80 @@ const operationsOf = ({ paths }: OpenApiDocument) =>
   Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   );
+
+describe('the operator API', () => {
+  const token = 'token-of-a-launch-0123456789-0123456789';
+  const operated = () => {
+    const options = { agents, openapi: true, operator: operatorApi({ token }) };
+    return createA2AHost({
+      ...options,
+      audit: { write: () => {}, read: async () => ({ records: [], unreadable: 0 }) },
+    });
+  };
+
+  it.each(['/openapi.json', '/openapi-3.0.json'])('is in %s, with both kinds of credentials', async (path) => {
+    const document = await read(path, operated());
+    expect(await new Validator().validate({ ...document })).toMatchObject({ valid: true });
+    const found = operationsOf(document).filter((one) => one.path.startsWith('/operator/'));
+    expect(found.map(({ path, method }) => `${method} ${path.slice('/operator/v1/'.length)}`).sort()).toEqual(
+      ['get status', 'get counts', 'get tasks', 'get tasks/{id}', 'delete tasks/{id}', 'get deliveries', 'get audit']
+        .concat('post replays')
+        .sort(),
+    );
+    for (const { operation } of found) {
+      expect(operation.security).toEqual([{ host_bearer: [] }, { host_operatorToken: [] }]);
+    }
+    const ids = operationsOf(document).map(({ operation }) => operation.operationId);
+    expect(ids.length).toBe(new Set(ids).size);
+  });
+
+  it('answers what it says', async () => {
+    const server = operated();
+    const headers = { 'operator-token': token };
+    await server.tasksOf('/', { owner: 'ada' }).create({ id: 't1', status: { state: 'TASK_STATE_WORKING' } });
+    const { paths, components } = await read('/openapi.json', server);
+    const { url } = await server.listen(0);
+    try {
+      interface Described {
+        readonly $ref?: string;
+        readonly properties?: Readonly<Record<string, Described>>;
+        readonly required?: readonly string[];
+        readonly items?: Described;
+      }
+      const differences = (value: unknown, schema: Described, at: string): string[] => {
+        const known = (
+          schema.$ref === undefined ? schema : components.schemas[schema.$ref.split('/').at(-1) ?? '']
+        ) as Described;
+        if (Array.isArray(value)) return value.flatMap((one) => differences(one, known.items ?? {}, `${at}[]`));
+        if (known.properties === undefined) return [];
+        const members = Object.entries(Object(value));
+        const missing = known.required?.filter((name) => !Object.hasOwn(Object(value), name)) ?? [];
+        return [
+          ...missing.map((name) => `${at}.${name} is missing`),
+          ...members.flatMap(([name, member]) => {
+            const described = known.properties?.[name];
+            return described === undefined ? [`${at}.${name} is new`] : differences(member, described, `${at}.${name}`);
+          }),
+        ];
+      };
+      for (const [path, query] of [
+        ['status', ''],
+        ['counts', ''],
+        ['tasks', '?limit=1'],
+        ['tasks/{id}', '?agent=/&owner=ada'],
+        ['deliveries', ''],
+        ['audit', ''],
+      ] as const) {
+        const answer = await fetch(`${url}/operator/v1/${path.replace('{id}', 't1')}${query}`, { headers });
+        expect([path, answer.status]).toEqual([path, 200]);
+        const schema = paths[`/operator/v1/${path}`]?.get?.responses[200]?.content?.['application/json']?.schema;
+        expect(differences(await answer.json(), schema as Described, path)).toEqual([]);
+      }
+    } finally {
+      await server.close();
+    }
+  });
+});
 
 describe('files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-openapi-'));

@@ -1,10 +1,21 @@
-import { connect } from 'parley-a2a';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TaskState } from 'parley-a2a';
 import { ApiKeys } from 'parley-a2a/auth';
 import { apiKey } from 'parley-a2a/credentials';
-import { type A2AHost, type A2AHostOptions, type AuditRecord, createA2AHost, OptionsError } from 'parley-a2a/node';
+import {
+  type A2AHost,
+  type A2AHostOptions,
+  type AuditRecord,
+  createA2AHost,
+  OptionsError,
+  openAuditFile,
+} from 'parley-a2a/node';
 import { operatorApi } from 'parley-a2a/operator';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { ExampleServer, temporaryFolder } from '../interop/example-server.js';
 import { Receiver } from '../push/receiver.js';
 
 const KEYS = { ada: 'key-of-ada-0123456789', bob: 'key-of-bob-0123456789', olga: 'key-of-olga-0123456789' };
@@ -132,6 +143,135 @@ describe('the operator API', () => {
     expect(task?.ageMs).toBeGreaterThanOrEqual(0);
   });
 
+  it('lists open tasks first, the longest silent one at the top, then finished ones, the last one at the top', async () => {
+    const { host, url } = await served();
+    const status = async (id: string, owner: string, state: TaskState) => {
+      await host.tasksOf('/two', { owner }).create({ id, status: { state } });
+      // Times have milliseconds.
+      await expect.poll(() => Date.now()).toBeGreaterThan(Date.now());
+    };
+    await status('done first', 'ada', 'TASK_STATE_COMPLETED');
+    await status('silent', 'bob', 'TASK_STATE_WORKING');
+    await status('done last', 'bob', 'TASK_STATE_FAILED');
+    await status('asks', 'ada', 'TASK_STATE_INPUT_REQUIRED');
+    const order = ['silent', 'asks', 'done last', 'done first'];
+    for (const limit of [1, 2, 3, 100]) {
+      const found: string[] = [];
+      for (let path = `/tasks?limit=${limit}`; path !== ''; ) {
+        const { body } = await ask(url, path);
+        found.push(...body.tasks.map(({ id }) => id));
+        path = body.next === undefined ? '' : `/tasks?limit=${limit}&cursor=${encodeURIComponent(body.next)}`;
+      }
+      expect(found).toEqual(order);
+    }
+    const found = await ask(url, '/tasks?state=TASK_STATE_FAILED&state=TASK_STATE_WORKING&agent=/two');
+    expect(found.body.tasks.map(({ id }) => id)).toEqual(['silent', 'done last']);
+    expect((await ask(url, '/tasks?agent=/one')).body).toEqual({ tasks: [] });
+  });
+
+  it('looks at 1,000 tasks for a page, and goes on behind them', async () => {
+    const { host, url } = await served();
+    const [many, few] = [host.tasksOf('/one', { owner: 'ada' }), host.tasksOf('/one', { owner: 'bob' })];
+    for (let at = 0; at < 1_100; at += 1) await many.create({ id: `t${at}`, status: { state: 'TASK_STATE_WORKING' } });
+    await few.create({ id: 'last', status: { state: 'TASK_STATE_AUTH_REQUIRED' } });
+    const query = '/tasks?state=TASK_STATE_AUTH_REQUIRED';
+    const { body } = await ask(url, query);
+    expect(body.tasks).toEqual([]);
+    const { body: rest } = await ask(url, `${query}&cursor=${encodeURIComponent(body.next ?? '')}`);
+    expect([rest.tasks.map(({ id }) => id), rest.next]).toEqual([['last'], undefined]);
+  });
+
+  it('finds an agent by its id and by its path', async () => {
+    const agents = { '/one': { id: 'first', agent: (prompt: string) => prompt } };
+    const { host, url } = await served({ agents });
+    await host.tasksOf('/one', { owner: 'ada' }).create({ id: 't1', status: { state: 'TASK_STATE_WORKING' } });
+    for (const agent of ['first', '/one']) {
+      expect((await ask(url, `/tasks?agent=${agent}`)).body.tasks).toMatchObject([{ agent: 'first', id: 't1' }]);
+      expect((await ask(url, `/counts?agent=${agent}`)).body.counts).toEqual({ TASK_STATE_WORKING: 1 });
+      expect((await ask(url, `/tasks/t1?agent=${agent}&owner=ada`)).status).toBe(200);
+    }
+  });
+
+  it('deletes a task, but not one that runs', async () => {
+    const started = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const agents = {
+      '/one': {
+        agent: async () => {
+          started.resolve();
+          await ended.promise;
+          return 'done';
+        },
+      },
+    };
+    const records: AuditRecord[] = [];
+    const { url } = await served({ agents, audit: { write: (record) => void records.push(record) } });
+    const client = await connect(`${url}/one`, { credentials: apiKey(KEYS.ada) });
+    const answer = client.sendMessage({
+      message: { parts: [{ text: 'hi' }] },
+      configuration: { returnImmediately: true },
+    });
+    await started.promise;
+    const [task] = (await ask(url, '/tasks')).body.tasks;
+    expect(task).toMatchObject({ lease: 'held', state: expect.stringMatching(/SUBMITTED|WORKING/) });
+    const path = `/tasks/${task?.id}?agent=/one&owner=apikey|ada`;
+    const remove = (at: string, key = KEYS.olga) => ask(url, at, { method: 'DELETE', key });
+    expect((await remove(path, KEYS.ada)).status).toBe(403);
+    expect((await remove(path)).body.error.message).toContain('running');
+    ended.resolve();
+    await answer;
+    await expect.poll(async () => (await remove(path)).status).toBe(200);
+    expect((await remove(path)).status).toBe(404);
+    expect((await ask(url, path)).status).toBe(404);
+    const done = records.filter(({ method, outcome }) => method === 'DELETE' && outcome === 'done');
+    expect(done).toMatchObject([{ principal: { id: 'apikey|olga' }, path: `/operator/v1/tasks/${task?.id}` }]);
+    await client.close();
+  });
+
+  it('shows audit records, the last one first, by filters and page by page', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-operator-'));
+    const audit = await openAuditFile({ path: join(folder, 'audit.jsonl') });
+    try {
+      const { url } = await served({ audit });
+      const client = await connect(`${url}/one`, { credentials: apiKey(KEYS.ada) });
+      for (const text of ['a', 'b']) await client.sendMessage({ message: { parts: [{ text }] } });
+      await expect(client.getTask({ id: 'none' })).rejects.toThrow();
+      await client.close();
+      const operations = async (query: string) => {
+        const { body } = await ask(url, `/audit${query}`);
+        return { found: body.records.map((record) => (record as AuditRecord).operation), next: body.next ?? '' };
+      };
+      await expect
+        .poll(() => operations('?agent=/one'))
+        .toMatchObject({
+          found: ['getTask', 'sendMessage', 'sendMessage'],
+        });
+      const first = await operations('?agent=/one&limit=2');
+      expect(first.found).toEqual(['getTask', 'sendMessage']);
+      expect((await operations(`?agent=/one&cursor=${first.next}`)).found).toEqual(['sendMessage']);
+      expect((await operations('?agent=/two')).found).toEqual([]);
+      expect((await operations('?outcome=refused&taskId=none')).found).toEqual(['getTask']);
+      const { body } = await ask(url, '/audit?operation=sendMessage&limit=1');
+      expect(body).toMatchObject({ unreadable: 0, records: [{ outcome: 'done', principal: { id: 'apikey|ada' } }] });
+      for (const query of ['?outcome=good', '?cursor=x', '?limit=101', '?path=/etc/passwd'])
+        expect((await ask(url, `/audit${query}`)).status).toBe(400);
+      expect((await ask(url, '/audit', { key: KEYS.ada })).status).toBe(403);
+    } finally {
+      await hosts.pop()?.close({ graceMs: 100 });
+      await audit.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('tells where audit records would be if there is no file of them', async () => {
+    for (const audit of [undefined, { write: () => {} }]) {
+      const { url } = await served({ ...(audit && { audit }) });
+      const { status, body } = await ask(url, '/audit');
+      expect([status, body.error.status]).toEqual([404, 'NOT_FOUND']);
+      expect(body.error.message).toContain('A2A_AUDIT_FILE');
+    }
+  });
+
   it('counts them by state', async () => {
     const { host, url } = await served();
     await tasksOfTwoUsers(host);
@@ -221,5 +361,29 @@ describe('the operator API', () => {
     const acts = records.filter(({ operation }) => operation === 'replayDelivery');
     expect(acts.at(-1)).toMatchObject({ principal: { kind: 'operator' }, code: 'OK', taskId, configId });
     await client.close();
+  });
+});
+
+describe('the example server', () => {
+  it('has the operator API by A2A_OPERATOR, with a token in its log, and an audit file to read', async () => {
+    const folder = await temporaryFolder();
+    const env = { A2A_OPERATOR: 'true', A2A_AUDIT_FILE: join(folder, 'audit.jsonl') };
+    try {
+      await using server = await ExampleServer.start({ env, folder });
+      const [, token = ''] = /the token of this launch for \S+ is ([\w-]{43})/.exec(server.output.join('')) ?? [];
+      const read = async (path: string, given: string) => {
+        const answer = await fetch(`${server.url}/operator/v1${path}`, { headers: { 'operator-token': given } });
+        return { status: answer.status, body: (await answer.json()) as Body };
+      };
+      expect((await read('/status', 'x'.repeat(43))).status).toBe(401);
+      const client = await connect(server.url);
+      await client.sendMessage({ message: { parts: [{ text: 'hi' }] } });
+      await client.close();
+      expect((await read('/tasks', token)).body.tasks).toMatchObject([{ agent: 'compliance', owner: null }]);
+      const records = async () => (await read('/audit?agent=compliance', token)).body.records;
+      await expect.poll(records).toMatchObject([{ operation: 'sendMessage', outcome: 'done' }]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

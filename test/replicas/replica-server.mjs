@@ -1,13 +1,16 @@
 // One replica of the agents of these tests. Usage: replica-server.mjs DATABASE_URL OPTIONS, which is JSON:
 // `agents`: the paths to serve; `clockOffMs`: the error of the clock of the process; `rateLimit`, `graceMs`, `leaseMs`.
+// `operatorToken` is the token of the operator API. The replica takes no turns over beyond `runningTurns`.
 // Its first line of output is its address. A line follows for each run of an agent.
 import { setTimeout as pause } from 'node:timers/promises';
 import { createA2AHost } from 'parley-a2a/node';
+import { operatorApi } from 'parley-a2a/operator';
 import { openStorage } from 'parley-a2a/storage';
 import { BACKENDS } from '../support/backends.ts';
 
 const options = JSON.parse(process.argv[3] ?? '{}');
-const { agents = ['/'], clockOffMs = 0, rateLimit, graceMs = 300, leaseMs = 3_000 } = options;
+const { agents = ['/'], clockOffMs = 0, operatorToken, rateLimit } = options;
+const { graceMs = 300, leaseMs = 3_000, runningTurns = 1_000 } = options;
 if (clockOffMs !== 0) {
   const { now } = Date;
   Date.now = () => now() + clockOffMs;
@@ -66,6 +69,7 @@ const limits = {
   leaseRenewalMs: leaseMs / 3,
   fenceMarginMs: 500,
   lookMs: 1_000,
+  runningTurns,
   cancelGraceMs: 2_000,
   storagePatienceMs: 3_000,
 };
@@ -82,6 +86,7 @@ const host = createA2AHost({
   storage,
   streamHeartbeatMs: 500,
   push: { allow: ['127.0.0.0/8'], firstDelayMs: 50 },
+  ...(operatorToken && { operator: operatorApi({ token: operatorToken }) }),
   ...(rateLimit && { rateLimit }),
   logRequests: false,
 });

@@ -16,6 +16,9 @@ export interface ReplicaOptions {
   readonly rateLimit?: { readonly requests: number; readonly windowMs: number };
   readonly graceMs?: number;
   readonly leaseMs?: number;
+  /** Turns beyond which the replica takes no others over. */
+  readonly runningTurns?: number;
+  readonly operatorToken?: string;
 }
 
 /** A process that serves the agents of these tests. */

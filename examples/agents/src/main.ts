@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { type Logger, type LogLevel, OptionsError, printableText, StorageError, textLogger } from 'parley-a2a';
 import { tokenAuthenticator } from 'parley-a2a/auth';
 import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile, readCardKeys } from 'parley-a2a/node';
+import { operatorApi } from 'parley-a2a/operator';
 import { openStorage } from 'parley-a2a/storage';
 import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
@@ -46,6 +48,7 @@ async function serve(): Promise<void> {
   const isTestBed = isLocalHost(config.host);
   const others = config.tokens === undefined ? [] : [tokenAuthenticator(config.tokens, { logger })];
   const authenticator = await credentialAuthenticator(config.credentials, { logger, others });
+  const token = config.operator && isTestBed ? randomBytes(32).toString('base64url') : undefined;
   const host = createA2AHost({
     agents: {
       '/': compliance,
@@ -96,8 +99,10 @@ async function serve(): Promise<void> {
     ...(config.publicUrl !== undefined && { url: config.publicUrl }),
     ...(config.corsOrigins !== undefined && { cors: config.corsOrigins }),
     ...(config.secretKeys !== undefined && { secretKeys: config.secretKeys }),
+    ...(config.operator && { operator: operatorApi(token === undefined ? {} : { token }) }),
   });
   const { url } = await host.listen(config.port, config.host);
+  if (token !== undefined) logger.info(`the token of this launch for ${url}/operator/v1 is ${token}`);
   if (isTestBed)
     logger.warn('webhooks on loopback addresses are allowed, because this server listens on loopback only');
 

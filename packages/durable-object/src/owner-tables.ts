@@ -1,4 +1,17 @@
-import type { LocalOwners, OwnedKey, OwnedKeyPage, Scope } from 'parley-a2a/storage-engine';
+import {
+  cursorOfPlace,
+  factsOfTask,
+  isTerminal,
+  type LocalOwners,
+  type OwnedKey,
+  type OwnedKeyPage,
+  type OwnedTask,
+  type OwnedTaskPage,
+  type OwnedTaskRange,
+  rowPlaceOf,
+  type Scope,
+  TASK_STATES,
+} from 'parley-a2a/storage-engine';
 import type { KeyTables } from './key-tables.js';
 import type { ObjectSql } from './object-context.js';
 import type { Retention } from './retention.js';
@@ -15,6 +28,13 @@ export interface OwnerTablesOptions {
 const KEYS = `SELECT key, expires AS expiresAt, task AS taskId, turn, reply FROM message_key
   WHERE scope = ? AND key > ? ORDER BY key LIMIT ?`;
 
+const OPEN = `SELECT t.pk, t.status_time AS time, t.status_time AS statusTime FROM scope s CROSS JOIN json_each(?4) n
+  CROSS JOIN task t INDEXED BY task_state ON t.scope = s.pk AND t.state = n.value
+  WHERE t.status_time >= ?1 AND (t.status_time > ?1 OR t.pk > ?2) ORDER BY t.status_time, t.pk LIMIT ?3`;
+const ENDED = `SELECT pk, ended AS time, status_time AS statusTime FROM task INDEXED BY task_ended
+  WHERE ended IS NOT NULL AND ended <= ?1 AND (ended < ?1 OR pk < ?2) ORDER BY ended DESC, pk DESC LIMIT ?3`;
+const OPEN_STATES = JSON.stringify(TASK_STATES.filter((state) => !isTerminal(state)));
+
 /** The data of users. */
 export class OwnerTables implements LocalOwners {
   readonly #to: OwnerTablesOptions;
@@ -25,6 +45,22 @@ export class OwnerTables implements LocalOwners {
 
   scopes(): readonly Scope[] {
     return this.#to.sql.all<Scope>('SELECT agent, tenant, owner FROM scope ORDER BY pk');
+  }
+
+  tasks(range: OwnedTaskRange, now: number): OwnedTaskPage {
+    const { sql, rows } = this.#to;
+    const { time, pk } = rowPlaceOf(range);
+    type Place = { readonly pk: number; readonly time: number; readonly statusTime: number };
+    const listed = range.hasEnded
+      ? sql.all<Place>(ENDED, time, pk, range.limit)
+      : sql.all<Place>(OPEN, time, pk, range.limit, OPEN_STATES);
+    const tasks = listed.flatMap((place): readonly OwnedTask[] => {
+      const row = rows.get(place.pk);
+      if (row === undefined) return [];
+      const cursor = cursorOfPlace({ time: place.time, tie: String(place.pk) });
+      return [{ ...factsOfTask(row.key, row, { statusTime: place.statusTime, now }), cursor }];
+    });
+    return { tasks, isLast: listed.length < range.limit };
   }
 
   keys(scope: Scope, { cursor = '', limit }: { readonly cursor?: string; readonly limit: number }): OwnedKeyPage {

@@ -1,19 +1,33 @@
 import {
+  cursorOfPlace,
   type ErasedRows,
   eraseShared,
   type ListedScope,
+  OPEN_STATES,
   type OwnedKeyPage,
+  type OwnedTaskPage,
+  type OwnedTaskRange,
   type OwnerQuery,
   type OwnerStorage,
   ownerQueryText,
   PARTITIONS,
+  rowPlaceOf,
   type Scope,
   type ScopeRange,
   type SharedOwnedRows,
   type StorageLifetime,
+  stateOfNumber,
   type Wakeups,
 } from 'parley-a2a/storage-engine';
-import { nameOf, type StoredScopes, storedName, textOfKeyForm, textOfName } from './stored-names.js';
+import {
+  type KeyColumns,
+  nameOf,
+  type StoredScopes,
+  storedKey,
+  storedName,
+  textOfKeyForm,
+  textOfName,
+} from './stored-names.js';
 import type { PostgresTables, Sql, SqlValue, Tables } from './tables.js';
 
 /** The parts of a storage that the data of its users need. */
@@ -66,6 +80,34 @@ const ALL_SCOPES: Sql = {
       SELECT n.* FROM s CROSS JOIN LATERAL (${NEXT_SCOPE('s.scope')}) n
     )
     SELECT * FROM s LIMIT $2`,
+  repeatable: true,
+};
+
+const OWNED_TASK = `t.pk, t.agent, t.tenant, t.owner, t.id, t.full_id, t.context_id, t.state, t.status_time, t.created, t.seq,
+  t.held, coalesce((
+    SELECT e.lease_end > parley.now_ms() FROM parley.execution e
+    WHERE e.task = t.pk AND e.part = t.part AND e.turn = t.held
+  ), false) AS running`;
+const IS_OPEN = `IN (${OPEN_STATES.join(', ')})`;
+// Each state of a scope is a range of an index. The tables of counts know which of them may have tasks.
+const OPEN_TASKS: Sql = {
+  name: 'open-tasks',
+  text: `SELECT f.time, ${OWNED_TASK} FROM (
+      SELECT t.pk, t.part, t.status_time AS time FROM (
+        SELECT part, scope, state FROM parley.task_count WHERE state ${IS_OPEN} AND tasks > 0
+        UNION
+        SELECT part, scope, to_state FROM parley.task_count_change WHERE to_state ${IS_OPEN}
+      ) c JOIN parley.task t ON t.part = c.part AND t.scope = c.scope AND t.state = c.state
+      WHERE t.status_time >= $1::bigint AND (t.status_time, t.pk) > ($1::bigint, $2::bigint)
+      ORDER BY t.status_time, t.pk LIMIT $3
+    ) f JOIN parley.task t ON t.pk = f.pk AND t.part = f.part ORDER BY f.time, f.pk`,
+  repeatable: true,
+};
+const ENDED_TASKS: Sql = {
+  name: 'ended-tasks',
+  text: `SELECT t.ended AS time, ${OWNED_TASK} FROM parley.task t
+    WHERE t.ended IS NOT NULL AND t.ended <= $1::bigint AND (t.ended, t.pk) < ($1::bigint, $2::bigint)
+    ORDER BY t.ended DESC, t.pk DESC LIMIT $3`,
   repeatable: true,
 };
 
@@ -173,6 +215,22 @@ export class PostgresOwners implements OwnerStorage {
     }));
   }
 
+  async allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
+    this.#lifetime.check();
+    const { time, pk } = rowPlaceOf(range);
+    const sql = range.hasEnded ? ENDED_TASKS : OPEN_TASKS;
+    const rows = await this.#tables.query<OwnedTaskRow>(sql, time, pk, range.limit);
+    const tasks = rows.map((row) => ({
+      key: storedKey(row),
+      contextId: row.context_id === null ? null : nameOf(row.context_id),
+      state: stateOfNumber(row.state),
+      ...{ statusTime: row.status_time, createdAt: row.created, seq: row.seq },
+      ...{ running: row.running, heldTurn: row.held },
+      cursor: cursorOfPlace({ time: row.time, tie: String(row.pk) }),
+    }));
+    return { tasks, isLast: rows.length < range.limit };
+  }
+
   async keys(
     scope: Scope,
     { cursor = '', limit }: { readonly cursor?: string; readonly limit: number },
@@ -231,6 +289,18 @@ export class PostgresOwners implements OwnerStorage {
 interface ScopeRow extends Scope {
   /** The hash of the scope. */
   readonly scope: string;
+}
+
+interface OwnedTaskRow extends KeyColumns {
+  readonly time: number;
+  readonly pk: number;
+  readonly context_id: string | null;
+  readonly state: number;
+  readonly status_time: number;
+  readonly created: number;
+  readonly seq: number;
+  readonly held: number;
+  readonly running: boolean;
 }
 
 interface KeyRow {

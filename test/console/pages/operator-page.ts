@@ -24,10 +24,34 @@ export class OperatorPage {
 
   /** Shows the record of a task. */
   async openTask(id: string): Promise<void> {
-    await this.#part('Unfinished tasks').getByRole('button', { name: id }).click();
+    await this.#part('Tasks').getByRole('button', { name: id }).click();
   }
 
-  tasks = (): Promise<string[]> => this.#rows('Unfinished tasks');
+  /** Chooses the tasks to show. */
+  async filter({ state, agent, owner }: { readonly state?: string; readonly agent?: string; readonly owner?: string }) {
+    const form = this.#part('Tasks').getByRole('search');
+    if (state !== undefined) await form.getByLabel('State').selectOption(state);
+    if (agent !== undefined) await form.getByLabel('Agent').selectOption(agent);
+    if (owner === undefined) return;
+    await form.getByLabel('Owner').fill(owner);
+    await form.getByRole('button', { name: 'Filter' }).click();
+  }
+
+  async showEarlierRecords(): Promise<void> {
+    await this.#part('Audit records').getByRole('button', { name: 'Show earlier ones' }).click();
+  }
+
+  async readRecordsAgain(): Promise<void> {
+    await this.#part('Audit records').getByRole('button', { name: 'Read again' }).click();
+  }
+
+  tasks = (): Promise<string[]> => this.#rows('Tasks');
+
+  counts = (): Promise<string[]> => this.#part('Counts').getByRole('listitem').allInnerTexts();
+
+  records = (): Promise<string[]> => this.#rows('Audit records');
+
+  auditText = (): Promise<string> => this.#part('Audit records').innerText();
 
   webhooks = (): Promise<string[]> => this.#rows('Failed webhooks');
 

@@ -53,6 +53,7 @@ export const EVERY_CALL: Readonly<Record<Exclude<StorageCall, 'close'>, (of: Tas
   'owners.block': (of) => of.owners.block({ owner: 'bob' }, 1_000),
   'owners.scopes': (of) => of.owners.scopes({ owner: 'alice' }),
   'owners.listScopes': (of) => of.owners.listScopes({ limit: 1 }),
+  'owners.allTasks': (of) => of.owners.allTasks({ hasEnded: false, limit: 1 }),
   'owners.keys': (of) => of.owners.keys(ALICE, { limit: 1 }),
   'owners.erase': (of) => of.owners.erase(ALICE, 1),
   'owners.scrub': (of) => of.owners.scrub(),

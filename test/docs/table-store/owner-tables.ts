@@ -1,5 +1,13 @@
-import type { LocalOwners, OwnedKeyPage, Scope } from 'parley-a2a/storage-engine';
-import { isIn, type Tables } from './rows.js';
+import {
+  FirstTasks,
+  factsOfTask,
+  type LocalOwners,
+  type OwnedKeyPage,
+  type OwnedTaskPage,
+  type OwnedTaskRange,
+  type Scope,
+} from 'parley-a2a/storage-engine';
+import { isIn, type Tables, type TaskRow } from './rows.js';
 import type { TaskLists } from './task-lists.js';
 
 /** The data of users. */
@@ -16,6 +24,14 @@ export class OwnerTables implements LocalOwners {
     const tasks = this.#tables.tasks.filter(() => true).map(({ key }) => key.scope);
     const keys = this.#tables.keys.filter(() => true).map(({ scope }) => scope);
     return new Map([...tasks, ...keys].map((scope) => [JSON.stringify(Object.values(scope)), scope])).values();
+  }
+
+  tasks(range: OwnedTaskRange, now: number): OwnedTaskPage {
+    const first = new FirstTasks<TaskRow>(range);
+    for (const row of this.#tables.tasks.filter(({ hasEnded }) => hasEnded === range.hasEnded)) {
+      first.add(row.endedAt ?? row.statusTime, row.key, row);
+    }
+    return first.pageOf((row) => factsOfTask(row.key, row, { statusTime: row.statusTime, now }));
   }
 
   keys(scope: Scope, { cursor = '', limit }: { readonly cursor?: string; readonly limit: number }): OwnedKeyPage {

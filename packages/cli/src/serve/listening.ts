@@ -30,6 +30,12 @@ export function tellListening(output: Output, { name, url, card, unlisted = [] }
   }
 }
 
+/** Writes the token of this launch for the operator API. Its reader may see and delete the tasks of all users. */
+export function tellOperatorToken(output: Output, operator: { readonly url: string; readonly token: string }): void {
+  if (output.json) output.line({ operator });
+  else output.field('Operator token', operator.token);
+}
+
 /** A process gets one Ctrl-C several times: from the terminal, and from npx and Node.js, which pass it on. */
 const SAME_SIGNAL_MS = 500;
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Logger, textLogger } from 'parley-a2a';
 import type { Authenticator } from 'parley-a2a/auth';
 import {
@@ -9,6 +10,7 @@ import {
   type ServerConfig,
   type SettingSource,
 } from 'parley-a2a/node';
+import { operatorApi } from 'parley-a2a/operator';
 import { SERVER_SETTINGS } from 'parley-a2a/server-settings';
 import { openStorage } from 'parley-a2a/storage';
 import { chosenBindings, SERVED_BINDINGS } from '../agent/bindings.js';
@@ -17,7 +19,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { backendsOf } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
-import { listening, portOf, tellListening, untilStopped } from './listening.js';
+import { listening, portOf, tellListening, tellOperatorToken, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
 import { type OperatorFiles, operatorFiles } from './operator-files.js';
 
@@ -45,6 +47,10 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     files = await operatorFiles(settings);
     const authenticator = await authenticatorOf(config, logger);
     const place = { port, host: address };
+    // Each worker would have a token of its own.
+    const hasToken = config.operator && isLocalHost(address) && settings.text('workers') === undefined;
+    const token = hasToken ? randomBytes(32).toString('base64url') : undefined;
+    const push = pushOf('host' in source ? source.host.push : undefined, config.pushAllow);
     const host = createA2AHost({
       openapi: true,
       // With a public url a proxy leads other machines here.
@@ -60,6 +66,8 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
       allowAnonymous: config.allowAnonymous,
       ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),
+      ...(push !== undefined && { push }),
+      ...(config.operator && { operator: operatorApi(token === undefined ? {} : { token }) }),
     });
     const drainMs = settings.duration('drain') ?? 0;
     const { url } = await listening(host.listen(place.port, place.host), place);
@@ -78,6 +86,7 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     if (settings.text('workers') === undefined) {
       const stopped = untilStopped({ close: () => host.close({ drainMs }) });
       for (const agent of agentsAt) tellListening(output, agent);
+      if (token !== undefined) tellOperatorToken(output, { url: `${url}/operator/v1`, token });
       await stopped;
     } else {
       const { workUntilStopped } = await import('./worker.js');
@@ -93,6 +102,13 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     await files.audit?.close();
   }
   return 0;
+}
+
+/** The options for push notifications of a host, with further destinations that it may call. */
+function pushOf(push: A2AHostOptions['push'], allowed: readonly string[]): A2AHostOptions['push'] {
+  if (allowed.length === 0 || push === false) return push;
+  const options = typeof push === 'object' ? push : {};
+  return { ...options, allow: [...(options.allow ?? []), ...allowed] };
 }
 
 /** The flags, as a source of the settings that every server has. */

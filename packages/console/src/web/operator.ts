@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { TaskState } from 'parley-a2a';
 import type { ClusterStatus } from 'parley-a2a/operator';
+import type { AuditPage } from 'parley-a2a/server';
 import { agents } from './agents.js';
 import { credentialProvider } from './credentials.js';
 import { fetchHere } from './launch.js';
@@ -14,8 +15,8 @@ const UNFINISHED: readonly TaskState[] = [
   'TASK_STATE_INPUT_REQUIRED',
   'TASK_STATE_AUTH_REQUIRED',
 ];
-/** Requests for tasks at most. One brings up to 100 tasks, or looks at 200 owners. */
-const MOST_PAGES = 10;
+/** Requests for tasks or counts at most. One brings up to 100 tasks, or looks at 200 owners. */
+const MOST_PAGES = 5;
 
 /** A task of any owner, without its content. */
 export interface OperatorTask {
@@ -39,11 +40,27 @@ export interface ParkedDelivery extends Pick<OperatorTask, 'agent' | 'tenant' | 
   readonly parked: string;
 }
 
-/** All that the operator page shows. */
+/** The tasks to show. */
+export interface TaskFilter {
+  /** Default: all states that are not terminal. */
+  readonly state?: TaskState | undefined;
+  readonly agent?: string | undefined;
+  readonly owner?: string | undefined;
+}
+
+/** Tasks by state. */
+export interface Counts {
+  readonly byState: Readonly<Partial<Record<TaskState, number>>>;
+  /** True if the server has more owners than were counted. */
+  readonly isPart: boolean;
+}
+
+/** All that the operator page shows, but audit records. */
 export interface Overview {
   readonly status: ClusterStatus;
+  readonly counts: Counts;
   readonly tasks: readonly OperatorTask[];
-  /** True if the server has more unfinished tasks. */
+  /** True if the server has more of these tasks. */
   readonly hasMoreTasks: boolean;
   readonly parked: readonly ParkedDelivery[];
   readonly hasMoreParked: boolean;
@@ -65,15 +82,16 @@ const signedIn = computed(() => agents.value?.find(({ credential }) => credentia
 /** True if the page has something to prove an operator with. */
 export const mayBeOperator = computed(() => operatorToken.value !== null || signedIn.value !== undefined);
 
-/** Reads what needs an operator: tasks without a lease first that should have one, then the longest silent. */
-export async function readOverview(): Promise<Overview> {
-  const [status, parked, { tasks, hasMore }] = await Promise.all([
+/** Reads what needs an operator: tasks first whose replica was lost, then the longest silent. */
+export async function readOverview(filter: TaskFilter): Promise<Overview> {
+  const [status, counts, parked, { tasks, hasMore }] = await Promise.all([
     call<ClusterStatus>('/status'),
+    readCounts(filter.agent),
     call<{ readonly deliveries: readonly ParkedDelivery[]; readonly next?: string }>('/deliveries?standing=parked'),
-    readUnfinished(),
+    readTasks(filter),
   ]);
   return {
-    status,
+    ...{ status, counts },
     tasks: tasks.toSorted(bySilence),
     hasMoreTasks: hasMore,
     parked: parked.deliveries,
@@ -81,21 +99,56 @@ export async function readOverview(): Promise<Overview> {
   };
 }
 
-async function readUnfinished(): Promise<{ readonly tasks: readonly OperatorTask[]; readonly hasMore: boolean }> {
-  const query = new URLSearchParams([['limit', '100'], ...UNFINISHED.map((state) => ['state', state])]);
+async function readTasks({ state, agent, owner }: TaskFilter) {
+  const query = new URLSearchParams([
+    ['limit', '100'],
+    ...(state === undefined ? UNFINISHED : [state]).map((one) => ['state', one]),
+    ...(agent === undefined ? [] : [['agent', agent]]),
+    ...(owner === undefined ? [] : [['owner', owner]]),
+  ]);
   const tasks: OperatorTask[] = [];
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const found = await call<{ readonly tasks: readonly OperatorTask[]; readonly next?: string }>(`/tasks?${query}`);
-    tasks.push(...found.tasks);
-    if (found.next === undefined) return { tasks, hasMore: false };
-    query.set('cursor', found.next);
+  const read = (cursor: string) =>
+    call<{ readonly tasks: readonly OperatorTask[]; readonly next?: string }>(`/tasks?${query}${cursor}`);
+  const hasMore = await eachPage(read, (page) => tasks.push(...page.tasks));
+  return { tasks, hasMore };
+}
+
+async function readCounts(agent: string | undefined): Promise<Counts> {
+  const query = new URLSearchParams(agent === undefined ? {} : { agent });
+  const byState: Partial<Record<TaskState, number>> = {};
+  const read = (cursor: string) =>
+    call<{ readonly counts: Counts['byState']; readonly next?: string }>(`/counts?${query}${cursor}`);
+  const isPart = await eachPage(read, ({ counts }) => {
+    for (const [state, count] of Object.entries(counts) as [TaskState, number][])
+      byState[state] = (byState[state] ?? 0) + count;
+  });
+  return { byState, isPart };
+}
+
+/** Reads pages until the last one, or until the limit. Resolves to whether there are more. */
+async function eachPage<Page extends { readonly next?: string }>(
+  read: (cursor: string) => Promise<Page>,
+  add: (page: Page) => void,
+): Promise<boolean> {
+  let cursor = '';
+  for (let count = 0; count < MOST_PAGES; count += 1) {
+    const page = await read(cursor);
+    add(page);
+    if (page.next === undefined) return false;
+    cursor = `&cursor=${encodeURIComponent(page.next)}`;
   }
-  return { tasks, hasMore: true };
+  return true;
 }
 
 function bySilence(one: OperatorTask, other: OperatorTask): number {
   const stuck = Number(other.lease === 'ended') - Number(one.lease === 'ended');
   return stuck || (other.silentMs ?? other.ageMs) - (one.silentMs ?? one.ageMs);
+}
+
+/** Reads audit records, the last one first. */
+export function readAudit({ agent, cursor }: { readonly agent?: string | undefined; readonly cursor?: string }) {
+  const query = new URLSearchParams({ ...(agent !== undefined && { agent }), ...(cursor !== undefined && { cursor }) });
+  return call<AuditPage>(`/audit?${query}`);
 }
 
 /** Reads a task with its first records. */

@@ -12,6 +12,7 @@ import type { AgentExecutor } from '../server/agent-executor.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { TurnPorts } from '../server/turn-ports.js';
 import type { TaskStorage } from '../store/task-storage.js';
+import type { AuditLog } from '../telemetry/audit-log.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.js';
 import type { AgentMount } from './agent-mount.js';
@@ -144,6 +145,8 @@ export interface HostView {
   readonly storage: TaskStorage;
   /** Keeps records of acts of the operator. Absent: the host has no audit log. */
   readonly recorded: RecordedAct | undefined;
+  /** The audit log. Absent: the host has none. */
+  readonly auditLog: AuditLog | undefined;
   readonly forwarding: Forwarding | undefined;
   readonly isCompressed: boolean;
   /** True if pages of an origin may call, by the CORS rule of the host. */

@@ -156,6 +156,7 @@ export class HostRoutes {
       authenticatorsAt,
       storage,
       recorded,
+      auditLog: this.#options.audit?.log,
       forwarding,
       isCompressed: compression !== undefined,
       allowsOrigin: allowedOrigins(cors),

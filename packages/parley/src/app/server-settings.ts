@@ -42,6 +42,8 @@ export interface ServerConfig {
   readonly cacheTtlSeconds: number;
   /** The file of audit records; absent: no records. */
   readonly auditFile?: string;
+  /** True if the server has the operator API. */
+  readonly operator: boolean;
   /** The credentials for `credentialAuthenticator`; absent: none. */
   readonly credentials?: CredentialConfig;
   /** For `tls` of a server; absent: plain HTTP. */
@@ -132,6 +134,8 @@ export const PLAIN_SETTINGS = {
   }),
   pushAllow: setting('A2A_PUSH_ALLOW', 'destinations', {
     repeats: true,
+    flag: 'push-allow',
+    value: 'destination',
     help: 'private [webhooks](push.md#options) that may be called: hosts, addresses, ranges such as `10.0.0.0/8:8443`',
   }),
   allowAnonymous: setting('A2A_ALLOW_ANONYMOUS', 'boolean', {
@@ -162,6 +166,11 @@ export const PLAIN_SETTINGS = {
     flag: 'audit-file',
     value: 'path',
     help: 'file of [audit records](audit-log.md): one of each call, refusal and repair',
+  }),
+  operator: setting('A2A_OPERATOR', 'boolean', {
+    default: 'false',
+    flag: 'operator',
+    help: '[operator API](operator-api.md#of-a-ready-made-server): for users with the permission `operator`; on loopback also for a token of this launch, which the server prints',
   }),
   logLevel: setting('LOG_LEVEL', 'logLevel', { default: 'info', help: '`debug`, `info`, `warn`, `error` or `silent`' }),
 } satisfies Readonly<Record<Exclude<keyof ServerConfig, Composed>, object>>;

@@ -65,7 +65,7 @@ export { isLocalHost } from '../net/public-hosts.js';
 export type { NotifiedWebhook } from '../push/operator-headers.js';
 export type { ServedDeliveries } from '../push/served-deliveries.js';
 export type { OwnerQuery } from '../store/owner-query.js';
-export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
+export type { AuditLog, AuditPage, AuditRange, AuditRecord } from '../telemetry/audit-log.js';
 export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
 export type { ErasedCounts } from '../user-data/erase-owner.js';

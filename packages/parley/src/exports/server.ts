@@ -82,7 +82,7 @@ export type { TaskStorage } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
 export type { ArtifactEnd } from '../task/artifact-end.js';
 export type { StreamItem } from '../task/stream-item.js';
-export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
+export type { AuditLog, AuditPage, AuditRange, AuditRecord } from '../telemetry/audit-log.js';
 export type {
   Counter,
   Histogram,

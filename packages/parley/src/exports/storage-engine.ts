@@ -56,6 +56,13 @@ export { type FinishedLog, type FinishedTasks, type RunningLog, trimLog } from '
 export type { ReadRow } from '../store/engine/unreadable-rows.js';
 export { FirstScopes } from '../store/first-scopes.js';
 export {
+  cursorOfPlace,
+  FirstTasks,
+  type OwnedTaskPlace,
+  placeOfCursor,
+  rowPlaceOf,
+} from '../store/first-tasks.js';
+export {
   type CancelRequest,
   type Claim,
   type ClaimRequest,
@@ -79,6 +86,9 @@ export type {
   ListedScope,
   OwnedKey,
   OwnedKeyPage,
+  OwnedTask,
+  OwnedTaskPage,
+  OwnedTaskRange,
   OwnerStorage,
   ScopeRange,
 } from '../store/owner-storage.js';
@@ -112,10 +122,23 @@ export {
 export { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../store/rules/key-head.js';
 export { boundsOf, isLast, isWithin, LIST_BOUNDS, type ListTime, taskOfPage } from '../store/rules/list-query.js';
 export { logRetentionMs, sweepTimes } from '../store/rules/retention.js';
-export { type AcceptedTurn, type AppendedHead, type Holder, storedTask } from '../store/rules/task-head.js';
+export {
+  type AcceptedTurn,
+  type AppendedHead,
+  factsOfTask,
+  type Holder,
+  storedTask,
+} from '../store/rules/task-head.js';
 export { arrivalAt, nextPlace, oldestWaits, PLACES_PER_MS } from '../store/rules/turn-place.js';
 export { andSql, boundParts, countSql, type ListSource, pageSql, type SqlPart } from '../store/sqlite/list-sql.js';
-export { ALL_STATES, INTERRUPTED_STATES, isEndState, stateNumber, stateOfNumber } from '../store/state-numbers.js';
+export {
+  ALL_STATES,
+  INTERRUPTED_STATES,
+  isEndState,
+  OPEN_STATES,
+  stateNumber,
+  stateOfNumber,
+} from '../store/state-numbers.js';
 export { statusText } from '../store/status-text.js';
 export type { DatabaseStatus, MigrationResult, StorageBackend } from '../store/storage-backend.js';
 export { StorageLifetime } from '../store/storage-lifetime.js';

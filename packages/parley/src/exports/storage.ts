@@ -36,6 +36,9 @@ export type {
   ListedScope,
   OwnedKey,
   OwnedKeyPage,
+  OwnedTask,
+  OwnedTaskPage,
+  OwnedTaskRange,
   OwnerStorage,
   ScopeRange,
 } from '../store/owner-storage.js';

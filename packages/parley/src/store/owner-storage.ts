@@ -1,5 +1,6 @@
+import type { TaskState } from '../model/task-state.js';
 import type { OwnerQuery } from './owner-query.js';
-import type { Scope } from './task-key.js';
+import type { Scope, TaskKey } from './task-key.js';
 import type { CopiedKey } from './task-transfer.js';
 
 /** An idempotency key of an owner. A reserved key has neither a task nor a reply. */
@@ -25,6 +26,38 @@ export interface ScopeRange {
   readonly limit: number;
 }
 
+/** A task in a list of all owners, without its content. Times are ms since the epoch. */
+export interface OwnedTask {
+  readonly key: TaskKey;
+  readonly contextId: string | null;
+  readonly state: TaskState;
+  /** The time of its last status. */
+  readonly statusTime: number;
+  readonly createdAt: number;
+  /** Sequence number of its last record. */
+  readonly seq: number;
+  /** True while a lease on it lasts. */
+  readonly running: boolean;
+  /** The turn that a node holds, also after the end of its lease; 0 if there is none. */
+  readonly heldTurn: number;
+  /** The cursor of the rest of the list. */
+  readonly cursor: string;
+}
+
+/** A stretch of the list of all tasks that have ended, or of all others. Default: from its beginning. */
+export interface OwnedTaskRange {
+  readonly hasEnded: boolean;
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+/** Tasks of a range. A task that was deleted meanwhile is left out. */
+export interface OwnedTaskPage {
+  readonly tasks: readonly OwnedTask[];
+  /** True if the list ends with this page. */
+  readonly isLast: boolean;
+}
+
 /** The outcome of one step of an erasure. */
 export interface ErasedRows {
   readonly tasks: number;
@@ -48,6 +81,12 @@ export interface OwnerStorage {
    * that is shorter than `limit`. Redis walks all its keys for a page.
    */
   listScopes(range: ScopeRange): Promise<readonly ListedScope[]>;
+  /**
+   * Tasks of all owners in one order. Open tasks: the one with the oldest status first. Tasks that have ended: the last
+   * one first. No index of all open tasks slows writes down. So a page of open tasks costs a look at all scopes, and at
+   * all open tasks. Redis walks all its keys for such a page.
+   */
+  allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage>;
   /** The idempotency keys of a scope, those that have expired included. */
   keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): Promise<OwnedKeyPage>;
   /**

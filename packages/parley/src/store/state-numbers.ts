@@ -10,6 +10,9 @@ export const INTERRUPTED_STATES: readonly number[] = ALL_STATES.filter((number) 
   isInterrupted(stateOfNumber(number)),
 );
 
+/** The numbers of the states that are not terminal. */
+export const OPEN_STATES: readonly number[] = ALL_STATES.filter((number) => !isEndState(number));
+
 /** The protocol's number of a state. */
 export function stateNumber(state: TaskState): number {
   return NUMBERS.get(state) ?? 0;

@@ -57,6 +57,23 @@ export interface AuditRecord {
   readonly callerRequestId?: string;
 }
 
+/** A stretch of an audit log, the last record first. Default: from its end. */
+export interface AuditRange {
+  readonly cursor?: string;
+  readonly limit: number;
+  readonly isWanted: (record: AuditRecord) => boolean;
+}
+
+/** Records of a range. */
+export interface AuditPage {
+  /** Fewer than the limit if the page has read as much as it may. */
+  readonly records: readonly AuditRecord[];
+  /** Lines on the way that are no records. */
+  readonly unreadable: number;
+  /** The cursor of the rest; absent at the end. */
+  readonly next?: string;
+}
+
 /** The place of audit records. */
 export interface AuditLog {
   /**
@@ -66,4 +83,9 @@ export interface AuditLog {
   readonly required?: boolean;
   /** Resolves when the record is written. Rejects if it is lost. Called once for each act, in the order of answers. */
   write(record: AuditRecord): void | Promise<void>;
+  /**
+   * Reads records for operators. `undefined` for a cursor that no page gave, or whose records are gone. Absent: the
+   * records cannot be read.
+   */
+  read?(range: AuditRange): Promise<AuditPage | undefined>;
 }

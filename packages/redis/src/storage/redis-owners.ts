@@ -6,6 +6,8 @@ import {
   type ListedScope,
   type OwnedKey,
   type OwnedKeyPage,
+  type OwnedTaskPage,
+  type OwnedTaskRange,
   type OwnerQuery,
   type OwnerStorage,
   ownerQueryText,
@@ -15,6 +17,7 @@ import {
   type Wakeups,
 } from 'parley-a2a/storage-engine';
 import type { OpenCalls } from './open-calls.js';
+import { readOwnedTasks } from './owned-tasks.js';
 import type { RedisCalls } from './redis-calls.js';
 import { KEY, taskKeyOf } from './redis-keys.js';
 import { type RunCommands, walkKeys } from './redis-walk.js';
@@ -78,6 +81,10 @@ export class RedisOwners implements OwnerStorage {
       }
       return first.page;
     });
+  }
+
+  allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
+    return this.#options.open.run(() => readOwnedTasks(this.#options, range));
   }
 
   keys(scope: Scope): Promise<OwnedKeyPage> {

@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { ClusterStatus } from 'parley-a2a/operator';
 import { useCallback, useEffect } from 'preact/hooks';
+import { agents } from '../agents.js';
 import {
+  type Counts,
   keepOperatorToken,
   mayBeOperator,
   type OperatorTask,
@@ -11,9 +13,13 @@ import {
   readOverview,
   readTask,
   replayDelivery,
+  type TaskFilter,
 } from '../operator.js';
 import { shownName } from '../shown-name.js';
-import { Empty, Failure, FieldForm, focusable, Json, PageTitle, StateLabel } from './controls.js';
+import { SHOWN_STATES, stateName } from '../task-view.js';
+import { AuditRecords } from './audit-records.js';
+import { Empty, Failure, FieldForm, Json, PageTitle, StateLabel } from './controls.js';
+import { duration, OperatorTable, ScopeCells } from './operator-table.js';
 
 const REFRESH_MS = 5_000;
 
@@ -21,17 +27,22 @@ const REFRESH_MS = 5_000;
 export function OperatorPage() {
   const overview = useSignal<Overview | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
+  const filter = useSignal<TaskFilter>({});
   const isAsking = mayBeOperator.value;
+  const asked = filter.value;
   const token = operatorToken.value;
   const refresh = useCallback(async (): Promise<void> => {
     try {
-      overview.value = await readOverview();
+      const found = await readOverview(asked);
+      // The user has chosen other tasks meanwhile.
+      if (filter.value !== asked) return;
+      overview.value = found;
       failure.value = undefined;
     } catch (error) {
       overview.value = undefined;
       failure.value = (error as Error).message;
     }
-  }, [overview, failure]);
+  }, [asked, filter, overview, failure]);
   useEffect(() => {
     if (!isAsking) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,10 +56,16 @@ export function OperatorPage() {
     return () => {
       isOver = true;
       clearTimeout(timer);
+    };
+  }, [isAsking, token, refresh, failure]);
+  // What one operator has seen is not for the next one.
+  useEffect(() => {
+    if (!isAsking) return undefined;
+    return () => {
       overview.value = undefined;
       failure.value = undefined;
     };
-  }, [isAsking, token, refresh, overview, failure]);
+  }, [isAsking, token, overview, failure]);
   const shown = overview.value;
   return (
     <div class="page">
@@ -64,9 +81,16 @@ export function OperatorPage() {
           {shown.status.problems.map((problem) => (
             <Failure key={problem}>{shownName(problem, 400)}</Failure>
           ))}
-          <Tasks tasks={shown.tasks} hasMore={shown.hasMoreTasks} />
+          <CountsByState counts={shown.counts} />
+          <Tasks
+            tasks={shown.tasks}
+            hasMore={shown.hasMoreTasks}
+            filter={asked}
+            choose={(next) => (filter.value = next)}
+          />
           <Deliveries parked={shown.parked} hasMore={shown.hasMoreParked} refresh={refresh} />
           <Replicas status={shown.status} />
+          <AuditRecords key={`${token} ${asked.agent}`} agent={asked.agent} />
           {token !== null && (
             <p>
               <button type="button" onClick={() => keepOperatorToken(null)}>
@@ -89,9 +113,87 @@ function TokenForm() {
   );
 }
 
+function CountsByState({ counts: { byState, isPart } }: { readonly counts: Counts }) {
+  const shown = SHOWN_STATES.filter((state) => byState[state] !== undefined);
+  return (
+    <section aria-label="Counts">
+      <h2>Counts</h2>
+      {shown.length === 0 ? (
+        <p class="facts">No tasks</p>
+      ) : (
+        <ul class="operator-counts">
+          {shown.map((state) => (
+            <li key={state}>
+              <StateLabel state={state} /> {byState[state]}
+            </li>
+          ))}
+        </ul>
+      )}
+      {isPart && <p class="facts">Counted for 1,000 owners. There are more.</p>}
+    </section>
+  );
+}
+
 const LEASES = { held: 'A replica runs it', ended: 'Stuck: no replica holds it', none: 'None' } as const;
 
-function Tasks({ tasks, hasMore }: { readonly tasks: readonly OperatorTask[]; readonly hasMore: boolean }) {
+interface TasksShape {
+  readonly tasks: readonly OperatorTask[];
+  readonly hasMore: boolean;
+  readonly filter: TaskFilter;
+  readonly choose: (filter: TaskFilter) => void;
+}
+
+function Filters({ filter, choose }: Pick<TasksShape, 'filter' | 'choose'>) {
+  const owner = useSignal(filter.owner ?? '');
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    choose({ ...filter, owner: owner.value.trim() || undefined });
+  };
+  return (
+    <search>
+      <form class="operator-filters" onSubmit={submit}>
+        <select
+          aria-label="State"
+          value={filter.state ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            choose({ ...filter, state: SHOWN_STATES.find((state) => state === value) })
+          }
+        >
+          <option value="">Unfinished</option>
+          {SHOWN_STATES.map((state) => (
+            <option key={state} value={state}>
+              {stateName(state)}
+            </option>
+          ))}
+        </select>
+        <select
+          aria-label="Agent"
+          value={filter.agent ?? ''}
+          onChange={({ currentTarget: { value } }) => choose({ ...filter, agent: value || undefined })}
+        >
+          <option value="">All agents</option>
+          {(agents.value ?? []).map(({ path }) => (
+            <option key={path} value={path}>
+              {shownName(path, 60)}
+            </option>
+          ))}
+        </select>
+        <input
+          type="search"
+          aria-label="Owner"
+          placeholder="Owner, such as apikey|ada"
+          value={owner.value}
+          onInput={({ currentTarget }) => {
+            owner.value = currentTarget.value;
+          }}
+        />
+        <button type="submit">Filter</button>
+      </form>
+    </search>
+  );
+}
+
+function Tasks({ tasks, hasMore, filter, choose }: TasksShape) {
   const record = useSignal<{ readonly id: string; readonly value: unknown } | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
   const open = async (task: OperatorTask): Promise<void> => {
@@ -103,39 +205,37 @@ function Tasks({ tasks, hasMore }: { readonly tasks: readonly OperatorTask[]; re
     }
   };
   return (
-    <section aria-label="Unfinished tasks">
-      <h2>Unfinished tasks</h2>
+    <section aria-label="Tasks">
+      <h2>Tasks</h2>
+      <Filters filter={filter} choose={choose} />
       <p class="facts">
         {tasks.length} {tasks.length === 1 ? 'task' : 'tasks'}
-        {hasMore ? ', and more that are not sorted here' : ', stuck ones first, then the longest silent'}
+        {hasMore ? ' and more: filter to see others. ' : '. '}Stuck ones first, then the longest silent
       </p>
       {tasks.length === 0 ? (
-        <Empty title="No unfinished tasks">Tasks that run or wait appear here.</Empty>
+        <Empty title="No such tasks">Tasks that run or wait appear here. Filters show the others.</Empty>
       ) : (
-        <div class="scroll" {...focusable}>
-          <table class="operator-table">
-            <caption class="hidden">Unfinished tasks of all users</caption>
-            <Head names={['State', 'Task', 'Agent', 'Owner', 'Silent', 'Age', 'Lease']} />
-            <tbody>
-              {tasks.map((task) => (
-                <tr key={JSON.stringify([task.agent, task.tenant, task.owner, task.id])}>
-                  <td>
-                    <StateLabel state={task.state} />
-                  </td>
-                  <td>
-                    <button type="button" class="quiet" onClick={() => void open(task)}>
-                      <code>{shownName(task.id, 60)}</code>
-                    </button>
-                  </td>
-                  <ScopeCells {...task} />
-                  <td class="age">{duration(task.silentMs ?? task.ageMs)}</td>
-                  <td class="age">{duration(task.ageMs)}</td>
-                  <td>{LEASES[task.lease]}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <OperatorTable
+          caption="Tasks of all users"
+          columns={['State', 'Task', 'Agent', 'Owner', 'Silent', 'Age', 'Lease']}
+        >
+          {tasks.map((task) => (
+            <tr key={JSON.stringify([task.agent, task.tenant, task.owner, task.id])}>
+              <td>
+                <StateLabel state={task.state} />
+              </td>
+              <td>
+                <button type="button" class="quiet" onClick={() => void open(task)}>
+                  <code>{shownName(task.id, 60)}</code>
+                </button>
+              </td>
+              <ScopeCells {...task} />
+              <td class="age">{duration(task.silentMs ?? task.ageMs)}</td>
+              <td class="age">{duration(task.ageMs)}</td>
+              <td>{LEASES[task.lease]}</td>
+            </tr>
+          ))}
+        </OperatorTable>
       )}
       {failure.value !== undefined && <Failure>{shownName(failure.value, 400)}</Failure>}
       {record.value !== undefined && (
@@ -169,30 +269,27 @@ function Deliveries({ parked, hasMore, refresh }: DeliveriesShape) {
       {parked.length === 0 ? (
         <Empty title="No failed webhooks">Webhooks that the server has given up appear here.</Empty>
       ) : (
-        <div class="scroll" {...focusable}>
-          <table class="operator-table">
-            <caption class="hidden">Webhooks that the server has given up</caption>
-            <Head names={['Task', 'Agent', 'Owner', 'Webhook', 'Events', 'Reason', 'Replay']} />
-            <tbody>
-              {parked.map((one) => (
-                <tr key={JSON.stringify([one.agent, one.tenant, one.owner, one.taskId, one.configId])}>
-                  <td>
-                    <code>{shownName(one.taskId, 60)}</code>
-                  </td>
-                  <ScopeCells {...one} />
-                  <td>{shownName(one.configId, 60)}</td>
-                  <td>{one.pendingEvents}</td>
-                  <td class="reason">{shownName(one.parked, 200)}</td>
-                  <td>
-                    <button type="button" onClick={() => void replay(one)}>
-                      Replay
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <OperatorTable
+          caption="Webhooks that the server has given up"
+          columns={['Task', 'Agent', 'Owner', 'Webhook', 'Events', 'Reason', 'Replay']}
+        >
+          {parked.map((one) => (
+            <tr key={JSON.stringify([one.agent, one.tenant, one.owner, one.taskId, one.configId])}>
+              <td>
+                <code>{shownName(one.taskId, 60)}</code>
+              </td>
+              <ScopeCells {...one} />
+              <td>{shownName(one.configId, 60)}</td>
+              <td>{one.pendingEvents}</td>
+              <td class="reason">{shownName(one.parked, 200)}</td>
+              <td>
+                <button type="button" onClick={() => void replay(one)}>
+                  Replay
+                </button>
+              </td>
+            </tr>
+          ))}
+        </OperatorTable>
       )}
       {failure.value !== undefined && <Failure>{shownName(failure.value, 400)}</Failure>}
     </section>
@@ -212,60 +309,23 @@ function Replicas({ status }: { readonly status: ClusterStatus }) {
         </span>
         <span>Pending webhooks: {pendingWebhooks}</span>
       </p>
-      <div class="scroll" {...focusable}>
-        <table class="operator-table">
-          <caption class="hidden">Replicas on the storage</caption>
-          <Head names={['Replica', 'State', 'Heartbeat', 'Age', 'Turns', 'Agents']} />
-          <tbody>
-            {replicas.map(({ node, isAlive, silentMs, ageMs, runningTurns: turns, agents }) => (
-              <tr key={node}>
-                <td>
-                  <code>{shownName(node, 60)}</code>
-                </td>
-                <td>{isAlive ? 'Alive' : 'Silent'}</td>
-                <td class="age">{duration(silentMs)}</td>
-                <td class="age">{duration(ageMs)}</td>
-                <td>{turns}</td>
-                <td class="reason">{shownName(agents.join(' '), 200)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <OperatorTable
+        caption="Replicas on the storage"
+        columns={['Replica', 'State', 'Heartbeat', 'Age', 'Turns', 'Agents']}
+      >
+        {replicas.map(({ node, isAlive, silentMs, ageMs, runningTurns: turns, agents }) => (
+          <tr key={node}>
+            <td>
+              <code>{shownName(node, 60)}</code>
+            </td>
+            <td>{isAlive ? 'Alive' : 'Silent'}</td>
+            <td class="age">{duration(silentMs)}</td>
+            <td class="age">{duration(ageMs)}</td>
+            <td>{turns}</td>
+            <td class="reason">{shownName(agents.join(' '), 200)}</td>
+          </tr>
+        ))}
+      </OperatorTable>
     </section>
   );
-}
-
-function Head({ names }: { readonly names: readonly string[] }) {
-  return (
-    <thead>
-      <tr>
-        {names.map((name) => (
-          <th key={name} scope="col">
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
-  );
-}
-
-function ScopeCells({ agent, tenant, owner }: Pick<OperatorTask, 'agent' | 'tenant' | 'owner'>) {
-  return (
-    <>
-      <td>
-        <code>{shownName(agent, 60)}</code>
-      </td>
-      <td>
-        <bdi>{owner === null ? 'Anonymous' : shownName(owner, 60)}</bdi>
-        {tenant !== '' && <bdi> in {shownName(tenant, 40)}</bdi>}
-      </td>
-    </>
-  );
-}
-
-function duration(ms: number): string {
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 }

@@ -1,9 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { systemClock as clock } from '../../exports/runtime.js';
-import type { AuditRecord } from '../../telemetry/audit-log.js';
+import type { AuditPage, AuditRecord } from '../../telemetry/audit-log.js';
 import { FileAuditLog, type FileAuditLogOptions } from './file-audit-log.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-audit-'));
@@ -115,5 +125,101 @@ describe('an audit file', () => {
     await log.close();
     expect(idsIn(path)).toEqual(['two']);
     await expect(log.write(record('three'))).rejects.toThrow('is closed');
+  });
+});
+
+describe('the records of an audit file', () => {
+  const everything = { limit: 100, isWanted: () => true };
+  const idsOf = (page: AuditPage | undefined) => page?.records.map(({ id }) => id);
+  const written = async (ids: readonly string[], options: Partial<FileAuditLogOptions> = {}) => {
+    const { path, log } = opened(options);
+    for (const id of ids) await log.write(record(id));
+    return { path, log };
+  };
+
+  it('come from the last one on, page by page, also while others are written', async () => {
+    const { log } = await written(['1', '2', '3', '4', '5']);
+    const first = await log.read({ ...everything, limit: 2 });
+    expect([idsOf(first), first?.unreadable]).toEqual([['5', '4'], 0]);
+    await log.write(record('6'));
+    const second = await log.read({ ...everything, limit: 2, cursor: first?.next ?? '' });
+    expect(idsOf(second)).toEqual(['3', '2']);
+    const third = await log.read({ ...everything, limit: 2, cursor: second?.next ?? '' });
+    expect([idsOf(third), third?.next]).toEqual([['1'], undefined]);
+    expect(idsOf(await log.read({ limit: 9, isWanted: ({ id }) => Number(id) % 2 === 0 }))).toEqual(['6', '4', '2']);
+    await log.close();
+  });
+
+  it('come from renamed files too, also if the file of a page was renamed since', async () => {
+    const { log, path } = await written(['1', '2', '3', '4', '5', '6'], { rotateBytes: 450 });
+    writeFileSync(`${path}.notes`, `${JSON.stringify(record('no record of this log'))}\n`);
+    writeFileSync(`${path}.1.gz`, 'compressed');
+    symlinkSync(`${path}.notes`, `${path}.9`);
+    expect(idsOf(await log.read(everything))).toEqual(['6', '5', '4', '3', '2', '1']);
+    const first = await log.read({ ...everything, limit: 1 });
+    renameSync(path, `${path}.1`);
+    await log.reopen();
+    await log.write(record('7'));
+    expect(idsOf(await log.read({ ...everything, cursor: first?.next ?? '' }))).toEqual(['5', '4', '3', '2', '1']);
+    expect(idsOf(await log.read(everything))).toEqual(['7', '6', '5', '4', '3', '2', '1']);
+    await log.close();
+  });
+
+  it('come from the file that a link at the path leads to', async () => {
+    const { log, path } = await written(['1', '2']);
+    symlinkSync(path, `${path}-link`);
+    expect(idsOf(await new FileAuditLog({ clock, path: `${path}-link` }).read(everything))).toEqual(['2', '1']);
+    await log.close();
+  });
+
+  it('leave out half of a line at the end, and count lines that are no records', async () => {
+    const { log, path } = await written(['1', '2']);
+    appendFileSync(path, '\n[1]\nno JSON\n{"time":"now"}\n{"id":"half');
+    expect(await log.read(everything)).toMatchObject({ records: [{ id: '2' }, { id: '1' }], unreadable: 3 });
+    await log.close();
+  });
+
+  it('cost a page no more than 1 MiB, also beside lines without an end', async () => {
+    const { log, path } = await written(['first']);
+    appendFileSync(path, `${'x'.repeat(200_000)}\n`.repeat(12));
+    await log.write(record('last'));
+    const pages: (AuditPage | undefined)[] = [];
+    for (let cursor: string | undefined; pages.length < 10; ) {
+      const page = await log.read({ ...everything, ...(cursor !== undefined && { cursor }) });
+      pages.push(page);
+      cursor = page?.next;
+      if (cursor === undefined) break;
+    }
+    // The file has 2.4 MB. A block that begins within a line is read again from the end of that line.
+    expect(pages).toHaveLength(4);
+    expect(pages.flatMap((page) => idsOf(page) ?? [])).toEqual(['last', 'first']);
+    expect(pages[0]?.unreadable).toBeGreaterThan(0);
+    await log.close();
+  });
+
+  it('have each of many once, whatever the size of a page', async () => {
+    const ids = Array.from({ length: 2_000 }, (_, at) => `${at} ${'é'.repeat(at % 70)}`);
+    const { log } = opened();
+    await Promise.all(ids.map((id) => log.write(record(id))));
+    for (const limit of [7, 100, 1_999, 2_000]) {
+      const found: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await log.read({ ...everything, limit, ...(cursor !== undefined && { cursor }) });
+        found.push(...(idsOf(page) ?? []));
+        cursor = page?.next;
+        if (cursor === undefined) break;
+      }
+      expect(found).toEqual(ids.toReversed());
+    }
+    await log.close();
+  });
+
+  it('are not found for a cursor of another file', async () => {
+    const { log, path } = await written(['1']);
+    for (const cursor of ['', 'x', '1 2', `${statSync(path).ino}`, `${statSync(path).ino} -1`]) {
+      expect(await log.read({ ...everything, cursor })).toBeUndefined();
+    }
+    expect(idsOf(await log.read({ ...everything, cursor: `${statSync(path).ino} 999999` }))).toEqual(['1']);
+    await log.close();
   });
 });

@@ -2,8 +2,9 @@ import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import type { Clock } from '../../runtime/clock.js';
-import type { AuditLog, AuditRecord } from '../../telemetry/audit-log.js';
+import type { AuditLog, AuditPage, AuditRange, AuditRecord } from '../../telemetry/audit-log.js';
 import { printableText } from '../../telemetry/printable-text.js';
+import { readAuditFile } from './read-audit-file.js';
 
 /** The options of an audit file. */
 export interface FileAuditLogOptions {
@@ -78,6 +79,12 @@ export class FileAuditLog implements AuditLog {
     this.#waiting.push({ line, bytes, resolve, reject });
     this.#writing ??= this.#writeAll();
     return promise;
+  }
+
+  /** Reads the file and those that it was renamed to. Compressed ones are left out. */
+  async read(range: AuditRange): Promise<AuditPage | undefined> {
+    await this.#writing;
+    return readAuditFile(this.#options.path, range);
   }
 
   /** Writes to the file of this path from now on, if another program has renamed the old one. */

@@ -1,6 +1,7 @@
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../../auth/authenticator.js';
 import { isSameText } from '../../auth/same-text.js';
 import { userId } from '../../auth/user.js';
+import type { SecurityScheme } from '../../model/security-scheme.js';
 import { isOfThisMachine } from '../forwarded-request.js';
 
 /** The header of the token of a launch. A page of another origin cannot add it. */
@@ -21,6 +22,7 @@ export interface OperatorCredentials {
 /** Finds the users of an operator API: by a token over loopback, or as the host does. */
 export class OperatorAuthenticator implements Authenticator {
   readonly challenges: readonly string[];
+  readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
   readonly #users: Authenticator | undefined;
   readonly #token: string | undefined;
   readonly #found: Authentication;
@@ -29,6 +31,12 @@ export class OperatorAuthenticator implements Authenticator {
     this.#users = users;
     this.#token = token;
     this.challenges = [...(users?.challenges ?? []), ...(token === undefined ? [] : [CHALLENGE])];
+    const scheme = {
+      name: CHALLENGE,
+      location: 'header',
+      description: 'The token of a launch, over loopback',
+    } as const;
+    this.securitySchemes = token === undefined ? {} : { operatorToken: { apiKeySecurityScheme: scheme } };
     const user = { id: userId('operator', 'token'), permissions: [permission] };
     this.#found = Object.freeze({ kind: 'user', user, pageAllowed: true });
   }

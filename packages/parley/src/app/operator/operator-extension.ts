@@ -9,9 +9,10 @@ import { PermissionDeniedError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 import { ServedDeliveries } from '../../push/served-deliveries.js';
 import { readClusterStatus } from '../../store/cluster-status.js';
+import type { AuditRecord } from '../../telemetry/audit-log.js';
 import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
-import { jsonAnswer, refusedPlain } from '../json-answer.js';
-import { readOnly, taking } from '../middleware/method-filter.js';
+import { errorAnswer, jsonAnswer, refusedPlain } from '../json-answer.js';
+import { READ_METHODS, readOnly, taking } from '../middleware/method-filter.js';
 import type { ServedAgent } from '../served-agent.js';
 import { OperatorAuthenticator } from './operator-authenticator.js';
 import { OperatorTasks } from './operator-tasks.js';
@@ -19,7 +20,14 @@ import { OperatorTasks } from './operator-tasks.js';
 /** The path of the operator API. */
 const PATH = '/operator/v1';
 const MOST_QUEUES = 100;
+const TASK_METHODS = [...READ_METHODS, 'DELETE'];
+const MOST_RECORDS = 100;
 const BODY_BYTES = 64 * 1024;
+/** The members of an audit record that a request can ask for. */
+const FILTERS = ['agent', 'taskId', 'operation', 'outcome'] as const;
+const OUTCOMES: readonly string[] = ['done', 'refused', 'failed'];
+const NO_AUDIT =
+  'This server has no audit log that can be read: set A2A_AUDIT_FILE, or use openAuditFile from parley-a2a/node';
 
 /** The callers of an operator API. */
 export interface OperatorApiOptions {
@@ -36,14 +44,30 @@ export interface OperatorApiOptions {
 
 /** The operator API on a host. */
 export function operatorExtension(options: OperatorApiOptions): HostExtension {
-  return { endpoints: (host) => endpointsOf(options, host) };
+  return {
+    endpoints: (host) => endpointsOf(options, host),
+    describe: async (host) => {
+      const { describedOperator } = await import('./described-operator.js');
+      const { permission = 'operator', token } = options;
+      const ofLaunch = new OperatorAuthenticator({ users: undefined, token, permission });
+      return describedOperator(PATH, [...usersOf(options, host), ...(token === undefined ? [] : [ofLaunch])]);
+    },
+  };
+}
+
+/** The authenticators that find users: any one is enough. */
+function usersOf(
+  { authenticator }: { readonly authenticator?: Authenticator | undefined },
+  host: HostView,
+): readonly Authenticator[] {
+  return authenticator === undefined ? host.authenticatorsAt(PATH) : [authenticator];
 }
 
 function endpointsOf(
   { permission = 'operator', authenticator, token }: OperatorApiOptions,
   host: HostView,
 ): readonly HostEndpoint[] {
-  const given = authenticator === undefined ? host.authenticatorsAt(PATH) : [authenticator];
+  const given = usersOf({ authenticator }, host);
   const users = given.length === 0 ? undefined : anyAuthenticator(given);
   if (users === undefined && token === undefined) {
     throw new OptionsError('operatorApi', ['needs an authenticator of the host or a token: it is never open']);
@@ -69,8 +93,9 @@ function endpointsOf(
   return [
     at('/status', readOnly(api.status)),
     at('/counts', readOnly(api.counts)),
-    at('/tasks', readOnly(api.tasks), /^[^/]+$/),
+    at('/tasks', api.tasks, /^[^/]+$/),
     at('/deliveries', readOnly(api.deliveries)),
+    at('/audit', readOnly(api.audit)),
     at('/replays', taking({ methods: ['POST'], message: 'This takes replays only' }, api.replay)),
   ];
 }
@@ -94,12 +119,20 @@ function forOperators(exchange: Exchange, permission: string, { logger }: HostVi
 class OperatorApi {
   readonly #host: HostView;
   readonly #agents: ReadonlyMap<string, ServedAgent>;
+  readonly #paths: ReadonlyMap<string, string>;
   readonly #tasks: OperatorTasks;
 
   constructor(host: HostView) {
     this.#host = host;
     this.#agents = new Map(host.mounts.flatMap(({ agent }) => (agent.hasEngine ? [[agent.id, agent]] : [])));
-    this.#tasks = new OperatorTasks(host.storage, [...this.#agents.keys()]);
+    this.#paths = new Map(host.mounts.map(({ path, agent }) => [path, agent.id]));
+    const idOf = (name: string) => this.#idOf(name);
+    this.#tasks = new OperatorTasks({ storage: host.storage, agents: [...this.#agents.keys()], idOf });
+  }
+
+  /** The id of the agent of this id, or at this path. */
+  #idOf(name: string): string {
+    return this.#agents.has(name) ? name : (this.#paths.get(name) ?? name);
   }
 
   readonly status: Exchange = async (request) => {
@@ -116,23 +149,34 @@ class OperatorApi {
       value: await this.#tasks.counts(new NamedParameters(request.query, ['agent', 'cursor'])),
     });
 
-  readonly tasks: Exchange = async ({ path, query }) => {
-    const id = path.slice(`${PATH}/tasks`.length + 1);
-    const value =
-      id === ''
-        ? await this.#tasks.list(
-            new NamedParameters(query, ['agent', 'owner', 'state', 'olderThanMs', 'limit', 'cursor'], ['state']),
-          )
-        : await this.#tasks.get(new NamedParameters(query, ['agent', 'tenant', 'owner', 'after']), decoded(id));
-    return jsonAnswer({ status: 200, value });
+  readonly tasks: Exchange = (request) => {
+    const id = request.path.slice(`${PATH}/tasks`.length + 1);
+    return (id === '' ? this.#list : this.#task(id))(request);
   };
+
+  readonly #list = readOnly(async ({ query }) => {
+    const names = ['agent', 'owner', 'state', 'olderThanMs', 'limit', 'cursor'];
+    return jsonAnswer({ status: 200, value: await this.#tasks.list(new NamedParameters(query, names, ['state'])) });
+  });
+
+  #task(id: string): Exchange {
+    const scope = ['agent', 'tenant', 'owner'];
+    return taking({ methods: TASK_METHODS, message: 'A task is read or deleted' }, async ({ method, query }) => {
+      const value =
+        method === 'DELETE'
+          ? await this.#tasks.delete(new NamedParameters(query, scope), decoded(id))
+          : await this.#tasks.get(new NamedParameters(query, [...scope, 'after']), decoded(id));
+      return jsonAnswer({ status: 200, value });
+    });
+  }
 
   readonly deliveries: Exchange = async (request) => {
     const query = new NamedParameters(request.query, ['agent', 'standing', 'limit', 'cursor']);
     const [standing, agent, cursor] = [query.text('standing') ?? 'parked', query.text('agent'), query.text('cursor')];
+    const asked = agent && this.#idOf(agent);
     if (standing !== 'parked' && standing !== 'pending') throw wrongParameter('standing', 'must be parked or pending');
     const page = await this.#host.storage.push.queues({
-      agents: [...this.#agents.keys()].filter((id) => id === (agent ?? id)),
+      agents: [...this.#agents.keys()].filter((id) => id === (asked ?? id)),
       standing,
       limit: Math.max(1, query.number('limit', MOST_QUEUES) ?? MOST_QUEUES),
       ...(cursor !== undefined && { cursor }),
@@ -145,8 +189,30 @@ class OperatorApi {
     return jsonAnswer({ status: 200, value: { deliveries, next: page.next } });
   };
 
+  readonly audit: Exchange = async (request) => {
+    const query = new NamedParameters(request.query, [...FILTERS, 'limit', 'cursor']);
+    const { auditLog } = this.#host;
+    if (auditLog?.read === undefined) return errorAnswer({ status: 404, message: NO_AUDIT });
+    const [outcome, operation] = [query.text('outcome'), query.text('operation')];
+    if (outcome !== undefined && !OUTCOMES.includes(outcome))
+      throw wrongParameter('outcome', `must be ${OUTCOMES.join(', ')}`);
+    const cursor = query.text('cursor');
+    const agent = query.text('agent');
+    const asked = { agent: agent && this.#idOf(agent), taskId: query.text('taskId'), outcome, operation };
+    const isWanted = (record: AuditRecord) =>
+      FILTERS.every((name) => asked[name] === undefined || asked[name] === record[name]);
+    const page = await auditLog.read({
+      limit: Math.max(1, query.number('limit', MOST_RECORDS) ?? 50),
+      isWanted,
+      ...(cursor !== undefined && { cursor }),
+    });
+    if (page === undefined) throw wrongParameter('cursor', 'is none that a page gave as next, or its file is gone');
+    return jsonAnswer({ status: 200, value: page });
+  };
+
   readonly replay: Exchange = async (request) => {
-    const { agent, tenant = '', owner = null, taskId, configId, from } = await replayIn(request);
+    const { agent: name, tenant = '', owner = null, taskId, configId, from } = await replayIn(request);
+    const agent = this.#idOf(name);
     if (!this.#agents.has(agent)) throw new TaskNotFoundError(taskId);
     const { storage, recorded } = this.#host;
     const queue = { key: { scope: { agent, tenant, owner }, id: taskId }, configId };

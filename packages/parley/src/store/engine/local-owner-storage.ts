@@ -1,7 +1,15 @@
 import { FirstScopes } from '../first-scopes.js';
 import type { OwnerBlocks } from '../owner-blocks.js';
 import { isOwnedBy, type OwnerQuery } from '../owner-query.js';
-import type { ErasedRows, ListedScope, OwnedKeyPage, OwnerStorage, ScopeRange } from '../owner-storage.js';
+import type {
+  ErasedRows,
+  ListedScope,
+  OwnedKeyPage,
+  OwnedTaskPage,
+  OwnedTaskRange,
+  OwnerStorage,
+  ScopeRange,
+} from '../owner-storage.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
@@ -38,6 +46,10 @@ export class LocalOwnerStorage implements OwnerStorage {
     const first = new FirstScopes(range);
     for (const scope of this.#to.tables.owners.scopes()) first.add(scope);
     return first.page;
+  }
+
+  async allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
+    return this.#to.tables.owners.tasks(range, this.#to.lifetime.now());
   }
 
   async keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): Promise<OwnedKeyPage> {

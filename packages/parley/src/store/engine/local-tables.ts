@@ -5,7 +5,7 @@ import type { TaskState } from '../../model/task-state.js';
 import type { CallerContext } from '../caller-context.js';
 import type { CancelRequest } from '../held-turn.js';
 import type { IdempotencyKey, Remembered } from '../idempotency-keys.js';
-import type { OwnedKeyPage } from '../owner-storage.js';
+import type { OwnedKeyPage, OwnedTaskPage, OwnedTaskRange } from '../owner-storage.js';
 import type {
   ConfigRange,
   DeliveryClaim,
@@ -138,6 +138,8 @@ export interface LocalQueues<Head, Queue> extends QueueTables<Queue> {
 export interface LocalOwners {
   /** The scopes that have anything. */
   scopes(): Iterable<Scope>;
+  /** See `OwnerStorage.allTasks`. `FirstTasks` finds the tasks of the range if there is no index. */
+  tasks(range: OwnedTaskRange, now: number): OwnedTaskPage;
   keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): OwnedKeyPage;
   /** Erases at most so many tasks of a scope, in any state. Returns their ids. */
   eraseTasks(scope: Scope, limit: number): readonly string[];

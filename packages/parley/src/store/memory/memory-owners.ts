@@ -1,5 +1,7 @@
 import type { LocalOwners } from '../engine/local-tables.js';
-import type { OwnedKey, OwnedKeyPage } from '../owner-storage.js';
+import { FirstTasks } from '../first-tasks.js';
+import type { OwnedKey, OwnedKeyPage, OwnedTaskPage, OwnedTaskRange } from '../owner-storage.js';
+import { factsOfTask } from '../rules/task-head.js';
 import type { Scope } from '../task-key.js';
 import type { MemorySpaces } from './memory-space.js';
 import type { KeptKey } from './packed-keys.js';
@@ -24,6 +26,17 @@ export class MemoryOwners implements LocalOwners {
 
   scopes(): Iterable<Scope> {
     return this.#options.spaces.scopes();
+  }
+
+  tasks(range: OwnedTaskRange, now: number): OwnedTaskPage {
+    const first = new FirstTasks<TaskEntry>(range);
+    for (const entry of this.#options.spaces.tasks()) {
+      if (entry.hasEnded === range.hasEnded) first.add(entry.endedAt ?? entry.statusTime, entry, entry);
+    }
+    return first.pageOf((entry) => {
+      const { scope, id, statusTime } = entry;
+      return factsOfTask({ scope, id }, entry, { statusTime, now });
+    });
   }
 
   keys(scope: Scope): OwnedKeyPage {

@@ -45,9 +45,12 @@ export class MemorySpaces {
 
   /** The scopes that have anything. */
   *scopes(): Generator<Scope> {
-    for (const tenants of this.#agents.values()) {
-      for (const owners of tenants.values()) for (const { scope } of owners.values()) yield scope;
-    }
+    for (const { scope } of this.#all()) yield scope;
+  }
+
+  /** The tasks of all scopes. */
+  *tasks(): Generator<TaskEntry> {
+    for (const { tasks } of this.#all()) yield* tasks.values();
   }
 
   /** Lets a space go that has nothing left. */
@@ -56,6 +59,10 @@ export class MemorySpaces {
     const tenants = this.#agents.get(scope.agent);
     const owners = tenants?.get(scope.tenant);
     if (owners?.delete(scope.owner) && owners.size === 0) tenants?.delete(scope.tenant);
+  }
+
+  *#all(): Generator<MemorySpace> {
+    for (const tenants of this.#agents.values()) for (const owners of tenants.values()) yield* owners.values();
   }
 
   #add(scope: Scope): MemorySpace {

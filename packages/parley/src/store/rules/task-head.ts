@@ -1,6 +1,7 @@
 import type { Task } from '../../model/task.js';
 import type { Lease } from '../held-turn.js';
-import type { Scope } from '../task-key.js';
+import type { OwnedTask } from '../owner-storage.js';
+import type { Scope, TaskKey } from '../task-key.js';
 import type { StoredTask } from '../task-storage.js';
 
 /** A lease on the first turn of a task. Times are ms of the storage's clock. */
@@ -75,6 +76,17 @@ export function storedTask(
 ): StoredTask {
   const { seq, epoch, holder, createdAt } = head;
   return { scope, task, seq, epoch, running: isRunning(head, now), heldTurn: holder?.turn ?? 0, createdAt };
+}
+
+/** The facts of a task for a list of all owners. */
+export function factsOfTask(
+  key: TaskKey,
+  head: Pick<TaskHead, 'contextId' | 'seq' | 'holder'> & Pick<OwnedTask, 'state' | 'createdAt'>,
+  { statusTime, now }: { readonly statusTime: number; readonly now: number },
+): Omit<OwnedTask, 'cursor'> {
+  const { contextId = null, state, createdAt, seq, holder } = head;
+  const lease = { running: isRunning(head, now), heldTurn: holder?.turn ?? 0 };
+  return { key, contextId, state, statusTime, createdAt, seq, ...lease };
 }
 
 /** Count of turns that wait and have no holder. */

@@ -1,5 +1,14 @@
 import type { OwnerQuery } from '../owner-query.js';
-import type { ErasedRows, ListedScope, OwnedKey, OwnedKeyPage, OwnerStorage, ScopeRange } from '../owner-storage.js';
+import type {
+  ErasedRows,
+  ListedScope,
+  OwnedKey,
+  OwnedKeyPage,
+  OwnedTaskPage,
+  OwnedTaskRange,
+  OwnerStorage,
+  ScopeRange,
+} from '../owner-storage.js';
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { LocalWakeups } from '../wakeups.js';
@@ -58,6 +67,10 @@ export class SqliteOwners implements OwnerStorage {
       tables.all<Scope & { readonly pk: number }>(ALL_SCOPES, Number(cursor ?? 0), limit),
     );
     return rows.map(({ pk, agent, tenant, owner }) => ({ scope: { agent, tenant, owner }, cursor: String(pk) }));
+  }
+
+  async allTasks(range: OwnedTaskRange): Promise<OwnedTaskPage> {
+    return this.#reads.apart('owned', { read: 'owned', range, now: this.#lifetime.now() });
   }
 
   async keys(

@@ -4,6 +4,7 @@ import { cannotOpen, openForReading, openForWriting } from './open-file.js';
 import { checkInPlace, FileWatch, openedFiles } from './opened-files.js';
 import { readDeliveries } from './read-deliveries.js';
 import { readAbandoned, readPage } from './read-lists.js';
+import { readOwnedTasks } from './read-owned-tasks.js';
 import { ReadTables } from './read-tables.js';
 import { readRecords } from './read-task.js';
 import { SqliteWriter } from './sqlite-writer.js';
@@ -64,6 +65,8 @@ function read(tables: ReadTables, request: ReadRequest): unknown {
       return readPage(tables, request.query);
     case 'abandoned':
       return readAbandoned(tables, request);
+    case 'owned':
+      return readOwnedTasks(tables, request.range, request.now);
     case 'deliveries':
       return readDeliveries(tables, request.query);
     case 'records': {

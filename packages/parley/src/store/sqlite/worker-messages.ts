@@ -1,3 +1,4 @@
+import type { OwnedTaskPage, OwnedTaskRange } from '../owner-storage.js';
 import type { DeliveryPage, DeliveryQuery } from '../push-storage.js';
 import type { TaskKey } from '../task-key.js';
 import type { RecordPage, TaskQuery } from '../task-storage.js';
@@ -18,6 +19,7 @@ export type WorkerTask =
 export type ReadRequest =
   | { readonly read: 'page'; readonly query: TaskQuery }
   | { readonly read: 'abandoned'; readonly agents: readonly string[]; readonly before: number; readonly limit: number }
+  | { readonly read: 'owned'; readonly range: OwnedTaskRange; readonly now: number }
   | { readonly read: 'deliveries'; readonly query: DeliveryQuery }
   | { readonly read: 'records'; readonly key: TaskKey; readonly after: number; readonly maxBytes: number };
 
@@ -30,6 +32,7 @@ export interface TextRecords extends Omit<RecordPage, 'records'> {
 export interface ReadResults {
   readonly page: RowPage;
   readonly abandoned: readonly AbandonedRow[];
+  readonly owned: OwnedTaskPage;
   readonly deliveries: DeliveryPage;
   readonly records: TextRecords;
 }
