@@ -12,6 +12,8 @@ import { nextDelay } from './restart-delay.js';
 const ADDRESS = 'PARLEY_STORAGE_ADDRESS';
 /** The variable that makes a process the storage process: `void` or `keep`, for the leases. */
 const LEASES = 'PARLEY_STORAGE_LEASES';
+/** All workers wait for the process. One that lived so long had opened the storage. */
+const STABLE_MS = 1_000;
 /** Without its first process, the storage process waits so long for the workers. */
 const ORPHAN_MS = 60_000;
 
@@ -32,7 +34,7 @@ export class StorageProcess {
   readonly address: StorageAddress;
   readonly #options: StorageProcessOptions;
   /** A folder of this user only, with the socket. On Windows the token alone protects a pipe. */
-  readonly #folder = process.platform === 'win32' ? undefined : mkdtempSync(join(tmpdir(), 'parley-'));
+  readonly #folder = process.platform === 'win32' ? undefined : mkdtempSync(join(tmpdir(), 'parley-storage-'));
   #child: ChildProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
   #delayMs = 0;
@@ -92,7 +94,7 @@ export class StorageProcess {
     const startedAt = performance.now();
     child.once('exit', (code, signal) => {
       if (this.#isStopping) return;
-      this.#delayMs = nextDelay(this.#delayMs, performance.now() - startedAt);
+      this.#delayMs = nextDelay(this.#delayMs, performance.now() - startedAt, STABLE_MS);
       this.#options.onDeath(`the storage process ${child.pid} ended with ${signal ?? `code ${code}`}`, this.#delayMs);
       this.#timer = setTimeout(() => this.#replaceAtEnd(this.#fork('keep')), this.#delayMs);
     });
