@@ -21,7 +21,10 @@ const until = async (isTrue: () => Promise<boolean> | boolean) => {
 };
 
 /** The processes of a command: its workers, and the one that has their storage, if there is one. */
-export function processesOf(running: RunningParley): { readonly workers: readonly number[]; readonly storage?: number } {
+export function processesOf(running: RunningParley): {
+  readonly workers: readonly number[];
+  readonly storage?: number;
+} {
   const children = childrenOf(running.process.pid);
   const isStorage = (pid: number) => /\0PARLEY_STORAGE_LEASES=/.test(environmentOf(pid));
   const storage = children.find(isStorage);
@@ -92,28 +95,32 @@ export function testWorkers(
     for (const pid of all) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
   });
 
-  it.skipIf(of === 'memory')('drains: requests are answered meanwhile, and a stream goes on in another server', {
-    timeout: 90_000,
-  }, async () => {
-    const { running, url, agent, database } = await serving('--drain', '4s');
-    await using _ = running;
-    const frames = agent.stream(saying('slow'));
-    const seen: Frame[] = [];
-    for (let count = 0; count < 3; count++) seen.push((await frames.next()).value as Frame);
-    const stopped = running.stop();
-    await until(async () => (await fetch(`${url}/readyz`)).status === 503);
-    expect(stateOf(await agent.send(saying('process')))).toBe('TASK_STATE_COMPLETED');
-    for await (const frame of frames) seen.push(frame);
-    expect((await stopped).code).toBe(0);
+  it.skipIf(of === 'memory')(
+    'drains: requests are answered meanwhile, and a stream goes on in another server',
+    {
+      timeout: 90_000,
+    },
+    async () => {
+      const { running, url, agent, database } = await serving('--drain', '4s');
+      await using _ = running;
+      const frames = agent.stream(saying('slow'));
+      const seen: Frame[] = [];
+      for (let count = 0; count < 3; count++) seen.push((await frames.next()).value as Frame);
+      const stopped = running.stop();
+      await until(async () => (await fetch(`${url}/readyz`)).status === 503);
+      expect(stateOf(await agent.send(saying('process')))).toBe('TASK_STATE_COMPLETED');
+      for await (const frame of frames) seen.push(frame);
+      expect((await stopped).code).toBe(0);
 
-    const args = ['serve', AGENT, '--port', '0', '--database', database];
-    await using next = new RunningParley(args, { env: QUIET });
-    const other = (await MountedAgent.at(await next.printed(/^URL: (\S+)$/m))).over('HTTP+JSON');
-    const { id } = agent.event(seen[0]).task as { readonly id: string };
-    for await (const frame of other.subscribe(id, seen.at(-1)?.id)) seen.push(frame);
-    expect(seen.map((frame) => Number(frame.id))).toEqual(seen.map((_frame, at) => at + 1));
-    expect(stateOf(agent.event(seen.at(-1)))).toBe('TASK_STATE_COMPLETED');
-  });
+      const args = ['serve', AGENT, '--port', '0', '--database', database];
+      await using next = new RunningParley(args, { env: QUIET });
+      const other = (await MountedAgent.at(await next.printed(/^URL: (\S+)$/m))).over('HTTP+JSON');
+      const { id } = agent.event(seen[0]).task as { readonly id: string };
+      for await (const frame of other.subscribe(id, seen.at(-1)?.id)) seen.push(frame);
+      expect(seen.map((frame) => Number(frame.id))).toEqual(seen.map((_frame, at) => at + 1));
+      expect(stateOf(agent.event(seen.at(-1)))).toBe('TASK_STATE_COMPLETED');
+    },
+  );
 
   it('a signal before the first worker listens stops it, and starts no other one', { timeout: 90_000 }, async () => {
     using folder = new EmptyFolder();

@@ -24,6 +24,8 @@ export class CountingServer implements AsyncDisposable {
   readonly running: RunningParley;
   readonly #agent: BoundAgent;
   readonly url: string;
+  /** Messages that were sent again. */
+  repeats = 0;
 
   private constructor(running: RunningParley, url: string, agent: BoundAgent) {
     this.running = running;
@@ -49,10 +51,16 @@ export class CountingServer implements AsyncDisposable {
     return new Set([await this.answering(), await this.answering()]);
   }
 
-  /** The process that answers a call. */
+  /** The process that answers a call. A caller repeats a message that the server asks to repeat. */
   async answering(): Promise<number> {
-    const { task } = await this.#agent.send(saying('process'), { headers: { connection: 'close' } });
-    return Number(numbersOf(task as Body)[0]);
+    const message = saying('process');
+    for (;;) {
+      const answer = await this.#agent.send(message, { headers: { ...IDEMPOTENT, connection: 'close' } });
+      if (answer.task !== undefined) return Number(numbersOf(answer.task as Body)[0]);
+      const { status } = answer.error as { readonly status?: string };
+      if (status !== 'UNAVAILABLE') throw new Error(`No task: ${JSON.stringify(answer)}`);
+      this.repeats += 1;
+    }
   }
 
   task(id: string): Promise<Body> {
@@ -95,6 +103,8 @@ export class CountingServer implements AsyncDisposable {
 
 /** The numbers that a task has counted. */
 export function numbersOf(task: Body): readonly string[] {
-  const artifacts = (task.artifacts ?? []) as unknown as readonly { readonly parts: readonly { readonly text: string }[] }[];
+  const artifacts = (task.artifacts ?? []) as unknown as readonly {
+    readonly parts: readonly { readonly text: string }[];
+  }[];
   return artifacts.map(({ parts }) => String(parts[0]?.text));
 }

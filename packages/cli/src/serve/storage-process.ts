@@ -43,7 +43,8 @@ export class StorageProcess {
   constructor(options: StorageProcessOptions) {
     this.#options = options;
     const token = randomBytes(32).toString('hex');
-    const path = this.#folder === undefined ? `\\\\.\\pipe\\parley-${token.slice(0, 32)}` : join(this.#folder, 'storage');
+    const path =
+      this.#folder === undefined ? `\\\\.\\pipe\\parley-${token.slice(0, 32)}` : join(this.#folder, 'storage');
     this.address = { path, token };
   }
 
