@@ -2,7 +2,7 @@
 // process that ran it.
 import { setTimeout as pause } from 'node:timers/promises';
 
-export const agent = {
+const agent = {
   resumable: true,
   async execute(context, events) {
     const [word, last = '1'] = context.text.split(' ');
@@ -15,3 +15,5 @@ export const agent = {
     await events.complete();
   },
 };
+
+export default { agent, idempotency: { anonymous: true } };

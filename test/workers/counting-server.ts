@@ -6,7 +6,6 @@ import { type Body, type Frame, saying } from '../interop/wire.js';
 import { processesOf } from '../support/workers.js';
 
 const AGENT = fileURLToPath(new URL('counting-agent.mjs', import.meta.url));
-const IDEMPOTENT = { 'a2a-extensions': 'urn:parley-a2a:extension:idempotent-send:v1' };
 
 /** Waits until a condition holds. */
 export const until = async (isTrue: () => Promise<boolean> | boolean): Promise<void> => {
@@ -55,12 +54,19 @@ export class CountingServer implements AsyncDisposable {
   async answering(): Promise<number> {
     const message = saying('process');
     for (;;) {
-      const answer = await this.#agent.send(message, { headers: { ...IDEMPOTENT, connection: 'close' } });
+      const answer = await this.#agent.send(message, { headers: { connection: 'close' } });
       if (answer.task !== undefined) return Number(numbersOf(answer.task as Body)[0]);
       const { status } = answer.error as { readonly status?: string };
       if (status !== 'UNAVAILABLE') throw new Error(`No task: ${JSON.stringify(answer)}`);
       this.repeats += 1;
     }
+  }
+
+  /** The id of the task of a message that is the same in each call. */
+  async repeated(): Promise<string> {
+    const message = saying('process', { messageId: 'repeated' });
+    const { task } = await this.#agent.send(message, { headers: { connection: 'close' } });
+    return String((task as Body).id);
   }
 
   task(id: string): Promise<Body> {
@@ -77,10 +83,7 @@ export class CountingServer implements AsyncDisposable {
     let id: string | undefined;
     for (;;) {
       try {
-        const stream =
-          id === undefined
-            ? this.#agent.stream(message, { headers: IDEMPOTENT })
-            : this.#agent.subscribe(id, frames.at(-1)?.id);
+        const stream = id === undefined ? this.#agent.stream(message) : this.#agent.subscribe(id, frames.at(-1)?.id);
         for await (const frame of stream) {
           const { task, statusUpdate } = this.#agent.event(frame) as { task?: Body; statusUpdate?: Body };
           id ??= String((task as Body | undefined)?.id);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { EmptyFolder } from '../cli/parley.js';
 import { CountingServer, numbersOf, type Seen, until } from './counting-server.js';
 
@@ -13,6 +13,8 @@ const KILLS = process.env.TEST_LONG === undefined ? 5 : 50;
 const CALLERS = 6;
 /** Each kill of this number is one of a worker. */
 const WORKER_EACH = 12;
+
+const PATIENCE = { timeout: 30_000 };
 
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => String(at + 1));
 
@@ -61,8 +63,8 @@ describe('kills of the processes of parley serve --workers', () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const isWorker = kill % WORKER_EACH === 3;
       const counted = tasks.length;
-      const victim = isWorker ? server.pids.workers[0] : server.pids.storage;
-      process.kill(victim as number, 'SIGKILL');
+      const victim = await vi.waitUntil(() => (isWorker ? server.pids.workers[0] : server.pids.storage), PATIENCE);
+      process.kill(victim, 'SIGKILL');
       await until(() => server.pids.storage !== undefined && server.pids.storage !== victim);
       await until(() => tasks.length > counted);
     }

@@ -17,6 +17,10 @@ const GRACE_MS = 30_000;
 export async function serveWorkers({ settings, output }: Invocation): Promise<number> {
   const count = workerCount(settings.text('workers'));
   const database = databaseUrl(settings);
+  if (!isShared(database) && settings.setting('metrics-port')?.source === 'flag') {
+    const hint = '/metrics on the common port has the figures of all workers';
+    throw usageError('--metrics-port goes with a database that several servers share', hint);
+  }
   const isMemory = database.startsWith('memory:');
   const onDeath = (reason: string, inMs: number) => output.warn(`${reason}; another one starts in ${inMs} ms`);
   const storage = isShared(database)

@@ -5,6 +5,7 @@ import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import { LoadMetrics, type LoadSources } from '../../telemetry/load-metrics.js';
+import type { ServerFigures } from '../../telemetry/merged-figures.js';
 import type { Meter } from '../../telemetry/meter.js';
 import { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { RequestMetrics } from '../../telemetry/request-metrics.js';
@@ -55,7 +56,7 @@ export class HostMetrics {
   readonly #setup: HostMetricsOptions;
   readonly #load: LoadMetrics;
   readonly #startedAt: number;
-  readonly #leave: (() => void) | undefined;
+  readonly #leave: readonly ((() => void) | undefined)[];
 
   constructor(setup: HostMetricsOptions) {
     const { options, sources, storage, clock } = setup;
@@ -64,13 +65,14 @@ export class HostMetrics {
     const meters = options.meter === undefined ? [this.#registry] : [this.#registry, options.meter];
     this.requests = new RequestMetrics(meters);
     this.#load = new LoadMetrics(meters, sources);
-    this.#leave = storage.watchCommits?.(this.#load.committed);
+    const { siblings } = storage;
+    this.#leave = [storage.watchCommits?.(this.#load.committed), siblings?.offer(() => this.#own())];
     const { endpoint = true, authenticator } = options;
     // Many servers are never asked for their figures.
     if (endpoint) {
       this.endpoint = onDemand(async () => {
         const { metricsEndpoint } = await import('./metrics-endpoint.js');
-        return metricsEndpoint({ registry: this.#registry, json: this.#json });
+        return metricsEndpoint({ families: async () => (await this.#all()).families, json: this.#json });
       });
     }
     this.access = authenticator && { authenticator, required: true, refuse: refusedPlain };
@@ -78,20 +80,38 @@ export class HostMetrics {
 
   /** Nothing more is measured. */
   close(): void {
-    this.#leave?.();
+    for (const leave of this.#leave) leave?.();
     this.#load.close();
   }
 
   readonly #json: Exchange = readOnly(async () => {
-    const { sources, clock } = this.#setup;
     const { metricsJson } = await import('./metrics-json.js');
-    const value = metricsJson({
-      uptimeSeconds: (clock.monotonic() - this.#startedAt) / 1000,
-      requests: this.requests,
-      process: sources.process,
-      cache: sources.cache?.(),
-      now: clock.now(),
-    });
+    const value = metricsJson(await this.#all(), this.#setup.clock.now());
     return jsonAnswer({ status: 200, value, headers: { 'cache-control': 'no-store' } });
   });
+
+  async #own(): Promise<ServerFigures> {
+    const { sources, clock } = this.#setup;
+    const { requests, errors, errorsByCode } = this.requests;
+    const memory = sources.process?.memory();
+    const cache = sources.cache?.();
+    return {
+      families: await this.#registry.collect(),
+      uptimeSeconds: (clock.monotonic() - this.#startedAt) / 1000,
+      requests,
+      errors,
+      errorsByCode,
+      ...(memory && { memory }),
+      ...(cache && { cache }),
+    };
+  }
+
+  /** The figures of all processes that answer as one server. If the others cannot be asked, those of this one. */
+  async #all(): Promise<ServerFigures> {
+    const { siblings } = this.#setup.storage;
+    const all = (await siblings?.collect().catch(() => [])) as readonly ServerFigures[] | undefined;
+    if (all === undefined || all.length === 0) return this.#own();
+    const { mergedFigures } = await import('../../telemetry/merged-figures.js');
+    return mergedFigures(all);
+  }
 }

@@ -2,7 +2,7 @@ import { errorBodySchema } from '../../bindings/http/error-schema.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { accepted } from '../../bindings/http/media-type.js';
 import type { Tag } from '../../openapi/document.js';
-import type { MetricRegistry } from '../../telemetry/metric-registry.js';
+import type { MetricFamily } from '../../telemetry/metric-family.js';
 import { type MetricFormat, metricText } from '../../telemetry/metric-text.js';
 import { varying } from '../middleware/answer-headers.js';
 import { jsonOf, OPERATING, objectOf } from '../openapi/described-answers.js';
@@ -10,7 +10,7 @@ import type { Describe } from '../openapi/server-document.js';
 
 /** The figures. */
 export interface MetricsEndpointOptions {
-  readonly registry: MetricRegistry;
+  readonly families: () => Promise<readonly MetricFamily[]>;
   /** Answers requests that do not prefer a text form. */
   readonly json: Exchange;
 }
@@ -22,12 +22,12 @@ const TYPES: Readonly<Record<MetricFormat, string>> = {
 const OFFERED = ['application/json', 'application/openmetrics-text', 'text/plain'] as const;
 
 /** The figures as JSON, or in the text form of OpenMetrics or Prometheus if `Accept` prefers that. */
-export function metricsEndpoint({ registry, json }: MetricsEndpointOptions): Exchange {
+export function metricsEndpoint({ families, json }: MetricsEndpointOptions): Exchange {
   return async (request) => {
     const type = accepted(request.header('accept'), OFFERED);
     const isText = type !== undefined && type !== 'application/json' && isRead(request);
     const answer = isText
-      ? await text(registry, type === 'text/plain' ? 'prometheus' : 'openmetrics')
+      ? text(await families(), type === 'text/plain' ? 'prometheus' : 'openmetrics')
       : await json(request);
     return varying(answer, 'Accept');
   };
@@ -37,9 +37,9 @@ function isRead({ method }: ExchangeRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-async function text(registry: MetricRegistry, format: MetricFormat): Promise<ExchangeResponse> {
+function text(families: readonly MetricFamily[], format: MetricFormat): ExchangeResponse {
   const headers = { 'content-type': TYPES[format], 'cache-control': 'no-store' };
-  return { status: 200, headers, body: metricText(await registry.collect(), format) };
+  return { status: 200, headers, body: metricText(families, format) };
 }
 
 /** The figures for a document, in the group of endpoints that they belong to. */

@@ -6,7 +6,7 @@ import type { DeliveryClaims } from '../push-storage.js';
 import type { Acceptance, AcceptOutcome, Append, RecordPage } from '../task-storage.js';
 
 /** Calls of a storage process beside those of a storage. */
-export type RemoteCall = StorageCall | 'rates.take';
+export type RemoteCall = StorageCall | 'rates.take' | 'siblings.collect' | 'siblings.give';
 
 /** Arguments and results as JSON has them: `null` for an absent one, arrays for records. */
 type Args = readonly unknown[];
@@ -102,6 +102,8 @@ const RULES: Readonly<Record<RemoteCall, CallRule>> = {
   'owners.erase': never,
   'owners.scrub': same,
   'rates.take': never,
+  'siblings.collect': never,
+  'siblings.give': never,
 };
 
 /** The names of all calls. */

@@ -12,12 +12,14 @@ import { LocalWakeups, type WakeupListener } from '../wakeups.js';
 import { ENTRY_CHARACTERS, FrameLink } from './frame-link.js';
 import { REMOTE_CALLS, type RemoteCall, ruleOf } from './remote-calls.js';
 import { type FailureFields, failureOf } from './remote-errors.js';
-import type { StorageAddress } from './storage-server.js';
+import { FIGURES_ASKED, type StorageAddress } from './storage-server.js';
 
 /** Pause between two attempts to connect. */
 const RETRY_MS = 50;
 /** Calls wait for so long for a storage process that starts again. Later ones fail at once, until it is there. */
 const PATIENCE_MS = 10_000;
+/** The id of a call whose answer means nothing. */
+const NO_ID = -1;
 /** Characters of calls that wait for an answer. Beyond that, calls fail. */
 const WAITING_CHARACTERS = 268_435_456;
 
@@ -65,6 +67,15 @@ export async function connectRemoteStorage(options: RemoteStorageOptions): Promi
     ...(warnings && { warnings }),
     wakeups: calls.wakeups,
     rateCounters: port('rates.') as RateCounters,
+    siblings: {
+      offer: (figures) => {
+        calls.figures = figures;
+        return () => {
+          calls.figures = undefined;
+        };
+      },
+      collect: () => calls.run('siblings.collect', []) as Promise<readonly unknown[]>,
+    },
     keys: port('keys.') as IdempotencyKeys,
     push: port('push.') as PushStorage,
     owners: port('owners.') as OwnerStorage,
@@ -75,6 +86,8 @@ export async function connectRemoteStorage(options: RemoteStorageOptions): Promi
 /** The calls of one process to the storage process. They survive its restart, as far as their rules allow. */
 class RemoteCalls {
   readonly wakeups = new LocalWakeups();
+  /** The figures of this process, for another one. */
+  figures: (() => Promise<unknown>) | undefined;
   readonly #options: RemoteStorageOptions;
   readonly #lifetime = new StorageLifetime();
   readonly #waiting = new TransientMap<number, Waiting>();
@@ -189,6 +202,10 @@ class RemoteCalls {
   #take(entries: readonly unknown[]): void {
     for (const entry of entries as readonly (readonly [number | string, unknown, unknown])[]) {
       const [id, second, value] = entry;
+      if (id === FIGURES_ASKED) {
+        void this.#giveFigures(second as number);
+        continue;
+      }
       if (typeof id === 'string') {
         this.wakeups[id as keyof WakeupListener](second as never);
         continue;
@@ -202,6 +219,11 @@ class RemoteCalls {
         resolve(ruleOf(call).fromResult?.(result, args) ?? result);
       }
     }
+  }
+
+  async #giveFigures(asked: number): Promise<void> {
+    const figures = await this.figures?.().catch(() => undefined);
+    this.#link?.send(JSON.stringify([NO_ID, 'siblings.give', [asked, figures]]));
   }
 
   #settle(id: number): Waiting | undefined {

@@ -36,6 +36,11 @@ export interface StorageServerOptions extends StorageAddress {
   readonly logger: Logger;
 }
 
+/** A process that is asked for its figures has so long for them. */
+const FIGURES_MS = 500;
+/** The entry that asks a process for its figures. */
+export const FIGURES_ASKED = 'figuresAsked';
+
 type Run = (...args: readonly unknown[]) => Promise<unknown>;
 
 /**
@@ -53,7 +58,8 @@ export class StorageServer {
   private constructor(options: StorageServerOptions) {
     const { storage, clock } = options;
     this.#options = options;
-    this.#calls = callsOf(storage, new LocalRates(clock));
+    const siblings = new AskedSiblings(clock, () => this.#clients);
+    this.#calls = callsOf(storage, { rates: new LocalRates(clock), siblings });
     this.#server = createServer((socket) => this.#connected(socket));
   }
 
@@ -254,14 +260,46 @@ class StorageClient {
   }
 }
 
-function callsOf(storage: TaskStorage, rates: LocalRates): ReadonlyMap<unknown, Run> {
-  const ports: Readonly<Record<string, object>> = {
-    '': storage,
-    keys: storage.keys,
-    push: storage.push,
-    owners: storage.owners,
-    rates,
-  };
+/** Asks all processes for their figures, for one of them. */
+class AskedSiblings {
+  readonly #clock: Clock;
+  readonly #clients: () => ReadonlySet<StorageClient>;
+  readonly #asked = new Map<number, (figures: unknown) => void>();
+  #count = 0;
+
+  constructor(clock: Clock, clients: () => ReadonlySet<StorageClient>) {
+    this.#clock = clock;
+    this.#clients = clients;
+  }
+
+  /** Resolves to the figures of all processes that answer in time. */
+  async collect(): Promise<readonly unknown[]> {
+    this.#count += 1;
+    const asked = this.#count;
+    const clients = [...this.#clients()];
+    const given: unknown[] = [];
+    await new Promise<void>((resolve) => {
+      const stop = this.#clock.after(FIGURES_MS, resolve);
+      this.#asked.set(asked, (figures) => {
+        if (figures !== undefined) given.push(figures);
+        if (given.length < clients.length) return;
+        stop();
+        resolve();
+      });
+      for (const { link } of clients) link.send(JSON.stringify([FIGURES_ASKED, asked]));
+    });
+    this.#asked.delete(asked);
+    return given;
+  }
+
+  async give(asked: number, figures: unknown): Promise<void> {
+    this.#asked.get(asked)?.(figures);
+  }
+}
+
+function callsOf(storage: TaskStorage, own: Readonly<Record<string, object>>): ReadonlyMap<unknown, Run> {
+  const { keys, push, owners } = storage;
+  const ports: Readonly<Record<string, object>> = { '': storage, keys, push, owners, ...own };
   return new Map(
     REMOTE_CALLS.filter((call) => call !== 'close').map((call) => {
       const [name = '', part = ''] = call.split('.').reverse();

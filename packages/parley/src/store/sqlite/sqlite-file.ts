@@ -44,7 +44,14 @@ export class SqliteFile {
   #files: OpenedFiles | undefined;
 
   private constructor(options: SqliteFileOptions, { path, lock }: { readonly path: string; readonly lock: FileLock }) {
-    const { clock, logger, worker, durability = 'power-loss', eventLogBytes = EVENT_LOG_BYTES, leases = 'void' } = options;
+    const {
+      clock,
+      logger,
+      worker,
+      durability = 'power-loss',
+      eventLogBytes = EVENT_LOG_BYTES,
+      leases = 'void',
+    } = options;
     this.path = path;
     this.durability = durability;
     this.#lock = lock;
