@@ -185,7 +185,7 @@ class RemoteCalls {
     this.#link = undefined;
     for (const id of [...this.#waiting.keys()]) {
       const isRepeated = ruleOf((this.#waiting.get(id) as Waiting).call).repeat !== 'never';
-      if (!isRepeated) this.#settle(id)?.reject(new StorageError('The storage process has ended'));
+      if (!isRepeated) this.#settle(id)?.reject(new StorageError('The storage process has ended', { told: true }));
     }
     this.#wait();
   }
@@ -241,5 +241,7 @@ function entryOf(id: number, call: RemoteCall, args: readonly unknown[]): string
 }
 
 function awayError(): StorageError {
-  return new StorageError('The storage process does not answer', { reason: 'The storage process does not answer' });
+  const text = 'The storage process does not answer';
+  // The first process has logged its end.
+  return new StorageError(text, { told: true, reason: text });
 }
