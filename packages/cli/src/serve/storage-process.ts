@@ -128,6 +128,7 @@ export async function keepStorage(url: string, leases: 'void' | 'keep', logger: 
       if (message === ('stop' satisfies ToStorage)) resolve('stop');
     });
     process.on('disconnect', () => resolve('orphan'));
+    if (!process.connected) resolve('orphan');
   });
   const server = await serveStorage({ ...address, url, leases, logger });
   process.send?.('ready' satisfies FromStorage, () => {});

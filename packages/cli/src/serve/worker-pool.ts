@@ -51,6 +51,7 @@ export class WorkerPool {
    * @throws CliError if the first worker ends before it listens. It has told the reason.
    */
   async start(): Promise<FromWorker | undefined> {
+    if (this.#stopping !== undefined) return undefined;
     const first = this.#fork(0);
     const message = await new Promise<FromWorker | undefined>((resolve, reject) => {
       first.once('message', resolve);
@@ -100,6 +101,7 @@ export class WorkerPool {
         next.once('message', () => resolve(true));
         next.once('exit', () => resolve(false));
       });
+      if (this.#stopping !== undefined) return;
       if (!isListening) {
         if (old.isDead()) this.#fork(slot);
         else this.#leaving.delete(old);

@@ -17,6 +17,8 @@ export interface FrameLinkOptions {
   readonly maxBytes: number;
   /** Called with the entries of each frame, in order. An error ends the link. */
   readonly onEntries: (entries: readonly unknown[]) => void;
+  /** Called when entries that waited have been sent. */
+  readonly onSent?: () => void;
   readonly onClose: () => void;
 }
 
@@ -30,17 +32,19 @@ export class FrameLink {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #onEntries: FrameLinkOptions['onEntries'];
+  readonly #onSent: FrameLinkOptions['onSent'];
   #entries: string[] = [];
   #characters = 0;
   #isSending = false;
   #chunks: Buffer[] = [];
   #received = 0;
 
-  constructor({ socket, clock, maxBytes, onEntries, onClose }: FrameLinkOptions) {
+  constructor({ socket, clock, maxBytes, onEntries, onSent, onClose }: FrameLinkOptions) {
     this.#socket = socket;
     this.#clock = clock;
     this.maxBytes = maxBytes;
     this.#onEntries = onEntries;
+    this.#onSent = onSent;
     socket.on('data', this.#onData);
     socket.on('drain', this.#send);
     // The close follows.
@@ -93,6 +97,7 @@ export class FrameLink {
       for (const { length } of entries) this.#characters -= length;
       this.#write(`[${entries.join(',')}]`);
     }
+    this.#onSent?.();
   };
 
   #write(text: string): void {

@@ -6,10 +6,10 @@ const WINDOWS = 100_000;
 
 /** Counters of rates in the memory of one process, for others. */
 export class LocalRates implements RateCounters {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #windows = new Map<string, { taken: number; readonly ends: number }>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 

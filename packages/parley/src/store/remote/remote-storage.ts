@@ -214,10 +214,7 @@ class RemoteCalls {
       if (waiting === undefined) continue;
       const { call, args, resolve, reject } = waiting;
       if (second === 1) reject(failureOf(value as FailureFields));
-      else {
-        const result = value ?? undefined;
-        resolve(ruleOf(call).fromResult?.(result, args) ?? result);
-      }
+      else resolve(resultOf(call, args, value));
     }
   }
 
@@ -238,6 +235,16 @@ class RemoteCalls {
 
 function entryOf(id: number, call: RemoteCall, args: readonly unknown[]): string {
   return JSON.stringify([id, call, ruleOf(call).toArgs?.(args) ?? args]);
+}
+
+/** The result of a call. One that cannot be read fails its own call only. */
+function resultOf(call: RemoteCall, args: readonly unknown[], value: unknown): unknown {
+  const result = value ?? undefined;
+  try {
+    return ruleOf(call).fromResult?.(result, args) ?? result;
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 function awayError(): StorageError {

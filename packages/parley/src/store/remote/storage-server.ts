@@ -136,6 +136,7 @@ export class StorageServer {
         this.#clients.add(client);
         client.take(entries.slice(1));
       },
+      onSent: () => client?.checkLoad(),
       onClose: () => {
         stop();
         if (client !== undefined) this.#leave(client);
@@ -190,7 +191,7 @@ class StorageClient {
       const [id, call, args] = entry as readonly [number, RemoteCall, readonly unknown[]];
       void this.#answer(id, call, args);
     }
-    this.#checkLoad();
+    this.checkLoad();
   }
 
   /** The process has ended: others can claim what it holds. */
@@ -203,11 +204,11 @@ class StorageClient {
     const run = this.#options.calls.get(call);
     if (run === undefined) return this.link.destroy();
     const { fromArgs, toResult } = ruleOf(call);
-    const present = sent.map((arg) => arg ?? undefined);
-    const args = fromArgs?.(present) ?? present;
-    this.#watch(call, args);
     this.#running += 1;
     try {
+      const present = sent.map((arg) => arg ?? undefined);
+      const args = fromArgs?.(present) ?? present;
+      this.#watch(call, args);
       const result = await run(...args);
       this.#done(call, args, result);
       this.link.send(JSON.stringify([id, 0, toResult === undefined ? result : toResult(result, args)]));
@@ -215,7 +216,7 @@ class StorageClient {
       this.link.send(JSON.stringify([id, 1, failureFields(error)]));
     }
     this.#running -= 1;
-    this.#checkLoad();
+    this.checkLoad();
   }
 
   #done(call: RemoteCall, args: readonly unknown[], result: unknown): void {
@@ -251,7 +252,8 @@ class StorageClient {
     }
   }
 
-  #checkLoad(): void {
+  /** Reads no more calls of the process while too many are under way, or too many answers wait for it. */
+  checkLoad(): void {
     const isLoaded = this.#running > CALLS || this.link.waiting > UNREAD_CHARACTERS;
     if (isLoaded === this.#isPaused) return;
     this.#isPaused = isLoaded;
