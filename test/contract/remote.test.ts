@@ -26,7 +26,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A storage behind a socket, which closes with its only client. Calls take effect at the times at which they are made. */
+/**
+ * A storage behind a socket, which closes with its only client. Calls take effect at the times at which they are made.
+ */
 async function behindSocket(clock: Clock, openIn: (shown: Clock) => Promise<TaskStorage>): Promise<TaskStorage> {
   count += 1;
   const address = { path: join(folder, String(count)), token: randomUUID() };

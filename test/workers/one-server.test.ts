@@ -21,7 +21,7 @@ describe('two workers answer as one server', () => {
     const before = await figures();
     for (let call = 0; call < 10; call++) await server.answering();
     // One worker has answered half of them. A request counts when its answer is out.
-    await vi.waitFor(async () => expect(await figures()).toBeGreaterThanOrEqual(before + 10));
+    await vi.waitFor(async () => expect(await figures()).toBeGreaterThanOrEqual(before + 10), 15_000);
     const sent = /^a2a_server_requests_total\{.*operation="sendMessage".*\} (\d+)$/m;
     const [one, other] = [sent.exec(await prometheus())?.[1], sent.exec(await prometheus())?.[1]];
     expect(Number(one)).toBeGreaterThanOrEqual(12);

@@ -12,7 +12,7 @@ import { type ProcessTimes, processTimes } from './process-times.js';
 const PARLEY = fileURLToPath(new URL('../../../packages/cli/bin/parley.js', import.meta.url));
 const AGENT = fileURLToPath(new URL('served-agent.js', import.meta.url));
 const CONNECTIONS = 32;
-const WARM_UP = { min: 1, max: 2 };
+const WARM_UP = { min: 1, max: 6 };
 
 /** A row of the table: an agent and its database. */
 interface Row {

@@ -206,7 +206,7 @@ export const FLAGS = {
   workers: text('n', 'number of processes behind one port; max: one per core'),
   'metrics-port': text(
     'port',
-    'with --workers on PostgreSQL or Redis: port of the metrics of the first worker; the others follow',
+    'with --workers on a database that servers share: port of the metrics of the first worker; the others follow',
   ),
   drain: text('duration', 'time in which a stopping server still answers, and /readyz fails', { builtIn: '0s' }),
   quiet: onOff('log errors only'),

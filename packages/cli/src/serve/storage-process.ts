@@ -135,7 +135,8 @@ export async function keepStorage(url: string, leases: 'void' | 'keep', logger: 
   if ((await ended) === 'orphan') {
     const late = new Promise<void>((resolve) => void setTimeout(resolve, ORPHAN_MS).unref());
     await Promise.race([server.left(), late]);
-    rmSync(join(address.path, '..'), { recursive: true, force: true });
+    // The first process cannot remove the folder any more.
+    if (process.platform !== 'win32') rmSync(join(address.path, '..'), { recursive: true, force: true });
   }
   await server.close();
   if (process.connected) process.disconnect();

@@ -65,7 +65,7 @@ it('calls whose answers are lost are made again by the next storage process, as 
   const accepted = remote.accept(acceptance('t1', 'a'));
   const created = expect(remote.create(scope, task('t2'))).rejects.toThrow('The storage process has ended');
   const time = remote.now();
-  await vi.waitFor(async () => expect(await storage.task(scope, 't2')).toBeDefined());
+  await vi.waitFor(async () => expect(await storage.task(scope, 't2')).toBeDefined(), 15_000);
   await first.server.close();
   await created;
   const again = new MemoryStorage({ clock: systemClock });
@@ -91,7 +91,7 @@ it('the turns of a process that ends can be claimed at once, and its late writes
   const request = { ...lease('other'), agents: ['test'], limit: 10 };
   expect((await other.claim(request)).claims).toEqual([]);
   await one.close();
-  await vi.waitFor(() => expect(ready).toHaveBeenCalledWith('test'));
+  await vi.waitFor(() => expect(ready).toHaveBeenCalledWith('test'), 15_000);
   const { claims } = await other.claim(request);
   expect(claims).toMatchObject([{ task: { id: 't1' }, turn: 1, attempt: 2 }]);
   expect(outcome).toMatchObject({ claim: { epoch: 1 } });
