@@ -28,6 +28,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   openapi: { rooms: ['model'] },
   codec: { rooms: ['model', 'errors', 'operations', 'task', 'openapi'] },
   store: { rooms: [...VALUES, 'secrets', 'task'] },
+  'store/remote': { rooms: [...VALUES, 'task'], modules: ['node:crypto', 'node:fs', 'node:net'] },
   'store/sqlite': {
     rooms: [...VALUES, 'task'],
     modules: ['node:sqlite', 'node:worker_threads', 'node:fs', 'node:path', 'node:url'],

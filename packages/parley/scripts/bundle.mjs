@@ -20,7 +20,7 @@ const WORKER_SOURCE = `../store/sqlite/${WORKER}.js`;
  * Code of rooms that load where there is no Node.js. The modules of a room that at least so many subpaths need become
  * one file. Bundlers of users can leave out the rooms that they do not need.
  */
-const PORTABLE = /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|store\/sqlite|exports)/;
+const PORTABLE = /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|store\/(?:sqlite|remote)|exports)/;
 const SHARED_BY = 6;
 const roomOf = (path) => /dist\/([\w-]+)\//.exec(path)?.[1] ?? 'shared';
 
@@ -39,7 +39,7 @@ await build({
     {
       name: 'place of the thread of SQLite',
       transform: {
-        filter: { id: /exports\/sqlite\.js$/ },
+        filter: { id: /exports\/open-sqlite\.js$/ },
         handler(code) {
           if (!code.includes(WORKER_SOURCE)) this.error(`${WORKER_SOURCE} is not named`);
           return code.replace(WORKER_SOURCE, `./${WORKER}.js`);

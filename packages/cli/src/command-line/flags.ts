@@ -203,8 +203,11 @@ export const FLAGS = {
     `storage of tasks: sqlite:./data/parley.db, ${SHARED_EXAMPLE} (default: DATABASE_URL, or memory:)`,
   ),
   watch: onOff('serve the module again after each change of its files; tasks are kept'),
-  workers: text('n', 'number of processes behind one port; max: one per core; needs a database that processes share'),
-  'metrics-port': text('port', 'with --workers: port of the metrics of the first worker; the others follow'),
+  workers: text('n', 'number of processes behind one port; max: one per core'),
+  'metrics-port': text(
+    'port',
+    'with --workers on a database that servers share: port of the metrics of the first worker; the others follow',
+  ),
   drain: text('duration', 'time in which a stopping server still answers, and /readyz fails', { builtIn: '0s' }),
   quiet: onOff('log errors only'),
   finished: text('duration', 'delete tasks that ended longer ago', { builtIn: '30d' }),

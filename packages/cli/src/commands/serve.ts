@@ -47,12 +47,23 @@ export async function run(invocation: Invocation): Promise<number> {
     const { serveProxy } = await import('../serve/serve-proxy.js');
     return serveProxy(invocation, target);
   }
-  if (settings.text('workers') !== undefined && !(await isWorkerProcess())) {
+  if (settings.text('workers') !== undefined && !(await isWorkerProcess())) return runWorkers(invocation);
+  const { serveAgents } = await import('../serve/serve-agents.js');
+  return serveAgents(invocation, await source(invocation, chosen[0]));
+}
+
+/** Runs the first process of several, or the one that has their storage. */
+async function runWorkers(invocation: Invocation): Promise<number> {
+  const { keepStorage, storageRole } = await import('../serve/storage-process.js');
+  const role = storageRole();
+  if (role === undefined) {
     const { serveWorkers } = await import('../serve/serve-workers.js');
     return serveWorkers(invocation);
   }
-  const { serveAgents } = await import('../serve/serve-agents.js');
-  return serveAgents(invocation, await source(invocation, chosen[0]));
+  const { databaseUrl } = await import('../database/backends.js');
+  const { loggerOf } = await import('../serve/serve-agents.js');
+  await keepStorage(databaseUrl(invocation.settings), role, loggerOf(invocation.settings));
+  return 0;
 }
 
 async function isWorkerProcess(): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { StorageBackend } from 'parley-a2a/storage';
 import { needPackagesOf } from '../failure/needed-packages.js';
+import type { Settings } from '../settings/settings.js';
 
 /** The url of a database that processes share, for help texts. */
 export const SHARED_EXAMPLE = 'postgres://parley@localhost/parley';
@@ -21,6 +22,11 @@ const SHARED = [
     },
   },
 ];
+
+/** The url of the database of a server. */
+export function databaseUrl(settings: Settings): string {
+  return settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';
+}
 
 /** True for the url of a database of several processes. */
 export function isShared(url: string): boolean {

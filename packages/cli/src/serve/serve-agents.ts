@@ -12,11 +12,11 @@ import {
 } from 'parley-a2a/node';
 import { operatorApi } from 'parley-a2a/operator';
 import { SERVER_SETTINGS } from 'parley-a2a/server-settings';
-import { openStorage } from 'parley-a2a/storage';
+import { openStorage, type TaskStorage } from 'parley-a2a/storage';
 import { chosenBindings, SERVED_BINDINGS } from '../agent/bindings.js';
 import { settingName } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
-import { backendsOf } from '../database/backends.js';
+import { backendsOf, databaseUrl } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
 import { listening, portOf, tellListening, tellOperatorToken, untilStopped } from './listening.js';
@@ -27,9 +27,8 @@ import { type OperatorFiles, operatorFiles } from './operator-files.js';
 export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
   const config = readServerSettings('Settings', sourceOf(settings));
   const { port, host: address, publicUrl, rateLimit, tls } = config;
-  const logger = loggerFor(settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info');
-  const databaseUrl = settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';
-  const storage = await openStorage(databaseUrl, { logger, backends: await backendsOf(databaseUrl) });
+  const logger = loggerOf(settings);
+  const storage = await storageFor(settings, logger);
   const name = settings.text('name');
   const description = settings.text('description');
   const agents =
@@ -111,6 +110,17 @@ function pushOf(push: A2AHostOptions['push'], allowed: readonly string[]): A2AHo
   return { ...options, allow: [...(options.allow ?? []), ...allowed] };
 }
 
+/** The database of the flags. A worker may have it through the storage process. */
+async function storageFor(settings: Settings, logger: Logger): Promise<TaskStorage> {
+  if (settings.text('workers') !== undefined) {
+    const { storageAddress } = await import('./storage-process.js');
+    const address = storageAddress();
+    if (address !== undefined) return (await import('parley-a2a/storage-process')).connectStorage(address);
+  }
+  const url = databaseUrl(settings);
+  return openStorage(url, { logger, backends: await backendsOf(url) });
+}
+
 /** The flags, as a source of the settings that every server has. */
 function sourceOf(settings: Settings): SettingSource {
   return {
@@ -151,6 +161,7 @@ async function bindingsOf(settings: Settings): Promise<NonNullable<A2AHostOption
   return Promise.all(chosenBindings(settings).map((name) => SERVED_BINDINGS[name].load(settings, listing)));
 }
 
-function loggerFor(level: 'error' | 'info' | 'debug'): Logger {
-  return textLogger({ level });
+/** The logger that the flags ask for. */
+export function loggerOf(settings: Settings): Logger {
+  return textLogger({ level: settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info' });
 }

@@ -1,35 +1,61 @@
 import { availableParallelism } from 'node:os';
 import type { Invocation } from '../command-line/invocation.js';
-import { isShared, SHARED_EXAMPLE } from '../database/backends.js';
+import { databaseUrl, isShared } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
 import { tellListening, untilStopped } from './listening.js';
+import { StorageProcess } from './storage-process.js';
 import { WorkerPool } from './worker-pool.js';
 
 /** Longest time of a worker to stop, beyond its drain. */
 const GRACE_MS = 30_000;
 
 /**
- * Serves agents in several processes until a signal stops them. Each of them runs this command again.
- * @throws CliError for a wrong number, and for a database of one process.
+ * Serves agents in several processes until a signal stops them. Each of them runs this command again. A database of one
+ * process gets a process of its own. SIGUSR2 replaces all workers, one after the other.
+ * @throws CliError for a wrong number.
  */
 export async function serveWorkers({ settings, output }: Invocation): Promise<number> {
   const count = workerCount(settings.text('workers'));
-  const database = settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';
-  if (!isShared(database)) {
-    const kind = /^[a-z]+:/.exec(database)?.[0] ?? 'this database';
-    throw usageError(
-      `--workers needs a database for several processes, and ${kind} belongs to one`,
-      `name one with --database, such as ${SHARED_EXAMPLE}`,
-    );
+  const database = databaseUrl(settings);
+  if (!isShared(database) && settings.setting('metrics-port')?.source === 'flag') {
+    const hint = '/metrics on the common port has the figures of all workers';
+    throw usageError('--metrics-port goes with a database that several servers share', hint);
   }
+  const isMemory = database.startsWith('memory:');
+  const onDeath = (reason: string, inMs: number) => output.warn(`${reason}; another one starts in ${inMs} ms`);
+  const storage = isShared(database)
+    ? undefined
+    : new StorageProcess({
+        onDeath: (reason, inMs) => {
+          if (isMemory) output.warn('all tasks are lost: they were in the memory of the storage process');
+          onDeath(reason, inMs);
+        },
+      });
   const pool = new WorkerPool({
     count,
     stopMs: (settings.duration('drain') ?? 0) + GRACE_MS,
-    onDeath: (reason, inMs) => output.warn(`${reason}; another one starts in ${inMs} ms`),
+    env: storage?.env ?? {},
+    onDeath,
+    onReload: (text) => output.note(text),
   });
-  const stopped = untilStopped(pool);
-  const message = await pool.start();
-  for (const agent of message?.listening ?? []) tellListening(output, agent);
+  const close = async () => {
+    await pool.close();
+    await storage?.close();
+  };
+  const stopped = untilStopped({ close });
+  try {
+    await storage?.start();
+    const message = await pool.start();
+    for (const agent of message?.listening ?? []) tellListening(output, agent);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  if (process.platform !== 'win32') {
+    process.on('SIGUSR2', () => void pool.reload());
+    // The workers open the file of the audit log again.
+    if (settings.text('audit-file') !== undefined) process.on('SIGHUP', () => pool.signal('SIGHUP'));
+  }
   await stopped;
   return 0;
 }

@@ -9,12 +9,18 @@ export type ToWorker = 'stop';
 
 /** The variable with the number of a worker, from 0. */
 export const SLOT = 'WORKER_SLOT';
+/** The variable with the process that a worker replaces. */
+export const REPLACES = 'WORKER_REPLACES';
 
 /** Options of a pool. */
 export interface WorkerPoolOptions {
   readonly count: number;
   /** A worker that was told to stop is killed after this time. Its turns go to other replicas. */
   readonly stopMs: number;
+  /** Further variables for workers. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Hears how a replacement of all workers goes. */
+  readonly onReload: (text: string) => void;
   /** Hears of each worker that ends by itself, and when the next one starts in its place. */
   readonly onDeath: (reason: string, inMs: number) => void;
 }
@@ -28,6 +34,10 @@ export class WorkerPool {
   /** The slot and the start of each worker, by its id. A worker that is replaced leaves its slot to the next one. */
   readonly #running = new Map<number, { readonly slot: number; readonly startedAt: number }>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** Workers whose end starts no other one: a reload replaces them, or has started them. */
+  readonly #leaving = new Set<Worker>();
+  #reloading: Promise<void> | undefined;
+  #reloadAgain = false;
   #delayMs = 0;
   #stopping: Promise<void> | undefined;
 
@@ -41,6 +51,7 @@ export class WorkerPool {
    * @throws CliError if the first worker ends before it listens. It has told the reason.
    */
   async start(): Promise<FromWorker | undefined> {
+    if (this.#stopping !== undefined) return undefined;
     const first = this.#fork(0);
     const message = await new Promise<FromWorker | undefined>((resolve, reject) => {
       first.once('message', resolve);
@@ -61,27 +72,68 @@ export class WorkerPool {
     return this.#stopping;
   }
 
-  async #stop(): Promise<void> {
-    for (const timer of this.#timers) clearTimeout(timer);
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    await Promise.all(
-      workers.map(
-        (worker) =>
-          new Promise<void>((resolve) => {
-            if (worker.isDead()) return resolve();
-            const timer = setTimeout(() => worker.process.kill('SIGKILL'), this.#options.stopMs);
-            worker.once('exit', () => {
-              clearTimeout(timer);
-              resolve();
-            });
-            tellStop(worker);
-          }),
-      ),
-    );
+  /** Sends a signal to all workers. */
+  signal(signal: NodeJS.Signals): void {
+    for (const worker of workers()) worker.process.kill(signal);
   }
 
-  #fork(slot: number): Worker {
-    const worker = cluster.fork({ [SLOT]: String(slot) });
+  /**
+   * Replaces the workers one after the other. A worker is told to stop when the next one in its place listens. If that
+   * one ends before, the others stay. A call during a reload begins another one after it.
+   */
+  reload(): Promise<void> {
+    this.#reloadAgain = this.#reloading !== undefined;
+    this.#reloading ??= this.#reload().finally(() => {
+      this.#reloading = undefined;
+      if (this.#reloadAgain && this.#stopping === undefined) void this.reload();
+    });
+    return this.#reloading;
+  }
+
+  async #reload(): Promise<void> {
+    for (const old of workers()) {
+      const slot = this.#running.get(old.id)?.slot;
+      if (slot === undefined || this.#stopping !== undefined) continue;
+      const next = this.#fork(slot, { [REPLACES]: String(old.process.pid) });
+      // No other one starts in their places.
+      this.#leaving.add(old).add(next);
+      const isListening = await new Promise<boolean>((resolve) => {
+        next.once('message', () => resolve(true));
+        next.once('exit', () => resolve(false));
+      });
+      if (this.#stopping !== undefined) return;
+      if (!isListening) {
+        if (old.isDead()) this.#fork(slot);
+        else this.#leaving.delete(old);
+        this.#options.onReload(`worker ${next.process.pid} did not start: the others stay`);
+        return;
+      }
+      this.#leaving.delete(next);
+      await this.#stopWorker(old);
+      this.#options.onReload(`worker ${next.process.pid} has replaced worker ${old.process.pid}`);
+    }
+  }
+
+  async #stop(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.all(workers().map((worker) => this.#stopWorker(worker)));
+  }
+
+  /** Resolves when a worker has ended. */
+  #stopWorker(worker: Worker): Promise<void> {
+    return new Promise((resolve) => {
+      if (worker.isDead()) return resolve();
+      const timer = setTimeout(() => worker.process.kill('SIGKILL'), this.#options.stopMs);
+      worker.once('exit', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      tellStop(worker);
+    });
+  }
+
+  #fork(slot: number, env: Readonly<Record<string, string>> = {}): Worker {
+    const worker = cluster.fork({ ...this.#options.env, [SLOT]: String(slot), ...env });
     // Node.js drops a message to a worker that does not listen to messages yet. A worker sends its own message after.
     worker.on('message', () => {
       if (this.#stopping !== undefined) tellStop(worker);
@@ -93,7 +145,7 @@ export class WorkerPool {
   #died(worker: Worker, reason: string): void {
     const { slot = 0, startedAt = 0 } = this.#running.get(worker.id) ?? {};
     this.#running.delete(worker.id);
-    if (this.#stopping !== undefined) return;
+    if (this.#stopping !== undefined || this.#leaving.delete(worker)) return;
     this.#delayMs = nextDelay(this.#delayMs, performance.now() - startedAt);
     this.#options.onDeath(`worker ${worker.process.pid} ended with ${reason}`, this.#delayMs);
     const timer = setTimeout(() => {
@@ -102,6 +154,10 @@ export class WorkerPool {
     }, this.#delayMs);
     this.#timers.add(timer);
   }
+}
+
+function workers(): readonly Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
 function tellStop(worker: Worker): void {

@@ -1,10 +1,14 @@
 import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Closable, ListeningAgent } from './listening.js';
-import { type FromWorker, SLOT, type ToWorker } from './worker-pool.js';
+import { type FromWorker, REPLACES, SLOT, type ToWorker } from './worker-pool.js';
 
 /** Paths that a worker answers for itself. */
 const OWN_PATHS = ['/metrics', '/readyz', '/healthz'];
+
+/** Pause between two attempts to take a port. */
+const RETRY_MS = 100;
 
 /** True in a worker of `serve --workers`. */
 export function isWorker(): boolean {
@@ -75,11 +79,16 @@ async function listenAlone(host: WorkerHost, base: number): Promise<Closable> {
       .catch(() => response.destroy());
   });
   const port = base + Number(process.env[SLOT]);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    // A worker would share the port with the others.
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, resolve);
-  });
+  // A worker would share the port with the others.
+  const listen = () => server.listen({ port, host: '127.0.0.1', exclusive: true });
+  if (process.env[REPLACES] === undefined) {
+    listen();
+    await once(server, 'listening');
+  } else {
+    // The worker that this one replaces has the port until it ends.
+    server.on('error', () => void setTimeout(listen, RETRY_MS).unref());
+    listen();
+  }
   return {
     close: async () => {
       server.close();

@@ -17,6 +17,7 @@ import * as serverSettings from './server-settings.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
 import * as storageEngine from './storage-engine.js';
+import * as storageProcess from './storage-process.js';
 import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
 import * as validation from './validation.js';
@@ -192,6 +193,7 @@ const NAMES = {
     'scopedTasks',
   ],
   'server-settings': ['SERVER_SETTINGS', 'nameSettings'],
+  'storage-process': ['connectStorage', 'serveStorage'],
   'storage-engine': [
     'ABANDONED_BYTES',
     'ALL_STATES',
@@ -325,6 +327,7 @@ it.each([
   ['sqlite', sqlite],
   ['storage', storage],
   ['storage-engine', storageEngine],
+  ['storage-process', storageProcess],
   ['tools', tools],
   ['v0_3', v0_3],
   ['validation', validation],

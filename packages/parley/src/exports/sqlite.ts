@@ -1,11 +1,9 @@
 import { checkOptions } from '../options/check-options.js';
 import { closed, nonEmpty, type OptionSchemas, positive, withMethod } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
-import { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
+import type { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
 import type { Logger } from '../telemetry/logger.js';
-import { steadyLogger } from '../telemetry/steady-logger.js';
-import { systemClock } from './runtime.js';
-import { stderrLogger } from './stderr-logger.js';
+import { openSqlite } from './open-sqlite.js';
 
 export { migrateSqlite, type SqliteStatus, sqliteStatus, vacuumSqlite } from '../store/sqlite/maintain-file.js';
 export { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
@@ -34,14 +32,5 @@ const schemas: OptionSchemas<OpenSqliteOptions> = {
  * @throws OptionsError naming every option that is wrong. StorageError naming the file if it cannot be used.
  */
 export async function openSqliteStorage(options: OpenSqliteOptions): Promise<SqliteStorage> {
-  const checked = checkOptions({ subject: 'openSqliteStorage', schema: closed(schemas), options });
-  const { path, durability, eventLogBytes, logger = stderrLogger } = checked;
-  return SqliteStorage.open({
-    path,
-    clock: systemClock,
-    logger: steadyLogger(logger),
-    worker: new URL('../store/sqlite/sqlite-worker.js', import.meta.url),
-    ...(durability !== undefined && { durability }),
-    ...(eventLogBytes !== undefined && { eventLogBytes }),
-  });
+  return openSqlite(checkOptions({ subject: 'openSqliteStorage', schema: closed(schemas), options }));
 }

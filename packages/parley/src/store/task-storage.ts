@@ -20,6 +20,7 @@ import type { IdempotencyKey, IdempotencyKeys, Remembered } from './idempotency-
 import type { OwnerStorage } from './owner-storage.js';
 import type { PushStorage, StoredPushConfig } from './push-storage.js';
 import type { RateCounters } from './rate-counters.js';
+import type { Siblings } from './siblings.js';
 import type { Scope, TaskKey } from './task-key.js';
 import type { Wakeups } from './wakeups.js';
 
@@ -282,6 +283,9 @@ export interface TaskStorage {
 
   /** Counters of rates for all processes on the storage. Absent: each process counts by itself. */
   readonly rateCounters?: RateCounters;
+
+  /** The processes that answer as one server with this one. Absent: a process answers for itself. */
+  readonly siblings?: Siblings;
 
   /** Idempotency keys of messages. `accept` decides about the key of its message in its own commit. */
   readonly keys: IdempotencyKeys;

@@ -30,6 +30,9 @@ export interface AgentServerOptions
 
 const WILDCARDS = ['0.0.0.0', '::'];
 
+/** A server that stops still answers the requests that arrive so soon on connections that it has accepted. */
+const LAST_REQUESTS_MS = 250;
+
 /** Agents behind a node:http server. */
 export class AgentServer {
   readonly #options: AgentServerOptions;
@@ -182,6 +185,7 @@ export class AgentServer {
     await this.#opening?.catch(() => {});
     if (drainMs > 0) await new Promise<void>((resolve) => this.#options.clock.after(drainMs, resolve));
     this.#http.stopAccepting();
+    await this.#http.awaitRequests(Math.min(graceMs, LAST_REQUESTS_MS));
     this.#host.stopAccepting();
     await this.#host.close(graceMs);
     await this.#http.close(graceMs);

@@ -66,6 +66,9 @@ export interface BoundAddress {
   readonly port: number;
 }
 
+/** The interval in which a server that stops looks for connections without a request. */
+const LOOK_MS = 10;
+
 /** A node:http server in front of an exchange: the fast path of the library. */
 export class HttpServer {
   readonly #server: Server;
@@ -164,6 +167,15 @@ export class HttpServer {
   stopAccepting(): void {
     this.#responder.isClosing = true;
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  /** Waits for requests on connections that were accepted before, for `ms` at most. Idle connections are closed. */
+  async awaitRequests(ms: number): Promise<void> {
+    const { clock } = this.#options;
+    const count = () => new Promise<number>((resolve) => this.#server.getConnections((_, open = 0) => resolve(open)));
+    const end = clock.monotonic() + ms;
+    while ((await count()) > this.#calls.size && clock.monotonic() < end)
+      await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
   }
 
   /** Accepts nothing more, lets calls finish for `graceMs`, ends streams between two events, then cuts what is left. */

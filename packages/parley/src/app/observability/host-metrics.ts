@@ -8,9 +8,8 @@ import { LoadMetrics, type LoadSources } from '../../telemetry/load-metrics.js';
 import type { Meter } from '../../telemetry/meter.js';
 import { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { RequestMetrics } from '../../telemetry/request-metrics.js';
-import { jsonAnswer, refusedPlain } from '../json-answer.js';
+import { refusedPlain } from '../json-answer.js';
 import type { Access } from '../middleware/gate.js';
-import { readOnly } from '../middleware/method-filter.js';
 import { onDemand } from '../middleware/on-demand.js';
 
 /** The metrics of a server and their readers. */
@@ -52,46 +51,30 @@ export class HostMetrics {
   /** The rule for readers of `/metrics`; absent if the host decides. */
   readonly access: Access | undefined;
   readonly #registry = new MetricRegistry();
-  readonly #setup: HostMetricsOptions;
   readonly #load: LoadMetrics;
-  readonly #startedAt: number;
-  readonly #leave: (() => void) | undefined;
+  readonly #leave: readonly ((() => void) | undefined)[];
 
   constructor(setup: HostMetricsOptions) {
     const { options, sources, storage, clock } = setup;
-    this.#setup = setup;
-    this.#startedAt = clock.monotonic();
     const meters = options.meter === undefined ? [this.#registry] : [this.#registry, options.meter];
     this.requests = new RequestMetrics(meters);
     this.#load = new LoadMetrics(meters, sources);
-    this.#leave = storage.watchCommits?.(this.#load.committed);
-    const { endpoint = true, authenticator } = options;
+    const { requests } = this;
+    const measured = { registry: this.#registry, requests, sources, storage, clock, startedAt: clock.monotonic() };
     // Many servers are never asked for their figures.
-    if (endpoint) {
-      this.endpoint = onDemand(async () => {
-        const { metricsEndpoint } = await import('./metrics-endpoint.js');
-        return metricsEndpoint({ registry: this.#registry, json: this.#json });
-      });
-    }
+    const load = () => import('./metrics-endpoint.js');
+    this.#leave = [
+      storage.watchCommits?.(this.#load.committed),
+      storage.siblings?.offer(async () => (await load()).ownFigures(measured)),
+    ];
+    const { endpoint = true, authenticator } = options;
+    if (endpoint) this.endpoint = onDemand(async () => (await load()).metricsEndpoint(measured));
     this.access = authenticator && { authenticator, required: true, refuse: refusedPlain };
   }
 
   /** Nothing more is measured. */
   close(): void {
-    this.#leave?.();
+    for (const leave of this.#leave) leave?.();
     this.#load.close();
   }
-
-  readonly #json: Exchange = readOnly(async () => {
-    const { sources, clock } = this.#setup;
-    const { metricsJson } = await import('./metrics-json.js');
-    const value = metricsJson({
-      uptimeSeconds: (clock.monotonic() - this.#startedAt) / 1000,
-      requests: this.requests,
-      process: sources.process,
-      cache: sources.cache?.(),
-      now: clock.now(),
-    });
-    return jsonAnswer({ status: 200, value, headers: { 'cache-control': 'no-store' } });
-  });
 }

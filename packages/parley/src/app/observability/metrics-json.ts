@@ -1,18 +1,12 @@
-import type { CacheFigures, MemoryFigures, ProcessFigures, RequestFigures } from '../../telemetry/server-figures.js';
+import type { ServerFigures } from '../../telemetry/merged-figures.js';
+import type { MemoryFigures } from '../../telemetry/server-figures.js';
 
-/** The sources of the figures of a server. */
-export interface MetricsJsonOptions {
-  readonly uptimeSeconds: number;
-  readonly requests: RequestFigures;
-  readonly process: ProcessFigures | undefined;
-  readonly cache: CacheFigures | undefined;
-  /** ms since the epoch. */
-  readonly now: number;
-}
-
-/** The figures in the members that readers of JSON know: for people, and for those without a scraper. */
-export function metricsJson({ uptimeSeconds, requests: figures, process, cache, now }: MetricsJsonOptions): object {
-  const { requests, errors, errorsByCode } = figures;
+/**
+ * The figures in the members that readers of JSON know: for people, and for those without a scraper. `now`: in ms since
+ * the epoch.
+ */
+export function metricsJson(figures: Omit<ServerFigures, 'families'>, now: number): object {
+  const { uptimeSeconds, requests, errors, errorsByCode, memory, cache } = figures;
   const { hits, misses } = cache ?? { hits: 0, misses: 0 };
   return {
     server: {
@@ -20,7 +14,7 @@ export function metricsJson({ uptimeSeconds, requests: figures, process, cache, 
       requests,
       errors,
       errorRate: percent(errors, requests),
-      ...(process && { memory: megabytes(process.memory()) }),
+      ...(memory && { memory: megabytes(memory) }),
     },
     errors: errorsByCode,
     cache: { hits, misses, hitRate: percent(hits, hits + misses) },

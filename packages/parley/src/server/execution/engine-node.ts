@@ -332,6 +332,8 @@ export class EngineNode {
     this.#stopFence = undefined;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
+    this.#looks?.close();
+    this.#looks = undefined;
   }
 
   #memberOf(agent: string): NodeMember | undefined {

@@ -33,6 +33,7 @@ export class TaskLooks {
   /** The listeners to tell, by task. A listener that attaches later gets no older answer. */
   #waiting = new Map<string, { readonly key: TaskKey; readonly listeners: Set<FeedListener> }>();
   #isReading = false;
+  #isClosed = false;
   /** The time at which the reads began to fail, by the monotonic clock. */
   #failingSince: number | undefined;
   /** The monotonic time of the oldest request that waits, and of the read that is under way. */
@@ -59,7 +60,14 @@ export class TaskLooks {
     this.#add(watched.feeds.started().filter(({ key }) => !watched.runs(key)));
   }
 
+  /** No task is looked at any more: the storage may close now. */
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting.clear();
+  }
+
   #add(listeners: readonly FeedListener[]): void {
+    if (this.#isClosed) return;
     for (const listener of listeners) {
       const text = taskKeyText(listener.key);
       const waiting = this.#waiting.get(text);
@@ -100,6 +108,7 @@ export class TaskLooks {
         over();
       },
       (error: unknown) => {
+        if (this.#isClosed) return over();
         logger[failureLevel(error)]('looking at watched tasks failed', { error });
         if (!isOver) this.#failed(tasks, began);
         over();

@@ -21,6 +21,8 @@ export interface SqliteFileOptions {
   readonly durability?: 'power-loss' | 'process';
   /** Bytes of the logs of finished tasks before the oldest are deleted. Default: 1 GiB. */
   readonly eventLogBytes?: number;
+  /** `keep` if the processes that hold leases still run. Default: `void`, for a file whose only process has ended. */
+  readonly leases?: 'void' | 'keep';
 }
 
 const EVENT_LOG_BYTES = 1_073_741_824;
@@ -42,7 +44,14 @@ export class SqliteFile {
   #files: OpenedFiles | undefined;
 
   private constructor(options: SqliteFileOptions, { path, lock }: { readonly path: string; readonly lock: FileLock }) {
-    const { clock, logger, worker, durability = 'power-loss', eventLogBytes = EVENT_LOG_BYTES } = options;
+    const {
+      clock,
+      logger,
+      worker,
+      durability = 'power-loss',
+      eventLogBytes = EVENT_LOG_BYTES,
+      leases = 'void',
+    } = options;
     this.path = path;
     this.durability = durability;
     this.#lock = lock;
@@ -56,7 +65,7 @@ export class SqliteFile {
       worker,
       logger,
       onAside,
-      task: () => ({ role: 'writer', path, durability, files: this.#files, limits }),
+      task: () => ({ role: 'writer', path, durability, files: this.#files, leases, limits }),
       onHealth: (fault) => (fault === undefined ? spell.working() : spell.failing(fault)),
     });
     this.reader = new RestartingWorker({
@@ -68,7 +77,7 @@ export class SqliteFile {
   }
 
   /**
-   * Opens a file, which voids all leases in it.
+   * Opens a file, which voids all leases in it unless the options keep them.
    * @throws StorageError naming the file when it cannot be used. Nothing in it is changed then.
    */
   static async open(options: SqliteFileOptions): Promise<SqliteFile> {

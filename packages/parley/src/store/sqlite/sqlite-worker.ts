@@ -21,7 +21,7 @@ interface Role {
 }
 
 function writer(
-  { path, durability, files, limits }: Extract<WorkerTask, { role: 'writer' }>,
+  { path, durability, files, leases, limits }: Extract<WorkerTask, { role: 'writer' }>,
   send: (message: FromWorker) => void,
 ): Role {
   if (files !== undefined) checkInPlace(files);
@@ -33,7 +33,7 @@ function writer(
       watch: new FileWatch(path, files ?? openedFiles(path)),
       onHealth: (fault) => send(['health', fault]),
     });
-    if (files === undefined) sqliteWriter.voidLeases();
+    if (files === undefined && leases === 'void') sqliteWriter.voidLeases();
     return {
       answer: (request, again) => sqliteWriter.write(request as readonly WriteRequest[], again),
       close: () => db.close(),

@@ -12,7 +12,13 @@ import type { LogLimits } from './write-tables.js';
 /** The purpose of a worker. */
 export type WorkerTask =
   /** `files`: those that this process had open before. Its leases in them stand. */
-  | ({ readonly role: 'writer'; readonly files: OpenedFiles | undefined; readonly limits: LogLimits } & FileOptions)
+  | ({
+      readonly role: 'writer';
+      readonly files: OpenedFiles | undefined;
+      /** The leases in a file that this process opens for the first time. */
+      readonly leases: 'void' | 'keep';
+      readonly limits: LogLimits;
+    } & FileOptions)
   | { readonly role: 'reader'; readonly path: string; readonly files: OpenedFiles };
 
 /** Requests to a reader. */

@@ -1,0 +1,35 @@
+import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
+import { StorageError } from '../../errors/storage-error.js';
+import { UnreadableTaskError, unreadableReason } from '../../errors/unreadable-task-error.js';
+
+/** A failure of a call as it travels between processes. */
+export type FailureFields =
+  | { readonly kind: 'blocked' }
+  | { readonly kind: 'unreadable'; readonly taskId: string; readonly reason: string }
+  | { readonly kind: 'storage'; readonly message: string; readonly told: boolean; readonly reason?: string };
+
+/** A failure of a storage for another process. */
+export function failureFields(error: unknown): FailureFields {
+  if (error instanceof OwnerBlockedError) return { kind: 'blocked' };
+  if (error instanceof UnreadableTaskError) {
+    const taskId = String(error.details.metadata?.taskId);
+    return { kind: 'unreadable', taskId, reason: unreadableReason(error.cause).replace(/^.*? cannot be read: /, '') };
+  }
+  if (error instanceof StorageError) {
+    const { message, told, reason } = error;
+    return { kind: 'storage', message, told, ...(reason !== undefined && { reason }) };
+  }
+  return { kind: 'storage', message: error instanceof Error ? error.message : String(error), told: false };
+}
+
+/** The error of a failure in another process. */
+export function failureOf(fields: FailureFields): Error {
+  switch (fields.kind) {
+    case 'blocked':
+      return new OwnerBlockedError();
+    case 'unreadable':
+      return new UnreadableTaskError(fields.taskId, new Error(fields.reason));
+    case 'storage':
+      return new StorageError(fields.message, fields);
+  }
+}

@@ -1,0 +1,254 @@
+import { connect, type Socket } from 'node:net';
+import { StorageError } from '../../errors/storage-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import { TransientMap } from '../../runtime/transient-map.js';
+import type { IdempotencyKeys } from '../idempotency-keys.js';
+import type { OwnerStorage } from '../owner-storage.js';
+import type { PushStorage } from '../push-storage.js';
+import type { RateCounters } from '../rate-counters.js';
+import { StorageLifetime } from '../storage-lifetime.js';
+import type { Acceptance, TaskStorage } from '../task-storage.js';
+import { LocalWakeups, type WakeupListener } from '../wakeups.js';
+import { ENTRY_CHARACTERS, FrameLink } from './frame-link.js';
+import { REMOTE_CALLS, type RemoteCall, ruleOf } from './remote-calls.js';
+import { type FailureFields, failureOf } from './remote-errors.js';
+import { FIGURES_ASKED, type StorageAddress } from './storage-server.js';
+
+/** Pause between two attempts to connect. */
+const RETRY_MS = 50;
+/** Calls wait for so long for a storage process that starts again. Later ones fail at once, until it is there. */
+const PATIENCE_MS = 10_000;
+/** The id of a call whose answer means nothing. */
+const NO_ID = -1;
+/** Characters of calls that wait for an answer. Beyond that, calls fail. */
+const WAITING_CHARACTERS = 268_435_456;
+
+/** Options of a storage in another process. */
+export interface RemoteStorageOptions extends StorageAddress {
+  readonly clock: Clock;
+}
+
+interface Waiting {
+  readonly call: RemoteCall;
+  readonly args: readonly unknown[];
+  readonly characters: number;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Facts {
+  readonly durability: TaskStorage['durability'];
+  readonly warnings?: readonly string[];
+}
+
+/** A storage of one process, used by several: calls go to that process. See `StorageServer`. */
+export interface RemoteStorage extends TaskStorage {
+  readonly rateCounters: RateCounters;
+}
+
+/**
+ * Connects to a storage process.
+ * @throws StorageError if it does not answer in time.
+ */
+export async function connectRemoteStorage(options: RemoteStorageOptions): Promise<RemoteStorage> {
+  const calls = new RemoteCalls(options);
+  const { durability, warnings } = await calls.start();
+  const port = (part: string): unknown =>
+    Object.fromEntries(
+      REMOTE_CALLS.filter((call) => call.startsWith(part) && call.slice(part.length).match(/^\w+$/)).map((call) => [
+        call.slice(part.length),
+        (...args: readonly unknown[]) => calls.run(call, args),
+      ]),
+    );
+  return {
+    ...(port('') as TaskStorage),
+    shared: true,
+    durability,
+    ...(warnings && { warnings }),
+    wakeups: calls.wakeups,
+    rateCounters: port('rates.') as RateCounters,
+    siblings: {
+      offer: (figures) => {
+        calls.figures = figures;
+        return () => {
+          calls.figures = undefined;
+        };
+      },
+      collect: () => calls.run('siblings.collect', []) as Promise<readonly unknown[]>,
+    },
+    keys: port('keys.') as IdempotencyKeys,
+    push: port('push.') as PushStorage,
+    owners: port('owners.') as OwnerStorage,
+    close: () => calls.close(),
+  };
+}
+
+/** The calls of one process to the storage process. They survive its restart, as far as their rules allow. */
+class RemoteCalls {
+  readonly wakeups = new LocalWakeups();
+  /** The figures of this process, for another one. */
+  figures: (() => Promise<unknown>) | undefined;
+  readonly #options: RemoteStorageOptions;
+  readonly #lifetime = new StorageLifetime();
+  readonly #waiting = new TransientMap<number, Waiting>();
+  #characters = 0;
+  #nextId = 0;
+  /** Absent while there is no connection. */
+  #link: FrameLink | undefined;
+  #stopPatience: (() => void) | undefined;
+  #isAway = false;
+  #started: { readonly resolve: (facts: Facts) => void; readonly reject: (error: Error) => void } | undefined;
+  #closing: Promise<void> | undefined;
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: RemoteStorageOptions) {
+    this.#options = options;
+  }
+
+  start(): Promise<Facts> {
+    const { promise, resolve, reject } = Promise.withResolvers<Facts>();
+    this.#started = { resolve, reject };
+    this.#connect();
+    this.#wait();
+    return this.#options.clock.hold(promise);
+  }
+
+  async run(call: RemoteCall, args: readonly unknown[]): Promise<unknown> {
+    this.#lifetime.check();
+    if (this.#isAway) throw awayError();
+    const id = this.#nextId;
+    const text = entryOf(id, call, args);
+    const characters = text.length;
+    if (characters > ENTRY_CHARACTERS || this.#characters + characters > WAITING_CHARACTERS)
+      throw new StorageError('The storage process cannot take more now');
+    this.#nextId += 1;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#waiting.set(id, { call, args, characters, resolve, reject });
+    this.#characters += characters;
+    this.#link?.send(text);
+    return promise;
+  }
+
+  close(): Promise<void> {
+    this.#lifetime.end();
+    this.#closing ??= this.#options.clock.hold(this.#close());
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#waiting.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    this.#stopPatience?.();
+    this.#link?.end();
+  }
+
+  #connect(): void {
+    const { path, token, clock } = this.#options;
+    const socket: Socket = connect(path);
+    // The server of the process keeps it alive, and a close does while it waits.
+    socket.unref();
+    let isReady = false;
+    const link = new FrameLink({
+      socket,
+      clock,
+      maxBytes: ENTRY_CHARACTERS * 4,
+      onEntries: (entries) => {
+        if (isReady) return this.#take(entries);
+        isReady = true;
+        const [[facts]] = entries as readonly [readonly [Facts]];
+        this.#connected(link, facts);
+        this.#take(entries.slice(1));
+      },
+      onClose: () => {
+        if (this.#link === link) this.#lost();
+        if (this.#closing !== undefined && this.#waiting.size === 0) return;
+        clock.after(RETRY_MS, () => this.#connect());
+      },
+    });
+    socket.once('connect', () => link.send(JSON.stringify(token)));
+  }
+
+  #connected(link: FrameLink, facts: Facts): void {
+    this.#stopPatience?.();
+    this.#isAway = false;
+    this.#link = link;
+    this.#started?.resolve(facts);
+    this.#started = undefined;
+    for (const id of this.#waiting.keys()) {
+      const { call, args } = this.#waiting.get(id) as Waiting;
+      const isMarked = ruleOf(call).repeat === 'marked';
+      link.send(entryOf(id, call, isMarked ? [{ ...(args[0] as Acceptance), again: true }] : args));
+    }
+  }
+
+  /** Calls that must not be done twice fail. The others wait. */
+  #lost(): void {
+    this.#link = undefined;
+    for (const id of [...this.#waiting.keys()]) {
+      const isRepeated = ruleOf((this.#waiting.get(id) as Waiting).call).repeat !== 'never';
+      if (!isRepeated) this.#settle(id)?.reject(new StorageError('The storage process has ended', { told: true }));
+    }
+    this.#wait();
+  }
+
+  #wait(): void {
+    this.#stopPatience = this.#options.clock.after(PATIENCE_MS, () => {
+      this.#isAway = true;
+      this.#started?.reject(awayError());
+      this.#started = undefined;
+      for (const id of [...this.#waiting.keys()]) this.#settle(id)?.reject(awayError());
+    });
+  }
+
+  #take(entries: readonly unknown[]): void {
+    for (const entry of entries as readonly (readonly [number | string, unknown, unknown])[]) {
+      const [id, second, value] = entry;
+      if (id === FIGURES_ASKED) {
+        void this.#giveFigures(second as number);
+        continue;
+      }
+      if (typeof id === 'string') {
+        this.wakeups[id as keyof WakeupListener](second as never);
+        continue;
+      }
+      const waiting = this.#settle(id);
+      if (waiting === undefined) continue;
+      const { call, args, resolve, reject } = waiting;
+      if (second === 1) reject(failureOf(value as FailureFields));
+      else resolve(resultOf(call, args, value));
+    }
+  }
+
+  async #giveFigures(asked: number): Promise<void> {
+    const figures = await this.figures?.().catch(() => undefined);
+    this.#link?.send(JSON.stringify([NO_ID, 'siblings.give', [asked, figures]]));
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return undefined;
+    this.#waiting.delete(id);
+    this.#characters -= waiting.characters;
+    if (this.#waiting.size === 0) this.#onIdle?.();
+    return waiting;
+  }
+}
+
+function entryOf(id: number, call: RemoteCall, args: readonly unknown[]): string {
+  return JSON.stringify([id, call, ruleOf(call).toArgs?.(args) ?? args]);
+}
+
+/** The result of a call. One that cannot be read fails its own call only. */
+function resultOf(call: RemoteCall, args: readonly unknown[], value: unknown): unknown {
+  const result = value ?? undefined;
+  try {
+    return ruleOf(call).fromResult?.(result, args) ?? result;
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+function awayError(): StorageError {
+  const text = 'The storage process does not answer';
+  // The first process has logged its end.
+  return new StorageError(text, { told: true, reason: text });
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import type { Clock } from '../../packages/parley/src/runtime/clock.js';
+import { interceptedStorage } from '../../packages/parley/src/store/intercepted-storage.js';
+import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
+import { connectRemoteStorage } from '../../packages/parley/src/store/remote/remote-storage.js';
+import { StorageServer } from '../../packages/parley/src/store/remote/storage-server.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
+import { conversationContract } from './conversation-contract.js';
+import { scopedTasksContract } from './scoped-tasks-contract.js';
+import type { OpenStorage } from './storage/tested-storage.js';
+import { storageContract } from './storage-contract.js';
+import { turnContextContract } from './turn-context-contract.js';
+
+const files = new SqliteFiles();
+const folder = mkdtempSync(join(tmpdir(), 'parley-remote-'));
+let count = 0;
+afterAll(() => {
+  files.remove();
+  rmSync(folder, { recursive: true });
+});
+
+/**
+ * A storage behind a socket, which closes with its only client. Calls take effect at the times at which they are made.
+ */
+async function behindSocket(clock: Clock, openIn: (shown: Clock) => Promise<TaskStorage>): Promise<TaskStorage> {
+  count += 1;
+  const address = { path: join(folder, String(count)), token: randomUUID() };
+  let time = clock.now();
+  const storage = await openIn({ ...systemClock, now: () => time, monotonic: () => time });
+  const server = await StorageServer.listen({ ...address, storage, clock: systemClock, logger: silentLogger });
+  const remote = await connectRemoteStorage({ ...address, clock: systemClock });
+  const running = new Set<unknown>();
+  let gate: Promise<void> = Promise.resolve();
+  let closing: Promise<void> | undefined;
+  const closeBoth = async () => {
+    await gate;
+    await remote.close();
+    await server.left();
+    await server.close();
+  };
+  return interceptedStorage(remote, async (call, _args, run) => {
+    if (call === 'close') {
+      closing ??= closeBoth();
+      return closing;
+    }
+    const madeAt = clock.now();
+    gate = gate.then(async () => {
+      if (time !== madeAt) await Promise.allSettled(running);
+      time = madeAt;
+    });
+    await gate;
+    const answer = Promise.resolve(run());
+    running.add(answer);
+    return answer.finally(() => running.delete(answer));
+  });
+}
+
+const memory: OpenStorage = (clock, options) =>
+  behindSocket(clock, async (shown) => new MemoryStorage({ clock: shown, ...options }));
+const sqlite: OpenStorage = (clock, options) => behindSocket(clock, (shown) => files.open(shown, options));
+
+for (const [name, open] of [
+  ['memory of another process', memory],
+  ['SQLite of another process', sqlite],
+] as const) {
+  storageContract(name, open);
+  scopedTasksContract(name, open);
+  conversationContract(name, open);
+  turnContextContract(name, open, { concurrent: true });
+}

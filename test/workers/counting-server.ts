@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { RunningParley } from '../cli/parley.js';
+import { type BoundAgent, MountedAgent } from '../hosts/mounted-agent.js';
+import { type Body, type Frame, saying } from '../interop/wire.js';
+import { processesOf } from '../support/workers.js';
+
+const AGENT = fileURLToPath(new URL('counting-agent.mjs', import.meta.url));
+
+/** Waits until a condition holds. */
+export const until = async (isTrue: () => Promise<boolean> | boolean): Promise<void> => {
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 10));
+};
+
+/** A task as its caller has seen it. */
+export interface Seen {
+  readonly id: string;
+  readonly frames: readonly Frame[];
+}
+
+/** `parley serve --workers 2` with the agent that counts, and calls to it on new connections. */
+export class CountingServer implements AsyncDisposable {
+  readonly running: RunningParley;
+  readonly #agent: BoundAgent;
+  readonly url: string;
+  /** Messages that were sent again. */
+  repeats = 0;
+
+  private constructor(running: RunningParley, url: string, agent: BoundAgent) {
+    this.running = running;
+    this.url = url;
+    this.#agent = agent;
+  }
+
+  static async start(database: string, ...flags: readonly string[]): Promise<CountingServer> {
+    const args = ['serve', AGENT, '--workers', '2', '--port', '0', '--database', database, ...flags];
+    const running = new RunningParley(args, { env: { NODE_OPTIONS: '' } });
+    const url = await running.printed(/^URL: (\S+)$/m);
+    const server = new CountingServer(running, url, (await MountedAgent.at(url)).over('HTTP+JSON'));
+    await until(async () => (await server.bothAnswer()).size === 2);
+    return server;
+  }
+
+  get pids(): ReturnType<typeof processesOf> {
+    return processesOf(this.running);
+  }
+
+  /** The processes that answer two calls on new connections. */
+  async bothAnswer(): Promise<ReadonlySet<number>> {
+    return new Set([await this.answering(), await this.answering()]);
+  }
+
+  /** The process that answers a call. A caller repeats a message that the server asks to repeat. */
+  async answering(): Promise<number> {
+    const message = saying('process');
+    for (;;) {
+      const answer = await this.#agent.send(message, { headers: { connection: 'close' } });
+      if (answer.task !== undefined) return Number(numbersOf(answer.task as Body)[0]);
+      const { status } = answer.error as { readonly status?: string };
+      if (status !== 'UNAVAILABLE') throw new Error(`No task: ${JSON.stringify(answer)}`);
+      this.repeats += 1;
+    }
+  }
+
+  /** The id of the task of a message that is the same in each call. */
+  async repeated(): Promise<string> {
+    const message = saying('process', { messageId: 'repeated' });
+    const { task } = await this.#agent.send(message, { headers: { connection: 'close' } });
+    return String((task as Body).id);
+  }
+
+  task(id: string): Promise<Body> {
+    return this.#agent.get(id);
+  }
+
+  /**
+   * Counts in one task. A caller repeats a message without an answer, and subscribes again behind its last event. It
+   * tells of the first event with `onFrame`.
+   */
+  async count(last: number, onFrame: (frame: Frame) => void = () => {}): Promise<Seen> {
+    const message = saying(`count ${last}`, { messageId: randomUUID() });
+    const frames: Frame[] = [];
+    let id: string | undefined;
+    for (;;) {
+      try {
+        const stream = id === undefined ? this.#agent.stream(message) : this.#agent.subscribe(id, frames.at(-1)?.id);
+        for await (const frame of stream) {
+          const { task, statusUpdate } = this.#agent.event(frame) as { task?: Body; statusUpdate?: Body };
+          id ??= String((task as Body | undefined)?.id);
+          frames.push(frame);
+          onFrame(frame);
+          const status = (task?.status ?? statusUpdate?.status) as { readonly state?: string } | undefined;
+          if (/COMPLETED|FAILED|CANCELED/.test(String(status?.state))) return { id, frames };
+        }
+      } catch {
+        // Cut by a kill, or refused while there is no storage.
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.running[Symbol.asyncDispose]();
+  }
+}
+
+/** The numbers that a task has counted. */
+export function numbersOf(task: Body): readonly string[] {
+  const artifacts = (task.artifacts ?? []) as unknown as readonly {
+    readonly parts: readonly { readonly text: string }[];
+  }[];
+  return artifacts.map(({ parts }) => String(parts[0]?.text));
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { EmptyFolder } from '../cli/parley.js';
+import { CountingServer, numbersOf, type Seen, until } from './counting-server.js';
+
+const folder = new EmptyFolder();
+afterAll(() => folder[Symbol.dispose]());
+let files = 0;
+const newFile = () => `sqlite:${join(folder.path, String(files++), 'parley.db')}`;
+
+/** Kills of the chaos, and the tasks that run at the same time. */
+const KILLS = process.env.TEST_LONG === undefined ? 5 : 50;
+const CALLERS = 6;
+/** Each kill of this number is one of a worker. */
+const WORKER_EACH = 12;
+
+const PATIENCE = { timeout: 30_000 };
+
+const upTo = (last: number) => Array.from({ length: last }, (_, at) => String(at + 1));
+
+/** The caller has seen each event once, in order, and the storage has the same. */
+async function expectWhole(server: CountingServer, { id, frames }: Seen, last: number): Promise<void> {
+  expect(frames.map((frame) => Number(frame.id))).toEqual(frames.map((_, at) => at + 1));
+  const task = await server.task(id);
+  expect(numbersOf(task)).toEqual(upTo(last));
+  expect(task.status).toMatchObject({ state: 'TASK_STATE_COMPLETED' });
+}
+
+describe('kills of the processes of parley serve --workers', () => {
+  it.each([
+    ['SQLite', newFile],
+    ['memory', () => 'memory:'],
+  ])(
+    'a worker, with %s: another one goes on within a second, and no event is lost',
+    { timeout: 120_000 },
+    async (_, database) => {
+      await using server = await CountingServer.start(database());
+      let killedAt = 0;
+      let goneOnAfter = 0;
+      const before = new Set(server.pids.workers);
+      // The process that runs the turn has the connection too, or not: both are killed in the end.
+      const seen = await server.count(100, (frame) => {
+        if (killedAt === 0 && frame.id === '20') {
+          killedAt = performance.now();
+          process.kill([...before][0] as number, 'SIGKILL');
+        } else if (goneOnAfter === 0 && frame.id === '40') goneOnAfter = performance.now() - killedAt;
+      });
+      await expectWhole(server, seen, 100);
+      // Twenty events take 600 ms by themselves.
+      expect(goneOnAfter).toBeLessThan(1_600);
+    },
+  );
+
+  it(`the storage process or a worker, ${KILLS} times, on SQLite: callers wait, and nothing is lost`, {
+    timeout: 600_000,
+  }, async () => {
+    await using server = await CountingServer.start(newFile());
+    let isOver = false;
+    const tasks: Seen[] = [];
+    const callers = Array.from({ length: CALLERS }, async () => {
+      while (!isOver) tasks.push(await server.count(15));
+    });
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const isWorker = kill % WORKER_EACH === 3;
+      const counted = tasks.length;
+      const victim = await vi.waitUntil(() => (isWorker ? server.pids.workers[0] : server.pids.storage), PATIENCE);
+      process.kill(victim, 'SIGKILL');
+      await until(() => server.pids.storage !== undefined && server.pids.storage !== victim);
+      await until(() => tasks.length > counted);
+    }
+    isOver = true;
+    await Promise.all(callers);
+    expect(tasks.length).toBeGreaterThanOrEqual(KILLS);
+    for (const task of tasks) await expectWhole(server, task, 15);
+  });
+
+  it('the storage process, in memory: the log tells the loss, and new tasks run', { timeout: 120_000 }, async () => {
+    await using server = await CountingServer.start('memory:');
+    const { id } = await server.count(1);
+    const { storage } = server.pids;
+    process.kill(storage as number, 'SIGKILL');
+    await server.running.told(/(all tasks are lost: they were in the memory of the storage process)/);
+    const next = await server.count(3);
+    await expectWhole(server, next, 3);
+    expect((await server.task(id)).error).toMatchObject({ status: 'NOT_FOUND' });
+  });
+
+  it('all processes: the next command goes on with what they had', { timeout: 120_000 }, async () => {
+    const database = newFile();
+    const first = await CountingServer.start(database);
+    const reached = Promise.withResolvers<string>();
+    let id = '';
+    void first.count(100, (frame) => {
+      id ||= String((frame.data.task as { id?: string } | undefined)?.id ?? '');
+      if (frame.id === '20') reached.resolve(id);
+    });
+    await reached.promise;
+    const { workers, storage } = first.pids;
+    for (const pid of [first.running.process.pid, storage, ...workers]) process.kill(pid as number, 'SIGKILL');
+    await first.running.ended;
+    await using next = await CountingServer.start(database);
+    await until(async () => numbersOf(await next.task(id)).length === 100);
+    expect(numbersOf(await next.task(id))).toEqual(upTo(100));
+  });
+
+  it('a reload under load refuses no connection, and replaces all workers', { timeout: 120_000 }, async () => {
+    await using server = await CountingServer.start(newFile());
+    const before = server.pids;
+    let isOver = false;
+    let answers = 0;
+    const callers = Array.from({ length: 4 }, async () => {
+      for (; !isOver; answers++) await server.answering();
+    });
+    const counting = server.count(100);
+    server.running.process.kill('SIGUSR2');
+    for (let replaced = 0; replaced < 2; replaced++)
+      await server.running.told(new RegExp(`has replaced worker ${before.workers[replaced]}`));
+    isOver = true;
+    await Promise.all(callers);
+    await expectWhole(server, await counting, 100);
+    expect(answers).toBeGreaterThan(20);
+    // A caller whose turn goes to another process has to ask again.
+    expect(server.repeats).toBeLessThan(answers / 10);
+    const { workers, storage } = server.pids;
+    expect(storage).toBe(before.storage);
+    expect(workers).toHaveLength(2);
+    expect(workers.filter((pid) => before.workers.includes(pid))).toEqual([]);
+  });
+});
