@@ -124,7 +124,7 @@ it('a call to another agent belongs to the turn that makes it', async () => {
         await events.complete();
       },
     },
-    calls: agentCalls({ allow: ['127.0.0.1'], interceptors: () => [clientTracing()] }),
+    calls: agentCalls({ allow: ['127.0.0.1'] }),
     tracing: serverTracing(),
     logger: silentLogger,
   });

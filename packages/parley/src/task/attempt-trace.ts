@@ -1,0 +1,29 @@
+import { isObject, type JsonObject } from '../model/json.js';
+import type { AttemptTrace, WaitingCall } from '../telemetry/tracing.js';
+
+/** The member of the metadata of a task that has the trace of its last attempt. */
+export const TRACE_METADATA = 'urn:parley-a2a:trace:v1';
+
+/** The longest `traceparent`, and the longest name of an operation. */
+const LONGEST = 64;
+
+/** The trace of the last attempt that metadata of a task, or of a record, have. */
+export function attemptTrace(metadata: JsonObject | undefined): AttemptTrace | undefined {
+  const stored = metadata?.[TRACE_METADATA];
+  if (!isObject(stored)) return undefined;
+  const { traceparent, turn, attempt, handOvers, since, call } = stored as Partial<Record<keyof AttemptTrace, unknown>>;
+  if (!isShort(traceparent) || ![turn, attempt, handOvers, since].every(Number.isSafeInteger)) return undefined;
+  const waiting = waitingCall(call);
+  return { ...({ traceparent, turn, attempt, handOvers, since } as AttemptTrace), ...(waiting && { call: waiting }) };
+}
+
+function waitingCall(stored: unknown): WaitingCall | undefined {
+  if (!isObject(stored)) return undefined;
+  const { traceparent, parent, method, since } = stored as Partial<Record<keyof WaitingCall, unknown>>;
+  if (!isShort(traceparent) || !isShort(method) || !Number.isSafeInteger(since)) return undefined;
+  return { traceparent, method, since: since as number, ...(isShort(parent) && { parent }) };
+}
+
+function isShort(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= LONGEST;
+}
