@@ -16,6 +16,8 @@ export interface ReplicaOptions {
   readonly rateLimit?: { readonly requests: number; readonly windowMs: number };
   readonly graceMs?: number;
   readonly leaseMs?: number;
+  /** For programs of other folders. */
+  readonly settings?: object;
 }
 
 /** A process that serves the agents of these tests. */
