@@ -9,7 +9,7 @@ import { grpcTransport } from 'parley-a2a-grpc';
 import { serverTracing } from 'parley-a2a-otel';
 import { BACKENDS } from '../support/backends.ts';
 import { calledOver } from './called-over.mjs';
-import { exportSpans } from './span-export.mjs';
+import { exportSpans } from './span-export.ts';
 
 const [, , database, options] = process.argv;
 const { otlp, writers, secret, name } = JSON.parse(options).settings;

@@ -10,7 +10,7 @@ import { Replica } from '../replicas/replica.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { courseFaults, type ExpectedCourse } from './course-checker.js';
 import { OtlpReceiver, type ReceivedSpan } from './otlp-receiver.js';
-import { exportSpans } from './span-export.mjs';
+import { exportSpans } from './span-export.js';
 import { tracedWebhook } from './traced-webhook.js';
 
 const SECRET = 'pl4nted-s3cret-words';

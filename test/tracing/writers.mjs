@@ -7,7 +7,7 @@ import { CAPNWEB_BINDING, capnwebBinding, capnwebTransport } from 'parley-a2a-ca
 import { grpcBinding } from 'parley-a2a-grpc';
 import { serverTracing } from 'parley-a2a-otel';
 import { calledOver } from './called-over.mjs';
-import { exportSpans } from './span-export.mjs';
+import { exportSpans } from './span-export.ts';
 
 const [, , otlp, options] = process.argv;
 const { secret } = JSON.parse(options).settings;

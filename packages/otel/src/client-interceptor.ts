@@ -13,10 +13,12 @@ import { traceCall } from './traced-call.js';
  */
 export function clientInterceptor(instruments: Instruments, passing: Propagation): Interceptor<ClientCallContext> {
   return (call, next) => {
-    const { headers } = call.context;
+    // Its own trace context takes the place of the one that the call was given.
+    const { traceparent: _, tracestate: __, baggage: ___, ...headers } = call.context.headers;
     const name = methodOf(call);
     const attributes = { [DRAFT.method]: name, ...requestFacts(call) };
-    const parent = trace.getSpan(context.active()) === undefined ? passing.read(headers) : context.active();
+    const active = context.active();
+    const parent = trace.getSpan(active) === undefined ? passing.read(call.context.headers, active) : active;
     const span = instruments.tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent);
     const within = trace.setSpan(parent, span);
     const trail = passing.write(within);

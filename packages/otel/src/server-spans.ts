@@ -1,8 +1,11 @@
 import {
   type Attributes,
   context,
+  createContextKey,
+  isValidTraceId,
   type Link,
   ROOT_CONTEXT,
+  type Span,
   SpanKind,
   SpanStatusCode,
   type Tracer,
@@ -26,12 +29,26 @@ export interface ServerSpansOptions {
 /** The type of the error of spans that ended with their process. */
 const LOST = 'process_lost';
 
+/** The entry of a context that is called with the id of the trace of a request. */
+const NAMED = createContextKey('parley-a2a request');
+
+/** Tells the request of a context the id of its trace. */
+export function nameTrace(span: Span): void {
+  const named = context.active().getValue(NAMED) as ((traceId: string) => void) | undefined;
+  const { traceId } = span.spanContext();
+  if (isValidTraceId(traceId)) named?.(traceId);
+}
+
 /** Makes the spans of a server beside those of calls and turns. */
 export class ServerSpans implements Tracing {
   readonly #options: ServerSpansOptions;
 
   constructor(options: ServerSpansOptions) {
     this.#options = options;
+  }
+
+  request<Result>(named: (traceId: string) => void, run: () => Result): Result {
+    return context.with(context.active().setValue(NAMED, named), run);
   }
 
   active(): TraceContext {

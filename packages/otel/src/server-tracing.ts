@@ -9,7 +9,7 @@ import { clientInterceptor } from './client-interceptor.js';
 import { Content, type ContentOptions } from './content.js';
 import { DRAFT } from './conventions.js';
 import type { Instruments } from './instruments.js';
-import { ServerSpans } from './server-spans.js';
+import { nameTrace, ServerSpans } from './server-spans.js';
 import { Propagation } from './trace-context.js';
 import { tracedAgent } from './traced-agent.js';
 import { traceCall } from './traced-call.js';
@@ -59,6 +59,7 @@ export class ServerTracing implements HostExtension {
           const name = methodOf({ operation });
           const facts = { [DRAFT.method]: name, [DRAFT.version]: spoken, ...agent, ...requestFacts({ request }) };
           const { span, isBorrowed, within } = this.#spanOf(name, facts, given);
+          nameTrace(span);
           const trail = passing.write(within);
           const { traceparent } = trail;
           const waits = traceparent !== undefined && isAwaited(request);

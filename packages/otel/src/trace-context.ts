@@ -27,11 +27,11 @@ export class Propagation {
     this.#allowed = new Set(allowed);
   }
 
-  /** The context of a call, without other entries. The span is remote. */
-  read({ baggage, ...given }: TraceContext): Context {
+  /** The context of a call: `base`, by default without entries, with its remote span, and its baggage if it has none. */
+  read({ baggage, ...given }: TraceContext, base = ROOT_CONTEXT): Context {
     const parent = spanContextOf(given);
-    const within = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
-    return this.#withBaggage(within, baggage);
+    const within = parent === undefined ? base : trace.setSpanContext(base, parent);
+    return propagation.getBaggage(base) === undefined ? this.#withBaggage(within, baggage) : within;
   }
 
   /** The baggage of a call, without its span. */

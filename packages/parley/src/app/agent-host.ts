@@ -166,7 +166,10 @@ export class AgentHost {
     this.exchange = this.#routes.exchange;
   }
 
-  #makeRoutes(options: AgentHostOptions, limits: LimitPorts): HostRoutes {
+  #makeRoutes(
+    options: AgentHostOptions,
+    { turnPorts, ...limits }: LimitPorts & { readonly turnPorts: TurnPorts },
+  ): HostRoutes {
     const { knownHosts, authenticator } = options;
     const { refused } = this;
     const isOpen = () => this.#agents.some((agent) => agent.isOpen);
@@ -178,6 +181,7 @@ export class AgentHost {
       authenticators: authenticator === undefined ? authenticatorsOf(this.#agents) : [authenticator],
       readiness: this.#readiness,
       metrics: this.#metrics,
+      tracing: turnPorts.tracing,
       start: this.#start,
       loadRates: this.#ratesOf(options),
       groupOf: this.#groupOf,

@@ -78,6 +78,8 @@ export interface TracedTool {
 
 /** Makes spans beside those of calls. `serverTracing()` of `parley-a2a-otel` is one. */
 export interface Tracing {
+  /** Runs the exchange of a request. `named` gets the id of its trace, once its span is known. */
+  request<Result>(named: (traceId: string) => void, run: () => Result): Result;
   /** Ends the spans of an attempt in the place of its process. Returns the `traceparent` of the turn. */
   lost(attempt: LostAttempt): string | undefined;
   /** Makes an attempt to deliver within its span. `send` gets the headers that pass the trace on. */
