@@ -16,6 +16,7 @@ import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
 import * as mcp from 'parley-a2a-mcp';
 import { mutualTls } from 'parley-a2a-mutual-tls';
+import * as otel from 'parley-a2a-otel';
 import * as s3 from 'parley-a2a-s3';
 import * as signing from 'parley-a2a-signing';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -273,6 +274,21 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
           logger,
         },
       ],
+    },
+  },
+  otel: {
+    serverTracing: {
+      make: otel.serverTracing,
+      args: [
+        {
+          baggage: ['tenant'],
+          content: { redact: (text) => text, maxLength: 1 },
+        } satisfies Required<otel.ServerTracingOptions>,
+      ],
+    },
+    clientTracing: {
+      make: otel.clientTracing,
+      args: [{ baggage: ['tenant'] } satisfies Required<otel.ClientTracingOptions>],
     },
   },
   signing: {

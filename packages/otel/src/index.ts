@@ -2,7 +2,7 @@ import { trace } from '@opentelemetry/api';
 import type { LogFields, Logger } from 'parley-a2a';
 import type { HostExtension } from 'parley-a2a/binding-kit';
 import type { ClientCallContext } from 'parley-a2a/client';
-import { checkOptions, closed, func, type OptionSchemas, positive, Type, texts } from 'parley-a2a/kit';
+import { checkOptions, closed, func, type OptionSchemas, positive, refuseArgument, Type, texts } from 'parley-a2a/kit';
 import type { Interceptor } from 'parley-a2a/server';
 import { clientInterceptor } from './client-interceptor.js';
 import type { ContentOptions } from './content.js';
@@ -54,6 +54,7 @@ export function clientTracing(options: ClientTracingOptions = {}): Interceptor<C
 
 /** A logger whose lines have the `trace_id` and `span_id` of the span that is active. */
 export function addTraceIds(logger: Logger): Logger {
+  if (typeof Object(logger).info !== 'function') refuseArgument('addTraceIds', 'a logger', logger);
   const writerOf = (level: keyof Logger) => (message: string, fields?: LogFields) => {
     const active = trace.getActiveSpan()?.spanContext();
     const ids = active === undefined ? {} : { trace_id: active.traceId, span_id: active.spanId };

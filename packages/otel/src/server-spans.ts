@@ -12,7 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { LostAttempt, TraceContext, TracedDelivery, TracedResult, TracedTool, Tracing } from 'parley-a2a/kit';
-import { toolErrorType } from './call-facts.js';
+import { failSpan, toolErrorType } from './call-facts.js';
 import type { Content } from './content.js';
 import { DRAFT, OWN, STABLE } from './conventions.js';
 import { type Propagation, spanContextOf, traceparentOf } from './trace-context.js';
@@ -105,7 +105,7 @@ export class ServerSpans implements Tracing {
       if (failure !== undefined) span.setAttribute(STABLE.errorType, failure).setStatus({ code: SpanStatusCode.ERROR });
       return result;
     } catch (error) {
-      span.setAttribute(STABLE.errorType, toolErrorType(error) ?? '').setStatus({ code: SpanStatusCode.ERROR });
+      failSpan(span, error);
       throw error;
     } finally {
       span.end();

@@ -55,6 +55,8 @@ interface AgentPlace {
 interface ListedAgents {
   readonly agents: readonly AgentPlace[];
   readonly operator?: boolean;
+  /** The url of a trace in a tracing tool, with `{traceId}`. */
+  readonly traceUrl?: string;
 }
 
 /** An agent that the console shows. */
@@ -86,6 +88,8 @@ export const agents = signal<readonly Agent[] | undefined>(undefined);
 export const agentsFailure = signal<string | undefined>(undefined);
 /** True if the server has an API for operators. */
 export const hasOperatorApi = signal(false);
+/** The url of a trace in the tracing tool of the operator, with `{traceId}`. */
+export const traceUrl = signal<string | undefined>(undefined);
 /** The paths of agents that have refused a call for lack of a credential. */
 export const refusedAgents = signal<ReadonlySet<string>>(new Set());
 
@@ -122,6 +126,7 @@ export async function loadAgents(): Promise<void> {
   try {
     const list = (await json(`${CONSOLE_PATH}/agents.json`)) as ListedAgents;
     hasOperatorApi.value = list.operator === true;
+    traceUrl.value = list.traceUrl;
     agents.value = await Promise.all(list.agents.map(loadAgent));
   } catch (error) {
     agentsFailure.value = `The agents of this server could not be read: ${reasonOf(error)}`;

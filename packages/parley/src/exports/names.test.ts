@@ -53,6 +53,7 @@ const NAMES = {
     'joinParts',
     'memoryCardCache',
     'textOf',
+    'traceIdOf',
     'uploadFile',
   ],
   auth: [

@@ -56,7 +56,7 @@ export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { AgentOptions } from '../app/options/agent-options.js';
 export type { AgentsByPath, SameAgent } from '../app/options/agents-by-path.js';
 export type { PushOptions } from '../app/options/push-options.js';
-export type { HttpServerTimes, ServerOptions } from '../app/options/server-options.js';
+export type { ConsoleSettings, HttpServerTimes, ServerOptions } from '../app/options/server-options.js';
 export type { TlsOptions } from '../app/options/tls-options.js';
 export { readServerConfig, readServerSettings } from '../app/server-config.js';
 export type { ServerConfig } from '../app/server-settings.js';
@@ -241,12 +241,13 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
   const extensions = [
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
-    ...(options.console === true
+    ...(options.console
       ? [
           consoleExtension({
             load: loadConsole,
             fetch: (url, init) => fetch(url, init),
             loadReceiver,
+            traceUrl: options.console === true ? undefined : options.console.traceUrl,
             ...rule,
           }),
         ]

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../model/json.js';
+import type { Task } from '../model/task.js';
 import type { AttemptTrace, WaitingCall } from '../telemetry/tracing.js';
 
 /** The member of the metadata of a task that has the trace of its last attempt. */
@@ -15,6 +16,13 @@ export function attemptTrace(metadata: JsonObject | undefined): AttemptTrace | u
   if (!isShort(traceparent) || ![turn, attempt, handOvers, since].every(Number.isSafeInteger)) return undefined;
   const waiting = waitingCall(call);
   return { ...({ traceparent, turn, attempt, handOvers, since } as AttemptTrace), ...(waiting && { call: waiting }) };
+}
+
+/** The id of the trace of the last attempt of a task. Undefined if its server makes no spans. */
+export function traceIdOf(task: Pick<Task, 'metadata'>): string | undefined {
+  const { metadata }: Partial<Task> = Object(task);
+  const [, id] = /^[\da-f]{2}-([\da-f]{32})-/.exec(attemptTrace(metadata)?.traceparent ?? '') ?? [];
+  return id;
 }
 
 function waitingCall(stored: unknown): WaitingCall | undefined {

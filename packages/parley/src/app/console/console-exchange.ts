@@ -33,7 +33,7 @@ export interface ConsoleExchange {
 }
 
 /** The parts of `consoleExchange`. */
-export interface ConsoleExchangeOptions extends Pick<ConsoleOptions, 'fetch' | 'loadReceiver'> {
+export interface ConsoleExchangeOptions extends Pick<ConsoleOptions, 'fetch' | 'loadReceiver' | 'traceUrl'> {
   readonly host: HostView;
   readonly library: ConsolePackage;
   /** The path of the console. */
@@ -43,7 +43,7 @@ export interface ConsoleExchangeOptions extends Pick<ConsoleOptions, 'fetch' | '
 /** The page, its files, and the endpoints that the page asks. */
 export async function consoleExchange(options: ConsoleExchangeOptions): Promise<ConsoleExchange> {
   const { host, library, folder, fetch, loadReceiver } = options;
-  const read = readOnly(filesExchange(await library.consoleFiles(), { host, folder }));
+  const read = readOnly(filesExchange(await library.consoleFiles(), options));
   const relay = pageExchange(library.oauthRelay({ cards: () => host.mounts.map((mount) => mount.card('')), fetch }));
   const inboxes = new LoadedOnDemand(async () => {
     const keysUrl = (_agent: string, origin: string) => `${origin}${KEY_SET_PATH}`;
@@ -68,13 +68,17 @@ function isOfThisMachine(request: ExchangeRequest): boolean {
   return isLocalHost(request.header('host') ?? '') && (request.peer === undefined || isLoopback(request.peer));
 }
 
-function filesExchange(all: ConsoleFiles, { host, folder }: Pick<ConsoleExchangeOptions, 'host' | 'folder'>): Exchange {
+function filesExchange(
+  all: ConsoleFiles,
+  { host, folder, traceUrl }: Pick<ConsoleExchangeOptions, 'host' | 'folder' | 'traceUrl'>,
+): Exchange {
   const agents = () =>
     jsonAnswer({
       status: 200,
       value: {
         agents: host.mounts.map(({ path, cardPath }) => ({ path, card: cardPath })),
         ...(host.serves(OPERATOR_API) && { operator: true }),
+        ...(traceUrl !== undefined && { traceUrl }),
       },
       headers: { 'cache-control': 'no-cache' },
     });

@@ -24,6 +24,8 @@ export interface ConsoleOptions {
   readonly fetch: Fetch;
   /** Loads the way to make the webhooks of push inboxes. */
   readonly loadReceiver: () => Promise<MakeReceiver>;
+  /** The url of a trace in a tracing tool, with `{traceId}`. Absent: pages show ids alone. */
+  readonly traceUrl?: string | undefined;
   /** The configured base url. Absent: none. */
   readonly publicUrl?: string | undefined;
   readonly isPublicHost?: PublicHosts | undefined;

@@ -1,6 +1,6 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { isLoopback } from '../../net/loopback.js';
-import { closed, flag, type OptionSchemas, positive } from '../../options/option-schemas.js';
+import { closed, eitherOf, flag, type OptionSchemas, positive, webUrl } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { type BaseServerOptions, baseServerSchema } from '../base-server/base-server-options.js';
 import { type HostOptions, hostSchemas } from './host-options.js';
@@ -29,6 +29,22 @@ export const DEFAULT_HTTP_TIMES: Required<HttpServerTimes> = {
   requestMs: 120_000,
 };
 
+/** Settings of the console. */
+export interface ConsoleSettings {
+  /** The url of a trace in a tracing tool, with `{traceId}` in the place of its id. Default: pages show the id alone. */
+  readonly traceUrl?: string;
+}
+
+const consoleSettings: OptionSchemas<ConsoleSettings> = {
+  traceUrl: Type.Optional(
+    Type.Refine(
+      webUrl('must be an absolute http or https URL'),
+      (url) => String(url).includes('{traceId}'),
+      () => 'must have {traceId}',
+    ),
+  ),
+};
+
 /** The options of a server with a socket of its own. */
 export interface ServerOptions extends HostOptions {
   /** True if the server serves `/openapi.json`, `/openapi-3.0.json` and the page `/docs`; default false. */
@@ -37,7 +53,7 @@ export interface ServerOptions extends HostOptions {
    * True if browsers get the console at `/`; default false. Needs the package `parley-a2a-console`. Requests through
    * proxies and for foreign hosts do not get it.
    */
-  readonly console?: boolean;
+  readonly console?: boolean | ConsoleSettings;
   /** True if agents that need no credential may be served beyond loopback; default false. */
   readonly allowAnonymous?: boolean;
   readonly http?: HttpServerTimes;
@@ -59,7 +75,7 @@ const times: OptionSchemas<HttpServerTimes> = { stallMs: ms, keepAliveMs: ms, he
 export const serverSchemas: OptionSchemas<ServerOptions> = {
   ...hostSchemas,
   openapi: Type.Optional(flag),
-  console: Type.Optional(flag),
+  console: Type.Optional(eitherOf([flag, closed(consoleSettings)], 'must be true, false or an object')),
   allowAnonymous: Type.Optional(flag),
   baseServer: Type.Optional(baseServerSchema),
   uncaughtErrors: Type.Optional(Type.String({ enum: ['task', 'process'] })),
