@@ -57,7 +57,7 @@ export class ServerSpans implements Tracing {
 
   lost({ agent, taskId, contextId, messageId, attempt, cause, trace: stored, since, fate }: LostAttempt) {
     const { tracer, passing, agents } = this.#options;
-    const { call, traceparent } = stored ?? {};
+    const { call, traceparent, before } = stored ?? {};
     const facts = { ...agents.get(agent), [DRAFT.taskId]: taskId, [DRAFT.conversation]: contextId };
     let parent = ROOT_CONTEXT;
     if (call !== undefined) {
@@ -75,7 +75,12 @@ export class ServerSpans implements Tracing {
       [OWN.fate]: fate,
       ...lostFacts(traceparent),
     };
-    const options = { kind: SpanKind.INTERNAL, attributes, startTime: since, links: call ? [] : linksTo({ cause }) };
+    const options = {
+      kind: SpanKind.INTERNAL,
+      attributes,
+      startTime: since,
+      links: linksTo({ ...(call ? {} : { cause }), before }),
+    };
     const span = tracer.startSpan(turnName(facts), options, parent);
     span.setStatus({ code: SpanStatusCode.ERROR }).end();
     return traceparentOf(span.spanContext());

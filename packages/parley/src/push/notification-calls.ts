@@ -67,7 +67,8 @@ export class NotificationCalls {
       attempt: isFirst ? attempts + 1 : 1,
     };
     return tracing.delivery(delivery, (headers) => {
-      this.trace = [cause, headers.traceparent].filter((text) => text !== undefined).join(' ');
+      const { traceparent } = headers;
+      this.trace = traceparent && cause ? `${cause} ${traceparent}` : traceparent;
       return this.#post(notification, headers);
     });
   };

@@ -118,7 +118,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
       random: random(),
       now: clock.now(),
     });
-    const trace = options.traceOfAttempt?.();
+    const trace = notification.body === undefined ? undefined : options.traceOfAttempt?.();
     const held = await storage.push.settle(claim, trace === undefined ? outcome : { ...outcome, trace });
     const { error } = notification;
     return {

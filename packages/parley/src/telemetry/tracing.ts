@@ -25,6 +25,8 @@ export interface AttemptTrace {
   readonly handOvers: number;
   /** ms since the epoch. */
   readonly since: number;
+  /** The `traceparent` of the attempt or turn before. Absent: there is none. */
+  readonly before?: string;
   readonly call?: WaitingCall;
 }
 

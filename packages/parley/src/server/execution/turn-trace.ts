@@ -37,7 +37,9 @@ export class TurnTrace {
     this.#note = undefined;
     const { turn, attempt, handOvers } = claim;
     const { since, call } = note;
-    return { [TRACE_METADATA]: { traceparent, turn, attempt, handOvers, since, ...(call && { call: { ...call } }) } };
+    const { before } = this;
+    const told = { traceparent, turn, attempt, handOvers, since, ...(before && { before }) };
+    return { [TRACE_METADATA]: { ...told, ...(call && { call: { ...call } }) } };
   }
 }
 
