@@ -279,17 +279,9 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   otel: {
     serverTracing: {
       make: otel.serverTracing,
-      args: [
-        {
-          baggage: ['tenant'],
-          content: { redact: (text) => text, maxLength: 1 },
-        } satisfies Required<otel.ServerTracingOptions>,
-      ],
+      args: [{ baggage: [], content: { redact: String, maxLength: 1 } } satisfies Required<otel.ServerTracingOptions>],
     },
-    clientTracing: {
-      make: otel.clientTracing,
-      args: [{ baggage: ['tenant'] } satisfies Required<otel.ClientTracingOptions>],
-    },
+    clientTracing: { make: otel.clientTracing, args: [{ baggage: [] } satisfies Required<otel.ClientTracingOptions>] },
   },
   signing: {
     messageSigning: {

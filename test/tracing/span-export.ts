@@ -5,7 +5,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { SimpleSpanProcessor, TracerProvider, type TracerProviderOptions } from '@opentelemetry/sdk-trace';
 
 /**
- * Registers the SDK of a process. Each span goes to the receiver at once, so that a crash takes only open spans. `more`:
+ * Registers the SDK of a process. Each span goes to the receiver at once: a crash takes only open spans. `more`:
  * further options of the provider, such as a sampler.
  */
 export function exportSpans(service: string, url: string, more: Partial<TracerProviderOptions> = {}): TracerProvider {

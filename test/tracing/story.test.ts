@@ -56,7 +56,7 @@ beforeAll(async () => {
   [receiver, database] = await Promise.all([OtlpReceiver.start(), PostgresServer.start()]);
   provider = exportSpans('client', receiver.url);
   webhook = createServer(tracedWebhook(2)).listen(0, '127.0.0.1');
-  await vi.waitFor(() => expect(webhook.listening).toBe(true));
+  await vi.waitFor(() => expect(webhook.listening).toBe(true), WAIT);
   spans = await story();
 }, 60_000);
 afterAll(async () => {

@@ -27,7 +27,7 @@ export class Propagation {
     this.#allowed = new Set(allowed);
   }
 
-  /** The context of a call: `base`, by default without entries, with its remote span, and its baggage if it has none. */
+  /** The context of a call: `base` with the remote span, and with the baggage unless it has some. */
   read({ baggage, ...given }: TraceContext, base = ROOT_CONTEXT): Context {
     const parent = spanContextOf(given);
     const within = parent === undefined ? base : trace.setSpanContext(base, parent);

@@ -102,7 +102,7 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
   };
 }
 
-/** The last state, and the texts if they are asked for, that the agent published. The queue belongs to one turn alone. */
+/** The last state that the agent published, and its texts if they are asked for. The queue belongs to one turn. */
 function watchStates(
   events: EventQueue,
   hasTexts: boolean,

@@ -236,18 +236,26 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
 function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions) {
   const defaults = { logger: stderrLogger, operates: true, compressor: nodeCompressor };
   const { host, rule, inProcess } = hostSetup({ subject, agents, options, defaults });
-  const { baseServer, openapi, allowAnonymous = false, http: times = {}, uncaughtErrors, tls } = options;
+  const {
+    console: consolePage,
+    baseServer,
+    openapi,
+    allowAnonymous = false,
+    http: times = {},
+    uncaughtErrors,
+    tls,
+  } = options;
   checkClientCertificates(subject, { ...options, agents });
   const extensions = [
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
-    ...(options.console
+    ...(consolePage
       ? [
           consoleExtension({
             load: loadConsole,
             fetch: (url, init) => fetch(url, init),
             loadReceiver,
-            traceUrl: options.console === true ? undefined : options.console.traceUrl,
+            traceUrl: consolePage === true ? undefined : consolePage.traceUrl,
             ...rule,
           }),
         ]

@@ -52,9 +52,12 @@ export class NotificationCalls {
     this.#options = options;
   }
 
-  readonly send = async (notification: Notification): Promise<AttemptResult> => {
+  readonly send = (notification: Notification): Promise<AttemptResult> => {
     const { tracing } = this.#options;
-    if (tracing === undefined) return this.#post(notification);
+    return tracing === undefined ? this.#post(notification) : this.#traced(notification, tracing);
+  };
+
+  async #traced(notification: Notification, tracing: Tracing): Promise<AttemptResult> {
     const { key, configId, config, attempts, position, records, trace } = this.#claim;
     const { seq } = notification;
     // Only the first record of the claim has an attempt before.
@@ -71,7 +74,7 @@ export class NotificationCalls {
       this.trace = traceparent && cause ? `${cause} ${traceparent}` : traceparent;
       return this.#post(notification, headers);
     });
-  };
+  }
 
   /** The trace of the attempt that has published an event. Only its first event has it. */
   async #causeOf(seq: number): Promise<string | undefined> {

@@ -23,8 +23,8 @@ export interface Observers {
 }
 
 /**
- * The exchange with figures and a log line for each request. Every request gets an id, which answers and log lines
- * name: its `X-Request-Id`, the trace of its `traceparent` or of its span, or a new id.
+ * The exchange with figures and a log line for each request. Every request gets an id for answers and log lines: its
+ * `X-Request-Id`, the trace of its `traceparent` or its span, or a new id.
  */
 export function observed(exchange: Exchange, { metrics, logger, clock, ids, tracing, headers }: Observers): Exchange {
   const traced = tracing && tracedExchange(exchange, tracing);

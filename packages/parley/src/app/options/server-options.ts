@@ -31,7 +31,7 @@ export const DEFAULT_HTTP_TIMES: Required<HttpServerTimes> = {
 
 /** Settings of the console. */
 export interface ConsoleSettings {
-  /** The url of a trace in a tracing tool, with `{traceId}` in the place of its id. Default: pages show the id alone. */
+  /** The url of a trace in a tracing tool, with `{traceId}` for its id. Default: pages show the id alone. */
   readonly traceUrl?: string;
 }
 
