@@ -16,7 +16,6 @@ import { capnwebBinding } from 'parley-a2a-capnweb';
 import { grpcBinding } from 'parley-a2a-grpc';
 import * as mcp from 'parley-a2a-mcp';
 import { mutualTls } from 'parley-a2a-mutual-tls';
-import * as otel from 'parley-a2a-otel';
 import * as s3 from 'parley-a2a-s3';
 import * as signing from 'parley-a2a-signing';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -275,13 +274,6 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
         },
       ],
     },
-  },
-  otel: {
-    serverTracing: {
-      make: otel.serverTracing,
-      args: [{ baggage: [], content: { redact: String, maxLength: 1 } } satisfies Required<otel.ServerTracingOptions>],
-    },
-    clientTracing: { make: otel.clientTracing, args: [{ baggage: [] } satisfies Required<otel.ClientTracingOptions>] },
   },
   signing: {
     messageSigning: {
