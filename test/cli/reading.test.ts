@@ -17,6 +17,18 @@ const task = {
 const read = 'Text:\nThe answer is 42.\n\nData:\n{\n  "n": 1\n}\n\nText:\nBehind\n\n';
 const finished: Answer = ({ body }) => result(body.method === 'SendMessage' ? { task } : task);
 
+it('--verbose shows the trace of a task, or its page in a tracing tool', async () => {
+  const id = '0af7651916cd43dd8448eb211c80319c';
+  const trace = { traceparent: `00-${id}-b7ad6b7169203331-01`, turn: 1, attempt: 1, handOvers: 0, since: 1 };
+  const traced = { ...task, metadata: { 'urn:parley-a2a:trace:v1': trace } };
+  await using agent = await RecordingAgent.start({ answer: () => result(traced) });
+  const get = ['task', 'get', 't-1', '-a', agent.url];
+  expect((await parley(get)).stdout).not.toContain(id);
+  expect((await parley([...get, '--verbose'])).stdout).toContain(`Trace: ${id}\n`);
+  const linked = await parley([...get, '--verbose', '--trace-url', 'http://localhost:16686/trace/{traceId}']);
+  expect(linked.stdout).toContain(`Trace: http://localhost:16686/trace/${id}\n`);
+});
+
 describe('an artifact that was streamed', () => {
   it.for([['send', 'x'], ['task', 'get', 't-1'], ['chat']])('reads as one text in %j', async (args) => {
     await using agent = await RecordingAgent.start({ answer: finished });

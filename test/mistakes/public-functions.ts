@@ -22,6 +22,7 @@ import * as grpc from 'parley-a2a-grpc';
 import * as langgraph from 'parley-a2a-langgraph';
 import * as mcp from 'parley-a2a-mcp';
 import * as openaiAgents from 'parley-a2a-openai-agents';
+import * as otel from 'parley-a2a-otel';
 import * as pino from 'parley-a2a-pino';
 import * as postgres from 'parley-a2a-postgres';
 import * as redis from 'parley-a2a-redis';
@@ -32,7 +33,7 @@ import * as testing from 'parley-a2a-testing';
 const MODULES: readonly object[] = [
   ...[root, agentCalls, auth, capnweb, client, credentials, express, fastify, files, hono, node, operator],
   ...[pino, postgres, pushReceiver, redis, schemas, server, signing, sqlite, validation],
-  ...[storage, testing, tools, aiSdk, grpc, langgraph, mcp, openaiAgents, s3],
+  ...[storage, testing, tools, aiSdk, grpc, langgraph, mcp, openaiAgents, otel, s3],
 ];
 
 /** Classes whose objects the library makes, parts of storages for authors of their own, and classes of errors. */
@@ -55,7 +56,16 @@ const TOTAL = new Set([
     'isTerminal',
     'memoryCardCache',
   ],
-  ...['printableLine', 'printableText', 'printableUrl', 'urlSecrets', 'verifiedSigners', 'isLocalHost', 'violationsOf'],
+  ...[
+    'printableLine',
+    'printableText',
+    'printableUrl',
+    'traceIdOf',
+    'urlSecrets',
+    'verifiedSigners',
+    'isLocalHost',
+    'violationsOf',
+  ],
   ...['CountingIds', 'TestClock', 'createTestArtifact', 'createTestMessage', 'createTestTask', 'createTextPart'],
 ]);
 

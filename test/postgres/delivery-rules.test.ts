@@ -47,6 +47,7 @@ const anyHead: fc.Arbitrary<DeliveryHead> = fc.record({
   parked: fc.option(fc.constant('gone'), { nil: undefined, freq: 5 }),
   epoch: fc.integer({ min: 1, max: 3 }),
   holder: fc.option(fc.record({ node: fc.constantFrom('a', 'b'), leaseEnd: near }), { nil: undefined, freq: 2 }),
+  trace: fc.option(fc.constant('00-a 00-b'), { nil: undefined }),
 });
 const inMs = fc.nat({ max: 5 });
 const status = fc.option(fc.constantFrom(204, 503), { nil: undefined });
@@ -57,17 +58,26 @@ const anyOutcome = fc.oneof(
     status,
     leaseMs: fc.option(inMs, { nil: undefined }),
   }),
-  fc.record({ kind: fc.constant('retry' as const), inMs, status }),
+  fc.record({ kind: fc.constant('retry' as const), inMs, status, trace: fc.constantFrom(undefined, '00-c') }),
   fc.record({ kind: fc.constant('defer' as const), inMs }),
   fc.record({ kind: fc.constant('park' as const), reason: fc.constant('410'), status }),
 );
 
 /** Writes the queue of the task. */
-async function put({ position, dueAt, attempts, lastStatus, parked, epoch, holder }: DeliveryHead): Promise<void> {
+async function put({
+  position,
+  dueAt,
+  attempts,
+  lastStatus,
+  parked,
+  epoch,
+  holder,
+  trace,
+}: DeliveryHead): Promise<void> {
   await admin.query(
     `UPDATE parley.push_config SET position = $1, due = $2, attempts = $3, last_status = $4, parked = $5, epoch = $6,
-      node = $7, lease_end = $8`,
-    [position, dueAt, attempts, lastStatus, parked, epoch, holder?.node, holder?.leaseEnd],
+      node = $7, lease_end = $8, trace = $9`,
+    [position, dueAt, attempts, lastStatus, parked, epoch, holder?.node, holder?.leaseEnd, trace],
   );
 }
 
@@ -85,6 +95,7 @@ async function stored(): Promise<DeliveryHead> {
     parked: row?.parked === null ? undefined : String(row?.parked),
     epoch: number('epoch') ?? 0,
     holder: leaseEnd === undefined ? undefined : { node: String(row?.node), leaseEnd },
+    trace: row?.trace === null ? undefined : String(row?.trace),
   };
 }
 

@@ -97,6 +97,7 @@ it('the script claims a queue of deliveries exactly if the rule says so', async 
         ...{ position: 0, attempts: 2, lastStatus: 500, parked: undefined, epoch: 7 },
         dueAt: due === undefined ? undefined : now + due,
         holder: leaseEnd === undefined ? undefined : { node: 'one', leaseEnd },
+        trace: due === 0 ? '00-a 00-b' : undefined,
       };
       await redis.hset(`${place.base}deliv:${place.name}`, '"hook"', queueText(head, '1'));
       // The set of due queues has each queue, so that only its head decides.
@@ -117,9 +118,12 @@ it('the script claims a queue of deliveries exactly if the rule says so', async 
 });
 
 /** The text of a queue: see `DELIVERY` in `lua-prelude.ts`. */
-function queueText({ position, dueAt, attempts, lastStatus, epoch, holder, parked }: DeliveryHead, order: string) {
+function queueText(
+  { position, dueAt, attempts, lastStatus, epoch, holder, parked, trace }: DeliveryHead,
+  order: string,
+) {
   const numbers = [position, dueAt ?? -1, attempts, lastStatus ?? -1, epoch, holder?.leaseEnd ?? -1, order];
-  const texts = JSON.stringify([holder?.node ?? null, parked ?? null]);
+  const texts = JSON.stringify([holder?.node ?? null, parked ?? null, ...(trace === undefined ? [] : [trace])]);
   return `${numbers.join(' ')} ${parked === undefined ? 0 : 1} ${texts}`;
 }
 
@@ -137,6 +141,7 @@ it('the script that commits puts configurations, and makes queues due, as the ru
     parked: fc.option(fc.constant('gone'), { nil: undefined, freq: 2 }),
     epoch: fc.integer({ min: 1, max: 3 }),
     holder: fc.option(fc.record({ node: fc.constantFrom(...NODES), leaseEnd: near }), { nil: undefined }),
+    trace: fc.option(fc.constant('00-a 00-b'), { nil: undefined }),
   });
   await storage.push.putConfig(ALICE, config);
   let calls = 0;

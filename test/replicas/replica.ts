@@ -19,6 +19,8 @@ export interface ReplicaOptions {
   /** Turns beyond which the replica takes no others over. */
   readonly runningTurns?: number;
   readonly operatorToken?: string;
+  /** For programs of other folders. */
+  readonly settings?: object;
 }
 
 /** A process that serves the agents of these tests. */

@@ -33,11 +33,11 @@ export interface QueueRow extends Scope, DeliveryHeadRow {
 
 const SELECT = `SELECT q.pk, q.task, s.agent, s.tenant, s.owner, t.id AS taskId, q.config_id AS configId, q.config,
   t.floor, t.seq AS last, q.position, q.due, q.attempts, q.http_status AS status, q.parked, q.epoch, q.node,
-  q.lease_end AS leaseEnd
+  q.lease_end AS leaseEnd, q.trace
   FROM push_queue q JOIN task t ON t.pk = q.task JOIN scope s ON s.pk = t.scope`;
-const HEAD_COLUMNS = ['position', 'due', 'attempts', 'http_status', 'parked', 'epoch', 'node', 'lease_end'];
+const HEAD_COLUMNS = ['position', 'due', 'attempts', 'http_status', 'parked', 'epoch', 'node', 'lease_end', 'trace'];
 const PUT = `INSERT INTO push_queue (task, config_id, config, ${HEAD_COLUMNS.join(', ')})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task, config_id) DO UPDATE SET config = excluded.config,
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task, config_id) DO UPDATE SET config = excluded.config,
   ${HEAD_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')}`;
 const WRITE = `UPDATE push_queue SET ${HEAD_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE pk = ?`;
 const DUE = `${SELECT} WHERE q.due IS NOT NULL AND q.due <= ? AND (q.due, q.pk) > (?, ?)
@@ -104,11 +104,11 @@ export class QueueTables implements LocalQueues<TaskRow, QueueRow> {
     maxBytes: number,
   ): { readonly claim: DeliveryClaim; readonly bytes: number } {
     this.write(queue, claimed);
-    const { position, attempts, epoch } = claimed;
+    const { position, attempts, epoch, trace } = claimed;
     const records = this.#log.first(queue.task, position, maxBytes);
     const bytes = records.reduce((sum, { text }) => sum + text.length, 0);
     const config = this.config(queue);
-    return { claim: { ...keyOf(queue), epoch, config, position, last: queue.last, attempts, records }, bytes };
+    return { claim: { ...keyOf(queue), epoch, config, position, last: queue.last, attempts, trace, records }, bytes };
   }
 
   *due(agents: readonly string[], now: number): Generator<QueueRow, void> {

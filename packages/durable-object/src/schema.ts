@@ -2,7 +2,7 @@ import { isInterrupted, StorageError, TASK_STATES } from 'parley-a2a/storage-eng
 import type { ObjectSql } from './object-context.js';
 
 /** The version of the tables. An object with tables of a newer version is refused. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** The condition of the index of tasks that wait for their caller. */
 export const IS_INTERRUPTED = `state IN (${TASK_STATES.filter(isInterrupted)
@@ -59,7 +59,7 @@ CREATE TABLE turn (
 CREATE TABLE push_queue (
   pk INTEGER PRIMARY KEY, task INTEGER NOT NULL, config_id TEXT NOT NULL, config TEXT NOT NULL,
   position INTEGER NOT NULL, due INTEGER, attempts INTEGER NOT NULL, http_status INTEGER, parked TEXT,
-  epoch INTEGER NOT NULL, node TEXT, lease_end INTEGER
+  epoch INTEGER NOT NULL, node TEXT, lease_end INTEGER, trace TEXT
 );
 CREATE UNIQUE INDEX push_queue_config ON push_queue (task, config_id);
 CREATE INDEX push_queue_due ON push_queue (due) WHERE due IS NOT NULL;
@@ -87,8 +87,11 @@ function triggersOf([table, columns]: readonly [table: string, columns: readonly
     .join('\n');
 }
 
+/** Statements that bring the tables of each version to the next; the first is for version 1. */
+const MIGRATIONS = ['ALTER TABLE push_queue ADD COLUMN trace TEXT;'] as const;
+
 /**
- * Makes the tables in an empty object.
+ * Makes the tables in an empty object, or brings those of an older version to this one.
  * @throws StorageError for an object with tables of a newer version.
  */
 export function prepareSchema(sql: ObjectSql): void {
@@ -98,6 +101,9 @@ export function prepareSchema(sql: ObjectSql): void {
     if (meta === undefined) {
       sql.run(`${TABLES}${Object.entries(TEXTS).map(triggersOf).join('\n')}`);
       sql.run("INSERT INTO meta VALUES ('schema', ?)", SCHEMA_VERSION);
+    } else if (meta.value < SCHEMA_VERSION) {
+      sql.run(MIGRATIONS.slice(meta.value - 1).join('\n'));
+      sql.run("UPDATE meta SET value = ? WHERE name = 'schema'", SCHEMA_VERSION);
     } else if (meta.value > SCHEMA_VERSION) {
       throw new StorageError(
         `The Durable Object has tables of version ${meta.value}, and this package knows ${SCHEMA_VERSION}: deploy a newer one`,

@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import type { JsonObject } from 'parley-a2a';
-import { isObject } from 'parley-a2a/kit';
+import { isObject, type TraceContext } from 'parley-a2a/kit';
 import type { ToolAnswer } from 'parley-a2a/tools';
 import { MOST_TOOLS } from './listed-tools.js';
 
@@ -52,6 +52,8 @@ export interface McpToolCall<Call> {
   readonly needsTask: boolean;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  /** The trace context of the call. Absent: none is passed on. */
+  readonly trace?: TraceContext | undefined;
 }
 
 const PAGES = 20;
@@ -169,9 +171,10 @@ export class McpConnection<Call> {
 }
 
 async function sentCall(client: Client, call: McpToolCall<unknown>): Promise<CallToolResult> {
-  const { name, input, needsTask, signal, timeoutMs } = call;
+  const { name, input, needsTask, signal, timeoutMs, trace } = call;
   const options = { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs };
-  const request = { method: 'tools/call', params: { name, arguments: input as Record<string, unknown> } } as const;
+  const params = { name, arguments: input as Record<string, unknown>, ...(trace && { _meta: { ...trace } }) };
+  const request = { method: 'tools/call', params } as const;
   // By the protocol, a server without the capability takes plain calls, also of such a tool.
   const isTask = needsTask && client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
   if (!isTask) return client.request(request, CallToolResultSchema, options);

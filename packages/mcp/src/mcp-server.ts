@@ -76,7 +76,9 @@ export interface McpServerPorts {
 interface RequestExtra {
   readonly signal: AbortSignal;
   readonly requestId: RequestId;
-  readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
+  readonly _meta?:
+    | { readonly progressToken?: string | number | undefined; readonly [member: string]: unknown }
+    | undefined;
   sendNotification(notification: ServerNotification): Promise<void>;
 }
 
@@ -164,7 +166,9 @@ export function mcpServer(
       if (typeof read === 'string' || fault !== undefined) throw new McpError(ErrorCode.InvalidParams, fault ?? '');
       const { ttl } = params.task;
       const progressToken = extra._meta?.progressToken;
-      return counted(() => tasks.create({ agent, input: read, signal: extra.signal, ttl, progressToken }));
+      return counted(() =>
+        tasks.create({ agent, input: read, signal: extra.signal, ttl, progressToken, trace: traceIn(extra) }),
+      );
     },
   );
   server.setRequestHandler(GetTaskRequestSchema, ({ params }) => tasks.get(params.taskId));
@@ -228,7 +232,21 @@ function callerOf(server: Server, extra: RequestExtra, answerMs: number): ToolCa
             });
           },
     ask: askerOf(server, extra, { answerMs }),
+    trace: traceIn(extra),
   };
+}
+
+/** The longest members of a trace context: of `traceparent`, and of `tracestate` (W3C Trace Context §3.3.1.5). */
+const TRACE_LENGTHS = { traceparent: 64, tracestate: 512 } as const;
+
+/** The trace context in the `_meta` of a request. Baggage of strangers is not passed on. */
+function traceIn({ _meta = {} }: RequestExtra): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const [name, length] of Object.entries(TRACE_LENGTHS)) {
+    const value = _meta[name];
+    if (typeof value === 'string' && value.length <= length && /^[\x20-\x7e]+$/.test(value)) found[name] = value;
+  }
+  return found;
 }
 
 /** Questions to the user on the stream of a request. `taskId` names the task of the request. */

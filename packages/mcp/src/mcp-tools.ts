@@ -1,7 +1,7 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject, JsonValue, Logger } from 'parley-a2a';
-import { isObject, OptionsError, refusedAddressIn } from 'parley-a2a/kit';
+import { isObject, OptionsError, refusedAddressIn, tracingOf } from 'parley-a2a/kit';
 import type { Clock } from 'parley-a2a/server';
 import { defineTool, type Tool, type ToolAnswer, type ToolContext, ToolError } from 'parley-a2a/tools';
 import { AskedCalls } from './asked-calls.js';
@@ -209,10 +209,12 @@ export class McpTools implements AsyncDisposable {
     const stop = new AbortController();
     const signal = AbortSignal.any([context.signal, stop.signal]);
     const asked: AskedCall = { context, stop, questions: 0 };
+    const trace = tracingOf(context)?.active();
     try {
       const result = await this.#calls.run(asked, {
         signal,
-        perform: () => this.#connection.call({ call: asked, name: remoteName, input, needsTask, signal, timeoutMs }),
+        perform: () =>
+          this.#connection.call({ call: asked, name: remoteName, input, needsTask, signal, timeoutMs, trace }),
         settle: () => this.#connection.settle(),
         isAnswer: (error) => error instanceof McpError && !LOST.includes(error.code),
         isLeft: (error) => signal.aborted || isTimeout(error),

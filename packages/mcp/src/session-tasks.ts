@@ -47,6 +47,8 @@ export interface TaskCall {
   readonly ttl: number | undefined;
   /** Absent: the client wants no progress notifications. */
   readonly progressToken: ProgressToken | undefined;
+  /** Headers that pass the trace of the caller on. */
+  readonly trace: Readonly<Record<string, string>>;
 }
 
 /** A task of the session. The agent has the task itself; this is what the session knows of it. */
@@ -104,10 +106,10 @@ export class SessionTasks {
    * Sends the message of a call, and answers once the agent has made a task of it.
    * @throws McpError if the agent refuses the message, or if there are too many tasks.
    */
-  async create({ agent, input, signal, ttl, progressToken }: TaskCall): Promise<CreateTaskResult> {
+  async create({ agent, input, signal, ttl, progressToken, trace }: TaskCall): Promise<CreateTaskResult> {
     const { clock, ids, logger } = this.#ports;
     if (input.taskId === undefined || !this.#known.has(input.taskId)) this.#makeRoom();
-    const call = this.#callOf(agent, { signal, cancelsTask: () => false, progress: undefined, ask: undefined });
+    const call = this.#callOf(agent, { signal, cancelsTask: () => false, progress: undefined, ask: undefined, trace });
     const answer = await call.begun(input).catch((error: unknown) => {
       throw new McpError(ErrorCode.InternalError, call.failureText(error));
     });
@@ -155,6 +157,7 @@ export class SessionTasks {
       cancelsTask: () => false,
       progress: undefined,
       ask: ask && ((question) => askedOnce(task, () => ask(question))),
+      trace: {},
     });
     const answer = await call.answer({ message: undefined, taskId: id }).catch((error: unknown) => {
       throw new McpError(ErrorCode.InternalError, call.failureText(error));

@@ -19,6 +19,8 @@ export interface ToolCaller {
   readonly progress: ((text: string) => Promise<void>) | undefined;
   /** Asks the user. Undefined is no answer. Absent: the caller has no way to ask. */
   readonly ask: ((form: QuestionForm) => Promise<FormResult | undefined>) | undefined;
+  /** Headers that pass the trace of the caller on. */
+  readonly trace: Readonly<Record<string, string>>;
 }
 
 /** The options of a `SkillCall`. */
@@ -85,12 +87,13 @@ export class SkillCall {
 
   /** Sends the message and does not wait for its turn. Without a message, reads the task. */
   async begun({ message, taskId }: ToolArguments): Promise<SendMessageResponse> {
-    const { agent, turnMs: timeoutMs } = this.#options;
+    const { agent, caller, turnMs: timeoutMs } = this.#options;
+    const headers = caller.trace;
     this.#taskId = taskId;
     if (message !== undefined)
-      return agent.sendMessage({ message, configuration: { returnImmediately: true } }, { timeoutMs });
+      return agent.sendMessage({ message, configuration: { returnImmediately: true } }, { timeoutMs, headers });
     if (taskId === undefined) throw new A2AError('INVALID_PARAMS', 'A call needs a message or a task');
-    return { task: await agent.getTask(taskId, { timeoutMs: LAST_CALL_MS }) };
+    return { task: await agent.getTask(taskId, { timeoutMs: LAST_CALL_MS, headers }) };
   }
 
   async #turn(message: OutgoingMessage | undefined): Promise<SendMessageResponse> {
@@ -123,9 +126,10 @@ export class SkillCall {
   }
 
   async #answer(message: OutgoingMessage | undefined, signal: AbortSignal): Promise<SendMessageResponse> {
-    const { agent } = this.#options;
+    const { agent, caller } = this.#options;
+    const options = { signal, headers: caller.trace };
     if (message !== undefined) {
-      const direct = await this.#followed(agent.sendStreamingMessage({ message }, { signal }));
+      const direct = await this.#followed(agent.sendStreamingMessage({ message }, options));
       if (direct !== undefined) return direct;
     }
     if (this.#taskId === undefined)
@@ -133,8 +137,8 @@ export class SkillCall {
     const task = await this.#readTask(this.#taskId, signal);
     if (task !== undefined && isWaitOver(task.status.state)) return { task };
     if (message === undefined && agent.card.capabilities.streaming === true)
-      await this.#followed(agent.subscribeToTask(this.#taskId, { signal }));
-    return { task: await agent.waitFor(this.#taskId, { signal }) };
+      await this.#followed(agent.subscribeToTask(this.#taskId, options));
+    return { task: await agent.waitFor(this.#taskId, options) };
   }
 
   /** Reports the events of a stream. Returns a direct answer. */

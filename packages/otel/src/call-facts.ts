@@ -54,6 +54,14 @@ export function errorType(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 
+/** The type of an error of a tool: its reason. Undefined for a question, which is no error. */
+export function toolErrorType(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return errorType(error);
+  if (error.name === 'AnswerNeededError') return undefined;
+  const isToolError = error.name === 'ToolError' && 'reason' in error;
+  return isToolError ? String(error.reason) : errorType(error);
+}
+
 /** Ends a span as an error. The text of the error stays out: it may have words of a message. */
 export function failSpan(span: Span, error: unknown): void {
   span.setAttribute(STABLE.errorType, errorType(error));

@@ -19,6 +19,13 @@ export const DRAFT = {
   agentName: 'gen_ai.agent.name',
   agentVersion: 'gen_ai.agent.version',
   operation: 'gen_ai.operation.name',
+  toolName: 'gen_ai.tool.name',
+  toolCallId: 'gen_ai.tool.call.id',
+  toolType: 'gen_ai.tool.type',
+  toolInput: 'gen_ai.tool.call.arguments',
+  toolOutput: 'gen_ai.tool.call.result',
+  input: 'gen_ai.input.messages',
+  output: 'gen_ai.output.messages',
 } as const;
 
 /** Attributes of this package, which no convention has. */
@@ -27,10 +34,27 @@ export const OWN = {
   events: 'parley.stream.events',
   /** 1 for the first attempt of a turn. */
   attempt: 'parley.turn.attempt',
+  /** The span that ended with its process, in a span that stands for it. */
+  lostSpan: 'parley.lost.span_id',
+  /** The trace of that span. */
+  lostTrace: 'parley.lost.trace_id',
+  /** The next step for the turn of a lost attempt. */
+  fate: 'parley.lost.fate',
+  /** In a link: `cause` for the call or event that brought this, `before` for the attempt or turn before. */
+  link: 'parley.link',
+  pushConfig: 'parley.push.config_id',
+  pushEvent: 'parley.push.sequence',
+  pushAttempt: 'parley.push.attempt',
 } as const;
 
 /** Attributes that are stable. */
-export const STABLE = { errorType: 'error.type', address: 'server.address', port: 'server.port' } as const;
+export const STABLE = {
+  errorType: 'error.type',
+  address: 'server.address',
+  port: 'server.port',
+  httpMethod: 'http.request.method',
+  httpStatus: 'http.response.status_code',
+} as const;
 
 /** Histograms in seconds. Earlier revisions of the draft named them; the newest has no metrics. */
 export const DURATIONS = {

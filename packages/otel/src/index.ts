@@ -1,44 +1,60 @@
-import { context, SpanKind, trace } from '@opentelemetry/api';
+import { trace } from '@opentelemetry/api';
 import type { LogFields, Logger } from 'parley-a2a';
 import type { HostExtension } from 'parley-a2a/binding-kit';
 import type { ClientCallContext } from 'parley-a2a/client';
+import { checkOptions, closed, func, type OptionSchemas, positive, refuseArgument, Type, texts } from 'parley-a2a/kit';
 import type { Interceptor } from 'parley-a2a/server';
-import { methodOf, requestFacts } from './call-facts.js';
-import { DRAFT } from './conventions.js';
+import { clientInterceptor } from './client-interceptor.js';
+import type { ContentOptions } from './content.js';
 import { Instruments } from './instruments.js';
 import { ServerTracing } from './server-tracing.js';
-import { traceparentOf } from './trace-context.js';
-import { traceCall } from './traced-call.js';
+import { Propagation } from './trace-context.js';
 
+export type { ContentOptions } from './content.js';
 export { DRAFT_REVISION } from './conventions.js';
 
-/**
- * Spans and metrics of the calls and turns of a server, for its option `tracing`. They go to the SDK of OpenTelemetry
- * that the application has registered. Without one nothing is recorded.
- */
-export function serverTracing(): HostExtension {
-  return new ServerTracing(new Instruments());
+/** Options of `clientTracing`. */
+export interface ClientTracingOptions {
+  /** Keys of W3C baggage that are passed on. Default: none. */
+  readonly baggage?: readonly string[];
 }
 
-/** Spans and metrics of the calls of a client, for its option `interceptors`. Passes the trace on by `traceparent`. */
-export function clientTracing(): Interceptor<ClientCallContext> {
-  const instruments = new Instruments();
-  return (call, next) => {
-    const name = methodOf(call);
-    const attributes = { [DRAFT.method]: name, ...requestFacts(call) };
-    const span = instruments.tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context.active());
-    const traceparent = traceparentOf(span.spanContext());
-    const { headers } = call.context;
-    const passed =
-      traceparent === undefined
-        ? call
-        : { ...call, context: { ...call.context, headers: { ...headers, traceparent } } };
-    return traceCall({ ...call, span, kind: 'client', instruments }, () => next(passed));
-  };
+/** Options of `serverTracing`. */
+export interface ServerTracingOptions extends ClientTracingOptions {
+  /** Records words of messages, and arguments and results of tools. Default: no span has any. */
+  readonly content?: ContentOptions;
+}
+
+const clientSchemas: OptionSchemas<ClientTracingOptions> = { baggage: Type.Optional(texts) };
+const contentSchemas: OptionSchemas<ContentOptions> = { redact: func, maxLength: Type.Optional(positive) };
+const serverSchemas: OptionSchemas<ServerTracingOptions> = {
+  ...clientSchemas,
+  content: Type.Optional(closed(contentSchemas)),
+};
+
+/**
+ * Spans and metrics of a server, for its option `tracing`: of calls, turns, tools, calls of other agents and push
+ * notifications. They go to the SDK of OpenTelemetry that the application has registered. Without one nothing is
+ * recorded.
+ * @throws OptionsError naming every option that is unknown or wrong.
+ */
+export function serverTracing(options: ServerTracingOptions = {}): HostExtension {
+  checkOptions({ subject: 'serverTracing', schema: closed(serverSchemas), options });
+  return new ServerTracing(new Instruments(), options);
+}
+
+/**
+ * Spans and metrics of the calls of a client, for its option `interceptors`. Passes the trace on.
+ * @throws OptionsError naming every option that is unknown or wrong.
+ */
+export function clientTracing(options: ClientTracingOptions = {}): Interceptor<ClientCallContext> {
+  checkOptions({ subject: 'clientTracing', schema: closed(clientSchemas), options });
+  return clientInterceptor(new Instruments(), new Propagation(options.baggage));
 }
 
 /** A logger whose lines have the `trace_id` and `span_id` of the span that is active. */
 export function addTraceIds(logger: Logger): Logger {
+  if (typeof Object(logger).info !== 'function') refuseArgument('addTraceIds', 'a logger', logger);
   const writerOf = (level: keyof Logger) => (message: string, fields?: LogFields) => {
     const active = trace.getActiveSpan()?.spanContext();
     const ids = active === undefined ? {} : { trace_id: active.traceId, span_id: active.spanId };

@@ -1,78 +1,104 @@
-import { type Attributes, context, type Span, SpanKind, trace } from '@opentelemetry/api';
+import { type Attributes, type Context, context, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { AgentExecutor } from 'parley-a2a';
 import type { HostEndpoint, HostExtension } from 'parley-a2a/binding-kit';
-import { type AgentPlace, type AroundAgent, mapHandler } from 'parley-a2a/kit';
+import type { ClientCallContext } from 'parley-a2a/client';
+import { type AgentPlace, type AroundAgent, mapHandler, type TraceContext, type WaitingCall } from 'parley-a2a/kit';
+import type { Interceptor, ServerCallContext } from 'parley-a2a/server';
 import { methodOf, requestFacts } from './call-facts.js';
+import { clientInterceptor } from './client-interceptor.js';
+import { Content, type ContentOptions } from './content.js';
 import { DRAFT } from './conventions.js';
 import type { Instruments } from './instruments.js';
-import { contextBelow, spanContextOf, traceparentOf } from './trace-context.js';
+import { nameTrace, ServerSpans } from './server-spans.js';
+import { Propagation } from './trace-context.js';
 import { tracedAgent } from './traced-agent.js';
 import { traceCall } from './traced-call.js';
 
-/** Spans of the calls and turns of a server. */
-export class ServerTracing implements HostExtension {
-  readonly #instruments: Instruments;
-  /** The `traceparent` of each call whose caller waits for the turn. */
-  readonly #waiting = new Set<string>();
+/** The key under which instrumentations of HTTP keep the span of a request, for those of frameworks. */
+const RPC_METADATA = Symbol.for('OpenTelemetry SDK Context Key RPC_METADATA');
 
-  constructor(instruments: Instruments) {
+/** Spans of the calls, turns, tools, agent calls and push notifications of a server. */
+export class ServerTracing implements HostExtension {
+  readonly callInterceptor: Interceptor<ClientCallContext>;
+  readonly turnPorts: { readonly tracing: ServerSpans };
+  readonly #instruments: Instruments;
+  readonly #passing: Propagation;
+  readonly #content: Content;
+  /** Each call whose caller waits for the turn, by its `traceparent`. */
+  readonly #waiting = new Map<string, WaitingCall>();
+  /** Ends each turn that runs. */
+  readonly #open = new Set<() => void>();
+  readonly #agents = new Map<string, Attributes>();
+
+  constructor(instruments: Instruments, options: { readonly baggage?: readonly string[]; content?: ContentOptions }) {
     this.#instruments = instruments;
+    this.#passing = new Propagation(options.baggage);
+    this.#content = new Content(options.content);
+    this.callInterceptor = clientInterceptor(instruments, this.#passing);
+    const [passing, content, agents] = [this.#passing, this.#content, this.#agents];
+    this.turnPorts = { tracing: new ServerSpans({ tracer: instruments.tracer, passing, content, agents }) };
   }
 
   endpoints(): readonly HostEndpoint[] {
     return [];
   }
 
-  aroundAgent({ name, version }: AgentPlace): AroundAgent {
+  /** Ends the spans of turns that did not end within the grace. */
+  async close(): Promise<void> {
+    for (const end of this.#open) end();
+  }
+
+  aroundAgent({ id, name, version }: AgentPlace): AroundAgent {
     const agent: Attributes = { [DRAFT.agentName]: name, [DRAFT.agentVersion]: version };
-    const instruments = this.#instruments;
+    this.#agents.set(id, agent);
+    const [instruments, passing, content, open] = [this.#instruments, this.#passing, this.#content, this.#open];
     return {
       handler: (handler) =>
-        mapHandler(handler, (operation, method) => (request, callContext) => {
-          const { version: spoken, traceparent: cause } = callContext;
+        mapHandler(handler, (operation, method) => (request, given) => {
+          const { version: spoken, traceparent: parent } = given;
           const name = methodOf({ operation });
-          const attributes = {
-            [DRAFT.method]: name,
-            [DRAFT.version]: spoken,
-            ...agent,
-            ...requestFacts({ request }),
-          };
-          const { span, isBorrowed } = this.#spanOf(name, attributes, cause);
-          const traceparent = traceparentOf(span.spanContext());
+          const facts = { [DRAFT.method]: name, [DRAFT.version]: spoken, ...agent, ...requestFacts({ request }) };
+          const { span, isBorrowed, within } = this.#spanOf(name, facts, given);
+          nameTrace(span);
+          const trail = passing.write(within);
+          const { traceparent } = trail;
           const waits = traceparent !== undefined && isAwaited(request);
-          if (waits) this.#waiting.add(traceparent);
+          if (waits) {
+            const call = { traceparent, method: name, since: Date.now(), ...(parent !== undefined && { parent }) };
+            this.#waiting.set(traceparent, call);
+          }
           const over = () => void (waits && this.#waiting.delete(traceparent));
-          const call = {
-            operation,
-            request,
-            span,
-            isBorrowed,
-            kind: 'server',
-            version: spoken,
-            instruments,
-            over,
-          } as const;
-          return traceCall(call, () =>
-            method(request, traceparent === undefined ? callContext : { ...callContext, traceparent }),
-          );
+          const call = { operation, request, span, within, isBorrowed, version: spoken, instruments, over };
+          return traceCall({ ...call, kind: 'server' }, () => method(request, contextWith(given, trail)));
         }),
       executor: (executor: AgentExecutor) =>
-        tracedAgent(executor, { instruments, agent, name, isAwaited: (caller) => this.#waiting.has(caller) }),
+        tracedAgent(executor, {
+          ...{ instruments, passing, content, open, agent, name },
+          waitingCall: (traceparent) => this.#waiting.get(traceparent),
+        }),
     };
   }
 
   /** The span of an instrumentation around the call, or a new one. */
-  #spanOf(name: string, attributes: Attributes, traceparent: string | undefined) {
-    const around = trace.getActiveSpan();
-    if (around !== undefined && isServerSpan(around)) {
+  #spanOf(name: string, attributes: Attributes, given: TraceContext) {
+    const active = context.active();
+    const around = serverSpanIn(active);
+    if (around !== undefined) {
       // The conventions keep the names of spans of gRPC.
       if (!('rpc.system' in around.attributes)) around.updateName(name);
-      return { span: around.setAttributes(attributes), isBorrowed: true };
+      return { span: around.setAttributes(attributes), isBorrowed: true, within: active };
     }
-    const parent = around === undefined ? contextBelow(spanContextOf(traceparent)) : context.active();
+    const parent = trace.getSpan(active) === undefined ? this.#passing.read(given) : active;
     const span = this.#instruments.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
-    return { span, isBorrowed: false };
+    return { span, isBorrowed: false, within: trace.setSpan(parent, span) };
   }
+}
+
+/** The context of a call with the trace to pass on. Entries of baggage that are not allowed stay behind. */
+function contextWith(given: ServerCallContext, trail: TraceContext): ServerCallContext {
+  const { tracestate, baggage, ...rest } = given;
+  if (trail.traceparent === undefined) return tracestate === undefined && baggage === undefined ? given : rest;
+  return { ...rest, ...(trail as { readonly traceparent: string }) };
 }
 
 /** True for a message whose caller waits for the end of the turn, or follows its events. */
@@ -82,7 +108,17 @@ function isAwaited(request: object): boolean {
   return configuration?.returnImmediately !== true;
 }
 
+type ServerSpan = Span & { readonly attributes: Attributes };
+
+/** The span of the request. Instrumentations of frameworks make other spans below it. */
+function serverSpanIn(active: Context): ServerSpan | undefined {
+  const metadata = active.getValue(RPC_METADATA) as { readonly span?: Span } | undefined;
+  return [trace.getSpan(active), metadata?.span].find((span) => span !== undefined && isServerSpan(span)) as
+    | ServerSpan
+    | undefined;
+}
+
 /** Spans of an SDK tell their kind and their attributes. */
-function isServerSpan(span: Span): span is Span & { readonly attributes: Attributes } {
+function isServerSpan(span: Span): boolean {
   return span.isRecording() && 'kind' in span && span.kind === SpanKind.SERVER && 'attributes' in span;
 }

@@ -1,21 +1,103 @@
-import { type Context, isSpanContextValid, ROOT_CONTEXT, type SpanContext, trace } from '@opentelemetry/api';
+import {
+  type Baggage,
+  type Context,
+  createTraceState,
+  isSpanContextValid,
+  propagation,
+  ROOT_CONTEXT,
+  type SpanContext,
+  trace,
+} from '@opentelemetry/api';
+import type { TraceContext } from 'parley-a2a/kit';
 
-const TRACEPARENT = /^00-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/;
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/;
+/** The length that every participant of a trace has to pass on (W3C Trace Context §3.3.1.5). */
+const STATE_LENGTH = 512;
+/** Bounds of the baggage that is read and passed on: of its header, its entries and their values. */
+const BAGGAGE_LENGTH = 8_192;
+const BAGGAGE_ENTRIES = 32;
+const VALUE_LENGTH = 256;
 
-/** The span that a W3C `traceparent` names; undefined if it names none. */
-export function spanContextOf(traceparent: string | undefined): SpanContext | undefined {
-  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
-  const found = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+/** Reads and writes W3C trace contexts. Only allowed entries of baggage pass, in both directions. */
+export class Propagation {
+  readonly #allowed: ReadonlySet<string>;
+
+  /** `allowed`: keys of baggage. */
+  constructor(allowed: readonly string[] = []) {
+    this.#allowed = new Set(allowed);
+  }
+
+  /** The context of a call: `base` with the remote span, and with the baggage unless it has some. */
+  read({ baggage, ...given }: TraceContext, base = ROOT_CONTEXT): Context {
+    const parent = spanContextOf(given);
+    const within = parent === undefined ? base : trace.setSpanContext(base, parent);
+    return propagation.getBaggage(base) === undefined ? this.#withBaggage(within, baggage) : within;
+  }
+
+  /** The baggage of a call, without its span. */
+  readBaggage({ baggage }: TraceContext): Context {
+    return this.#withBaggage(ROOT_CONTEXT, baggage);
+  }
+
+  /** The headers that pass a context on. Empty if it has no span that a tracer made. */
+  write(within: Context): { traceparent?: string; tracestate?: string; baggage?: string } {
+    const span = trace.getSpanContext(within);
+    const traceparent = span && traceparentOf(span);
+    if (span === undefined || traceparent === undefined) return {};
+    const tracestate = span.traceState?.serialize() ?? '';
+    const entries = this.#passed(propagation.getBaggage(within));
+    const baggage = entries.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join(',');
+    return {
+      traceparent,
+      ...(tracestate !== '' && tracestate.length <= STATE_LENGTH && { tracestate }),
+      ...(baggage !== '' && { baggage }),
+    };
+  }
+
+  #withBaggage(within: Context, header: string | undefined): Context {
+    if (this.#allowed.size === 0 || header === undefined || header.length > BAGGAGE_LENGTH) return within;
+    const pairs = header.split(',').map((member) => pairOf(member));
+    const read = propagation.createBaggage(Object.fromEntries(pairs.map(([key, value]) => [key, { value }])));
+    const passed = this.#passed(read);
+    if (passed.length === 0) return within;
+    const entries = Object.fromEntries(passed.map(([key, value]) => [key, { value }]));
+    return propagation.setBaggage(within, propagation.createBaggage(entries));
+  }
+
+  #passed(baggage: Baggage | undefined): readonly (readonly [string, string])[] {
+    const entries = baggage?.getAllEntries() ?? [];
+    return entries
+      .filter(([key, { value }]) => this.#allowed.has(key) && value.length <= VALUE_LENGTH)
+      .slice(0, BAGGAGE_ENTRIES)
+      .map(([key, { value }]) => [key, value]);
+  }
+}
+
+/** The key and the value of a member of the header, without its properties. */
+function pairOf(member: string): readonly [string, string] {
+  const [pair = ''] = member.split(';');
+  const at = pair.indexOf('=');
+  if (at < 0) return ['', ''];
+  const value = pair.slice(at + 1).trim();
+  try {
+    return [pair.slice(0, at).trim(), decodeURIComponent(value)];
+  } catch {
+    return [pair.slice(0, at).trim(), value];
+  }
+}
+
+/** The span that a trace context names; undefined if it names none. */
+export function spanContextOf({ traceparent = '', tracestate }: TraceContext): SpanContext | undefined {
+  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent) ?? [];
+  const state =
+    tracestate !== undefined && tracestate.length <= STATE_LENGTH ? createTraceState(tracestate) : undefined;
+  const traceFlags = Number.parseInt(flags, 16) & 1;
+  const found = { traceId, spanId, traceFlags, isRemote: true, ...(state && { traceState: state }) };
   return isSpanContextValid(found) ? found : undefined;
 }
 
-/** The W3C `traceparent` of a span; undefined for a span that no tracer made. */
+/** The `traceparent` of a span; undefined for a span that no tracer made. */
 export function traceparentOf(span: SpanContext): string | undefined {
   if (!isSpanContextValid(span)) return undefined;
   return `00-${span.traceId}-${span.spanId}-${(span.traceFlags & 1).toString(16).padStart(2, '0')}`;
-}
-
-/** A context without other entries, whose span is this one, if there is one. */
-export function contextBelow(parent: SpanContext | undefined): Context {
-  return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
 }

@@ -1,4 +1,4 @@
-import { type Attributes, type Context, context, type Span, trace } from '@opentelemetry/api';
+import { type Attributes, type Context, context, type Span } from '@opentelemetry/api';
 import { type AnyCall, answerFacts, errorType, failSpan, methodOf } from './call-facts.js';
 import { DRAFT, OWN, STABLE } from './conventions.js';
 import type { Instruments } from './instruments.js';
@@ -6,6 +6,8 @@ import type { Instruments } from './instruments.js';
 /** A call that runs within a span. */
 export interface TracedCall extends AnyCall {
   readonly span: Span;
+  /** The context of the span. */
+  readonly within: Context;
   /** The span of an instrumentation of HTTP or gRPC, which ends it. */
   readonly isBorrowed?: boolean;
   readonly kind: 'client' | 'server';
@@ -18,8 +20,8 @@ export interface TracedCall extends AnyCall {
 
 /** Makes a call within its span, and records its outcome. A stream is one span, with the count of its events. */
 export function traceCall<Outcome>(call: TracedCall, make: () => Outcome): Outcome {
-  const within = trace.setSpan(context.active(), call.span);
-  const course = new CallCourse(call, within);
+  const { within } = call;
+  const course = new CallCourse(call);
   let outcome: Outcome;
   try {
     outcome = context.with(within, make);
@@ -72,23 +74,21 @@ function watchStream<Item>(source: AsyncIterable<Item>, course: CallCourse): Asy
 
 class CallCourse {
   readonly #call: TracedCall;
-  readonly #within: Context;
   readonly #recordDuration: (attributes: Attributes) => void;
   #recordFirst: ((attributes: Attributes) => void) | undefined;
   #events = 0;
   #isOver = false;
 
-  constructor(call: TracedCall, within: Context) {
+  constructor(call: TracedCall) {
     const { instruments, kind } = call;
     this.#call = call;
-    this.#within = within;
     this.#recordDuration = instruments.begin(kind);
     if (kind === 'server') this.#recordFirst = instruments.begin('firstEvent');
   }
 
   /** Runs a read of a stream, so that what it starts belongs to the span. */
   run<Result>(read: () => Result): Result {
-    return context.with(this.#within, read);
+    return context.with(this.#call.within, read);
   }
 
   item(item: unknown): void {

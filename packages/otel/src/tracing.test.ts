@@ -10,6 +10,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import { type AgentExecutor, createA2AServer, silentLogger } from 'parley-a2a';
 import { agentCalls } from 'parley-a2a/agent-calls';
 import { connect } from 'parley-a2a/client';
+import { OptionsError } from 'parley-a2a/kit';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { addTraceIds, clientTracing, serverTracing } from './index.js';
 
@@ -124,7 +125,7 @@ it('a call to another agent belongs to the turn that makes it', async () => {
         await events.complete();
       },
     },
-    calls: agentCalls({ allow: ['127.0.0.1'], interceptors: () => [clientTracing()] }),
+    calls: agentCalls({ allow: ['127.0.0.1'] }),
     tracing: serverTracing(),
     logger: silentLogger,
   });
@@ -233,4 +234,10 @@ it('log lines have the ids of the active span', () => {
     ['within', { taskId: 't', trace_id: traceId, span_id: spanId }],
     ['outside', undefined],
   ]);
+});
+
+it('refuses options that it does not know', () => {
+  expect(() => serverTracing({ bagage: [] } as object)).toThrow(OptionsError);
+  expect(() => serverTracing({ content: { redact: String, maxLenght: 1 } } as object)).toThrow(OptionsError);
+  expect(() => clientTracing({ bagage: [] } as object)).toThrow(OptionsError);
 });

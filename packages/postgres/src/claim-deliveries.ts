@@ -18,6 +18,7 @@ interface ClaimRow extends KeyColumns, Omit<RecordTexts, 'seq'> {
   readonly config: string;
   readonly position: number;
   readonly attempts: number;
+  readonly trace: string | null;
   readonly last: number;
   readonly more: boolean;
   readonly seq: number | null;
@@ -44,7 +45,7 @@ const CLAIM: Sql = {
     x AS (
       UPDATE parley.push_config c SET epoch = c.epoch + 1, node = $2, lease_end = clock.now + $3 FROM o, clock
       WHERE c.task = o.task AND c.part = o.part AND c.id = o.id AND o.rank <= $4 AND ${FREE}
-      RETURNING o.rank, c.task, c.part, c.id AS config_id, c.epoch, c.config, c.position, c.attempts
+      RETURNING o.rank, c.task, c.part, c.id AS config_id, c.epoch, c.config, c.position, c.attempts, c.trace
     ),
     r AS (
       SELECT p.* FROM (
@@ -102,11 +103,11 @@ export async function claimDeliveries(
 }
 
 function textsOf(row: ClaimRow, records: readonly RecordTexts[]): ClaimedTexts {
-  const { epoch, position, last, attempts, config } = row;
+  const { epoch, position, last, attempts, config, trace } = row;
   return {
     key: storedKey(row),
     configId: configIdOf(row.config_id, config),
-    ...{ epoch, config, position, last, attempts },
+    ...{ epoch, config, position, last, attempts, trace: trace ?? undefined },
     records: records.map((record) => () => LogRecord.parse(record)),
   };
 }

@@ -18,10 +18,10 @@ export interface LockedTask {
 }
 
 /** The columns of a queue of deliveries that a statement writes. */
-export const QUEUE_COLUMNS = 'position, due, attempts, last_status, parked, epoch, node, lease_end';
+export const QUEUE_COLUMNS = 'position, due, attempts, last_status, parked, epoch, node, lease_end, trace';
 /** The columns of the head of a queue `c`. */
 export const HEAD_COLUMNS = `c.position, c.due, c.attempts, c.last_status AS status, c.parked, c.epoch, c.node,
-  c.lease_end AS "leaseEnd"`;
+  c.lease_end AS "leaseEnd", c.trace`;
 
 /** The head of a row, whose names are stored as texts. */
 export function headOfRow({ parked, node, ...row }: DeliveryHeadRow): DeliveryHead {
@@ -41,14 +41,14 @@ const READ: Sql = {
 };
 const REPLACE: Sql = {
   name: 'replace-push-config',
-  text: `UPDATE parley.push_config SET config = $4, (${QUEUE_COLUMNS}) = ROW($5, $6, $7, $8, $9, $10, $11, $12)
+  text: `UPDATE parley.push_config SET config = $4, (${QUEUE_COLUMNS}) = ROW($5, $6, $7, $8, $9, $10, $11, $12, $13)
     WHERE task = $1 AND part = $2 AND id = $3`,
 };
 const ADD: Sql = {
   name: 'add-push-config',
   text: `WITH t AS (UPDATE parley.task SET pushes = true WHERE pk = $1 AND part = $2 RETURNING pk, part, agent)
     INSERT INTO parley.push_config (task, part, agent, place, id, config, ${QUEUE_COLUMNS})
-    SELECT pk, part, agent, nextval('parley.number'), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM t`,
+    SELECT pk, part, agent, nextval('parley.number'), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM t`,
 };
 
 const ROOM: Sql = {

@@ -75,6 +75,15 @@ const VERSION_SCHEMA: SchemaChange = {
   ],
 };
 
+/** The text that a failed delivery leaves for the spans of the next attempt. */
+const TRACE_SCHEMA: SchemaChange = {
+  name: '0006',
+  statements: ({ schema }) => [
+    `ALTER TABLE ${schema}.push_config ADD COLUMN trace text`,
+    `ALTER TABLE ${schema}.push_config ALTER COLUMN trace SET STATISTICS 0`,
+  ],
+};
+
 /** All steps, in order. */
 export const SCHEMA_CHANGES: readonly SchemaChange[] = [
   FIRST_SCHEMA,
@@ -82,4 +91,5 @@ export const SCHEMA_CHANGES: readonly SchemaChange[] = [
   ARRIVAL_SCHEMA,
   OWNER_SCHEMA,
   VERSION_SCHEMA,
+  TRACE_SCHEMA,
 ];

@@ -46,7 +46,7 @@ const LOCK: Sql = {
 };
 const WRITE: Sql = {
   name: 'write-queue-of-config',
-  text: `UPDATE parley.push_config SET (${QUEUE_COLUMNS}) = ROW($4, $5, $6, $7, $8, $9, $10, $11)
+  text: `UPDATE parley.push_config SET (${QUEUE_COLUMNS}) = ROW($4, $5, $6, $7, $8, $9, $10, $11, $12)
     WHERE task = $1 AND part = $2 AND id = $3`,
 };
 
@@ -88,6 +88,7 @@ const DELIVERED: Sql = {
     )
     UPDATE parley.push_config c SET
       position = least(t.seq, greatest(c.position, $6::integer)), attempts = 0, last_status = $7::integer,
+      trace = NULL,
       due = CASE WHEN greatest(c.position, $6) < t.seq THEN clock.now END,
       node = CASE WHEN greatest(c.position, $6) < t.seq AND $8::bigint IS NOT NULL THEN c.node END,
       lease_end = CASE WHEN greatest(c.position, $6) < t.seq THEN clock.now + $8 END

@@ -166,6 +166,26 @@ export function deliveriesContract(open: OpenStorage): void {
       expect(only((await list()).queues)).toMatchObject({ attempts: 0, position: 2 });
     });
 
+    it('have the text that a failed attempt has left, until a record is delivered', async () => {
+      const { storage } = tested;
+      const play = await pushed('t1');
+      const first = await claimOne();
+      expect(first.trace).toBeUndefined();
+      await storage.push.settle(first, { kind: 'retry', inMs: 0, status: 503, trace: 'a b' });
+      const second = await claimOne();
+      expect(second.trace).toBe('a b');
+      await storage.push.settle(second, { kind: 'defer', inMs: 0 });
+      const third = await claimOne();
+      expect(third.trace).toBe('a b');
+      await storage.push.settle(third, { kind: 'park', reason: 'refused', trace: 'a c' });
+      await storage.push.replay(third);
+      const fourth = await claimOne();
+      expect(fourth.trace).toBe('a c');
+      await settleAll(fourth);
+      await play.write([play.chunk('a')]);
+      expect((await claimOne()).trace).toBeUndefined();
+    });
+
     it('may be given back without an attempt, and keep what is known of the last one', async () => {
       const { storage, clock } = tested;
       await pushed('t1');

@@ -78,7 +78,7 @@ export class QueueTables implements LocalQueues<TaskHead, QueueRow> {
 
   take(queue: QueueRow, claimed: DeliveryHead, maxBytes: number) {
     this.write(queue, claimed);
-    const { position, attempts, epoch } = claimed;
+    const { position, attempts, epoch, trace } = claimed;
     const task = this.#taskOf(queue);
     const records = this.#log.first(task, position, maxBytes);
     const bytes = records.reduce((sum, { text }) => sum + text.length, 0);
@@ -92,6 +92,7 @@ export class QueueTables implements LocalQueues<TaskHead, QueueRow> {
       position,
       last,
       attempts,
+      trace,
       records,
     };
     return { claim, bytes };

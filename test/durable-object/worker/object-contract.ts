@@ -81,7 +81,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
     it('refuses the tables of a newer version, and changes nothing', async () => {
       await TaskPlay.begin(tested, 't1');
       sql.exec("UPDATE meta SET value = 999 WHERE name = 'schema'");
-      expect(reopen).toThrow('has tables of version 999, and this package knows 1: deploy a newer one');
+      expect(reopen).toThrow('has tables of version 999, and this package knows 2: deploy a newer one');
       expect(await tested.storage.task(ALICE, 't1')).toMatchObject({ running: true });
     });
   });

@@ -22,10 +22,10 @@ export class Schema extends DurableObject {
     this.ctx.storage.sql.exec(await request.text());
     const version = this.#version();
     await checkKeptTasks({ storage: durableObjectStorage(this.ctx, { clock }), clock });
-    const migrated = { version, migratedTo: this.#version(), schema: this.#made() };
+    const migrated = { version, migratedTo: this.#version(), schema: this.#plain() };
     await this.ctx.storage.deleteAll();
     await durableObjectStorage(this.ctx, { clock }).close();
-    return Response.json({ ...migrated, fresh: this.#made() });
+    return Response.json({ ...migrated, fresh: this.#plain() });
   }
 
   alarm(): void {
@@ -40,7 +40,12 @@ export class Schema extends DurableObject {
     return this.#all<{ value: number }>("SELECT value FROM meta WHERE name = 'schema'")[0]?.value;
   }
 
-  /** Tables first. The runtime has tables of its own. */
+  /** Tables first, without layout: a changed table keeps its old text. The runtime has tables of its own. */
+  #plain(): readonly Made[] {
+    const plain = (sql: string) => sql.replaceAll(/\s+/g, ' ').replaceAll(/ ?([(),]) ?/g, '$1');
+    return this.#made().map(({ sql, ...made }) => ({ ...made, sql: plain(sql) }));
+  }
+
   #made(): readonly Made[] {
     return this.#all<Made>(`SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL
       AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*' ORDER BY type <> 'table', name`);

@@ -66,7 +66,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
     path: 'task get',
     summary: 'Show a task; with --wait, once it has ended or waits for you',
     args: '<id>',
-    flags: ['history', 'wait', 'save-fileparts', ...TASK_WAITING, ...AGENT],
+    flags: ['history', 'wait', 'save-fileparts', 'trace-url', ...TASK_WAITING, ...AGENT],
     example: 'parley task get 0199 --wait -a localhost:8080/spec',
   },
   {

@@ -111,6 +111,7 @@ export const FLAGS = {
     choices: ['text', 'json', 'jsonl'],
   }),
   verbose: onOff('show all details: ids of artifacts, metadata, history'),
+  'trace-url': text('url', 'url of a trace in a tracing tool, with {traceId}; --verbose shows it for a task'),
   debug: onOff('show requests and responses on stderr'),
   help: onOff('show help and exit', { short: 'h' }),
   version: onOff('show the version and exit', { short: 'v' }),

@@ -1,6 +1,6 @@
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
-import { warnOfState, writeTask } from '../output/task-text.js';
+import { warnOfState, writeTask, writeTrace } from '../output/task-text.js';
 import { afterAuthorization, awaitsAuthorization } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
 import { pollOptions, waiting } from '../task/waiting.js';
@@ -30,6 +30,7 @@ export function run(invocation: Invocation): Promise<number> {
         if (output.json) output.document(task);
         else {
           writeTask(output, task, thread.resume);
+          writeTrace(output, task, settings.text('trace-url'));
           saved.tell();
           warnOfState(output, thread);
         }

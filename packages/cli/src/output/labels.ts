@@ -15,6 +15,7 @@ export const LABELS = {
   saved: 'Saved',
   metadata: 'Metadata',
   time: 'Time',
+  trace: 'Trace',
   history: 'History',
   resume: 'Resume',
   next: 'Next',

@@ -8,6 +8,7 @@ import {
   type Task,
   type TaskState,
 } from 'parley-a2a';
+import { traceIdOf } from 'parley-a2a/client';
 import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 import { writeArtifactParts, writeParts } from './part-text.js';
@@ -53,6 +54,12 @@ export function writeTask(output: Output, task: Task, resume?: string): void {
   }
   if (output.verbose) for (const message of task.history ?? []) writeHistory(output, message);
   output.field(LABELS.resume, resume);
+}
+
+/** Shows the trace of a task, or its url by a template with `{traceId}`. */
+export function writeTrace(output: Output, task: Task, template: string | undefined): void {
+  const id = traceIdOf(task);
+  if (output.verbose && id !== undefined) output.field(LABELS.trace, template?.replace('{traceId}', id) ?? id);
 }
 
 /** The parts of an artifact as they are shown: after the end of its task no call is open. Verbose output shows all. */

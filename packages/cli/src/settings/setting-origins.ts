@@ -33,6 +33,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   config: 'command line',
   output: 'anywhere',
   verbose: 'anywhere',
+  'trace-url': 'trusted',
   debug: 'anywhere',
   help: 'command line',
   version: 'command line',

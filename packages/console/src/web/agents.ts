@@ -64,6 +64,8 @@ interface ListedAgents {
   /** The path at which another host has mounted the server. Absent: none. */
   readonly mount?: string;
   readonly operator?: boolean;
+  /** The url of a trace in a tracing tool, with `{traceId}`. */
+  readonly traceUrl?: string;
 }
 
 /** An agent that the console shows. */
@@ -97,6 +99,8 @@ export const failedAgents = signal<readonly FailedAgent[]>([]);
 export const agentsFailure = signal<string | undefined>(undefined);
 /** True if the server has an API for operators. */
 export const hasOperatorApi = signal(false);
+/** The url of a trace in the tracing tool of the operator, with `{traceId}`. */
+export const traceUrl = signal<string | undefined>(undefined);
 /** The paths of agents that have refused a call for lack of a credential. */
 export const refusedAgents = signal<ReadonlySet<string>>(new Set());
 
@@ -137,6 +141,7 @@ export async function loadAgents(): Promise<void> {
     const loaded = await Promise.all(list.agents.map(agentOrFailure));
     failedAgents.value = loaded.filter((one) => 'failure' in one);
     agents.value = loaded.filter((one): one is Agent => !('failure' in one));
+    traceUrl.value = list.traceUrl;
   } catch (error) {
     agentsFailure.value = `The agents of this server could not be read: ${reasonOf(error)}`;
   }

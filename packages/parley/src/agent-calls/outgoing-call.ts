@@ -270,7 +270,7 @@ export class OutgoingCall implements AgentCall {
   #callOptions(client: Client): CallOptions {
     const { turn, caller, options } = this.#options;
     const places = placesOf([...this.#options.urls, client.agentInterface.url]);
-    const { traceparent } = turn.caller;
+    const { traceparent } = turn;
     return {
       signal: this.#connection.signal,
       metadata: { ...options.metadata, ...metadataOf(nextChain(caller, places, this.#remainingMs)) },
@@ -384,7 +384,7 @@ export class OutgoingCall implements AgentCall {
     const client = this.#client;
     const taskId = this.#taskId;
     if (this.#stopped?.cancels !== true || client === undefined || taskId === undefined) return;
-    const { traceparent } = turn.caller;
+    const { traceparent } = turn;
     const options = { timeoutMs: limits.cancelMs, ...(traceparent !== undefined && { traceparent }) };
     canceling(
       client.cancelTask(taskId, options).then(

@@ -2,10 +2,12 @@ import { AGENT_CALLS_EXTENSION, type Caller, chainIn, placesOf } from '../agent-
 import { type CalleeSearch, type CallLimits, OutgoingCall } from '../agent-calls/outgoing-call.js';
 import type { Patience } from '../agent-calls/patience.js';
 import type { User } from '../auth/user.js';
+import type { ClientCallContext } from '../client/call-options.js';
 import type { Client } from '../client/client.js';
 import type { AgentExtension } from '../model/agent-card.js';
 import { contentHash } from '../model/content-hash.js';
 import { isObject } from '../model/json.js';
+import type { Interceptor } from '../operations/interceptor.js';
 import { IN_PROCESS } from '../runtime/in-process.js';
 import type { AgentTarget, CallAgent } from '../server/agent-call.js';
 import type { ServedTurn, TurnPorts } from '../server/turn-ports.js';
@@ -26,7 +28,11 @@ export interface AgentCallsPorts {
   /** Finds the card of a target, for a caller. */
   readonly connect: (
     target: AgentTarget,
-    search: CalleeSearch & { readonly user: User | undefined },
+    search: CalleeSearch & {
+      readonly user: User | undefined;
+      /** The outermost function around each call. Absent: none. */
+      readonly first: Interceptor<ClientCallContext> | undefined;
+    },
   ) => Promise<Client>;
 }
 
@@ -79,6 +85,7 @@ export class AgentCallsExtension implements HostExtension {
     const { agent } = turn.scope;
     const id = this.#idOf(agent);
     const own = this.#placesOf(agent);
+    const first = host.extensions.find(({ callInterceptor }) => callInterceptor)?.callInterceptor;
     let number = 0;
     return (target, message, options = {}) => {
       checkArguments(target, message);
@@ -97,7 +104,7 @@ export class AgentCallsExtension implements HostExtension {
         key,
         // An agent of the process has no url, so the keys of the calls tell its calls apart.
         callee: contentHash(urls.length === 0 ? ['in-process', key] : [...urls]),
-        connect: (search) => connect(target, { ...search, user: turn.user }),
+        connect: (search) => connect(target, { ...search, user: turn.user, first }),
         limits,
         patience,
         clock,

@@ -19,9 +19,11 @@ import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { EngineNode } from '../server/execution/engine-node.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
+import type { TurnPorts } from '../server/turn-ports.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
+import type { Tracing } from '../telemetry/tracing.js';
 import { AgentMount } from './agent-mount.js';
 import type { LoadSignedCards } from './card-signing.js';
 import type { HostExtension, ListenAddress } from './host-extension.js';
@@ -110,6 +112,7 @@ export class AgentHost {
     this.#groupOf = clientGroups(options.isTrustedProxy);
     const { streamsPerCaller, streams, turnsPerCaller, turns } = { ...DEFAULT_CONCURRENCY, ...options.concurrency };
     const streamPlaces = new KeyedPlaces({ perKey: streamsPerCaller, total: streams });
+    const turnPorts: TurnPorts = Object.assign({}, ...options.extensions.map((extension) => extension.turnPorts));
     const ports = {
       ...options,
       bodies,
@@ -118,7 +121,7 @@ export class AgentHost {
       streamPlaces,
       registration: options.push && pushRules(options.push),
       turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
-      turnPorts: Object.assign({}, ...options.extensions.map(({ turnPorts }) => turnPorts)),
+      turnPorts,
       addressOf: limitedAddresses(this.#groupOf, options.isTrustedProxy),
       limitReached: this.limitReached,
     };
@@ -150,7 +153,7 @@ export class AgentHost {
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;
     // Receivers compare the times of notifications with their own.
-    this.#sender = this.#makeSender({ ...options, clock: node.clock }, node);
+    this.#sender = this.#makeSender({ ...options, clock: node.clock }, { node, tracing: turnPorts.tracing });
     this.#clock = options.clock;
     this.#recorded =
       options.audit &&
@@ -163,7 +166,10 @@ export class AgentHost {
     this.exchange = this.#routes.exchange;
   }
 
-  #makeRoutes(options: AgentHostOptions, limits: LimitPorts): HostRoutes {
+  #makeRoutes(
+    options: AgentHostOptions,
+    { turnPorts, ...limits }: LimitPorts & { readonly turnPorts: TurnPorts },
+  ): HostRoutes {
     const { knownHosts, authenticator } = options;
     const { refused } = this;
     const isOpen = () => this.#agents.some((agent) => agent.isOpen);
@@ -175,6 +181,7 @@ export class AgentHost {
       authenticators: authenticator === undefined ? authenticatorsOf(this.#agents) : [authenticator],
       readiness: this.#readiness,
       metrics: this.#metrics,
+      tracing: turnPorts.tracing,
       start: this.#start,
       loadRates: this.#ratesOf(options),
       groupOf: this.#groupOf,
@@ -308,13 +315,16 @@ export class AgentHost {
     return agentsPage({ mounts: [mount], base, documented: this.#routes.serves('/docs'), partial });
   }
 
-  #makeSender(options: AgentHostOptions, node: EngineNode): HostSender | undefined {
+  #makeSender(
+    options: AgentHostOptions,
+    { node, tracing }: { readonly node: EngineNode; readonly tracing: Tracing | undefined },
+  ): HostSender | undefined {
     const { push, logger } = options;
     const pushing = new Map(this.#agents.flatMap((one) => (one.isPushing ? [[one.id, one.notifications]] : [])));
     if (push === undefined || pushing.size === 0) return undefined;
     const load = async () => {
       const { leaseMs } = node.lease;
-      return (await import('./push-delivery.js')).senderOf(push, pushing, { ...options, leaseMs });
+      return (await import('./push-delivery.js')).senderOf(push, pushing, { ...options, leaseMs, tracing });
     };
     return new HostSender({ load, logger });
   }

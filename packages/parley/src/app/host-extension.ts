@@ -1,9 +1,11 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import type { WebSocketUpgrade } from '../bindings/http/socket-port.js';
+import type { ClientCallContext } from '../client/call-options.js';
 import type { FileStore } from '../files/file-store.js';
 import type { AgentExtension } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
+import type { Interceptor } from '../operations/interceptor.js';
 import type { NotificationChange } from '../push/notifications.js';
 import type { RecordedAct } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
@@ -42,6 +44,8 @@ export interface HostExtension {
   cardExtensions?(mount: AgentMount, base: string): readonly AgentExtension[];
   /** Services for the agents of the host. They may run once `endpoints` was called. Absent: none. */
   readonly turnPorts?: TurnPorts;
+  /** A function around each call of another agent by the agents of the host. Absent: none. */
+  readonly callInterceptor?: Interceptor<ClientCallContext>;
   /** Functions around an agent. Absent: it leaves all of them as they are. */
   aroundAgent?(agent: AgentPlace): AroundAgent | undefined;
   /** The files of users, for exports and erasures. Absent: it keeps none. */

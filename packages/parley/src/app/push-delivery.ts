@@ -8,6 +8,7 @@ import type { NotificationChange } from '../push/notifications.js';
 import type { PushSigningOptions } from '../push/signing-keys.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { sealedStorage } from '../store/sealed-storage.js';
+import type { Tracing } from '../telemetry/tracing.js';
 import type { PushOptions } from './options/push-options.js';
 import type { AgentPorts } from './served-agent.js';
 
@@ -32,10 +33,10 @@ const MOST_LEASE_MS = 15_000;
 export async function senderOf(
   push: PushPorts,
   agents: ReadonlyMap<string, NotificationChange | undefined>,
-  ports: AgentPorts & { readonly leaseMs: number },
+  ports: AgentPorts & { readonly leaseMs: number; readonly tracing: Tracing | undefined },
 ): Promise<DeliverySender> {
   const { options, loadSend, random } = push;
-  const { storage, clock, ids, logger, leaseMs } = ports;
+  const { storage, clock, ids, logger, leaseMs, tracing } = ports;
   const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers } = options;
   const { timeoutMs, attempts, firstDelayMs, maxDelayMs } = { ...DEFAULT_DELIVERY_POLICY, ...options };
   return new DeliverySender({
@@ -53,6 +54,7 @@ export async function senderOf(
     leaseMs: Math.min(MOST_LEASE_MS, leaseMs),
     limits: { inFlight, inFlightPerHost },
     headers,
+    tracing,
     sign: options.signature && signerOf(options.signature),
   });
 }

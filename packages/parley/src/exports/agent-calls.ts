@@ -87,11 +87,11 @@ export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
     limits: { timeoutMs, cancelMs, maxBytes },
     patience,
     random: Math.random,
-    connect: async (target, { user, signal, last, onConnection }) => {
+    connect: async (target, { user, signal, first, last, onConnection }) => {
       const own = (await around?.(target, user)) ?? [];
       // Nothing changes a message without them, so it stays the same in itself.
       const reached = { signal, timeoutMs, onConnection, resume, retry: { attempts: patience.attempts } };
-      const interceptors = own.length === 0 ? own : [...own, last];
+      const interceptors = [...(first ? [first] : []), ...own, ...(own.length === 0 ? [] : [last])];
       if (isLocal(target)) return connect(target as InProcessAgent, { ...reached, interceptors });
       const called = typeof target === 'string' ? target : callable(target, destinations);
       const identified = await identity?.(user, calleeOf(called));

@@ -61,6 +61,8 @@ export { SecretBox } from '../secrets/secret-box.js';
 export { DEFAULT_ENGINE_LIMITS } from '../server/engine-limits.js';
 export { MORE_FOLLOWS, type RawEvent } from '../server/event-queue.js';
 export { cloneJson } from '../server/execution/clone-json.js';
+export { turnTrace } from '../server/execution/turn-context.js';
+export type { TurnTrace } from '../server/execution/turn-trace.js';
 export { type HandlerMethod, mapHandler } from '../server/map-handler.js';
 export { modelParts } from '../server/model-stream.js';
 export { openLazily } from '../server/open-lazily.js';
@@ -68,11 +70,23 @@ export { controlPart } from '../server/own-part.js';
 export { changeQuestions, type QuestionChange } from '../server/question-change.js';
 export { readableConversation, readableFiles } from '../server/readable-files.js';
 export { type StoredMessageReader, tellReadable, tellReader } from '../server/readable-message.js';
+export { attemptTrace, TRACE_METADATA } from '../task/attempt-trace.js';
 export { silentLogger } from '../telemetry/logger.js';
 export { printableText } from '../telemetry/printable-text.js';
 export { withoutSecretFields, withoutSecrets } from '../telemetry/redaction.js';
 export { steadyLogger } from '../telemetry/steady-logger.js';
 export { LOG_LEVELS } from '../telemetry/text-logger.js';
+export {
+  type AttemptTrace,
+  type LostAttempt,
+  type TraceContext,
+  type TracedDelivery,
+  type TracedResult,
+  type TracedTool,
+  type Tracing,
+  tracingOf,
+  type WaitingCall,
+} from '../telemetry/tracing.js';
 export { type AnswerReading, choicesOf, fieldsOf, fieldValue, readAnswer, readText } from '../tools/answer-reading.js';
 export { askedCallIds, decidedCalls, isExpired, refusalOf, waitingCalls } from '../tools/approval-decisions.js';
 export { guardTurn } from '../tools/guarded-events.js';

@@ -54,6 +54,7 @@ const NAMES = {
     'joinParts',
     'memoryCardCache',
     'textOf',
+    'traceIdOf',
     'uploadFile',
   ],
   auth: [

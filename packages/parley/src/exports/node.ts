@@ -53,6 +53,7 @@ export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { AgentOptions } from '../app/options/agent-options.js';
 export type { AgentsByPath, SameAgent } from '../app/options/agents-by-path.js';
+export type { ConsoleSettings } from '../app/options/host-options.js';
 export type { PushOptions } from '../app/options/push-options.js';
 export type { HttpServerTimes, ServerOptions } from '../app/options/server-options.js';
 export type { TlsOptions } from '../app/options/tls-options.js';
@@ -239,8 +240,14 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
   const extensions = [
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
-    ...(options.console === true
-      ? [consoleExtension({ load: async () => (await import('./console-parts.js')).consoleParts, ...rule })]
+    ...(options.console
+      ? [
+          consoleExtension({
+            load: async () => (await import('./console-parts.js')).consoleParts,
+            settings: options.console,
+            ...rule,
+          }),
+        ]
       : []),
     ...host.extensions,
   ];

@@ -3,6 +3,7 @@ import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
 import { type BaseUrlRule, baseUrlOf, forwardingOf } from '../app/base-url.js';
 import { consoleEndpoint } from '../app/console/console-endpoint.js';
+import type { ConsoleOptions } from '../app/console/console-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
 import { onDemand } from '../app/middleware/on-demand.js';
 import { OpenStreams } from '../app/middleware/open-streams.js';
@@ -156,7 +157,10 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   const { logger } = setup;
   const baseUrl: BaseUrlRule = { ...rule, bound: () => undefined };
   const streams = new OpenStreams();
-  const extensions = [...(options.console === true ? [consoleBelow(path, rule)] : []), ...setup.extensions];
+  const extensions = [
+    ...(options.console ? [consoleBelow(path, { ...rule, settings: options.console })] : []),
+    ...setup.extensions,
+  ];
   const host = new AgentHost({
     ...setup,
     extensions,
@@ -193,13 +197,13 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
 }
 
 /** The console below the path of an agent. Nothing of it is loaded before its first request. */
-function consoleBelow(path: string, rule: HostSetup['rule']): HostExtension {
+function consoleBelow(path: string, options: HostSetup['rule'] & Pick<ConsoleOptions, 'settings'>): HostExtension {
   const folder = `${path === '/' ? '' : path}/console`;
   return {
     endpoints: (host) => [
       consoleEndpoint(
         folder,
-        onDemand(async () => (await import('./console-parts.js')).consoleAt({ ...rule, host, folder })),
+        onDemand(async () => (await import('./console-parts.js')).consoleAt({ ...options, host, folder })),
       ),
     ],
   };

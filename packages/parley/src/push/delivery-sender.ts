@@ -8,6 +8,7 @@ import { taskKeyText } from '../store/task-key.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { PushFigures } from '../telemetry/server-figures.js';
+import type { Tracing } from '../telemetry/tracing.js';
 import type { DeliveryPolicy } from './delivery-policy.js';
 import { DueTimes } from './due-times.js';
 import { HostLanes, type HostWork, type LaneLimits } from './host-lanes.js';
@@ -38,6 +39,8 @@ export interface DeliverySenderOptions {
   readonly limits: LaneLimits;
   readonly headers?: OperatorHeaders | undefined;
   readonly sign?: NotificationSigner | undefined;
+  /** Makes a span for each attempt. Absent: none. */
+  readonly tracing?: Tracing | undefined;
   /** The changes of what agents tell, by agent. */
   readonly changes?: ReadonlyMap<string, NotificationChange | undefined>;
 }
@@ -208,6 +211,7 @@ export class DeliverySender {
         isStopping: () => this.#isStopped || hold.signal.aborted,
         isCurrent: () => this.#isCurrent(claim),
         send: calls.send,
+        traceOfAttempt: () => calls.trace,
       });
       this.#note(claim, end);
     } catch (error) {

@@ -1,7 +1,11 @@
 import type { SendPost } from '../net/posts.js';
 import type { Clock } from '../runtime/clock.js';
 import type { DeliveryClaim } from '../store/push-storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
+import { attemptTrace } from '../task/attempt-trace.js';
+import type { LogRecord } from '../task/log-record.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { Tracing } from '../telemetry/tracing.js';
 import type { AttemptResult, DeliveryPolicy } from './delivery-policy.js';
 import { notificationHeaders, notificationId } from './notification-headers.js';
 import type { Notification } from './notifications.js';
@@ -23,6 +27,9 @@ export interface NotificationCallsOptions {
   readonly send: SendPost;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Makes a span for each attempt. Absent: none. */
+  readonly tracing?: Tracing | undefined;
+  readonly storage: Pick<TaskStorage, 'task'>;
   readonly policy: Pick<DeliveryPolicy, 'timeoutMs'>;
   readonly headers?: OperatorHeaders | undefined;
   readonly sign?: NotificationSigner | undefined;
@@ -35,6 +42,8 @@ export interface NotificationCallsOptions {
 export class NotificationCalls {
   /** True if the webhook has answered the last call. */
   isAnswered = false;
+  /** For the next attempt: the `traceparent` of the event, if it has one, and that of the last call. */
+  trace: string | undefined;
   readonly #claim: DeliveryClaim;
   readonly #options: NotificationCallsOptions;
 
@@ -43,7 +52,39 @@ export class NotificationCalls {
     this.#options = options;
   }
 
-  readonly send = async ({ seq, body }: Notification): Promise<AttemptResult> => {
+  readonly send = (notification: Notification): Promise<AttemptResult> => {
+    const { tracing } = this.#options;
+    return tracing === undefined ? this.#post(notification) : this.#traced(notification, tracing);
+  };
+
+  async #traced(notification: Notification, tracing: Tracing): Promise<AttemptResult> {
+    const { key, configId, config, attempts, position, records, trace } = this.#claim;
+    const { seq } = notification;
+    // Only the first record of the claim has an attempt before.
+    const isFirst = (records[0]?.seq ?? position + 1) === seq;
+    const [before, known] = isFirst ? (trace?.split(' ').reverse() ?? []) : [];
+    const cause = known ?? (await this.#causeOf(seq));
+    const delivery = {
+      ...{ taskId: key.id, configId, seq, url: config.url, cause, before },
+      contextId: contextIdOf(records.find((record) => record.seq === seq)),
+      attempt: isFirst ? attempts + 1 : 1,
+    };
+    return tracing.delivery(delivery, (headers) => {
+      const { traceparent } = headers;
+      this.trace = traceparent && cause ? `${cause} ${traceparent}` : traceparent;
+      return this.#post(notification, headers);
+    });
+  }
+
+  /** The trace of the attempt that has published an event. Only its first event has it. */
+  async #causeOf(seq: number): Promise<string | undefined> {
+    const { key, records } = this.#claim;
+    const own = records.findLast((record) => record.seq <= seq && attemptTrace(record.metadata) !== undefined);
+    const metadata = own?.metadata ?? (await this.#options.storage.task(key.scope, key.id))?.task.metadata;
+    return attemptTrace(metadata)?.traceparent;
+  }
+
+  async #post({ seq, body }: Notification, trace: Readonly<Record<string, string>> = {}): Promise<AttemptResult> {
     const { clock, send, policy, sign, mediaType, signal } = this.#options;
     const { config } = this.#claim;
     this.isAnswered = false;
@@ -52,12 +93,12 @@ export class NotificationCalls {
     const id = notificationId(this.#claim, seq);
     const now = clock.now();
     const signature = await sign?.({ id, url: config.url, body, now });
-    const headers = notificationHeaders({ config, mediaType, id, now, signature, more });
+    const headers = { ...notificationHeaders({ config, mediaType, id, now, signature, more }), ...trace };
     const options = { send, clock, timeoutMs: policy.timeoutMs, signal };
     const result = await callWebhook({ url: config.url, headers, body }, options);
     this.isAnswered = result.kind === 'answer';
     return result;
-  };
+  }
 
   /** `undefined` if the operator's function fails. Its code is no reason to stop other deliveries. */
   #operatorHeaders(): Readonly<Record<string, string>> | undefined {
@@ -69,6 +110,11 @@ export class NotificationCalls {
       return undefined;
     }
   }
+}
+
+function contextIdOf(record: LogRecord | undefined): string | undefined {
+  const { task, statusUpdate, artifactUpdate } = record?.event ?? {};
+  return (task ?? statusUpdate ?? artifactUpdate)?.contextId;
 }
 
 /** The names of a queue in the log. */

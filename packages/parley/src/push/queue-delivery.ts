@@ -24,6 +24,8 @@ export interface QueueDeliveryOptions {
   /** False if the configuration is gone or another one: no request begins after its deletion was answered. */
   readonly isCurrent: () => Promise<boolean>;
   readonly send: (notification: Notification) => Promise<AttemptResult>;
+  /** The text of the last attempt for the spans of the next one. Absent: none. */
+  readonly traceOfAttempt?: () => string | undefined;
 }
 
 /** The failure of a delivery. */
@@ -116,7 +118,8 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
       random: random(),
       now: clock.now(),
     });
-    const held = await storage.push.settle(claim, outcome);
+    const trace = notification.body === undefined ? undefined : options.traceOfAttempt?.();
+    const held = await storage.push.settle(claim, trace === undefined ? outcome : { ...outcome, trace });
     const { error } = notification;
     return {
       delivered,

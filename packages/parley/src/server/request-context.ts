@@ -55,7 +55,7 @@ export interface RequestContext {
   readonly extensions: readonly string[];
   /** Media types that the caller accepts. Empty: any (Spec §3.3.2). */
   readonly acceptedOutputModes: readonly string[];
-  /** W3C trace context of the call that brought the message. */
+  /** W3C trace context to pass on: that of the turn, or without tracing that of the call that brought the message. */
   readonly traceparent?: string | undefined;
   /** Metadata of the request (Spec §3.2.5). */
   readonly metadata: JsonObject | undefined;

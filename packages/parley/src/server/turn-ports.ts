@@ -4,6 +4,7 @@ import type { Message } from '../model/message.js';
 import type { CallerContext } from '../store/caller-context.js';
 import type { Scope } from '../store/task-key.js';
 import type { LogRecord } from '../task/log-record.js';
+import type { Tracing } from '../telemetry/tracing.js';
 import type { CallAgent } from './agent-call.js';
 import type { AddressedMessage } from './execution/agent-event.js';
 import type { TurnCourseOptions } from './execution/turn-course.js';
@@ -16,6 +17,8 @@ export interface ServedTurn {
   /** The message that the turn answers. */
   readonly message: AddressedMessage;
   readonly caller: CallerContext;
+  /** The trace context for calls of the turn. */
+  readonly traceparent: string | undefined;
   /** A copy of the caller, without credentials. */
   readonly user: User | undefined;
   /** Aborts when the turn has to end. */
@@ -65,4 +68,6 @@ export interface TurnPorts {
   readonly files?: (turn: ServedTurn) => TurnFiles;
   /** For `RequestContext.callAgent`. */
   readonly callAgent?: (turn: ServedTurn) => CallAgent;
+  /** Makes the spans of turns and tools. It is one for all turns. */
+  readonly tracing?: Tracing;
 }

@@ -21,6 +21,9 @@ export interface CallerContext {
   readonly version: string;
   readonly requestMetadata?: JsonObject;
   readonly traceparent?: string;
+  /** These two are kept by a server with tracing only. */
+  readonly tracestate?: string;
+  readonly baggage?: string;
   /**
    * The turn that has begun the message before, with its attempts, for a turn that goes on with it: the history has the
    * message already. True in turns of older versions.

@@ -64,6 +64,8 @@ export interface DeliveryClaim extends HeldDelivery {
   readonly position: number;
   readonly last: number;
   readonly attempts: number;
+  /** The text that the last failed attempt has left for the spans of the next one. */
+  readonly trace?: string | undefined;
   /**
    * The next pending records, in order. The first one comes later than `position + 1` if older records are no longer
    * kept. Empty if no pending record is kept.
@@ -78,18 +80,27 @@ export interface DeliveryClaims {
   readonly more: boolean;
 }
 
-/** The outcome of an attempt. `status`: the HTTP status; absent if no answer came. */
+/**
+ * The outcome of an attempt. `status`: the HTTP status; absent if no answer came. `trace`: a text for the spans of the
+ * next attempt, which its claim gets.
+ */
 export type DeliveryOutcome =
   /** All records up to `through` are done. With `leaseMs` the holder keeps the queue while records are pending. */
   | { readonly kind: 'delivered'; readonly through: number; readonly status?: number; readonly leaseMs?: number }
   /** An attempt is under way. The holder keeps the queue for `leaseMs`. */
   | { readonly kind: 'held'; readonly leaseMs: number; readonly status?: never }
   /** The attempt failed. A node can claim the queue again after `inMs`. Records up to `through` are given up. */
-  | { readonly kind: 'retry'; readonly inMs: number; readonly status?: number; readonly through?: number }
+  | {
+      readonly kind: 'retry';
+      readonly inMs: number;
+      readonly status?: number;
+      readonly through?: number;
+      readonly trace?: string | undefined;
+    }
   /** No attempt was made. A node can claim the queue again after `inMs`. */
   | { readonly kind: 'defer'; readonly inMs: number; readonly status?: never }
   /** No node claims the queue until a replay. */
-  | { readonly kind: 'park'; readonly reason: string; readonly status?: number };
+  | { readonly kind: 'park'; readonly reason: string; readonly status?: number; readonly trace?: string | undefined };
 
 /** Which queues, in the order in which their configurations were added within a partition of the storage. */
 export interface DeliveryQuery {

@@ -53,6 +53,8 @@ export interface AuditRecord {
   readonly path?: string;
   /** The id of the request in the log. */
   readonly requestId?: string;
+  /** The id of the trace, if the server has tracing. A caller with a `traceparent` chose it. */
+  readonly traceId?: string;
   /** The `X-Request-Id` that the caller chose. It proves nothing. */
   readonly callerRequestId?: string;
 }

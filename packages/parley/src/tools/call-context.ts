@@ -1,4 +1,5 @@
 import type { RequestContext } from '../server/request-context.js';
+import { TRACING, type Tracing, tracingOf } from '../telemetry/tracing.js';
 import type { ToolContext } from './tool.js';
 
 /** The call for its tool. Most tools read little of it. */
@@ -32,6 +33,10 @@ export class CallContext implements ToolContext {
 
   get tenant(): string {
     return this.#turn.tenant;
+  }
+
+  get [TRACING](): Tracing | undefined {
+    return tracingOf(this.#turn);
   }
 
   get ask(): ToolContext['ask'] {

@@ -2,6 +2,7 @@ import type { JsonValue } from '../model/json.js';
 import { type Validated, validated, validatedAtOnce } from '../model/standard-schema.js';
 import type { Clock } from '../runtime/clock.js';
 import { ignoreRejection } from '../runtime/settled.js';
+import { TRACING, type Tracing, tracingOf } from '../telemetry/tracing.js';
 import { jsonCopy } from './json-copy.js';
 import { AnswerNeededError, type Tool, type ToolContext, ToolError } from './tool.js';
 
@@ -98,6 +99,14 @@ export interface ToolResult {
  * @throws ToolError. An error of the tool is its cause, and its text is not in the message.
  */
 export function runTool(execution: ToolExecution): ToolResult | Promise<ToolResult> {
+  const tracing = tracingOf(execution.context);
+  if (tracing === undefined) return runToolOnce(execution);
+  const { tool, input, context } = execution;
+  const call = { name: tool.name, callId: context.callId, taskId: context.taskId, input };
+  return tracing.tool(call, () => runToolOnce(execution));
+}
+
+function runToolOnce(execution: ToolExecution): ToolResult | Promise<ToolResult> {
   const { tool, input, context, mostBytes } = execution;
   try {
     if (context.signal.aborted) throw abortedCall(tool.name);
@@ -180,6 +189,10 @@ class RunContext implements ToolContext {
 
   get tenant(): string | undefined {
     return this.#outer.tenant;
+  }
+
+  get [TRACING](): Tracing | undefined {
+    return tracingOf(this.#outer);
   }
 
   get ask(): ToolContext['ask'] {

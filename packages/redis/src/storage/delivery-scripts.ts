@@ -60,10 +60,11 @@ for at = 6, #ARGV do
     local name = start .. ']'
     local head = call('HGET', base .. '${KEY.deliveries}' .. name, config)
     if head then
-      local position, since, attempts, status, epoch, lease, order = string.match(head, DELIVERY)
+      local position, since, attempts, status, epoch, lease, order, _, names = string.match(head, DELIVERY)
       if since ~= '-1' and tonumber(since) <= time and tonumber(lease) <= time then
         due[#due + 1] = { member = member, name = name, config = config, position = position, since = since,
-          attempts = attempts, status = status, epoch = epoch, order = order }
+          attempts = attempts, status = status, epoch = epoch, order = order,
+          trace = string.match(names, ',null(,"[^"]*")%]$') or '' }
       end
     end
   end
@@ -84,7 +85,7 @@ for _, queue in ipairs(due) do
   local first, records = pending(queue.name, task.seq, tonumber(queue.position))
   local epoch = num(tonumber(queue.epoch) + 1)
   local head = table.concat({ queue.position, queue.since, queue.attempts, queue.status, epoch, num(time + lease_ms),
-    queue.order, '0', '[' .. node .. ',null]' }, ' ')
+    queue.order, '0', '[' .. node .. ',null' .. queue.trace .. ']' }, ' ')
   call('HSET', base .. '${KEY.deliveries}' .. queue.name, queue.config, head)
   local config = call('HGET', base .. '${KEY.configs}' .. queue.name, queue.config)
   claims[#claims + 1] = { queue.member, head, config, num(task.seq), num(first), records }

@@ -143,7 +143,8 @@ local function content(task, log, head)
   return { fields, call('LRANGE', log, num(-missing), -1) }
 end
 
--- Heads of queues of deliveries: position due attempts status epoch lease order parked, and JSON [node,reason].
+-- Heads of queues of deliveries: position due attempts status epoch lease order parked, and JSON [node,reason]
+-- or [node,reason,trace].
 -- due, status and lease are -1 if there is none; parked is 0 or 1.
 local DELIVERY = '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$'
 local function delivery_name(name, config)

@@ -262,7 +262,7 @@ export class RedisDeliveries {
 /** Reads the head of a queue: see `DELIVERY` in `lua-prelude.ts`. */
 function deliveryHeadOf(text: string): { readonly head: DeliveryHead; readonly order: string } {
   const [position, due, attempts, status, epoch, lease, order = '', parked, ...rest] = text.split(' ');
-  const [node, reason] = JSON.parse(rest.join(' ')) as readonly [string | null, string | null];
+  const [node, reason, trace] = JSON.parse(rest.join(' ')) as readonly (string | null)[];
   const known = (field: string | undefined) => (field === '-1' ? undefined : Number(field));
   const leaseEnd = known(lease);
   return {
@@ -275,15 +275,17 @@ function deliveryHeadOf(text: string): { readonly head: DeliveryHead; readonly o
       parked: parked === '1' ? (reason ?? '') : undefined,
       epoch: Number(epoch),
       holder: leaseEnd === undefined ? undefined : { node: node ?? '', leaseEnd },
+      trace: trace ?? undefined,
     },
   };
 }
 
 function deliveryText(head: DeliveryHead, order: string): string {
-  const { position, dueAt = -1, attempts, lastStatus = -1, epoch, holder, parked } = head;
+  const { position, dueAt = -1, attempts, lastStatus = -1, epoch, holder, parked, trace } = head;
   const lease = Math.ceil(holder?.leaseEnd ?? -1);
+  const names = [holder?.node ?? null, parked ?? null, ...(trace === undefined ? [] : [trace])];
   const numbers = [position, Math.ceil(dueAt), attempts, lastStatus, epoch, lease, order, parked === undefined ? 0 : 1];
-  return `${numbers.join(' ')} ${JSON.stringify([holder?.node ?? null, parked ?? null])}`;
+  return `${numbers.join(' ')} ${JSON.stringify(names)}`;
 }
 
 /** The queue of a DELIVERY. */
@@ -294,7 +296,7 @@ function deliveryKeyOf(member: string): DeliveryKey {
 }
 
 function textsOf([member, text, config, last, first, records]: ClaimedQueue): ClaimedTexts {
-  const { position, attempts, epoch } = deliveryHeadOf(text).head;
+  const { position, attempts, epoch, trace } = deliveryHeadOf(text).head;
   return {
     ...deliveryKeyOf(member),
     epoch,
@@ -302,6 +304,7 @@ function textsOf([member, text, config, last, first, records]: ClaimedQueue): Cl
     position,
     last: Number(last),
     attempts,
+    trace,
     records: records.map((record, at) => () => recordOf(Number(first) + at, record)),
   };
 }

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { Artifact, Message, Task } from 'parley-a2a';
+import { traceIdOf } from 'parley-a2a/client';
 import { useEffect } from 'preact/hooks';
-import type { Agent } from '../agents.js';
+import { type Agent, traceUrl } from '../agents.js';
 import { fragmentOf } from '../route.js';
 import { agoOf, shownName, shownText } from '../shown-name.js';
 import { taskSnippets } from '../snippets.js';
@@ -53,6 +54,7 @@ interface HeadShape {
 
 function Head({ agent, watch, view, watched }: HeadShape) {
   const { state, timestamp, contextId } = view;
+  const traceId = watched.task && traceIdOf(watched.task);
   return (
     <>
       <p class="facts">
@@ -63,6 +65,7 @@ function Head({ agent, watch, view, watched }: HeadShape) {
             Context <code>{shownName(contextId, 60)}</code>
           </span>
         )}
+        {traceId !== undefined && <Trace id={traceId} />}
       </p>
       <p class="actions">
         {!isEnded(state) && (
@@ -85,6 +88,24 @@ function Head({ agent, watch, view, watched }: HeadShape) {
         </section>
       )}
     </>
+  );
+}
+
+/** The trace of a task, with a link if the operator has named a tracing tool. */
+function Trace({ id }: { readonly id: string }) {
+  const url = traceUrl.value?.replace('{traceId}', id);
+  const shown = <code>{id}</code>;
+  return (
+    <span>
+      Trace{' '}
+      {url === undefined ? (
+        shown
+      ) : (
+        <a href={url} target="_blank" rel="noreferrer">
+          {shown}
+        </a>
+      )}
+    </span>
   );
 }
 

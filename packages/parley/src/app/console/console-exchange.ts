@@ -6,7 +6,7 @@ import type { HostView } from '../host-extension.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import { KEY_SET_PATH } from '../key-set-extension.js';
 import { readOnly, taking } from '../middleware/method-filter.js';
-import type { ConsoleParts } from './console-extension.js';
+import type { ConsoleOptions, ConsoleParts } from './console-extension.js';
 import type { ConsoleAnswer, ConsoleFiles, ConsolePackage, PushInboxes } from './console-files.js';
 import { consolePage } from './console-page.js';
 
@@ -32,7 +32,7 @@ export interface ConsoleExchange {
 }
 
 /** The parts of `consoleExchange`. */
-export interface ConsoleExchangeOptions extends Omit<ConsoleParts, 'loadConsole'> {
+export interface ConsoleExchangeOptions extends Omit<ConsoleParts, 'loadConsole'>, Pick<ConsoleOptions, 'settings'> {
   readonly host: HostView;
   readonly library: ConsolePackage;
   /** The path of the console. */
@@ -42,7 +42,7 @@ export interface ConsoleExchangeOptions extends Omit<ConsoleParts, 'loadConsole'
 /** The page, its files, and the endpoints that the page asks. */
 export async function consoleExchange(options: ConsoleExchangeOptions): Promise<ConsoleExchange> {
   const { host, library, folder, fetch, loadReceiver } = options;
-  const read = readOnly(filesExchange(await library.consoleFiles(), { host, folder }));
+  const read = readOnly(filesExchange(await library.consoleFiles(), options));
   const relay = pageExchange(library.oauthRelay({ cards: () => host.mounts.map((mount) => mount.card('')), fetch }));
   const inboxes = new LoadedOnDemand(async () => {
     const keysUrl = (_agent: string, place: string) => `${place.slice(0, -folder.length)}${KEY_SET_PATH}`;
@@ -66,7 +66,11 @@ export async function consoleExchange(options: ConsoleExchangeOptions): Promise<
   };
 }
 
-function filesExchange(all: ConsoleFiles, { host, folder }: Pick<ConsoleExchangeOptions, 'host' | 'folder'>): Exchange {
+function filesExchange(
+  all: ConsoleFiles,
+  { host, folder, settings }: Pick<ConsoleExchangeOptions, 'host' | 'folder' | 'settings'>,
+): Exchange {
+  const { traceUrl } = typeof settings === 'object' ? settings : {};
   const agents = ({ mount = '' }: ExchangeRequest) =>
     jsonAnswer({
       status: 200,
@@ -79,6 +83,7 @@ function filesExchange(all: ConsoleFiles, { host, folder }: Pick<ConsoleExchange
         ...(mount !== '' && { mount }),
         // The page asks for it at the root of its origin.
         ...(mount === '' && host.serves(OPERATOR_API) && { operator: true }),
+        ...(traceUrl !== undefined && { traceUrl }),
       },
       headers: { 'cache-control': 'no-cache' },
     });

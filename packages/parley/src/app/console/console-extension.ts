@@ -7,6 +7,7 @@ import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import { isForwarded } from '../forwarded-request.js';
 import type { HostExtension } from '../host-extension.js';
 import { errorAnswer } from '../json-answer.js';
+import type { ConsoleSettings } from '../options/host-options.js';
 import { prefersPage } from '../origin.js';
 import { consoleEndpoint } from './console-endpoint.js';
 import type { ConsoleExchange, ConsoleExchangeOptions } from './console-exchange.js';
@@ -30,6 +31,8 @@ export interface ConsoleParts {
 /** The names of the host, and the parts of the console. */
 export interface ConsoleOptions {
   readonly load: () => Promise<ConsoleParts>;
+  /** The option of the host. */
+  readonly settings?: boolean | ConsoleSettings | undefined;
   /** The configured base url. Absent: none. */
   readonly publicUrl?: string | undefined;
   readonly isPublicHost?: PublicHosts | undefined;
@@ -65,7 +68,7 @@ export function directConsole({ host, folder, ...options }: DirectConsoleOptions
   const loading = new LoadedOnDemand(async () => {
     const { loadConsole, ...parts } = await options.load();
     const { consoleExchange } = await import('./console-exchange.js');
-    return consoleExchange({ ...parts, host, library: await loadConsole(), folder });
+    return consoleExchange({ ...parts, settings: options.settings, host, library: await loadConsole(), folder });
   });
   const exchange: Exchange = async (request) => {
     if (!isDirect(request, options)) return NOT_HERE;

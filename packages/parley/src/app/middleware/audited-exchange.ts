@@ -171,7 +171,7 @@ function recordOf(
   { call, file, status }: ExchangeResponse,
   { clock, ids, addressOf }: AuditOptions,
 ): AuditRecord {
-  const { method, path, user, requestId } = request;
+  const { method, path, user, requestId, traceId } = request;
   const code = call === undefined || (call.code === 'OK' && status >= 400) ? codeOf(status) : call.code;
   const callerRequestId = request.header('x-request-id');
   const known: Partial<Record<keyof AuditRecord, string | undefined>> = {
@@ -185,6 +185,7 @@ function recordOf(
     binding: call?.binding,
     version: call?.version,
     requestId,
+    traceId,
     callerRequestId: callerRequestId !== undefined && REQUEST_ID.test(callerRequestId) ? callerRequestId : undefined,
   };
   return {

@@ -6,6 +6,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
+import type { Tracing } from '../../telemetry/tracing.js';
 import { type AnswerHeaders, allHeaders } from './answer-headers.js';
 
 /** The figures and the log of an exchange. */
@@ -15,20 +16,22 @@ export interface Observers {
   readonly logger: Logger | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;
+  /** Makes the spans of requests. Absent: none. */
+  readonly tracing?: Tracing | undefined;
   /** Headers for every answer that does not have them already. */
   readonly headers: AnswerHeaders;
 }
 
 /**
- * The exchange with figures and a log line for each request. Every request gets an id, which answers and log lines
- * name: its `X-Request-Id`, the trace of its `traceparent`, or a new id.
+ * The exchange with figures and a log line for each request. Every request gets an id for answers and log lines: its
+ * `X-Request-Id`, the trace of its `traceparent` or its span, or a new id.
  */
-export function observed(exchange: Exchange, { metrics, logger, clock, ids, headers }: Observers): Exchange {
+export function observed(exchange: Exchange, { metrics, logger, clock, ids, tracing, headers }: Observers): Exchange {
+  const traced = tracing && tracedExchange(exchange, tracing);
   return async (request) => {
     const began = clock.monotonic();
-    const requestId = broughtId(request) ?? ids.random();
-    request.requestId = requestId;
-    const answer = await exchange(request);
+    request.requestId = broughtId(request) ?? ids.random();
+    const answer = await (traced ?? exchange)(request);
     const ms = clock.monotonic() - began;
     const { toldStatus } = request;
     const told: ToldAnswer = toldStatus === undefined ? answer : { status: toldStatus };
@@ -39,9 +42,25 @@ export function observed(exchange: Exchange, { metrics, logger, clock, ids, head
     }
     if (logger !== undefined) tell(logger, { request, answer: told, ms });
     const all = allHeaders(headers, { request, answer });
-    all['x-request-id'] = requestId;
+    all['x-request-id'] = request.requestId;
     return { ...answer, headers: all };
   };
+}
+
+/** The exchange whose requests get the id of their trace. It is their id, unless they brought one. */
+function tracedExchange(exchange: Exchange, tracing: Tracing): Exchange {
+  return (request) => {
+    const isNamed = isRequestId(request.header('x-request-id'));
+    const named = (traceId: string) => {
+      request.traceId = traceId;
+      if (!isNamed) request.requestId = traceId;
+    };
+    return tracing.request(named, () => exchange(request));
+  };
+}
+
+function isRequestId(id: string | undefined): id is string {
+  return id !== undefined && REQUEST_ID.test(id);
 }
 
 /** The characters of an id that are safe in a log and in a header. */
@@ -50,7 +69,7 @@ const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
 function broughtId(request: ExchangeRequest): string | undefined {
   const own = request.header('x-request-id');
-  if (own !== undefined && REQUEST_ID.test(own)) return own;
+  if (isRequestId(own)) return own;
   const trace = request.header('traceparent');
   return trace === undefined ? undefined : TRACEPARENT.exec(trace)?.[1];
 }
@@ -89,9 +108,10 @@ export function shortPath(path: string): string {
 
 /** Logs a request. The path has no query, because a query may carry credentials. */
 function tell(logger: Logger, { request, answer: { call, status }, ms }: Told): void {
-  const { requestId, method, path } = request;
+  const { requestId, traceId, method, path } = request;
   logger.info('request', {
     requestId,
+    ...(traceId !== undefined && { trace_id: traceId }),
     method,
     path: shortPath(path),
     status,

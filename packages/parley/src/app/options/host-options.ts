@@ -7,6 +7,7 @@ import {
   closed,
   count,
   custom,
+  eitherOf,
   flag,
   type OptionSchemas,
   positive,
@@ -39,6 +40,22 @@ import { type PushOptions, pushSchema } from './push-options.js';
 
 /** The default of `cardMaxAgeSeconds`. */
 export const DEFAULT_CARD_AGE_SECONDS = 3600;
+
+/** Settings of the console. */
+export interface ConsoleSettings {
+  /** The url of a trace in a tracing tool, with `{traceId}` for its id. Default: pages show the id alone. */
+  readonly traceUrl?: string;
+}
+
+const consoleSettings: OptionSchemas<ConsoleSettings> = {
+  traceUrl: Type.Optional(
+    Type.Refine(
+      webUrl('must be an absolute http or https URL'),
+      (url) => String(url).includes('{traceId}'),
+      () => 'must have {traceId}',
+    ),
+  ),
+};
 
 /** The options of a server or handler for all of its agents. */
 export interface HostOptions {
@@ -207,10 +224,11 @@ export interface HostOptions {
   /**
    * True if browsers get the console, at `/` of a server, or at `/console` below the path of an agent behind another
    * host. Needs the package `parley-a2a-console`. Requests through proxies and for foreign hosts do not get it.
+   * `{ traceUrl }` makes links of traces.
    * @defaultValue `false`
    * @see docs/console.md
    */
-  readonly console?: boolean;
+  readonly console?: boolean | ConsoleSettings;
   /**
    * An API for operators, made by `operatorApi()` of `parley-a2a/operator`.
    * @defaultValue none
@@ -288,7 +306,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   bindings: Type.Optional(Type.Array(withMethod('interfaces'))),
   files: Type.Optional(madeBy('fileTransfer', 'turnPorts')),
   calls: Type.Optional(madeBy('agentCalls', 'turnPorts')),
-  console: Type.Optional(flag),
+  console: Type.Optional(eitherOf([flag, closed(consoleSettings)], 'must be true, false or an object')),
   operator: Type.Optional(madeBy('operatorApi', 'endpoints')),
   schemas: Type.Optional(madeBy('agentSchemas', 'aroundAgent')),
   signing: Type.Optional(madeBy('messageSigning', 'aroundAgent')),

@@ -68,6 +68,8 @@ export class HttpCallContext implements ServerCallContext {
   declare taskId?: string;
   declare contextId?: string;
   declare traceparent?: string;
+  declare tracestate?: string;
+  declare baggage?: string;
   declare lastEventId?: string;
   declare takenIn?: () => void;
   readonly #request: ExchangeRequest;
@@ -85,10 +87,18 @@ export class HttpCallContext implements ServerCallContext {
     if (address.taskId !== undefined) this.taskId = address.taskId;
     if (address.contextId !== undefined) this.contextId = address.contextId;
     const traceparent = request.header('traceparent');
-    if (traceparent !== undefined) this.traceparent = traceparent;
+    if (traceparent !== undefined) this.#addTrace(traceparent);
     const lastEventId = singleValue('Last-Event-ID', request.header('last-event-id'));
     if (lastEventId !== undefined && OPERATIONS[operation].streaming) this.lastEventId = lastEventId;
     if (takenIn !== undefined) this.takenIn = takenIn;
+  }
+
+  #addTrace(traceparent: string): void {
+    this.traceparent = traceparent;
+    const tracestate = this.#request.header('tracestate');
+    if (tracestate !== undefined) this.tracestate = tracestate;
+    const baggage = this.#request.header('baggage');
+    if (baggage !== undefined) this.baggage = baggage;
   }
 }
 

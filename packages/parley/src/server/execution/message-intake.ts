@@ -103,6 +103,7 @@ export class MessageIntake {
     const pushConfig = webhook && this.#push?.ofMessage(webhook, context.version);
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
     const caller = callerContext(request, context, limits.listItems);
+    if (this.#context.turnPorts.tracing !== undefined) addTraceState(caller, context);
     const key = this.#idempotency.keyOf(scope, request.message);
     const { referenceTaskIds, extensions } = request.message;
     const hasLists = referenceTaskIds !== undefined || extensions !== undefined;
@@ -254,13 +255,21 @@ export class MessageIntake {
   }
 }
 
+/** With tracing, the context of a call has only the entries that the turn may keep. */
+function addTraceState(caller: Writable<CallerContext>, { tracestate, baggage }: ServerCallContext): void {
+  if (tracestate) caller.tracestate = tracestate;
+  if (baggage) caller.baggage = baggage;
+}
+
+type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
+
 function callerContext(
   { configuration, metadata }: SendMessageRequest,
   context: ServerCallContext,
   listItems: number,
-): CallerContext {
+): Writable<CallerContext> {
   const { extensions, version, user, traceparent } = context;
-  const caller: { -readonly [Name in keyof CallerContext]: CallerContext[Name] } = {
+  const caller: Writable<CallerContext> = {
     extensions: extensions.length === 0 ? NONE : [...extensions],
     version,
   };

@@ -9,7 +9,8 @@ import type { EngineContext } from './engine-context.js';
 import type { LeasedTurn, NodeMember } from './engine-node.js';
 import type { TaskFeeds } from './task-feeds.js';
 import { Turn, type TurnEnd, type TurnOwner, type TurnStart } from './turn.js';
-import { authorizationEnd, turnFate } from './turn-fate.js';
+import { authorizationEnd, type TurnFate, turnFate } from './turn-fate.js';
+import { lostAttempt } from './turn-trace.js';
 import { closingError } from './unavailable-errors.js';
 
 const CLAIM_RETRY_MS = 1_000;
@@ -284,6 +285,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
       const turn = this.admit(claim, sentAt, before?.callerKey);
       const { executor, limits } = this.#context;
       const fate = turnFate(claim, { resumable: executor.resumable === true, maxAttempts: limits.maxAttempts });
+      this.#tellLost(turn, claim, fate);
       switch (fate) {
         case 'run':
           // Each turn begins after the one before, so that few turns are suspects when the process dies.
@@ -313,6 +315,13 @@ export class RunningTurns implements TurnOwner, NodeMember {
       this.#context.logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
       return undefined;
     }
+  }
+
+  /** Ends the span of the attempt before, if its process has died. */
+  #tellLost({ trace }: Turn, claim: Claim, fate: TurnFate): void {
+    const { tracing } = this.#context.turnPorts;
+    const lost = tracing && lostAttempt(claim, fate);
+    if (tracing && trace && lost) trace.before = tracing.lost(lost) ?? trace.before;
   }
 
   /**

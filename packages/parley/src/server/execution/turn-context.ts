@@ -13,6 +13,7 @@ import type { Scope } from '../../store/task-key.js';
 import { taskBytes } from '../../task/event-bytes.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { LogRecord } from '../../task/log-record.js';
+import { TRACING, type Tracing } from '../../telemetry/tracing.js';
 import type { AgentCall, AgentCallMessage, AgentCallOptions, AgentTarget, CallAgent } from '../agent-call.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import type { ConversationEntry, ConversationOptions } from '../conversation.js';
@@ -24,6 +25,7 @@ import { callerOf, type EngineContext } from './engine-context.js';
 import { agentCheckpoint } from './turn-checkpoint.js';
 import type { TurnCourseOptions } from './turn-course.js';
 import { TurnPatience } from './turn-patience.js';
+import type { TurnTrace } from './turn-trace.js';
 
 const NONE: readonly never[] = [];
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
@@ -34,6 +36,7 @@ export interface ContextTurn {
   readonly message: AddressedMessage;
   readonly caller: CallerContext;
   readonly course: TurnCourseOptions;
+  readonly trace: TurnTrace | undefined;
   saveCheckpoint(value: JsonValue): Promise<void>;
   requestAuthorization(context: TurnContext, request: AuthorizationRequest): Promise<Authorization>;
 }
@@ -155,7 +158,16 @@ export class TurnContext implements RequestContext {
   }
 
   get traceparent(): string | undefined {
-    return this.#turn.caller.traceparent;
+    return this.#turn.trace?.own ?? this.#turn.caller.traceparent;
+  }
+
+  /** The traces of the turn. Absent if the server has no tracing. */
+  get trace(): TurnTrace | undefined {
+    return this.#turn.trace;
+  }
+
+  get [TRACING](): Tracing | undefined {
+    return this.#context.turnPorts.tracing;
   }
 
   get acceptedOutputModes(): readonly string[] {
@@ -255,6 +267,7 @@ export class TurnContext implements RequestContext {
       scope,
       message,
       caller,
+      traceparent: this.traceparent,
       user: this.user,
       signal: this.signal,
       patience: this.patience,
@@ -282,4 +295,9 @@ export class TurnContext implements RequestContext {
 
 function copyOf({ seq, turn, text, history, metadata }: LogRecord): LogRecord {
   return new LogRecord(seq, turn, text, cloneJson({ ...(history && { history }), ...(metadata && { metadata }) }));
+}
+
+/** The traces of a turn, for code that makes its span. Absent if the server has no tracing. */
+export function turnTrace(context: RequestContext): TurnTrace | undefined {
+  return context instanceof TurnContext ? context.trace : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Artifact } from '../../model/artifact.js';
+import type { JsonObject } from '../../model/json.js';
 import type { TaskEvent } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../../model/task-state.js';
@@ -12,6 +13,7 @@ import { type AddressedMessage, announcedState, type TaskAddress } from './agent
 import type { EngineContext } from './engine-context.js';
 import { type ArtifactEvent, type ArtifactLog, OpenArtifacts } from './open-artifacts.js';
 import { timestampAt } from './timestamp.js';
+import type { TurnTrace } from './turn-trace.js';
 
 /** The turn that a log is of. */
 export interface LoggedTurn extends TaskAddress {
@@ -19,6 +21,7 @@ export interface LoggedTurn extends TaskAddress {
   readonly message: AddressedMessage;
   /** Enters the task with CANCELED. */
   readonly cancelMetadata: CancelRequest['metadata'];
+  readonly trace: Pick<TurnTrace, 'takeNote'> | undefined;
 }
 
 /** Records that wait for their commit. */
@@ -44,6 +47,7 @@ export class TurnLog implements ArtifactLog {
   readonly #turn: LoggedTurn;
   /** The turn as the storage knows it. Absent before the claim, as the next one. */
   #held: HeldTurn | undefined;
+  #claim: Claim | undefined;
   #builder: TaskBuilder | undefined;
   /** Absent before the first artifact. */
   #artifacts: OpenArtifacts | undefined;
@@ -76,6 +80,7 @@ export class TurnLog implements ArtifactLog {
   open(claim: Claim): boolean {
     const { task, seq, turn, message, caller, began } = claim;
     this.#held = heldTurn(claim);
+    this.#claim = claim;
     this.#builder = new TaskBuilder(task);
     this.#seq = seq;
     // The history has the message already if it has created the task, or if the turn goes on after a restart.
@@ -161,7 +166,10 @@ export class TurnLog implements ArtifactLog {
 
   record(event: TaskEvent, bytes: number): void {
     const state = announcedState(event);
-    const extras = this.#isEntering || state === 'TASK_STATE_CANCELED' ? this.#extras(state) : undefined;
+    const { trace } = this.#turn;
+    const note = trace && this.#claim && trace.takeNote(this.#claim);
+    const hasExtras = this.#isEntering || note !== undefined || state === 'TASK_STATE_CANCELED';
+    const extras = hasExtras ? this.#extras(state, note) : undefined;
     this.#isEntering = false;
     this.#seq += 1;
     const timed = event.artifactUpdate !== undefined ? event : this.#timed(event);
@@ -176,9 +184,13 @@ export class TurnLog implements ArtifactLog {
     if (isTerminal(state) || isInterrupted(state)) this.pending.isAnswer = true;
   }
 
-  /** The message enters the history with the first record of the turn, metadata of a cancel with CANCELED. */
-  #extras(state: TaskState | undefined): LogRecordExtras {
-    const metadata = state === 'TASK_STATE_CANCELED' ? this.#turn.cancelMetadata : undefined;
+  /**
+   * The message enters the history with the first record of the turn, and the trace of the attempt the metadata with
+   * its first record. Metadata of a cancel enter with CANCELED.
+   */
+  #extras(state: TaskState | undefined, note: JsonObject | undefined): LogRecordExtras {
+    const canceled = state === 'TASK_STATE_CANCELED' ? this.#turn.cancelMetadata : undefined;
+    const metadata = note && canceled ? { ...canceled, ...note } : (note ?? canceled);
     return { ...(this.#isEntering && { history: [this.#turn.message] }), ...(metadata && { metadata }) };
   }
 

@@ -31,6 +31,7 @@ import {
   type TurnState,
   type TurnTimer,
 } from './turn-state.js';
+import { TurnTrace } from './turn-trace.js';
 import { IMPOSSIBLE, TRANSITIONS } from './turn-transitions.js';
 import { TurnWriter, type WrittenTurn } from './turn-writer.js';
 import { storageStalledError } from './unavailable-errors.js';
@@ -77,6 +78,8 @@ export class Turn implements EventSink, WrittenTurn {
   readonly caller: CallerContext;
   /** Names the caller in limits. */
   readonly callerKey: string | undefined;
+  /** The traces of the turn. Absent if the server has no tracing. */
+  readonly trace: TurnTrace | undefined;
   /** The end of its lease by the monotonic clock. Absent on a storage of one process. */
   leaseEnd: number | undefined;
   readonly #context: EngineContext;
@@ -105,6 +108,7 @@ export class Turn implements EventSink, WrittenTurn {
     this.taskId = origin.task.id;
     this.contextId = origin.task.contextId ?? '';
     this.message = addressed(origin.message, origin.task);
+    if (context.turnPorts.tracing !== undefined) this.trace = new TurnTrace(this.caller, origin.task.metadata);
     if ('claim' in start) {
       this.#state = 'claimed';
       this.callerKey = start.callerKey;

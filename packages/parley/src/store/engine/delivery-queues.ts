@@ -27,7 +27,9 @@ export function queueOfConfig(
   earlier: DeliveryHead | undefined,
   { position, last, now }: { readonly position: number; readonly last: number; readonly now: number },
 ): DeliveryHead {
-  const replayed = earlier && replayedDelivery(earlier, { from: undefined, floor: 1, last }, now);
+  // Another webhook has nothing to do with the attempts before.
+  const replayed =
+    earlier && replayedDelivery({ ...earlier, trace: undefined }, { from: undefined, floor: 1, last }, now);
   return replayed ?? newDeliveryQueue(position, last, now);
 }
 

@@ -132,10 +132,10 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
   ): { readonly claim: DeliveryClaim; readonly bytes: number } {
     this.write(entry, claimed);
     const { config, task } = entry;
-    const { position, attempts, epoch } = claimed;
+    const { position, attempts, epoch, trace } = claimed;
     const records = task.firstRecords(position, maxBytes);
     const bytes = records.reduce((sum, { text }) => sum + text.length, 0);
-    return { claim: { ...keyOf(entry), epoch, config, position, last: task.seq, attempts, records }, bytes };
+    return { claim: { ...keyOf(entry), epoch, config, position, last: task.seq, attempts, trace, records }, bytes };
   }
 
   *#listed({ agents, scope, standing, cursor }: DeliveryQuery): Generator<ConfigEntry, void> {

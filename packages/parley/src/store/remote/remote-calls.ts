@@ -98,6 +98,7 @@ const RULES: Readonly<Record<RemoteCall, CallRule>> = {
   'owners.block': same,
   'owners.scopes': same,
   'owners.listScopes': same,
+  'owners.allTasks': same,
   'owners.keys': same,
   'owners.erase': never,
   'owners.scrub': same,

@@ -7,7 +7,7 @@ import type { DeliveryHead, DeliveryLog } from './delivery-head.js';
  * deleted configuration of the same id must not settle for it.
  */
 export function newDeliveryQueue(position: number, last: number, now: number): DeliveryHead {
-  return renewedQueue({ position, epoch: now }, last, now);
+  return renewedQueue({ position, epoch: now, trace: undefined }, last, now);
 }
 
 /**
@@ -48,7 +48,7 @@ export function settledDelivery(
       const { leaseMs } = outcome;
       const isKept = isPending && leaseMs !== undefined;
       const holder = isKept ? { node: head.holder.node, leaseEnd: now + leaseMs } : undefined;
-      return { ...free, position, attempts: 0, dueAt: isPending ? now : undefined, holder };
+      return { ...free, position, attempts: 0, dueAt: isPending ? now : undefined, holder, trace: undefined };
     }
     case 'held':
       return { ...head, holder: { node: head.holder.node, leaseEnd: now + outcome.leaseMs } };
@@ -60,11 +60,12 @@ export function settledDelivery(
         ...free,
         position,
         attempts: head.attempts + 1,
+        trace: outcome.trace,
         dueAt: position < last ? now + outcome.inMs : undefined,
       };
     }
     case 'park':
-      return { ...free, attempts: head.attempts + 1, dueAt: undefined, parked: outcome.reason };
+      return { ...free, attempts: head.attempts + 1, dueAt: undefined, parked: outcome.reason, trace: outcome.trace };
   }
 }
 
@@ -76,16 +77,16 @@ export function replayedDelivery(
 ): DeliveryHead | undefined {
   if (from === undefined) return renewedQueue(head, last, now);
   if (from < floor || from > last) return undefined;
-  return renewedQueue({ position: from - 1, epoch: head.epoch }, last, now);
+  return renewedQueue({ position: from - 1, epoch: head.epoch, trace: head.trace }, last, now);
 }
 
 /** The queue without its pending records. */
 export function purgedDelivery(head: DeliveryHead, last: number, now: number): DeliveryHead {
-  return renewedQueue({ position: last, epoch: head.epoch }, last, now);
+  return renewedQueue({ position: last, epoch: head.epoch, trace: undefined }, last, now);
 }
 
 function renewedQueue(
-  { position, epoch }: Pick<DeliveryHead, 'position' | 'epoch'>,
+  { position, epoch, trace }: Pick<DeliveryHead, 'position' | 'epoch' | 'trace'>,
   last: number,
   now: number,
 ): DeliveryHead {
@@ -97,5 +98,6 @@ function renewedQueue(
     parked: undefined,
     epoch: epoch + 1,
     holder: undefined,
+    trace,
   };
 }

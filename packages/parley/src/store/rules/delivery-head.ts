@@ -11,6 +11,8 @@ export interface DeliveryHead {
   readonly parked: string | undefined;
   readonly epoch: number;
   readonly holder: { readonly node: string; readonly leaseEnd: number } | undefined;
+  /** The text that the last failed attempt has left for the spans of the next one. */
+  readonly trace: string | undefined;
 }
 
 /** The log of the task of a queue. */
@@ -31,11 +33,12 @@ export interface DeliveryHeadRow {
   readonly epoch: number;
   readonly node: string | null;
   readonly leaseEnd: number | null;
+  readonly trace: string | null;
 }
 
 /** The head of a row. */
 export function deliveryHeadOf(row: DeliveryHeadRow): DeliveryHead {
-  const { position, due, attempts, status, parked, epoch, node, leaseEnd } = row;
+  const { position, due, attempts, status, parked, epoch, node, leaseEnd, trace } = row;
   return {
     position,
     dueAt: due ?? undefined,
@@ -44,13 +47,15 @@ export function deliveryHeadOf(row: DeliveryHeadRow): DeliveryHead {
     parked: parked ?? undefined,
     epoch,
     holder: node === null || leaseEnd === null ? undefined : { node, leaseEnd },
+    trace: trace ?? undefined,
   };
 }
 
 /** The values of a head, in the order of `DeliveryHeadRow`. */
 export function deliveryValues(head: DeliveryHead): readonly (string | number | null)[] {
-  const { position, dueAt = null, attempts, lastStatus = null, parked = null, epoch, holder } = head;
-  return [position, dueAt, attempts, lastStatus, parked, epoch, holder?.node ?? null, holder?.leaseEnd ?? null];
+  const { position, dueAt = null, attempts, lastStatus = null, parked = null, epoch, holder, trace = null } = head;
+  const { node = null, leaseEnd = null } = holder ?? {};
+  return [position, dueAt, attempts, lastStatus, parked, epoch, node, leaseEnd, trace];
 }
 
 /** A queue as lists show it. `last`: the last record of its task. */

@@ -52,7 +52,7 @@ interface OwnerRow {
 }
 
 const QUEUES = `SELECT pk, task, agent, config, position, due, attempts, status, parked, epoch, node,
-  lease_end AS leaseEnd FROM push_delivery`;
+  lease_end AS leaseEnd, trace FROM push_delivery`;
 const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.seq AS last, t.floor, c.config FROM task t
   JOIN push_config c ON c.task = t.pk JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
   WHERE t.pk = ? AND c.id = ?`;
@@ -70,7 +70,7 @@ export function putQueue(
   const created = queueOfConfig(row && deliveryHeadOf(row), { position, last: head.seq, now });
   if (row !== undefined) return writeQueue(tables, row.pk, created);
   sql.run(
-    'INSERT INTO push_delivery SELECT NULL, pk, agent, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM task WHERE pk = ?',
+    'INSERT INTO push_delivery SELECT NULL, pk, agent, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM task WHERE pk = ?',
     config,
     ...deliveryValues(created),
     head.pk,
@@ -119,10 +119,10 @@ class QueueRows implements QueueTables<QueueRow>, DueTables<QueueRow, ClaimedDel
       const records = firstBytes(all, maxBytes, eventBytes);
       writeQueue(this.#tables, row.pk, claimed);
       const { agent, tenant, owner: user, id: taskId, last, config } = owner;
-      const { epoch, position, attempts } = claimed;
+      const { epoch, position, attempts, trace } = claimed;
       const key = { scope: [agent, tenant, user] as const, taskId, configId: row.config };
       const bytes = records.reduce((sum, record) => sum + eventBytes(record), 0);
-      return { claim: { ...key, epoch, config, position, last, attempts, records }, bytes };
+      return { claim: { ...key, epoch, config, position, last, attempts, trace, records }, bytes };
     });
   }
 }
@@ -207,7 +207,7 @@ function find({ sql, heads }: WriteTables, { scope, taskId, configId }: QueueFie
 function writeQueue({ sql }: WriteTables, pk: number, head: DeliveryHead): void {
   sql.run(
     `UPDATE push_delivery SET position = ?, due = ?, attempts = ?, status = ?, parked = ?, epoch = ?, node = ?,
-      lease_end = ? WHERE pk = ?`,
+      lease_end = ?, trace = ? WHERE pk = ?`,
     ...deliveryValues(head),
     pk,
   );

@@ -15,7 +15,7 @@ interface Row extends DeliveryHeadRow {
 }
 
 const QUEUES = `SELECT d.pk, a.name AS agent, s.tenant, s.owner, t.id, d.config, t.seq AS last, d.position, d.due, d.attempts, d.status,
-  d.parked, d.epoch, d.node, d.lease_end AS leaseEnd FROM push_delivery d JOIN task t ON t.pk = d.task JOIN scope s ON s.pk = t.scope
+  d.parked, d.epoch, d.node, d.lease_end AS leaseEnd, d.trace FROM push_delivery d JOIN task t ON t.pk = d.task JOIN scope s ON s.pk = t.scope
   JOIN agent a ON a.pk = d.agent WHERE d.pk > ?`;
 const OF_AGENTS = 'AND a.name IN (SELECT value FROM json_each(?))';
 const IN_SCOPE = 'AND a.name = ? AND s.tenant = ? AND s.owner IS ?';

@@ -3,7 +3,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import { INTERRUPTED_STATES } from '../state-numbers.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 11;
+export const SCHEMA_VERSION = 12;
 
 /**
  * The cost of a commit is the number of pages that it changes. So agents, scopes and contexts stand as numbers in the
@@ -65,7 +65,7 @@ CREATE TABLE push_config (
 CREATE TABLE push_delivery (
   pk INTEGER PRIMARY KEY, task INTEGER NOT NULL, agent INTEGER NOT NULL, config TEXT NOT NULL,
   position INTEGER NOT NULL, due INTEGER, attempts INTEGER NOT NULL, status INTEGER, parked TEXT,
-  epoch INTEGER NOT NULL, node TEXT, lease_end INTEGER
+  epoch INTEGER NOT NULL, node TEXT, lease_end INTEGER, trace TEXT
 ) STRICT;
 CREATE UNIQUE INDEX push_delivery_config ON push_delivery (task, config);
 CREATE INDEX push_delivery_due ON push_delivery (due) WHERE due IS NOT NULL;
@@ -117,6 +117,7 @@ const MIGRATIONS = [
   DROP INDEX idempotency_expires;
   CREATE INDEX idempotency_expires ON idempotency (expires) WHERE lasting = 0;
   CREATE INDEX idempotency_lasting ON idempotency (expires) WHERE lasting = 1;`,
+  'ALTER TABLE push_delivery ADD COLUMN trace TEXT;',
 ] as const;
 
 /**

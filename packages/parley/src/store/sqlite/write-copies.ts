@@ -58,7 +58,7 @@ export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
   }
   for (const { id, config, position, dueAt, attempts, lastStatus, parked } of copy.pushConfigs) {
     sql.run('INSERT INTO push_config VALUES (?, ?, ?)', pk, id, config);
-    const insert = 'INSERT INTO push_delivery VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL)';
+    const insert = 'INSERT INTO push_delivery VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL)';
     sql.run(insert, pk, agentPk, id, position, dueAt, attempts, lastStatus, parked);
   }
   return true;

@@ -300,6 +300,7 @@ export interface ClaimedDelivery extends QueueFields {
   readonly position: number;
   readonly last: number;
   readonly attempts: number;
+  readonly trace: string | undefined;
   readonly records: readonly RecordFields[];
 }
 /** The claimed queues, and whether a limit cut the list short. */

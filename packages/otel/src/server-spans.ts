@@ -1,0 +1,189 @@
+import {
+  type Attributes,
+  context,
+  createContextKey,
+  isValidTraceId,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { LostAttempt, TraceContext, TracedDelivery, TracedResult, TracedTool, Tracing } from 'parley-a2a/kit';
+import { failSpan, toolErrorType } from './call-facts.js';
+import type { Content } from './content.js';
+import { DRAFT, OWN, STABLE } from './conventions.js';
+import { type Propagation, spanContextOf, traceparentOf } from './trace-context.js';
+
+/** Options of `ServerSpans`. */
+export interface ServerSpansOptions {
+  readonly tracer: Tracer;
+  readonly passing: Propagation;
+  readonly content: Content;
+  /** The attributes of each agent, by the id of its task space. */
+  readonly agents: ReadonlyMap<string, Attributes>;
+}
+
+/** The type of the error of spans that ended with their process. */
+const LOST = 'process_lost';
+
+/** The entry of a context that is called with the id of the trace of a request. */
+const NAMED = createContextKey('parley-a2a request');
+
+/** Tells the request of a context the id of its trace. */
+export function nameTrace(span: Span): void {
+  const named = context.active().getValue(NAMED) as ((traceId: string) => void) | undefined;
+  const { traceId } = span.spanContext();
+  if (isValidTraceId(traceId)) named?.(traceId);
+}
+
+/** Makes the spans of a server beside those of calls and turns. */
+export class ServerSpans implements Tracing {
+  readonly #options: ServerSpansOptions;
+
+  constructor(options: ServerSpansOptions) {
+    this.#options = options;
+  }
+
+  request<Result>(named: (traceId: string) => void, run: () => Result): Result {
+    return context.with(context.active().setValue(NAMED, named), run);
+  }
+
+  active(): TraceContext {
+    return this.#options.passing.write(context.active());
+  }
+
+  lost({ agent, taskId, contextId, messageId, attempt, cause, trace: stored, since, fate }: LostAttempt) {
+    const { tracer, passing, agents } = this.#options;
+    const { call, traceparent, before } = stored ?? {};
+    const facts = { ...agents.get(agent), [DRAFT.taskId]: taskId, [DRAFT.conversation]: contextId };
+    let parent = ROOT_CONTEXT;
+    if (call !== undefined) {
+      const attributes = { ...facts, [DRAFT.method]: call.method, ...lostFacts(call.traceparent) };
+      const options = { kind: SpanKind.SERVER, attributes, startTime: call.since };
+      const ended = tracer.startSpan(call.method, options, passing.read({ traceparent: call.parent }));
+      ended.setStatus({ code: SpanStatusCode.ERROR }).end();
+      parent = trace.setSpan(ROOT_CONTEXT, ended);
+    }
+    const attributes = {
+      ...facts,
+      [DRAFT.operation]: 'invoke_agent',
+      [DRAFT.messageId]: messageId,
+      [OWN.attempt]: attempt,
+      [OWN.fate]: fate,
+      ...lostFacts(traceparent),
+    };
+    const options = {
+      kind: SpanKind.INTERNAL,
+      attributes,
+      startTime: since,
+      links: linksTo({ ...(call ? {} : { cause }), before }),
+    };
+    const span = tracer.startSpan(turnName(facts), options, parent);
+    span.setStatus({ code: SpanStatusCode.ERROR }).end();
+    return traceparentOf(span.spanContext());
+  }
+
+  async delivery<Result extends TracedResult>(
+    { taskId, contextId, configId, seq, attempt, url, cause, before }: TracedDelivery,
+    send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
+  ): Promise<Result> {
+    const { tracer, passing } = this.#options;
+    const attributes = {
+      [DRAFT.taskId]: taskId,
+      ...(contextId !== undefined && { [DRAFT.conversation]: contextId }),
+      [OWN.pushConfig]: configId,
+      [OWN.pushEvent]: seq,
+      [OWN.pushAttempt]: attempt,
+      [STABLE.httpMethod]: 'POST',
+      ...addressFacts(url),
+    };
+    const links = linksTo({ cause: { traceparent: cause }, before });
+    const span = tracer.startSpan('send push_notification', { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT);
+    const within = trace.setSpan(ROOT_CONTEXT, span);
+    try {
+      const result = await context.with(within, () => send(passing.write(within)));
+      const failure = failureOf(result);
+      if (result.kind === 'answer') span.setAttribute(STABLE.httpStatus, result.status);
+      if (failure !== undefined) span.setAttribute(STABLE.errorType, failure).setStatus({ code: SpanStatusCode.ERROR });
+      return result;
+    } catch (error) {
+      failSpan(span, error);
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  tool<Result>({ name, callId, taskId, input }: TracedTool, run: () => Result): Result {
+    const { tracer, content } = this.#options;
+    const attributes = {
+      [DRAFT.operation]: 'execute_tool',
+      [DRAFT.toolName]: name,
+      [DRAFT.toolCallId]: callId,
+      [DRAFT.toolType]: 'function',
+      ...(taskId !== undefined && { [DRAFT.taskId]: taskId }),
+    };
+    const span = tracer.startSpan(`execute_tool ${name}`, { kind: SpanKind.INTERNAL, attributes });
+    content.recordJson(span, DRAFT.toolInput, input);
+    const ended = (result: unknown) => {
+      if (content.isRecorded && typeof result === 'object' && result !== null && 'value' in result)
+        content.recordJson(span, DRAFT.toolOutput, result.value);
+      span.end();
+    };
+    const failed = (error: unknown) => {
+      const type = toolErrorType(error);
+      if (type !== undefined) span.setAttribute(STABLE.errorType, type).setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    };
+    try {
+      const result = context.with(trace.setSpan(context.active(), span), run);
+      if (result instanceof Promise) result.then(ended, failed);
+      else ended(result);
+      return result;
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+  }
+}
+
+/** The name of the span of a turn. */
+export function turnName(agent: Attributes): string {
+  return `invoke_agent ${agent[DRAFT.agentName] ?? ''}`;
+}
+
+/** Links to the call or the event that brought a span, and to the span before it. */
+export function linksTo({ cause, before }: { readonly cause?: TraceContext; readonly before?: string | undefined }) {
+  const links: Link[] = [];
+  const add = (kind: string, given: TraceContext) => {
+    const linked = spanContextOf(given);
+    if (linked !== undefined) links.push({ context: linked, attributes: { [OWN.link]: kind } });
+  };
+  if (cause !== undefined) add('cause', cause);
+  if (before !== undefined) add('before', { traceparent: before });
+  return links;
+}
+
+function lostFacts(traceparent: string | undefined): Attributes {
+  const span = spanContextOf({ traceparent });
+  return {
+    [STABLE.errorType]: LOST,
+    ...(span && { [OWN.lostSpan]: span.spanId, [OWN.lostTrace]: span.traceId }),
+  };
+}
+
+/** The host of a webhook. The rest of its url may hold a secret. */
+function addressFacts(url: string): Attributes {
+  const parsed = URL.parse(url);
+  if (parsed === null) return {};
+  const port = parsed.port === '' ? (parsed.protocol === 'https:' ? 443 : 80) : Number(parsed.port);
+  return { [STABLE.address]: parsed.hostname, [STABLE.port]: port };
+}
+
+function failureOf(result: TracedResult): string | undefined {
+  if (result.kind === 'failure') return result.reason;
+  return result.status >= 200 && result.status < 300 ? undefined : String(result.status);
+}

@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../model/json.js';
+import type { CallerContext } from '../../store/caller-context.js';
+import type { Claim } from '../../store/held-turn.js';
+import { attemptTrace, TRACE_METADATA } from '../../task/attempt-trace.js';
+import { statusTime } from '../../task/status-time.js';
+import type { LostAttempt, TraceContext, WaitingCall } from '../../telemetry/tracing.js';
+
+/** The traces of a turn: of its message, of the attempt before, and of this attempt. */
+export class TurnTrace {
+  /** The trace context of the message. */
+  readonly cause: TraceContext;
+  /** The `traceparent` of the attempt before, or of the turn before. */
+  before: string | undefined;
+  #own: string | undefined;
+  #note: { readonly since: number; readonly call: WaitingCall | undefined } | undefined;
+
+  constructor(caller: CallerContext, metadata: JsonObject | undefined) {
+    this.cause = causeOf(caller);
+    this.before = attemptTrace(metadata)?.traceparent;
+  }
+
+  /** The `traceparent` of this attempt, once it has one. */
+  get own(): string | undefined {
+    return this.#own;
+  }
+
+  /** Names the span of this attempt. The first event of the attempt stores it. */
+  begin(traceparent: string, since: number, call?: WaitingCall): void {
+    this.#own = traceparent;
+    this.#note = { since, call };
+  }
+
+  /** The metadata that store the trace of this attempt. Undefined if they were taken. */
+  takeNote(claim: Pick<Claim, 'turn' | 'attempt' | 'handOvers'>): JsonObject | undefined {
+    const [note, traceparent] = [this.#note, this.#own];
+    if (note === undefined || traceparent === undefined) return undefined;
+    this.#note = undefined;
+    const { turn, attempt, handOvers } = claim;
+    const { since, call } = note;
+    const { before } = this;
+    const told = { traceparent, turn, attempt, handOvers, since, ...(before && { before }) };
+    return { [TRACE_METADATA]: { ...told, ...(call && { call: { ...call } }) } };
+  }
+}
+
+/** The attempt before a claim, if its process has died. `fate`: the next step for the turn. */
+export function lostAttempt({ scope, task, message, caller, ...claim }: Claim, fate: string): LostAttempt | undefined {
+  const attempt = claim.attempt - 1;
+  if (attempt === 0) return undefined;
+  const stored = attemptTrace(task.metadata);
+  const trace = stored?.turn === claim.turn && stored.attempt === attempt ? stored : undefined;
+  const isHandedOver = trace === undefined ? claim.handOvers >= attempt : claim.handOvers > trace.handOvers;
+  if (isHandedOver) return undefined;
+  return {
+    agent: scope.agent,
+    taskId: task.id,
+    contextId: task.contextId ?? '',
+    messageId: message.messageId,
+    attempt,
+    cause: causeOf(caller),
+    trace,
+    since: trace?.since ?? statusTime(task.status),
+    fate,
+  };
+}
+
+function causeOf({ traceparent, tracestate, baggage }: CallerContext): TraceContext {
+  return { traceparent, tracestate, baggage };
+}

@@ -1,0 +1,40 @@
+import { isObject, type JsonObject } from '../model/json.js';
+import type { Task } from '../model/task.js';
+import type { AttemptTrace, WaitingCall } from '../telemetry/tracing.js';
+
+/** The member of the metadata of a task that has the trace of its last attempt. */
+export const TRACE_METADATA = 'urn:parley-a2a:trace:v1';
+
+/** The longest `traceparent`, and the longest name of an operation. */
+const LONGEST = 64;
+
+type Stored<Value> = Partial<Record<keyof Value, unknown>>;
+
+/** The trace of the last attempt that metadata of a task, or of a record, have. */
+export function attemptTrace(metadata: JsonObject | undefined): AttemptTrace | undefined {
+  const stored = metadata?.[TRACE_METADATA];
+  if (!isObject(stored)) return undefined;
+  const { traceparent, turn, attempt, handOvers, since, before, call } = stored as Stored<AttemptTrace>;
+  if (!isShort(traceparent) || ![turn, attempt, handOvers, since].every(Number.isSafeInteger)) return undefined;
+  const waiting = waitingCall(call);
+  const read = { traceparent, turn, attempt, handOvers, since } as AttemptTrace;
+  return { ...read, ...(isShort(before) && { before }), ...(waiting && { call: waiting }) };
+}
+
+/** The id of the trace of the last attempt of a task. Undefined if its server makes no spans. */
+export function traceIdOf(task: Pick<Task, 'metadata'>): string | undefined {
+  const { metadata }: Partial<Task> = Object(task);
+  const [, id] = /^[\da-f]{2}-([\da-f]{32})-/.exec(attemptTrace(metadata)?.traceparent ?? '') ?? [];
+  return id;
+}
+
+function waitingCall(stored: unknown): WaitingCall | undefined {
+  if (!isObject(stored)) return undefined;
+  const { traceparent, parent, method, since } = stored as Stored<WaitingCall>;
+  if (!isShort(traceparent) || !isShort(method) || !Number.isSafeInteger(since)) return undefined;
+  return { traceparent, method, since: since as number, ...(isShort(parent) && { parent }) };
+}
+
+function isShort(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= LONGEST;
+}
