@@ -13,6 +13,7 @@ import type { RequestHandler } from '../server/request-handler.js';
 import type { TurnPorts } from '../server/turn-ports.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { Meter } from '../telemetry/meter.js';
 import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.js';
 import type { AgentMount } from './agent-mount.js';
 import type { Forwarding } from './middleware/forwarded-caching.js';
@@ -43,6 +44,8 @@ export interface HostExtension {
   readonly turnPorts?: TurnPorts;
   /** Functions around an agent. Absent: it leaves all of them as they are. */
   aroundAgent?(agent: AgentPlace): AroundAgent | undefined;
+  /** Gets the figures of the host, beside those of its option `metrics`. Absent: it gets none. */
+  readonly meter?: Meter;
   /** The files of users, for exports and erasures. Absent: it keeps none. */
   readonly fileStore?: FileStore;
   /**

@@ -8,6 +8,8 @@ import { LoadMetrics, type LoadSources } from '../../telemetry/load-metrics.js';
 import type { Meter } from '../../telemetry/meter.js';
 import { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { RequestMetrics } from '../../telemetry/request-metrics.js';
+import { TokenMetrics } from '../../telemetry/token-metrics.js';
+import { TurnMetrics } from '../../telemetry/turn-metrics.js';
 import { jsonAnswer, refusedPlain } from '../json-answer.js';
 import type { Access } from '../middleware/gate.js';
 import { readOnly } from '../middleware/method-filter.js';
@@ -39,6 +41,8 @@ export const metricsSchema = eitherOf(
 /** The sources of the figures of a host. */
 export interface HostMetricsOptions {
   readonly options: MetricsOptions;
+  /** The meters of extensions. */
+  readonly meters: readonly Meter[];
   readonly sources: LoadSources;
   readonly storage: TaskStorage;
   readonly clock: Clock;
@@ -47,6 +51,8 @@ export interface HostMetricsOptions {
 /** The measurements at a host of agents, for `/metrics` and for a meter of the application. */
 export class HostMetrics {
   readonly requests: RequestMetrics;
+  readonly turns: TurnMetrics;
+  readonly tokens: TokenMetrics;
   /** Answers `/metrics`; absent if the options switch it off. */
   readonly endpoint: Exchange | undefined;
   /** The rule for readers of `/metrics`; absent if the host decides. */
@@ -61,8 +67,10 @@ export class HostMetrics {
     const { options, sources, storage, clock } = setup;
     this.#setup = setup;
     this.#startedAt = clock.monotonic();
-    const meters = options.meter === undefined ? [this.#registry] : [this.#registry, options.meter];
+    const meters = [this.#registry, ...new Set([options.meter, ...setup.meters].flatMap((one) => one ?? []))];
     this.requests = new RequestMetrics(meters);
+    this.turns = new TurnMetrics(meters);
+    this.tokens = new TokenMetrics(meters);
     this.#load = new LoadMetrics(meters, sources);
     this.#leave = storage.watchCommits?.(this.#load.committed);
     const { endpoint = true, authenticator } = options;

@@ -24,6 +24,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { HostExtension } from '../host-extension.js';
 import { type ConcurrencyLimits, concurrencySchema } from '../limits/concurrency.js';
 import { type RateLimitOptions, rateLimitSchema } from '../limits/rate-limit-options.js';
+import { type TokenBudgetOptions, tokenBudgetSchema } from '../limits/token-budget-options.js';
 import {
   type Compression,
   type CompressionOptions,
@@ -81,6 +82,8 @@ export interface HostOptions {
   readonly cardSigning?: CardSigningOptions;
   /** The rate of requests of one address, and of one user or anonymous address; default: no limit. */
   readonly rateLimit?: RateLimitOptions;
+  /** Tokens of models that agents may use; default: no limit. docs/costs.md has the rules. */
+  readonly tokenBudget?: TokenBudgetOptions;
   /** Open streams and running turns at the same time, of one caller and of all callers. */
   readonly concurrency?: Partial<ConcurrencyLimits>;
   /** The other origins whose pages may call from a browser; default: none. */
@@ -185,6 +188,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   bodyMemory: Type.Optional(positive),
   cardSigning: Type.Optional(closed({ keys: Type.Array(cardKey, { minItems: 1 }) })),
   rateLimit: Type.Optional(rateLimitSchema),
+  tokenBudget: Type.Optional(tokenBudgetSchema),
   concurrency: Type.Optional(concurrencySchema),
   cors: Type.Optional(corsSchema),
   nosniff: Type.Optional(flag),

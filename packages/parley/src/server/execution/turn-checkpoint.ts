@@ -62,7 +62,8 @@ export function agentCheckpoint(stored: JsonValue | undefined): JsonValue | unde
   return keptIn(stored) === undefined ? stored : (stored as JsonObject).value;
 }
 
-function keptIn(stored: JsonValue | undefined): JsonObject | undefined {
+/** The values of the engine and of turn ports in a stored checkpoint. */
+export function keptIn(stored: JsonValue | undefined): JsonObject | undefined {
   const kept = isObject(stored) ? stored[KEPT] : undefined;
   return isObject(kept) ? (kept as JsonObject) : undefined;
 }

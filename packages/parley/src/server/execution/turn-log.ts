@@ -1,4 +1,5 @@
 import type { Artifact } from '../../model/artifact.js';
+import type { JsonObject } from '../../model/json.js';
 import type { TaskEvent } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../../model/task-state.js';
@@ -19,6 +20,8 @@ export interface LoggedTurn extends TaskAddress {
   readonly message: AddressedMessage;
   /** Enters the task with CANCELED. */
   readonly cancelMetadata: CancelRequest['metadata'];
+  /** Metadata with the tokens of the task, if the task does not have them yet. */
+  takeUsage(): JsonObject | undefined;
 }
 
 /** Records that wait for their commit. */
@@ -161,7 +164,9 @@ export class TurnLog implements ArtifactLog {
 
   record(event: TaskEvent, bytes: number): void {
     const state = announcedState(event);
-    const extras = this.#isEntering || state === 'TASK_STATE_CANCELED' ? this.#extras(state) : undefined;
+    const usage = this.#turn.takeUsage();
+    const hasExtras = this.#isEntering || usage !== undefined || state === 'TASK_STATE_CANCELED';
+    const extras = hasExtras ? this.#extras(state, usage) : undefined;
     this.#isEntering = false;
     this.#seq += 1;
     const timed = event.artifactUpdate !== undefined ? event : this.#timed(event);
@@ -177,8 +182,9 @@ export class TurnLog implements ArtifactLog {
   }
 
   /** The message enters the history with the first record of the turn, metadata of a cancel with CANCELED. */
-  #extras(state: TaskState | undefined): LogRecordExtras {
-    const metadata = state === 'TASK_STATE_CANCELED' ? this.#turn.cancelMetadata : undefined;
+  #extras(state: TaskState | undefined, usage: JsonObject | undefined): LogRecordExtras {
+    const told = state === 'TASK_STATE_CANCELED' ? this.#turn.cancelMetadata : undefined;
+    const metadata = (told ?? usage) && { ...told, ...usage };
     return { ...(this.#isEntering && { history: [this.#turn.message] }), ...(metadata && { metadata }) };
   }
 

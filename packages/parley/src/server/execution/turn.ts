@@ -1,5 +1,6 @@
 import { failureLevel } from '../../errors/storage-error.js';
-import type { JsonValue } from '../../model/json.js';
+import type { TokenBudgetError } from '../../errors/token-budget-error.js';
+import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
@@ -10,22 +11,33 @@ import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/hel
 import { mergeCancels } from '../../store/held-turn.js';
 import type { Scope } from '../../store/task-key.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
+import { statusTime } from '../../task/status-time.js';
+import { USAGE_EXTENSION, UsageSums } from '../../task/token-usage.js';
 import { NO_ANSWER } from '../agent.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import { TurnAbortedError } from '../turn-aborted-error.js';
-import { type AddressedMessage, addressed, inputOf, readAgentEvent, statusEvent } from './agent-event.js';
+import {
+  type AddressedMessage,
+  addressed,
+  announcedState,
+  inputOf,
+  readAgentEvent,
+  statusEvent,
+} from './agent-event.js';
 import { AgentRun, inputOfThrown, levelOfThrown } from './agent-run.js';
 import { cloneJson } from './clone-json.js';
 import { answerDraft, type Draft, type DraftResult, storeDraft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
-import { TurnCheckpoint } from './turn-checkpoint.js';
+import { keptIn, TurnCheckpoint } from './turn-checkpoint.js';
 import { TurnContext } from './turn-context.js';
 import type { TurnCourseOptions } from './turn-course.js';
 import { type EventSink, TurnEvents, TurnOverError } from './turn-events.js';
 import { heldTurn } from './turn-log.js';
 import {
+  type AgentEventInput,
   acceptsEvents,
   hasLeft,
+  isGivenUp,
   type TurnEffect,
   type TurnInput,
   type TurnState,
@@ -60,6 +72,8 @@ export type TurnStart = { readonly claim: Claim; readonly callerKey: string | un
 interface Given extends DraftResult {
   readonly bytes?: number;
   readonly waiting?: number;
+  /** The text of a failure. */
+  readonly text?: string;
 }
 
 const NONE: Given = {};
@@ -90,6 +104,11 @@ export class Turn implements EventSink, WrittenTurn {
   #agent: AgentRun | undefined;
   #agentContext: TurnContext | undefined;
   #checkpoint: TurnCheckpoint | undefined;
+  #usage: UsageSums | undefined;
+  /** The call of the agent, by the monotonic clock, if the server measures turns. */
+  #begunAt: number | undefined;
+  #hasAnswered = false;
+  #lastState: TaskState = 'TASK_STATE_WORKING';
   #cancel: CancelRequest | undefined;
   #refusal: Promise<never> | undefined;
   #whenEnded: PromiseWithResolvers<void> | undefined;
@@ -124,6 +143,31 @@ export class Turn implements EventSink, WrittenTurn {
   /** Metadata from the CancelTask request, merged if several arrived. */
   get cancelMetadata(): CancelRequest['metadata'] {
     return this.#cancel?.metadata;
+  }
+
+  /** The tokens of the task and of this turn, with those of earlier attempts. */
+  get usage(): UsageSums {
+    const { task, checkpoint, turn = 1 } = this.#claim ?? {};
+    const { resumes } = this.caller;
+    const number = (resumes === true ? undefined : resumes?.turn) ?? turn;
+    this.#usage ??= new UsageSums([task?.metadata?.[USAGE_EXTENSION], keptIn(checkpoint)?.[USAGE_EXTENSION]], number);
+    return this.#usage;
+  }
+
+  takeUsage(): JsonObject | undefined {
+    if (this.#usage === undefined && keptIn(this.#claim?.checkpoint)?.[USAGE_EXTENSION] === undefined) return undefined;
+    return this.usage.takeMetadata();
+  }
+
+  async saveUsage(): Promise<void> {
+    const checkpoint = this.#checkpointOf();
+    checkpoint.kept.set(USAGE_EXTENSION, this.usage.state);
+    if (this.held !== undefined) await checkpoint.store();
+  }
+
+  overBudget(error: TokenBudgetError): void {
+    this.#agent?.refused(error);
+    this.advance('over budget', { error, text: error.message });
   }
 
   /** Resolves when the turn is no longer this process's to write. */
@@ -186,14 +230,27 @@ export class Turn implements EventSink, WrittenTurn {
     } catch (error) {
       return this.refuse(error);
     }
+    const input = inputOf(event);
+    this.#meet(event, input);
     if (event.message === undefined) this.#writer ??= new TurnWriter(this.#context, this);
     const log = this.#writer?.log;
     // A direct message needs no log.
-    if (log === undefined) return this.advance(inputOf(event), { event }) ?? SETTLED;
+    if (log === undefined) return this.advance(input, { event }) ?? SETTLED;
     const bytes = event.message !== undefined ? messageBytes(event.message) : eventBytes(event);
     const excess = log.excess(bytes);
-    if (excess === undefined) return this.advance(inputOf(event), { event, bytes }) ?? SETTLED;
+    if (excess === undefined) return this.advance(input, { event, bytes }) ?? SETTLED;
     return this.advance(excess) ?? Promise.reject(new TurnOverError());
+  }
+
+  /** Measures the first output of the agent, and notes the state of the task for the end. */
+  #meet(event: StreamResponse, input: AgentEventInput): void {
+    const begunAt = this.#begunAt;
+    if (begunAt === undefined) return;
+    this.#lastState = event.message !== undefined ? 'TASK_STATE_COMPLETED' : (announcedState(event) ?? this.#lastState);
+    if (this.#hasAnswered || input === 'working' || input === 'announced') return;
+    this.#hasAnswered = true;
+    const { turnPorts, clock, agent } = this.#context;
+    turnPorts.meter?.answered(agent, clock.monotonic() - begunAt);
   }
 
   refuse(error: unknown): Promise<void> {
@@ -242,6 +299,8 @@ export class Turn implements EventSink, WrittenTurn {
         return given.event && this.#writer?.append(given.event, given.bytes);
       case 'append status':
         return void this.#appendStatus(effect.state, effect.text);
+      case 'append failure':
+        return void this.#appendStatus('TASK_STATE_FAILED', given.text);
       case 'finish log':
         return void this.#writer?.finish();
       case 'start timer':
@@ -277,6 +336,7 @@ export class Turn implements EventSink, WrittenTurn {
       case 'tell overdue':
         return void (this.#draft?.overdue ?? this.#draft?.opening.reject)?.(storageStalledError());
       case 'end':
+        this.#measureEnd();
         this.#owner.ended(this, { isLost: this.#state === 'lost', waiting: given.waiting ?? 0 });
         return void this.#whenEnded?.resolve();
       case 'refuse event':
@@ -299,6 +359,7 @@ export class Turn implements EventSink, WrittenTurn {
 
   /** Appends a status of the engine's own. Its commit is retried, so there is nothing to wait for. */
   #appendStatus(state: TaskState, text: string | undefined): void {
+    this.#lastState = state;
     if (this.#writer) ignoreRejection(this.#writer.append(statusEvent(this, state, this.#saying(text))));
   }
 
@@ -312,6 +373,7 @@ export class Turn implements EventSink, WrittenTurn {
     const { executor, ids, uncaughtErrors, logger } = this.#context;
     const context = new TurnContext(this.#context, this, this.#claim);
     this.#agentContext = context;
+    this.#measureBegin();
     this.#agent = new AgentRun({
       taskId: this.taskId,
       executor,
@@ -336,6 +398,23 @@ export class Turn implements EventSink, WrittenTurn {
       (error: unknown) => this.advance(inputOfThrown(error), { error }),
     );
     this.advance('suspended');
+  }
+
+  #measureBegin(): void {
+    const { turnPorts, clock, agent } = this.#context;
+    if (turnPorts.meter === undefined) return;
+    this.#begunAt = clock.monotonic();
+    const { status } = this.#claim?.task ?? {};
+    // Only the status of a new task has the time of its message.
+    const isNew = status?.state === 'TASK_STATE_SUBMITTED';
+    turnPorts.meter.began(agent, isNew ? Math.max(0, clock.now() - statusTime(status)) : undefined);
+  }
+
+  #measureEnd(): void {
+    const { turnPorts, clock, agent } = this.#context;
+    if (this.#begunAt === undefined) return;
+    const outcome = isGivenUp(this.#state) ? 'lost' : this.#lastState.slice('TASK_STATE_'.length).toLowerCase();
+    turnPorts.meter?.ended(agent, { outcome, ms: clock.monotonic() - this.#begunAt });
   }
 
   #tellEmpty(): void {
