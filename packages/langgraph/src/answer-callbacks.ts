@@ -2,7 +2,7 @@ import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import { type BaseMessage, isBaseMessage, type UsageMetadata } from '@langchain/core/messages';
 import type { LLMResult } from '@langchain/core/outputs';
 import { isCommand } from '@langchain/langgraph';
-import type { EventQueue } from 'parley-a2a/server';
+import type { EventQueue, RequestContext, TokenUsage } from 'parley-a2a/server';
 import type { AnswerArtifacts, AnswerSegment } from './answer-artifacts.js';
 
 /** Tokens of all model calls of a turn. */
@@ -15,6 +15,7 @@ export interface GraphUsage {
 /** The options of the callbacks. */
 export interface AnswerCallbacksOptions {
   readonly answer: AnswerArtifacts;
+  readonly context: Pick<RequestContext, 'countTokens'>;
   readonly events: EventQueue;
   /** The nodes whose text is the answer. Absent: all nodes. */
   readonly nodes: readonly string[] | undefined;
@@ -60,7 +61,7 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     return this.#usage;
   }
 
-  override handleChatModelStart(
+  override async handleChatModelStart(
     _model: unknown,
     _messages: unknown,
     runId: string,
@@ -68,7 +69,8 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     _extra?: unknown,
     tags: string[] = [],
     metadata?: Metadata,
-  ): void {
+  ): Promise<void> {
+    await this.#count();
     const place = this.#placeOf(metadata);
     if (place !== undefined && !SILENT_TAGS.some((tag) => tags.includes(tag))) this.#models.set(runId, place);
   }
@@ -91,7 +93,7 @@ export class AnswerCallbacks extends BaseCallbackHandler {
 
   override async handleLLMEnd({ generations }: LLMResult, runId: string): Promise<void> {
     const message = messageOf(generations[0]?.[0]);
-    this.#addUsage(message);
+    await this.#addUsage(message);
     const place = this.#models.get(runId);
     if (place === undefined) return;
     this.#models.delete(runId);
@@ -178,7 +180,12 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     return this.#seen.has(message) || (message.id !== undefined && this.#seenIds.has(message.id));
   }
 
-  #addUsage(message: BaseMessage | undefined): void {
+  /** LangGraph only logs errors of callbacks. The engine ends the turn of a budget, and its signal the graph. */
+  #count(usage?: TokenUsage): Promise<unknown> {
+    return this.#options.context.countTokens(usage).catch(() => {});
+  }
+
+  async #addUsage(message: BaseMessage | undefined): Promise<void> {
     if (message === undefined || !('usage_metadata' in message)) return;
     const usage = message.usage_metadata as UsageMetadata | undefined;
     if (usage === undefined) return;
@@ -188,7 +195,14 @@ export class AnswerCallbacks extends BaseCallbackHandler {
       outputTokens: outputTokens + usage.output_tokens,
       totalTokens: totalTokens + usage.total_tokens,
     };
+    await this.#count(countedUsage(usage));
   }
+}
+
+/** Providers disagree on whether the input has its cached part. */
+function countedUsage({ input_tokens, output_tokens, input_token_details }: UsageMetadata): TokenUsage {
+  const cached = input_token_details?.cache_read ?? 0;
+  return { inputTokens: Math.max(input_tokens, cached), outputTokens: output_tokens, cachedInputTokens: cached };
 }
 
 /** The message of a generation or of its chunk. */

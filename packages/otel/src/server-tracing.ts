@@ -1,4 +1,4 @@
-import { type Attributes, context, type Span, SpanKind, trace } from '@opentelemetry/api';
+import { type Attributes, context, type Meter, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { AgentExecutor } from 'parley-a2a';
 import type { HostEndpoint, HostExtension } from 'parley-a2a/binding-kit';
 import { type AgentPlace, type AroundAgent, mapHandler } from 'parley-a2a/kit';
@@ -17,6 +17,10 @@ export class ServerTracing implements HostExtension {
 
   constructor(instruments: Instruments) {
     this.#instruments = instruments;
+  }
+
+  get meter(): Meter {
+    return this.#instruments.meter;
   }
 
   endpoints(): readonly HostEndpoint[] {

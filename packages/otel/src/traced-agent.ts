@@ -1,7 +1,7 @@
 import { type Attributes, context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a';
-import { errorType, failSpan } from './call-facts.js';
-import { DRAFT, OWN, STABLE } from './conventions.js';
+import { failSpan } from './call-facts.js';
+import { DRAFT, OWN } from './conventions.js';
 import type { Instruments } from './instruments.js';
 import { contextBelow, spanContextOf } from './trace-context.js';
 
@@ -51,22 +51,16 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
   return {
     execute: async (turn, events) => {
       const span = spanOf(turn);
-      const recordDuration = instruments.begin('task');
-      instruments.inProgress.add(1, agent);
       const states = watchStates(events);
-      let fault: Attributes = {};
       try {
         await context.with(trace.setSpan(context.active(), span), () => executor.execute(turn, events));
         if (states.last === ENDS.fail) span.setStatus({ code: SpanStatusCode.ERROR });
       } catch (error) {
-        fault = { [STABLE.errorType]: errorType(error) };
         failSpan(span, error);
         throw error;
       } finally {
         const state = states.last === undefined ? {} : { [DRAFT.taskState]: states.last };
         span.setAttributes(state).end();
-        instruments.inProgress.add(-1, agent);
-        recordDuration({ ...agent, ...state, ...fault });
       }
     },
     ...(executor.cancel && { cancel: (turn, events) => executor.cancel?.(turn, events) }),

@@ -73,8 +73,7 @@ function watchStream<Item>(source: AsyncIterable<Item>, course: CallCourse): Asy
 class CallCourse {
   readonly #call: TracedCall;
   readonly #within: Context;
-  readonly #recordDuration: (attributes: Attributes) => void;
-  #recordFirst: ((attributes: Attributes) => void) | undefined;
+  readonly #recordDuration: ((attributes: Attributes) => void) | undefined;
   #events = 0;
   #isOver = false;
 
@@ -82,8 +81,8 @@ class CallCourse {
     const { instruments, kind } = call;
     this.#call = call;
     this.#within = within;
-    this.#recordDuration = instruments.begin(kind);
-    if (kind === 'server') this.#recordFirst = instruments.begin('firstEvent');
+    // The server itself measures its calls.
+    if (kind === 'client') this.#recordDuration = instruments.beginClientCall();
   }
 
   /** Runs a read of a stream, so that what it starts belongs to the span. */
@@ -92,8 +91,6 @@ class CallCourse {
   }
 
   item(item: unknown): void {
-    this.#recordFirst?.(this.#labels);
-    this.#recordFirst = undefined;
     this.#events += 1;
     // Items of a server have their event within, those of a client are the events.
     const event = typeof item === 'object' && item !== null && 'event' in item ? item.event : item;
@@ -123,7 +120,7 @@ class CallCourse {
     const { span, isBorrowed, over } = this.#call;
     span.setAttributes(facts);
     if (error !== undefined) failSpan(span, error);
-    this.#recordDuration({ ...this.#labels, ...(error !== undefined && { [STABLE.errorType]: errorType(error) }) });
+    this.#recordDuration?.({ ...this.#labels, ...(error !== undefined && { [STABLE.errorType]: errorType(error) }) });
     if (isBorrowed !== true) span.end();
     over?.();
   }

@@ -19,4 +19,5 @@ export const LABELS = {
   resume: 'Resume',
   next: 'Next',
   total: 'Total',
+  tokens: 'Tokens',
 } as const;

@@ -81,14 +81,7 @@ export type { TaskStorage } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
 export type { ArtifactEnd } from '../task/artifact-end.js';
 export type { StreamItem } from '../task/stream-item.js';
-export {
-  type TaskUsage,
-  type TokenSums,
-  type TokenUsage,
-  totalTokens,
-  USAGE_EXTENSION,
-  usageIn,
-} from '../task/token-usage.js';
+export type { TaskUsage, TokenSums, TokenUsage } from '../task/token-usage.js';
 export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type {
   Counter,

@@ -54,7 +54,8 @@ it('a called task counts what it has used since the last answer, in each order o
         sums.addCalled(task, tokens);
         state = sums.state;
       }
-      const most = (task: string) => Math.max(0, ...answers.filter(([one]) => one === task).map(([, tokens]) => tokens));
+      const most = (task: string) =>
+        Math.max(0, ...answers.filter(([one]) => one === task).map(([, tokens]) => tokens));
       expect(new UsageSums([state], 1).task.calledTokens).toBe(most('a') + most('b'));
     }),
   );

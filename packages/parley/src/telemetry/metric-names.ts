@@ -1,10 +1,5 @@
-/**
- * The instruments of a server, by their names. Those of the draft of OpenTelemetry have its names and may move with a
- * new revision. The others are Parley's own.
- */
-
-/** The revision whose names are used: open-telemetry/semantic-conventions-genai, pull request 195. */
-export const METRICS_REVISION = 'semantic-conventions-genai#195 2026-10';
+/** The revision of the draft of OpenTelemetry: open-telemetry/semantic-conventions-genai, pull request 195. */
+export const CONVENTIONS_REVISION = 'semantic-conventions-genai#195 2026-10';
 
 /** The buckets that the conventions advise for durations of calls of models and agents, in seconds. */
 const AGENT_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -15,9 +10,18 @@ const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 const buckets = (boundaries: readonly number[]) => ({ advice: { explicitBucketBoundaries: [...boundaries] } });
 
-/** Name, unit and meaning of each instrument. */
+/**
+ * Name, unit and meaning of each instrument. The first ones have the names that earlier revisions of the draft gave
+ * them: the newest has no metrics. They may move with a new revision. The others are Parley's own.
+ */
 export const METRICS = {
   // Names of the draft.
+  clientDuration: {
+    name: 'a2a.client.operation.duration',
+    unit: 's',
+    description: 'Time of a call of a client, with its retries; of a stream, until its end',
+    ...buckets(AGENT_SECONDS),
+  },
   operationDuration: {
     name: 'a2a.server.operation.duration',
     unit: 's',

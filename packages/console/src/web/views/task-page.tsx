@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Artifact, Message, Task } from 'parley-a2a';
+import { usageIn } from 'parley-a2a/client';
 import { useEffect } from 'preact/hooks';
 import type { Agent } from '../agents.js';
 import { fragmentOf } from '../route.js';
@@ -63,6 +64,7 @@ function Head({ agent, watch, view, watched }: HeadShape) {
             Context <code>{shownName(contextId, 60)}</code>
           </span>
         )}
+        <Tokens task={watched.task} />
       </p>
       <p class="actions">
         {!isEnded(state) && (
@@ -85,6 +87,21 @@ function Head({ agent, watch, view, watched }: HeadShape) {
         </section>
       )}
     </>
+  );
+}
+
+/** The tokens of the models, as the agent tells them. */
+function Tokens({ task }: { readonly task: Task | undefined }) {
+  const usage = usageIn(task?.metadata);
+  if (usage === undefined) return null;
+  const { inputTokens, outputTokens, cachedInputTokens, calledTokens } = usage;
+  const shown = (count: number) => count.toLocaleString('en');
+  return (
+    <span>
+      Tokens {shown(inputTokens)} in
+      {cachedInputTokens > 0 && ` (${shown(cachedInputTokens)} cached)`}, {shown(outputTokens)} out
+      {calledTokens > 0 && `, ${shown(calledTokens)} by called agents`}
+    </span>
   );
 }
 

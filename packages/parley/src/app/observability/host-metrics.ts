@@ -41,7 +41,7 @@ export const metricsSchema = eitherOf(
 /** The sources of the figures of a host. */
 export interface HostMetricsOptions {
   readonly options: MetricsOptions;
-  /** The meters of extensions. */
+  /** The meters of extensions. An option `meter` takes their place. */
   readonly meters: readonly Meter[];
   readonly sources: LoadSources;
   readonly storage: TaskStorage;
@@ -67,7 +67,7 @@ export class HostMetrics {
     const { options, sources, storage, clock } = setup;
     this.#setup = setup;
     this.#startedAt = clock.monotonic();
-    const meters = [this.#registry, ...new Set([options.meter, ...setup.meters].flatMap((one) => one ?? []))];
+    const meters = [this.#registry, ...(options.meter === undefined ? setup.meters : [options.meter])];
     this.requests = new RequestMetrics(meters);
     this.turns = new TurnMetrics(meters);
     this.tokens = new TokenMetrics(meters);

@@ -71,6 +71,7 @@ function stage({ isOpen = true }: { readonly isOpen?: boolean } = {}) {
     scope,
     message,
     cancelMetadata: undefined,
+    takeUsage: () => undefined,
     advance: (end: string, result?: { readonly waiting: number }) => void ends.push([end, result?.waiting]),
   };
   const writer = new TurnWriter(context, turn);

@@ -162,7 +162,7 @@ export class Turn implements EventSink, WrittenTurn {
   async saveUsage(): Promise<void> {
     const checkpoint = this.#checkpointOf();
     checkpoint.kept.set(USAGE_EXTENSION, this.usage.state);
-    if (this.held !== undefined) await checkpoint.store();
+    if (this.held !== undefined) await checkpoint.storeAhead();
   }
 
   overBudget(error: TokenBudgetError): void {
