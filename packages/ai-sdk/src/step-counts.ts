@@ -1,4 +1,5 @@
 import type { LanguageModelUsage } from 'ai';
+import { toldUsage } from 'parley-a2a/kit';
 import type { RequestContext } from 'parley-a2a/server';
 
 /**
@@ -34,14 +35,8 @@ export class StepCounts {
   async #count(at: number, usage: LanguageModelUsage): Promise<void> {
     if (at < this.#counted) return;
     this.#counted = at + 1;
-    const inputTokens = countOf(usage.inputTokens);
-    const outputTokens = countOf(usage.outputTokens);
-    const cachedInputTokens = Math.min(countOf(usage.inputTokenDetails?.cacheReadTokens), inputTokens);
-    await this.#context.countTokens({ inputTokens, outputTokens, cachedInputTokens });
+    const { inputTokens, outputTokens, inputTokenDetails } = usage;
+    const cachedInputTokens = inputTokenDetails?.cacheReadTokens;
+    await this.#context.countTokens(toldUsage({ inputTokens, outputTokens, cachedInputTokens }));
   }
-}
-
-/** A provider may tell nothing, or NaN. */
-function countOf(tokens: number | undefined): number {
-  return Number.isSafeInteger(tokens) && Number(tokens) > 0 ? Number(tokens) : 0;
 }

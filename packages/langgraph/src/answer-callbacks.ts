@@ -2,6 +2,7 @@ import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import { type BaseMessage, isBaseMessage, type UsageMetadata } from '@langchain/core/messages';
 import type { LLMResult } from '@langchain/core/outputs';
 import { isCommand } from '@langchain/langgraph';
+import { toldUsage } from 'parley-a2a/kit';
 import type { EventQueue, RequestContext, TokenUsage } from 'parley-a2a/server';
 import type { AnswerArtifacts, AnswerSegment } from './answer-artifacts.js';
 
@@ -180,9 +181,14 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     return this.#seen.has(message) || (message.id !== undefined && this.#seenIds.has(message.id));
   }
 
-  /** LangGraph only logs errors of callbacks. The engine ends the turn of a budget, and its signal the graph. */
-  #count(usage?: TokenUsage): Promise<unknown> {
-    return this.#options.context.countTokens(usage).catch(() => {});
+  /** Usually LangChain only logs errors of callbacks. A budget that is used up ends the graph. */
+  async #count(usage?: TokenUsage): Promise<void> {
+    try {
+      await this.#options.context.countTokens(usage);
+    } catch (error) {
+      this.raiseError = true;
+      throw error;
+    }
   }
 
   async #addUsage(message: BaseMessage | undefined): Promise<void> {
@@ -195,14 +201,10 @@ export class AnswerCallbacks extends BaseCallbackHandler {
       outputTokens: outputTokens + usage.output_tokens,
       totalTokens: totalTokens + usage.total_tokens,
     };
-    await this.#count(countedUsage(usage));
+    const cachedInputTokens = usage.input_token_details?.cache_read;
+    const { input_tokens: input, output_tokens: output } = usage;
+    await this.#count(toldUsage({ inputTokens: input, outputTokens: output, cachedInputTokens }));
   }
-}
-
-/** Providers disagree on whether the input has its cached part. */
-function countedUsage({ input_tokens, output_tokens, input_token_details }: UsageMetadata): TokenUsage {
-  const cached = input_token_details?.cache_read ?? 0;
-  return { inputTokens: Math.max(input_tokens, cached), outputTokens: output_tokens, cachedInputTokens: cached };
 }
 
 /** The message of a generation or of its chunk. */

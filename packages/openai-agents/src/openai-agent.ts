@@ -25,6 +25,7 @@ import {
   positive,
   TOOLS_CARD_EXTENSION,
   Type,
+  toldUsage,
   UNDECIDED,
   withMethod,
 } from 'parley-a2a/kit';
@@ -388,16 +389,14 @@ function takesInput(state: AnyRunState, item: AgentInputItem): boolean {
 }
 
 /** The details of the SDK are one record, or one for each request to the model. */
-function usageOf({
-  inputTokens,
-  outputTokens,
-  inputTokensDetails,
-}: {
+function usageOf({ inputTokens, outputTokens, inputTokensDetails }: ModelUsage): TokenUsage {
+  const details = inputTokensDetails === undefined ? [] : [inputTokensDetails].flat();
+  const cachedInputTokens = details.reduce((sum, one) => sum + (Number(one.cached_tokens) || 0), 0);
+  return toldUsage({ inputTokens, outputTokens, cachedInputTokens });
+}
+
+interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly inputTokensDetails?: Record<string, number> | Record<string, number>[] | undefined;
-}): TokenUsage {
-  const details = inputTokensDetails === undefined ? [] : [inputTokensDetails].flat();
-  const cached = details.reduce((sum, one) => sum + (Number(one.cached_tokens) || 0), 0);
-  return { inputTokens, outputTokens, cachedInputTokens: Math.min(cached, inputTokens) };
 }

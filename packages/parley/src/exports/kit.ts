@@ -68,6 +68,7 @@ export { controlPart } from '../server/own-part.js';
 export { changeQuestions, type QuestionChange } from '../server/question-change.js';
 export { readableConversation, readableFiles } from '../server/readable-files.js';
 export { type StoredMessageReader, tellReadable, tellReader } from '../server/readable-message.js';
+export { toldUsage } from '../task/token-usage.js';
 export { silentLogger } from '../telemetry/logger.js';
 export { CONVENTIONS_REVISION, METRICS } from '../telemetry/metric-names.js';
 export { printableText } from '../telemetry/printable-text.js';

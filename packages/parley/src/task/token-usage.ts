@@ -134,6 +134,16 @@ export function checkedUsage(usage: TokenUsage): CountedTokens {
   return counts;
 }
 
+/**
+ * The tokens that a provider of models tells. Providers leave counts out, or tell none that can be one. They disagree on
+ * whether the input has its cached part.
+ */
+export function toldUsage(told: { readonly [Name in keyof CountedTokens]?: unknown }): CountedTokens {
+  const cachedInputTokens = countIn(told.cachedInputTokens);
+  const inputTokens = Math.max(countIn(told.inputTokens), cachedInputTokens);
+  return { inputTokens, outputTokens: countIn(told.outputTokens), cachedInputTokens };
+}
+
 function sumsIn(state: JsonObject): Sums {
   const { inputTokens, outputTokens, cachedInputTokens, calledTokens } = state;
   return {
