@@ -2,6 +2,7 @@ import { type Attributes, context, type Meter, type Span, SpanKind, trace } from
 import type { AgentExecutor } from 'parley-a2a';
 import type { HostEndpoint, HostExtension } from 'parley-a2a/binding-kit';
 import { type AgentPlace, type AroundAgent, mapHandler } from 'parley-a2a/kit';
+import { withTraceparent } from './call-context.js';
 import { methodOf, requestFacts } from './call-facts.js';
 import { DRAFT } from './conventions.js';
 import type { Instruments } from './instruments.js';
@@ -32,33 +33,31 @@ export class ServerTracing implements HostExtension {
     const instruments = this.#instruments;
     return {
       handler: (handler) =>
-        mapHandler(handler, (operation, method) => (request, callContext) => {
-          const { version: spoken, traceparent: cause } = callContext;
+        mapHandler(handler, (operation, method) => {
           const name = methodOf({ operation });
-          const attributes = {
-            [DRAFT.method]: name,
-            [DRAFT.version]: spoken,
-            ...agent,
-            ...requestFacts({ request }),
+          const common = { [DRAFT.method]: name, ...agent };
+          return (request, callContext) => {
+            const { version: spoken, traceparent: cause } = callContext;
+            const { span, isBorrowed } = this.#spanOf(name, { ...common, [DRAFT.version]: spoken }, cause);
+            const traceparent = traceparentOf(span.spanContext());
+            // No SDK of the application makes spans.
+            if (traceparent === undefined) return method(request, callContext);
+            if (span.isRecording()) span.setAttributes(requestFacts({ request }));
+            const waits = isAwaited(request);
+            if (waits) this.#waiting.add(traceparent);
+            const over = () => void (waits && this.#waiting.delete(traceparent));
+            const call = {
+              operation,
+              request,
+              span,
+              isBorrowed,
+              kind: 'server',
+              version: spoken,
+              instruments,
+              over,
+            } as const;
+            return traceCall(call, () => method(request, withTraceparent(callContext, traceparent)));
           };
-          const { span, isBorrowed } = this.#spanOf(name, attributes, cause);
-          const traceparent = traceparentOf(span.spanContext());
-          const waits = traceparent !== undefined && isAwaited(request);
-          if (waits) this.#waiting.add(traceparent);
-          const over = () => void (waits && this.#waiting.delete(traceparent));
-          const call = {
-            operation,
-            request,
-            span,
-            isBorrowed,
-            kind: 'server',
-            version: spoken,
-            instruments,
-            over,
-          } as const;
-          return traceCall(call, () =>
-            method(request, traceparent === undefined ? callContext : { ...callContext, traceparent }),
-          );
         }),
       executor: (executor: AgentExecutor) =>
         tracedAgent(executor, { instruments, agent, name, isAwaited: (caller) => this.#waiting.has(caller) }),

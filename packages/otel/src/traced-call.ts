@@ -19,6 +19,7 @@ export interface TracedCall extends AnyCall {
 /** Makes a call within its span, and records its outcome. A stream is one span, with the count of its events. */
 export function traceCall<Outcome>(call: TracedCall, make: () => Outcome): Outcome {
   const within = trace.setSpan(context.active(), call.span);
+  if (call.kind === 'server' && !call.span.isRecording()) return passDropped(call, within, make);
   const course = new CallCourse(call, within);
   let outcome: Outcome;
   try {
@@ -38,6 +39,15 @@ export function traceCall<Outcome>(call: TracedCall, make: () => Outcome): Outco
       throw error;
     },
   ) as Outcome;
+}
+
+/** Makes a call whose span a sampler has dropped. Nothing is recorded, and spans below it are dropped as well. */
+function passDropped<Outcome>(call: TracedCall, within: Context, make: () => Outcome): Outcome {
+  const outcome = context.with(within, make);
+  if (isIterable(outcome)) return watchStream(outcome, new CallCourse(call, within)) as Outcome;
+  const over = () => call.over?.();
+  Promise.resolve(outcome).then(over, over);
+  return outcome;
 }
 
 function isIterable(outcome: unknown): outcome is AsyncIterable<unknown> {
