@@ -55,7 +55,8 @@ const TOTAL = new Set([
     'isTerminal',
     'memoryCardCache',
   ],
-  ...['printableLine', 'printableText', 'printableUrl', 'urlSecrets', 'verifiedSigners', 'isLocalHost', 'violationsOf'],
+  ...['printableLine', 'printableText', 'printableUrl', 'urlSecrets', 'verifiedSigners', 'isLocalHost', 'usageIn'],
+  'violationsOf',
   ...['CountingIds', 'TestClock', 'createTestArtifact', 'createTestMessage', 'createTestTask', 'createTextPart'],
 ]);
 

@@ -436,7 +436,8 @@ describe('the tokens of a graph', () => {
           total_tokens: 10,
           input_token_details: { cache_read: 3 },
         };
-        const message = new AIMessageChunk({ content: 'x', usage_metadata });
+        const message = new AIMessageChunk({ content: 'x' });
+        message.usage_metadata = usage_metadata;
         yield new ChatGenerationChunk({ message, text: 'x' });
       }
     }

@@ -18,7 +18,7 @@ import type { AgentCall, AgentCallMessage, AgentCallOptions } from '../server/ag
 import { turnCourse } from '../server/execution/turn-course.js';
 import type { ServedTurn, TurnCourse } from '../server/turn-ports.js';
 import { eventBytes, messageBytes } from '../task/event-bytes.js';
-import { totalTokens, usageIn } from '../task/token-usage.js';
+import { usageIn } from '../task/token-usage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { AGENT_CALLS_EXTENSION, type Caller, chainFault, metadataOf, nextChain, placesOf } from './call-chain.js';
 import { askedCall, begunCall, type CallRecord, recordMetadata } from './call-record.js';
@@ -275,7 +275,7 @@ export class OutgoingCall implements AgentCall {
     const usage = usageIn(task?.metadata);
     const { turn, callee } = this.#options;
     if (task !== undefined && usage !== undefined)
-      await turn.tokens.addCalled(contentHash([callee, task.id]), totalTokens(usage));
+      await turn.tokens.addCalled(contentHash([callee, task.id]), usage.totalTokens);
   }
 
   async #callOptions(client: Client): Promise<CallOptions> {

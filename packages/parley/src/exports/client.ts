@@ -60,7 +60,7 @@ export { ConnectionError } from '../errors/connection-error.js';
 export { UnauthenticatedError } from '../errors/standard-errors.js';
 export type { AgentCard, AgentInterface } from '../model/agent-card.js';
 export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
-export { type TaskUsage, type TokenSums, totalTokens, USAGE_EXTENSION, usageIn } from '../task/token-usage.js';
+export { type TaskUsage, type TokenSums, USAGE_EXTENSION, usageIn } from '../task/token-usage.js';
 export type { Logger } from '../telemetry/logger.js';
 export * from './file-transfers.js';
 

@@ -54,7 +54,6 @@ const NAMES = {
     'joinParts',
     'memoryCardCache',
     'textOf',
-    'totalTokens',
     'uploadFile',
     'usageIn',
   ],

@@ -62,6 +62,7 @@ describe('the tokens of a task', () => {
       outputTokens: 15,
       cachedInputTokens: 20,
       calledTokens: 0,
+      totalTokens: 95,
       turn: { number: 1, inputTokens: 80, outputTokens: 15, cachedInputTokens: 20, calledTokens: 0 },
     });
     const done = await send('go on', asked.id);

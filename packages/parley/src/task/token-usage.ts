@@ -26,6 +26,8 @@ export type CountedTokens = Omit<TokenSums, 'calledTokens'>;
 
 /** The tokens of a task, as its metadata has them. */
 export interface TaskUsage extends TokenSums {
+  /** The tokens that a budget counts: input, output and called agents. */
+  readonly totalTokens: number;
   /** Tokens of the last turn, with all of its attempts. */
   readonly turn: TokenSums & { readonly number: number };
 }
@@ -46,7 +48,12 @@ export function usageIn(metadata: JsonObject | undefined): TaskUsage | undefined
   const found = metadata?.[USAGE_EXTENSION];
   if (!isObject(found)) return undefined;
   const turn = isObject(found.turn) ? found.turn : {};
-  return { ...sumsIn(found as JsonObject), turn: { number: countIn(turn.number), ...sumsIn(turn as JsonObject) } };
+  const sums = sumsIn(found as JsonObject);
+  return {
+    ...sums,
+    totalTokens: totalTokens(sums),
+    turn: { number: countIn(turn.number), ...sumsIn(turn as JsonObject) },
+  };
 }
 
 /**
