@@ -1,4 +1,4 @@
-import { AIMessage, AIMessageChunk } from '@langchain/core/messages';
+import { AIMessage, AIMessageChunk, type AIMessageChunkFields } from '@langchain/core/messages';
 import { ChatGenerationChunk } from '@langchain/core/outputs';
 import { FakeListChatModel, FakeStreamingChatModel } from '@langchain/core/utils/testing';
 import { Annotation, END, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
@@ -436,8 +436,8 @@ describe('the tokens of a graph', () => {
           total_tokens: 10,
           input_token_details: { cache_read: 3 },
         };
-        const message = new AIMessageChunk({ content: 'x' });
-        message.usage_metadata = usage_metadata;
+        const fields: object = { content: 'x', usage_metadata };
+        const message = new AIMessageChunk(fields as AIMessageChunkFields);
         yield new ChatGenerationChunk({ message, text: 'x' });
       }
     }
