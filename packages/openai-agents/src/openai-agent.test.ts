@@ -18,9 +18,8 @@ import {
   type ScriptedModelInput,
 } from '@openai/agents/testing';
 import type { Message, StreamResponse, Task } from 'parley-a2a';
-import { usageIn } from 'parley-a2a/client';
 import { createA2AServer } from 'parley-a2a/node';
-import { MemoryStorage, systemClock, type TaskStorage, type TokenBudgetOptions } from 'parley-a2a/server';
+import { MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
 import { answerApprovals, TOOLS_EXTENSION, type ToolDecision, toolApprovals } from 'parley-a2a/tools';
 import { type OpenAIAgentOptions, openAIAgent } from 'parley-a2a-openai-agents';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -35,14 +34,13 @@ type Sent = Partial<Message> & { readonly text?: string };
 let sent = 0;
 
 /** A real server with the agent. Calls go to its HTTP+JSON binding. */
-async function served(options: OpenAIAgentOptions, storage?: TaskStorage, tokenBudget?: TokenBudgetOptions) {
+async function served(options: OpenAIAgentOptions, storage?: TaskStorage) {
   const logged: unknown[] = [];
   const note = (_: string, fields?: object) => void logged.push(fields);
   const server = createA2AServer({
     agent: openAIAgent(options),
     logger: { debug() {}, info() {}, warn: note, error: note },
     ...(storage && { storage }),
-    ...(tokenBudget && { tokenBudget }),
   });
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
@@ -484,41 +482,5 @@ describe('traces', () => {
     expect(traced).toEqual(['trace']);
     expect(() => openAIAgent({ agent: agent(), runner: new Runner() })).toThrow('runner: sends traces to OpenAI');
     expect(openAIAgent({ agent: agent(), runner: new Runner({ tracingDisabled: true }) })).toBeDefined();
-  });
-});
-
-describe('the tokens of a run', () => {
-  /** Calls a tool for ever. Each call of the model takes 10 tokens of input, 4 of them from a cache, and 2 of output. */
-  function endless() {
-    let calls = 0;
-    const model = scripted(
-      ...Array.from({ length: 6 }, (_, at) =>
-        modelStreamResponder(async function* () {
-          calls += 1;
-          yield { type: 'response_started' } as const;
-          const usage = { inputTokens: 10, outputTokens: 2, totalTokens: 12, inputTokensDetails: { cached_tokens: 4 } };
-          const output = at < 3 ? [functionCall('look', {}, { callId: `c${at}` })] : says('Done');
-          yield { type: 'response_done', response: { id: `r${at}`, usage, output } } as const;
-        }),
-      ),
-    );
-    const look = tool({ name: 'look', description: 'Looks.', parameters: z.object({}), execute: () => 'seen' });
-    return { agent: new Agent({ name: 'A', model, tools: [look] }), calls: () => calls };
-  }
-
-  it('are those of all calls of its models', async () => {
-    const { agent } = endless();
-    const { metadata } = await (await served({ agent })).send();
-    expect(usageIn(metadata)).toMatchObject({ inputTokens: 40, outputTokens: 8, cachedInputTokens: 16 });
-  });
-
-  it.each([
-    [{ turn: 20 }, '24 of 20', 2],
-    [{ task: 12 }, '12 of 12', 1],
-  ])('end the run at a budget: %j', async (budget, figures, most) => {
-    const { agent, calls } = endless();
-    const task = await (await served({ agent }, undefined, budget)).send();
-    expect([task.status.state, calls()]).toEqual(['TASK_STATE_FAILED', most]);
-    expect(textsOf(task)?.[0]).toContain(figures);
   });
 });

@@ -142,8 +142,8 @@ export function checkedUsage(usage: TokenUsage): CountedTokens {
 }
 
 /**
- * The tokens that a provider of models tells. Providers leave counts out, or tell none that can be one. They disagree on
- * whether the input has its cached part.
+ * The tokens that a provider of models tells. Providers leave counts out, or tell texts. They disagree on whether the
+ * input has its cached part.
  */
 export function toldUsage(told: { readonly [Name in keyof CountedTokens]?: unknown }): CountedTokens {
   const cachedInputTokens = countIn(told.cachedInputTokens);

@@ -11,19 +11,11 @@ import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/hel
 import { mergeCancels } from '../../store/held-turn.js';
 import type { Scope } from '../../store/task-key.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
-import { statusTime } from '../../task/status-time.js';
 import { USAGE_EXTENSION, UsageSums } from '../../task/token-usage.js';
 import { NO_ANSWER } from '../agent.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import { TurnAbortedError } from '../turn-aborted-error.js';
-import {
-  type AddressedMessage,
-  addressed,
-  announcedState,
-  inputOf,
-  readAgentEvent,
-  statusEvent,
-} from './agent-event.js';
+import { type AddressedMessage, addressed, inputOf, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun, inputOfThrown, levelOfThrown } from './agent-run.js';
 import { cloneJson } from './clone-json.js';
 import { answerDraft, type Draft, type DraftResult, storeDraft } from './draft.js';
@@ -34,7 +26,6 @@ import type { TurnCourseOptions } from './turn-course.js';
 import { type EventSink, TurnEvents, TurnOverError } from './turn-events.js';
 import { heldTurn } from './turn-log.js';
 import {
-  type AgentEventInput,
   acceptsEvents,
   hasLeft,
   isGivenUp,
@@ -43,6 +34,7 @@ import {
   type TurnState,
   type TurnTimer,
 } from './turn-state.js';
+import { TurnTimes } from './turn-times.js';
 import { IMPOSSIBLE, TRANSITIONS } from './turn-transitions.js';
 import { TurnWriter, type WrittenTurn } from './turn-writer.js';
 import { storageStalledError } from './unavailable-errors.js';
@@ -105,10 +97,8 @@ export class Turn implements EventSink, WrittenTurn {
   #agentContext: TurnContext | undefined;
   #checkpoint: TurnCheckpoint | undefined;
   #usage: UsageSums | undefined;
-  /** The call of the agent, by the monotonic clock, if the server measures turns. */
-  #begunAt: number | undefined;
-  #hasAnswered = false;
-  #lastState: TaskState = 'TASK_STATE_WORKING';
+  /** Absent before the agent is called, and if the server measures no turns. */
+  #times: TurnTimes | undefined;
   #cancel: CancelRequest | undefined;
   #refusal: Promise<never> | undefined;
   #whenEnded: PromiseWithResolvers<void> | undefined;
@@ -231,7 +221,7 @@ export class Turn implements EventSink, WrittenTurn {
       return this.refuse(error);
     }
     const input = inputOf(event);
-    this.#meet(event, input);
+    this.#times?.met(event, input);
     if (event.message === undefined) this.#writer ??= new TurnWriter(this.#context, this);
     const log = this.#writer?.log;
     // A direct message needs no log.
@@ -240,17 +230,6 @@ export class Turn implements EventSink, WrittenTurn {
     const excess = log.excess(bytes);
     if (excess === undefined) return this.advance(input, { event, bytes }) ?? SETTLED;
     return this.advance(excess) ?? Promise.reject(new TurnOverError());
-  }
-
-  /** Measures the first output of the agent, and notes the state of the task for the end. */
-  #meet(event: StreamResponse, input: AgentEventInput): void {
-    const begunAt = this.#begunAt;
-    if (begunAt === undefined) return;
-    this.#lastState = event.message !== undefined ? 'TASK_STATE_COMPLETED' : (announcedState(event) ?? this.#lastState);
-    if (this.#hasAnswered || input === 'working' || input === 'announced') return;
-    this.#hasAnswered = true;
-    const { turnPorts, clock, agent } = this.#context;
-    turnPorts.meter?.answered(agent, clock.monotonic() - begunAt);
   }
 
   refuse(error: unknown): Promise<void> {
@@ -336,7 +315,7 @@ export class Turn implements EventSink, WrittenTurn {
       case 'tell overdue':
         return void (this.#draft?.overdue ?? this.#draft?.opening.reject)?.(storageStalledError());
       case 'end':
-        this.#measureEnd();
+        this.#times?.ended(isGivenUp(this.#state));
         this.#owner.ended(this, { isLost: this.#state === 'lost', waiting: given.waiting ?? 0 });
         return void this.#whenEnded?.resolve();
       case 'refuse event':
@@ -359,7 +338,7 @@ export class Turn implements EventSink, WrittenTurn {
 
   /** Appends a status of the engine's own. Its commit is retried, so there is nothing to wait for. */
   #appendStatus(state: TaskState, text: string | undefined): void {
-    this.#lastState = state;
+    this.#times?.reached(state);
     if (this.#writer) ignoreRejection(this.#writer.append(statusEvent(this, state, this.#saying(text))));
   }
 
@@ -370,10 +349,10 @@ export class Turn implements EventSink, WrittenTurn {
   }
 
   #callAgent(): void {
-    const { executor, ids, uncaughtErrors, logger } = this.#context;
+    const { executor, ids, uncaughtErrors, logger, turnPorts } = this.#context;
     const context = new TurnContext(this.#context, this, this.#claim);
     this.#agentContext = context;
-    this.#measureBegin();
+    if (turnPorts.meter !== undefined) this.#times = new TurnTimes(this.#context, turnPorts.meter, this.#claim?.task);
     this.#agent = new AgentRun({
       taskId: this.taskId,
       executor,
@@ -398,23 +377,6 @@ export class Turn implements EventSink, WrittenTurn {
       (error: unknown) => this.advance(inputOfThrown(error), { error }),
     );
     this.advance('suspended');
-  }
-
-  #measureBegin(): void {
-    const { turnPorts, clock, agent } = this.#context;
-    if (turnPorts.meter === undefined) return;
-    this.#begunAt = clock.monotonic();
-    const { status } = this.#claim?.task ?? {};
-    // Only the status of a new task has the time of its message.
-    const isNew = status?.state === 'TASK_STATE_SUBMITTED';
-    turnPorts.meter.began(agent, isNew ? Math.max(0, clock.now() - statusTime(status)) : undefined);
-  }
-
-  #measureEnd(): void {
-    const { turnPorts, clock, agent } = this.#context;
-    if (this.#begunAt === undefined) return;
-    const outcome = isGivenUp(this.#state) ? 'lost' : this.#lastState.slice('TASK_STATE_'.length).toLowerCase();
-    turnPorts.meter?.ended(agent, { outcome, ms: clock.monotonic() - this.#begunAt });
   }
 
   #tellEmpty(): void {
