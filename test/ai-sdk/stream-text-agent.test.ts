@@ -1,8 +1,9 @@
 import { isStepCount, jsonSchema, type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { connect, type StreamResponse, type Task, textOf } from 'parley-a2a';
+import { usageIn } from 'parley-a2a/client';
 import { createA2AServer } from 'parley-a2a/node';
-import type { EngineLimits } from 'parley-a2a/server';
+import type { EngineLimits, TokenBudgetOptions } from 'parley-a2a/server';
 import { answerApprovals, defineTool, jsonSchema as schema, ToolRegistry, toolCalls } from 'parley-a2a/tools';
 import { MODEL_OUTPUT_EXTENSION, type StreamTextAgentOptions, streamTextAgent } from 'parley-a2a-ai-sdk';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -20,6 +21,7 @@ async function served(
   doStream: Steps | MockLanguageModelV4['doStream'],
   options: Partial<StreamTextAgentOptions> = {},
   limits: Partial<EngineLimits> = {},
+  tokenBudget: TokenBudgetOptions = {},
 ) {
   const model = new MockLanguageModelV4({ doStream: typeof doStream === 'function' ? doStream : [...doStream] });
   const logged: unknown[] = [];
@@ -29,6 +31,7 @@ async function served(
     extensions: [{ uri: MODEL_OUTPUT_EXTENSION }],
     logger: { debug() {}, info() {}, warn: note, error: note },
     limits,
+    tokenBudget,
   });
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
@@ -325,5 +328,30 @@ describe('an agent on streamText', () => {
         ],
       },
     ]);
+  });
+});
+
+describe('the tokens of an answer', () => {
+  /** Three steps with a tool, and one with a text. Each takes 3 tokens of input and 7 of output. */
+  const steps = () => [
+    ...['a', 'b', 'c'].map((id) => step(toolCall(id, 'look', {}), finish('tool-calls'))),
+    step(text(['Done']), finish()),
+  ];
+  const tools = { look: tool({ inputSchema: jsonSchema<object>({ type: 'object' }), execute: () => 'seen' }) };
+
+  it('are those of all steps, each counted once', async () => {
+    const { sent } = await served(steps(), { tools });
+    expect(usageIn((await sent('hi')).metadata)).toMatchObject({ inputTokens: 12, outputTokens: 28 });
+  });
+
+  it.each([
+    [{ turn: 15 }, '20 of 15', 2],
+    [{ task: 10 }, '10 of 10', 1],
+  ])('end the answer at a budget: %j', async (budget, figures, most) => {
+    const { sent, model } = await served(steps(), { tools }, {}, budget);
+    const { status, metadata } = await sent('hi');
+    expect([status.state, model.doStreamCalls.length]).toEqual(['TASK_STATE_FAILED', most]);
+    expect(status.message?.parts[0]?.text).toContain(figures);
+    expect(usageIn(metadata)?.inputTokens).toBe(3 * most);
   });
 });

@@ -166,6 +166,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'operations',
       'task/artifact-end',
       'task/stream-item',
+      'task/token-usage',
       'net',
       'secrets',
       'openapi',

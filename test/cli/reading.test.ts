@@ -100,3 +100,31 @@ describe('an artifact that was streamed', () => {
     expect(readFileSync(join(folder.path, 'table.csv'), 'utf8')).toBe('a,b');
   });
 });
+
+describe('the tokens of a task', () => {
+  const usage = { inputTokens: 120, outputTokens: 30, cachedInputTokens: 100, calledTokens: 40 };
+  const used = { ...task, metadata: { 'urn:parley-a2a:extension:usage:v1': usage } };
+
+  it('are a line of the task, and a column of the list', async () => {
+    await using agent = await RecordingAgent.start({
+      answer: ({ body }) =>
+        result(
+          body.method === 'GetTask' ? used : { tasks: [used, task], nextPageToken: '', pageSize: 2, totalSize: 2 },
+        ),
+    });
+    const shown = await parley(['task', 'get', 't-1', '-a', agent.url]);
+    expect(shown.stdout).toContain('Tokens: 120 in (100 cached), 30 out, 40 by called agents\n');
+    const { stdout } = await parley(['task', 'list', '-a', agent.url]);
+    expect(stdout).toMatch(/^Task +State +Time +Tokens +Context$/m);
+    expect(stdout).toMatch(/^t-1 .*COMPLETED +190 +c-1$/m);
+  });
+
+  it('are not shown for agents that tell none', async () => {
+    await using agent = await RecordingAgent.start({
+      answer: ({ body }) =>
+        result(body.method === 'GetTask' ? task : { tasks: [task], nextPageToken: '', pageSize: 1, totalSize: 1 }),
+    });
+    expect((await parley(['task', 'get', 't-1', '-a', agent.url])).stdout).not.toContain('Tokens');
+    expect((await parley(['task', 'list', '-a', agent.url])).stdout).not.toContain('Tokens');
+  });
+});

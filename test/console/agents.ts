@@ -62,6 +62,7 @@ export const painter: AgentOptions = {
         await events.inputRequired('Which **colour**?');
         return;
       }
+      await context.countTokens({ inputTokens: 1_200, outputTokens: 30, cachedInputTokens: 1_000 });
       await events.artifact(`The fence is ${context.text}.`, { name: 'fence' });
       await events.complete();
     },

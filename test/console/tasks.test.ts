@@ -55,6 +55,15 @@ it('the table is live: a task that ends changes in it', async () => {
   await expect.poll(tasks.states).toEqual(['Completed']);
 });
 
+it('tokens of the models are on the page of a task', async () => {
+  const { talk, page } = await world();
+  const chat = await talk('/paint');
+  await chat.say('red');
+  await expectText(chat.text, 'The fence is red.');
+  await chat.openTask();
+  await expectText(new TaskPage(page).text, 'Tokens 1,200 in (1,000 cached), 30 out');
+});
+
 it('cancel: a running task ends on its page', async () => {
   const { page, steps, talk } = await world();
   const chat = await talk('/story');

@@ -58,6 +58,13 @@ const MEMBERS: Readonly<Record<keyof RequestContext, Use | typeof NOTHING_STORED
     },
     sees: undefined,
   },
+  countTokens: {
+    use: async (context) => {
+      await context.countTokens({ inputTokens: 2 });
+      await context.countTokens({ outputTokens: 1 });
+    },
+    sees: undefined,
+  },
   requestAuthorization: {
     before: (context) => refused(context, 'Log in before'),
     use: (context) => refused(context, 'Log in'),

@@ -133,6 +133,7 @@ const hostOptions = {
   authenticator: keys(),
   retention: { taskRetentionMs: 1, eventLogMs: 1, everyMs: 1 },
   cardSigning: { keys: [key] },
+  tokenBudget: { turn: 1, task: 1, ownerPerDay: 1 },
   rateLimit: { ...rate, perAddress: rate, perPrincipal: rate, keys: 10 },
   concurrency: { streamsPerCaller: 1, streams: 1, turnsPerCaller: 1, turns: 1 },
   cors: { origins: [], allowedHeaders: [], exposedHeaders: [], credentials: true, maxAgeSeconds: 1 },

@@ -119,5 +119,5 @@ it('refused requests have no duration, and no failure of the server', async () =
   await (await rawHttp(world, 'CONNECT a.example:443 HTTP/1.1\r\nhost: a.example\r\n\r\n')).untilEnd();
   const figures = await (await fetch(`${world.url}/metrics`)).json();
   expect(figures).toMatchObject({ server: { requests: 1, errors: 0 }, errors: { http: { 501: 1 } } });
-  expect(await world.figures()).not.toContain('a2a_server_request_duration_seconds_count');
+  expect(await world.figures()).not.toContain('a2a_server_operation_duration_seconds_count');
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { describe, expect, it } from 'vitest';
+import { emittedSeries, metricsText } from './emitted-metrics.js';
 import {
   checkKubernetes,
   composeSchema,
@@ -180,21 +181,8 @@ describe('the rules for Prometheus', () => {
   const rules = groups.flatMap((group) => group.rules);
   const documented = readFileSync(join(DEPLOY, '../docs/operations.md'), 'utf8');
 
-  /** The names of the series that the documentation lists, as Prometheus has them. */
-  const rows = [...documented.matchAll(/^\| `([a-z0-9_.]+)` \| ([^|]+) \|/gm)];
-  const series = new Set(
-    rows.map(([, name = '', unit = '']) => {
-      const base = name.replaceAll('.', '_');
-      const seconds = /^s\b/.test(unit) ? `${base}_seconds` : base;
-      return unit.includes('counter') ? `${seconds}_total` : seconds;
-    }),
-  );
-
-  it.each(rules.map(({ alert, expr }) => [alert, expr]))('%s reads metrics of the server', (_, expr) => {
-    const { metrics, errors } = readPromQl(expr);
-    expect(errors).toEqual([]);
-    expect(metrics.length).toBeGreaterThan(0);
-    for (const metric of metrics) expect(metric === 'up' || series.has(metric), metric).toBe(true);
+  it.each(rules.map(({ alert, expr }) => [alert, expr]))('%s reads metrics of the server', async (_, expr) => {
+    expect(await unknownMetrics(expr)).toEqual([]);
   });
 
   it('are described for operators, each of them', () => {
@@ -204,5 +192,90 @@ describe('the rules for Prometheus', () => {
 
   it('are refused with a syntax error', () => {
     expect(readPromQl('sum(rate(a[5m]) >').errors).not.toEqual([]);
+  });
+});
+
+describe('the dashboard for Grafana', () => {
+  interface Panel {
+    readonly id: number;
+    readonly title: string;
+    readonly type: string;
+    readonly targets?: readonly { readonly expr: string }[];
+    readonly gridPos: Readonly<Record<'h' | 'w' | 'x' | 'y', number>>;
+  }
+  const dashboard = JSON.parse(readFileSync(join(DEPLOY, 'grafana-dashboard.json'), 'utf8')) as {
+    readonly panels: readonly Panel[];
+    readonly templating: { readonly list: readonly { readonly name: string; readonly query: string }[] };
+  };
+  const charts = dashboard.panels.filter(({ type }) => type !== 'row');
+
+  it.each(charts.map(({ title, targets = [] }) => [title, targets.map(({ expr }) => expr)] as const))(
+    '%s reads metrics of the server',
+    async (_, expressions) => {
+      expect(expressions.length).toBeGreaterThan(0);
+      for (const expr of expressions) expect(await unknownMetrics(asPromQl(expr)), expr).toEqual([]);
+    },
+  );
+
+  it('has its variables from metrics of the server', async () => {
+    const queries = dashboard.templating.list.flatMap(
+      ({ query }) => /^label_values\((.*), \w+\)$/.exec(query)?.[1] ?? [],
+    );
+    expect(queries).toHaveLength(2);
+    for (const query of queries) expect(await unknownMetrics(asPromQl(query)), query).toEqual([]);
+  });
+
+  it('shows every metric of the server', async () => {
+    const shown = charts.flatMap(({ targets = [] }) =>
+      targets.flatMap(({ expr }) => readPromQl(asPromQl(expr)).metrics),
+    );
+    const families = (names: Iterable<string>) =>
+      new Set([...names].map((name) => name.replace(/_(?:bucket|sum|count)$/, '')));
+    expect([...families(await emittedSeries())].filter((name) => !families(shown).has(name))).toEqual([]);
+  });
+
+  it('has panels of different ids that cover each other nowhere', () => {
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+    const cells = dashboard.panels.flatMap(({ gridPos: { h, w, x, y } }) =>
+      Array.from({ length: h * w }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+  });
+
+  /** Grafana replaces its variables before Prometheus reads the expression. */
+  function asPromQl(expr: string): string {
+    return expr.replaceAll('$__rate_interval', '5m').replaceAll(/\$\w+/g, '.*');
+  }
+});
+
+/** The metrics of an expression that no server has. */
+async function unknownMetrics(expr: string): Promise<readonly string[]> {
+  const emitted = await emittedSeries();
+  const { metrics, errors } = readPromQl(expr);
+  expect(errors).toEqual([]);
+  expect(metrics.length).toBeGreaterThan(0);
+  // Prometheus itself makes `up`.
+  return metrics.filter((metric) => metric !== 'up' && !emitted.has(metric));
+}
+
+it.each([
+  'sum(rate(a2a_server_request_duration_seconds_bucket[5m]))',
+  'a2a_server_task_duration_seconds > 1',
+  'a2a_server_tokens',
+])('a metric that no server has is found: %s', async (expr) => {
+  expect(await unknownMetrics(expr)).toHaveLength(1);
+});
+
+describe('the table of metrics in docs/operations.md', () => {
+  it('has each metric of a server, with its kind and its unit', async () => {
+    const documented = readFileSync(join(DEPLOY, '../docs/operations.md'), 'utf8');
+    const rows = [...documented.matchAll(/^\| `([a-z0-9_.]+)` \| ([^|]+) \|/gm)].flatMap(([, name = '', unit = '']) => {
+      if (!/^(?:a2a|process|nodejs)\./.test(name)) return [];
+      const [, kind = 'gauge'] = /, (\w+)/.exec(unit) ?? [];
+      const units = /^s\b/.test(unit) ? '_seconds' : /^By/.test(unit) ? '_bytes' : '';
+      return [`${name.replaceAll('.', '_')}${units}${kind === 'counter' ? '_total' : ''} ${kind}`];
+    });
+    const emitted = [...(await metricsText()).matchAll(/^# TYPE (.+)$/gm)].map(([, family]) => family);
+    expect(rows.sort()).toEqual(emitted.sort());
   });
 });

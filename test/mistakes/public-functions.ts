@@ -61,6 +61,7 @@ const TOTAL = new Set([
     'printableText',
     'printableUrl',
     'traceIdOf',
+    'usageIn',
     'urlSecrets',
     'verifiedSigners',
     'isLocalHost',

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { DayTokens } from '../../packages/parley/src/app/limits/day-tokens.js';
 import { systemClock as clock, systemIds as ids } from '../../packages/parley/src/exports/runtime.js';
 import type { RateCounters } from '../../packages/parley/src/store/rate-counters.js';
 import { silentLogger as logger } from '../../packages/parley/src/telemetry/logger.js';
@@ -55,6 +56,15 @@ describe.each(Object.keys(BACKENDS))('counters of rates %s', (backend) => {
       expect(grant?.endsInMs).toBeGreaterThan(50_000);
       expect(grant?.endsInMs).toBeLessThanOrEqual(60_000);
     }
+  });
+
+  it('count the tokens of a day, of two processes, up to the limit', async () => {
+    const counters = await open();
+    const [one, other] = [0, 1].map(() => new DayTokens({ limit: 1_600, counters, clock, logger }));
+    expect(await one?.spend('ann', 1_000)).toBe(600);
+    expect(await other?.rest('ann')).toBe(600);
+    expect(await other?.spend('ann', 650)).toBe(-50);
+    expect([await one?.rest('ann'), await other?.rest('ann'), await one?.rest('bob')]).toEqual([0, 0, 1_600]);
   });
 
   it('count each key alone, also in one call', async () => {

@@ -55,6 +55,7 @@ function contextOf(message: Message, task: Task | undefined): RequestContext {
     history: task?.history ?? [],
     conversation: () => Promise.resolve([]),
     referenceTasks: () => Promise.resolve([]),
+    countTokens: () => Promise.resolve(),
     requestAuthorization: () => Promise.reject(new Error('No caller is asked here')),
     get files(): never {
       throw new Error('No files are kept here');

@@ -15,6 +15,7 @@ import type { ToolRun } from 'parley-a2a/tools';
 import { MODEL_OUTPUT_EXTENSION, type ModelContent, modelMetadata, shownValue } from './model-output.js';
 import { answeredCalls } from './sdk-approvals.js';
 import type { StepCheckpoints } from './step-checkpoints.js';
+import { StepCounts } from './step-counts.js';
 import { ToolRecorder } from './tool-recorder.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -45,6 +46,8 @@ export type TimedTurn = StreamTextTurn & {
   readonly checkpoints?: StepCheckpoints;
   /** The answer of an earlier attempt, to go on from. */
   readonly kept?: JsonObject;
+  /** Counts the tokens of the steps. */
+  readonly counts?: StepCounts;
 };
 
 /** A result of `streamText` with any tools. */
@@ -124,6 +127,7 @@ class StreamedAnswer {
   readonly #tools: ToolRecorder;
   readonly #sources: PartsArtifact;
   readonly #idOf: (name: string) => string | undefined;
+  readonly #counts: StepCounts;
   #steps = 0;
   #files = 0;
   #finish: { readonly reason: FinishReason; readonly usage: LanguageModelUsage } | undefined;
@@ -131,6 +135,7 @@ class StreamedAnswer {
   constructor(turn: TimedTurn) {
     const { context, events, run, reasoning = 'asked', toolCalls = true, checkpoints, kept } = turn;
     this.#turn = turn;
+    this.#counts = turn.counts ?? new StepCounts(context);
     // Another attempt replaces the artifacts of this one, so it must know their ids.
     const idOf = (name: string) => (checkpoints === undefined ? undefined : `${name}-${context.message.messageId}`);
     this.#idOf = idOf;
@@ -231,6 +236,7 @@ class StreamedAnswer {
         this.#finish = { reason: part.finishReason, usage: part.totalUsage };
         return;
       case 'finish-step':
+        await this.#counts.ended(part.usage);
         this.#turn.checkpoints?.stepEnded(this.#state);
         return;
       // Marks of begin and end, whose content other parts have.

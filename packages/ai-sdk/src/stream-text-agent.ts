@@ -13,6 +13,7 @@ import { toAiTools } from './ai-tools.js';
 import { asksAgain, fromStreamText, type ShownOptions, type TimedTurn } from './from-stream-text.js';
 import { type ModelMessagesOptions, toModelMessages } from './model-messages.js';
 import { type KeptAnswer, StepCheckpoints } from './step-checkpoints.js';
+import { StepCounts } from './step-counts.js';
 import { stepUnderWay } from './step-under-way.js';
 
 /** Steps of an answer, if the author gives no `stopWhen`. */
@@ -135,7 +136,9 @@ async function answer(
   const messages = known
     ? [...known, ...(await stepUnderWay({ ...turn, messages: known, isOn: shows?.toolCalls ?? true }))]
     : await toModelMessages(context, { ...conversation, ...(run && { run }) });
-  const saved: typeof prepareStep = async (step) => {
+  const counts = new StepCounts(context);
+  const prepared: typeof prepareStep = async (step) => {
+    await counts.before(step.steps);
     await checkpoints?.save(step.stepNumber, step.messages);
     return prepareStep?.(step);
   };
@@ -143,13 +146,13 @@ async function answer(
     // By default the AI SDK prints errors. The server logs them already.
     onError: () => {},
     ...settings,
-    ...(checkpoints ? { prepareStep: saved } : prepareStep && { prepareStep }),
+    prepareStep: prepared,
     stopWhen: [...own, () => run !== undefined && run.waiting.length > 0],
     messages,
     abortSignal: AbortSignal.any([context.signal, left.signal]),
   });
   try {
-    await fromStreamText(result, { ...shows, ...turn });
+    await fromStreamText(result, { ...shows, ...turn, counts });
   } finally {
     // A task may fail before the model ends, such as by too many calls.
     left.abort();

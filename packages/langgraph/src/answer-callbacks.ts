@@ -2,7 +2,8 @@ import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import { type BaseMessage, isBaseMessage, type UsageMetadata } from '@langchain/core/messages';
 import type { LLMResult } from '@langchain/core/outputs';
 import { isCommand } from '@langchain/langgraph';
-import type { EventQueue } from 'parley-a2a/server';
+import { toldUsage } from 'parley-a2a/kit';
+import type { EventQueue, RequestContext, TokenUsage } from 'parley-a2a/server';
 import type { AnswerArtifacts, AnswerSegment } from './answer-artifacts.js';
 
 /** Tokens of all model calls of a turn. */
@@ -15,6 +16,7 @@ export interface GraphUsage {
 /** The options of the callbacks. */
 export interface AnswerCallbacksOptions {
   readonly answer: AnswerArtifacts;
+  readonly context: Pick<RequestContext, 'countTokens'>;
   readonly events: EventQueue;
   /** The nodes whose text is the answer. Absent: all nodes. */
   readonly nodes: readonly string[] | undefined;
@@ -60,7 +62,7 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     return this.#usage;
   }
 
-  override handleChatModelStart(
+  override async handleChatModelStart(
     _model: unknown,
     _messages: unknown,
     runId: string,
@@ -68,7 +70,8 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     _extra?: unknown,
     tags: string[] = [],
     metadata?: Metadata,
-  ): void {
+  ): Promise<void> {
+    await this.#count();
     const place = this.#placeOf(metadata);
     if (place !== undefined && !SILENT_TAGS.some((tag) => tags.includes(tag))) this.#models.set(runId, place);
   }
@@ -91,7 +94,7 @@ export class AnswerCallbacks extends BaseCallbackHandler {
 
   override async handleLLMEnd({ generations }: LLMResult, runId: string): Promise<void> {
     const message = messageOf(generations[0]?.[0]);
-    this.#addUsage(message);
+    await this.#addUsage(message);
     const place = this.#models.get(runId);
     if (place === undefined) return;
     this.#models.delete(runId);
@@ -178,7 +181,17 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     return this.#seen.has(message) || (message.id !== undefined && this.#seenIds.has(message.id));
   }
 
-  #addUsage(message: BaseMessage | undefined): void {
+  /** Usually LangChain only logs errors of callbacks. A budget that is used up ends the graph. */
+  async #count(usage?: TokenUsage): Promise<void> {
+    try {
+      await this.#options.context.countTokens(usage);
+    } catch (error) {
+      this.raiseError = true;
+      throw error;
+    }
+  }
+
+  async #addUsage(message: BaseMessage | undefined): Promise<void> {
     if (message === undefined || !('usage_metadata' in message)) return;
     const usage = message.usage_metadata as UsageMetadata | undefined;
     if (usage === undefined) return;
@@ -188,6 +201,9 @@ export class AnswerCallbacks extends BaseCallbackHandler {
       outputTokens: outputTokens + usage.output_tokens,
       totalTokens: totalTokens + usage.total_tokens,
     };
+    const cachedInputTokens = usage.input_token_details?.cache_read;
+    const { input_tokens: input, output_tokens: output } = usage;
+    await this.#count(toldUsage({ inputTokens: input, outputTokens: output, cachedInputTokens }));
   }
 }
 

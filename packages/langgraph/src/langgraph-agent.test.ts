@@ -1,10 +1,12 @@
-import { AIMessage } from '@langchain/core/messages';
+import { AIMessage, AIMessageChunk, type AIMessageChunkFields } from '@langchain/core/messages';
+import { ChatGenerationChunk } from '@langchain/core/outputs';
 import { FakeListChatModel, FakeStreamingChatModel } from '@langchain/core/utils/testing';
 import { Annotation, END, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import type { Message, StreamResponse, Task } from 'parley-a2a';
 import { ApiKeys } from 'parley-a2a/auth';
+import { usageIn } from 'parley-a2a/client';
 import { createA2AServer } from 'parley-a2a/node';
-import type { Authenticator } from 'parley-a2a/server';
+import type { Authenticator, TokenBudgetOptions } from 'parley-a2a/server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type LangGraphAgentOptions, langGraphAgent } from './langgraph-agent.js';
@@ -18,13 +20,14 @@ type Sent = Partial<Message> & { readonly text?: string };
 let sent = 0;
 
 /** A real server with the graph. Calls go to its HTTP+JSON binding. */
-async function served(options: LangGraphAgentOptions, authenticator?: Authenticator) {
+async function served(options: LangGraphAgentOptions, authenticator?: Authenticator, tokenBudget?: TokenBudgetOptions) {
   const logged: unknown[] = [];
   const note = (_: string, fields?: object) => void logged.push(fields);
   const server = createA2AServer({
     agent: langGraphAgent(options),
     logger: { debug() {}, info() {}, warn: note, error: note },
     ...(authenticator && { authenticator }),
+    ...(tokenBudget && { tokenBudget }),
   });
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
@@ -417,5 +420,49 @@ describe('a graph that does not end well', () => {
     }
     await aborted.promise;
     expect(seen.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_CANCELED' } } });
+  });
+});
+
+describe('the tokens of a graph', () => {
+  /** A graph that calls its model until the text of the turn. Each call takes 8 tokens of input and 2 of output. */
+  function counting(rounds: number) {
+    let calls = 0;
+    class CountedModel extends FakeListChatModel {
+      override async *_streamResponseChunks(): AsyncGenerator<ChatGenerationChunk> {
+        calls += 1;
+        const usage_metadata = {
+          input_tokens: 8,
+          output_tokens: 2,
+          total_tokens: 10,
+          input_token_details: { cache_read: 3 },
+        };
+        const fields: object = { content: 'x', usage_metadata };
+        const message = new AIMessageChunk(fields as AIMessageChunkFields);
+        yield new ChatGenerationChunk({ message, text: 'x' });
+      }
+    }
+    const chatModel = new CountedModel({ responses: ['x'] });
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('think', async ({ messages }) => ({ messages: [await chatModel.invoke(messages)] }))
+      .addEdge(START, 'think')
+      .addConditionalEdges('think', ({ messages }) => (messages.length > rounds ? END : 'think'))
+      .compile();
+    return { graph, calls: () => calls };
+  }
+
+  it('are those of all calls of its models', async () => {
+    const { graph } = counting(3);
+    const { metadata } = await (await served({ graph })).send();
+    expect(usageIn(metadata)).toMatchObject({ inputTokens: 24, outputTokens: 6, cachedInputTokens: 9 });
+  });
+
+  it.each([
+    [{ turn: 15 }, '20 of 15', 2],
+    [{ task: 10 }, '10 of 10', 1],
+  ])('end the graph at a budget: %j', async (budget, figures, most) => {
+    const { graph, calls } = counting(6);
+    const task = await (await served({ graph }, undefined, budget)).send();
+    expect([task.status.state, calls()]).toEqual(['TASK_STATE_FAILED', most]);
+    expect(task.status.message?.parts[0]?.text).toContain(figures);
   });
 });

@@ -148,7 +148,7 @@ class GraphTurn {
     this.#isDurable = isDurable;
     this.#answer = new AnswerArtifacts(events, `response-${context.message.messageId}`);
     const nodes = options.output === undefined ? options.nodes : [];
-    this.#callbacks = new AnswerCallbacks({ answer: this.#answer, events, nodes, isDurable });
+    this.#callbacks = new AnswerCallbacks({ answer: this.#answer, context, events, nodes, isDurable });
   }
 
   /** Runs a graph without a checkpointer. */

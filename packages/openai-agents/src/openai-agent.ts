@@ -25,10 +25,11 @@ import {
   positive,
   TOOLS_CARD_EXTENSION,
   Type,
+  toldUsage,
   UNDECIDED,
   withMethod,
 } from 'parley-a2a/kit';
-import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a/server';
+import type { AgentExecutor, EventQueue, RequestContext, TokenUsage } from 'parley-a2a/server';
 import { conversationItems, messageItem } from './agent-input.js';
 import { answersIn, approvalOf, callIdOf, reusedId } from './approval-question.js';
 import { guardTools, itemsOf, type MadeCall, outputOf, recordCalls } from './recorded-calls.js';
@@ -260,7 +261,7 @@ class AgentTurn {
     const result: AnyRunResult = await this.#runner.run(agent, input, {
       stream: true,
       signal,
-      ...(resumable && { callModelInputFilter: this.#savingFilter(() => state) }),
+      callModelInputFilter: this.#inputFilter(() => (resumable ? state : undefined)),
       ...(maxTurns !== undefined && { maxTurns }),
       ...(session !== undefined && { session: await session(this.#context) }),
       ...(state === undefined && { context }),
@@ -280,13 +281,14 @@ class AgentTurn {
 
   /**
    * The SDK awaits this filter before each call of the model. Then the step before it has ended, with all its tools.
-   * Before the first step there is nothing to keep.
+   * Before the first step there is nothing to keep. A budget of tokens that is used up ends the run.
    */
-  #savingFilter(stateOf: () => AnyRunState | undefined): CallModelInputFilter {
+  #inputFilter(stateOf: () => AnyRunState | undefined): CallModelInputFilter {
     const own = this.#runner.config.callModelInputFilter;
     const filter: CallModelInputFilter = async (args) => {
       const state = stateOf();
       if (state !== undefined) await this.#checkpoints.save(textOf(state));
+      await this.#context.countTokens();
       return own === undefined ? args.modelData : own(args);
     };
     filter.preserveInputIdentity = own === undefined || own.preserveInputIdentity === true;
@@ -297,6 +299,7 @@ class AgentTurn {
   #show(event: RunStreamEvent, { first, current }: Speakers): Promise<void> | undefined {
     switch (event.type) {
       case 'raw_model_stream_event':
+        if (event.data.type === 'response_done') return this.#context.countTokens(usageOf(event.data.response.usage));
         if (event.data.type !== 'output_text_delta' || current.outputType !== 'text') return undefined;
         return this.#answer.write(event.data.delta, this.#mayBeWithheld({ first, current }));
       case 'agent_updated_stream_event':
@@ -383,4 +386,17 @@ function takesInput(state: AnyRunState, item: AgentInputItem): boolean {
     if (error instanceof UserError) return false;
     throw error;
   }
+}
+
+/** The details of the SDK are one record, or one for each request to the model. */
+function usageOf({ inputTokens, outputTokens, inputTokensDetails }: ModelUsage): TokenUsage {
+  const details = inputTokensDetails === undefined ? [] : [inputTokensDetails].flat();
+  const cachedInputTokens = details.reduce((sum, one) => sum + (Number(one.cached_tokens) || 0), 0);
+  return toldUsage({ inputTokens, outputTokens, cachedInputTokens });
+}
+
+interface ModelUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly inputTokensDetails?: Record<string, number> | Record<string, number>[] | undefined;
 }

@@ -1,10 +1,12 @@
+import { CONVENTIONS_REVISION } from 'parley-a2a/kit';
+
 /**
  * Names of the semantic conventions, in the place of the packages that do not have them yet. Draft names may move with
  * a new revision: they stand here and nowhere else.
  */
 
-/** The revision of the draft: open-telemetry/semantic-conventions-genai, pull request 195, as of October 2026. */
-export const DRAFT_REVISION = 'semantic-conventions-genai#195 2026-10';
+/** The revision of the draft whose names are used. */
+export const DRAFT_REVISION = CONVENTIONS_REVISION;
 
 /** Attributes of the draft. */
 export const DRAFT = {
@@ -55,15 +57,3 @@ export const STABLE = {
   httpMethod: 'http.request.method',
   httpStatus: 'http.response.status_code',
 } as const;
-
-/** Histograms in seconds. Earlier revisions of the draft named them; the newest has no metrics. */
-export const DURATIONS = {
-  client: 'a2a.client.operation.duration',
-  server: 'a2a.server.operation.duration',
-  task: 'a2a.server.task.duration',
-  firstEvent: 'a2a.server.response.time_to_first_event',
-} as const;
-export const IN_PROGRESS = 'a2a.server.task.in_progress';
-
-/** The buckets that the conventions advise for durations of calls of models and agents, in seconds. */
-export const BUCKETS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];

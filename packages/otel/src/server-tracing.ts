@@ -1,9 +1,10 @@
-import { type Attributes, type Context, context, type Span, SpanKind, trace } from '@opentelemetry/api';
+import { type Attributes, type Context, context, type Meter, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { AgentExecutor } from 'parley-a2a';
 import type { HostEndpoint, HostExtension } from 'parley-a2a/binding-kit';
 import type { ClientCallContext } from 'parley-a2a/client';
 import { type AgentPlace, type AroundAgent, mapHandler, type TraceContext, type WaitingCall } from 'parley-a2a/kit';
-import type { Interceptor, ServerCallContext } from 'parley-a2a/server';
+import type { Interceptor } from 'parley-a2a/server';
+import { contextWith } from './call-context.js';
 import { methodOf, requestFacts } from './call-facts.js';
 import { clientInterceptor } from './client-interceptor.js';
 import { Content, type ContentOptions } from './content.js';
@@ -39,6 +40,11 @@ export class ServerTracing implements HostExtension {
     this.turnPorts = { tracing: new ServerSpans({ tracer: instruments.tracer, passing, content, agents }) };
   }
 
+  /** The meter of the host, for its metrics. */
+  get meter(): Meter {
+    return this.#instruments.meter;
+  }
+
   endpoints(): readonly HostEndpoint[] {
     return [];
   }
@@ -54,26 +60,31 @@ export class ServerTracing implements HostExtension {
     const [instruments, passing, content, open] = [this.#instruments, this.#passing, this.#content, this.#open];
     return {
       handler: (handler) =>
-        mapHandler(handler, (operation, method) => (request, given) => {
-          const { version: spoken, traceparent: parent } = given;
+        mapHandler(handler, (operation, method) => {
           const name = methodOf({ operation });
-          const facts = { [DRAFT.method]: name, [DRAFT.version]: spoken, ...agent, ...requestFacts({ request }) };
-          const { span, isBorrowed, within } = this.#spanOf(name, facts, given);
-          nameTrace(span);
-          const trail = passing.write(within);
-          const { traceparent } = trail;
-          const waits = traceparent !== undefined && isAwaited(request);
-          if (waits) {
-            const call = { traceparent, method: name, since: Date.now(), ...(parent !== undefined && { parent }) };
-            this.#waiting.set(traceparent, call);
-          }
-          const over = () => void (waits && this.#waiting.delete(traceparent));
-          const call = { operation, request, span, within, isBorrowed, version: spoken, instruments, over };
-          return traceCall({ ...call, kind: 'server' }, () => method(request, contextWith(given, trail)));
+          const common = { [DRAFT.method]: name, ...agent };
+          return (request, given) => {
+            const { version: spoken, traceparent: parent } = given;
+            const { span, isBorrowed, within } = this.#spanOf(name, { ...common, [DRAFT.version]: spoken }, given);
+            const trail = passing.write(within);
+            const { traceparent } = trail;
+            // No SDK of the application makes spans.
+            if (traceparent === undefined) return method(request, contextWith(given, trail));
+            nameTrace(span);
+            if (span.isRecording()) span.setAttributes(requestFacts({ request }));
+            const waits = isAwaited(request);
+            if (waits) {
+              const call = { traceparent, method: name, since: Date.now(), ...(parent !== undefined && { parent }) };
+              this.#waiting.set(traceparent, call);
+            }
+            const over = () => void (waits && this.#waiting.delete(traceparent));
+            const call = { operation, request, span, within, isBorrowed, version: spoken, instruments, over };
+            return traceCall({ ...call, kind: 'server' }, () => method(request, contextWith(given, trail)));
+          };
         }),
       executor: (executor: AgentExecutor) =>
         tracedAgent(executor, {
-          ...{ instruments, passing, content, open, agent, name },
+          ...{ instruments, passing, content, open, agent },
           waitingCall: (traceparent) => this.#waiting.get(traceparent),
         }),
     };
@@ -92,13 +103,6 @@ export class ServerTracing implements HostExtension {
     const span = this.#instruments.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
     return { span, isBorrowed: false, within: trace.setSpan(parent, span) };
   }
-}
-
-/** The context of a call with the trace to pass on. Entries of baggage that are not allowed stay behind. */
-function contextWith(given: ServerCallContext, trail: TraceContext): ServerCallContext {
-  const { tracestate, baggage, ...rest } = given;
-  if (trail.traceparent === undefined) return tracestate === undefined && baggage === undefined ? given : rest;
-  return { ...rest, ...(trail as { readonly traceparent: string }) };
 }
 
 /** True for a message whose caller waits for the end of the turn, or follows its events. */

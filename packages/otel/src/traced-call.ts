@@ -21,6 +21,7 @@ export interface TracedCall extends AnyCall {
 /** Makes a call within its span, and records its outcome. A stream is one span, with the count of its events. */
 export function traceCall<Outcome>(call: TracedCall, make: () => Outcome): Outcome {
   const { within } = call;
+  if (call.kind === 'server' && !call.span.isRecording()) return passDropped(call, make);
   const course = new CallCourse(call);
   let outcome: Outcome;
   try {
@@ -40,6 +41,15 @@ export function traceCall<Outcome>(call: TracedCall, make: () => Outcome): Outco
       throw error;
     },
   ) as Outcome;
+}
+
+/** Makes a call whose span a sampler has dropped. Nothing is recorded, and spans below it are dropped as well. */
+function passDropped<Outcome>(call: TracedCall, make: () => Outcome): Outcome {
+  const outcome = context.with(call.within, make);
+  if (isIterable(outcome)) return watchStream(outcome, new CallCourse(call)) as Outcome;
+  const over = () => call.over?.();
+  Promise.resolve(outcome).then(over, over);
+  return outcome;
 }
 
 function isIterable(outcome: unknown): outcome is AsyncIterable<unknown> {
@@ -74,16 +84,15 @@ function watchStream<Item>(source: AsyncIterable<Item>, course: CallCourse): Asy
 
 class CallCourse {
   readonly #call: TracedCall;
-  readonly #recordDuration: (attributes: Attributes) => void;
-  #recordFirst: ((attributes: Attributes) => void) | undefined;
+  readonly #recordDuration: ((attributes: Attributes) => void) | undefined;
   #events = 0;
   #isOver = false;
 
   constructor(call: TracedCall) {
     const { instruments, kind } = call;
     this.#call = call;
-    this.#recordDuration = instruments.begin(kind);
-    if (kind === 'server') this.#recordFirst = instruments.begin('firstEvent');
+    // The server itself measures its calls.
+    if (kind === 'client') this.#recordDuration = instruments.beginClientCall();
   }
 
   /** Runs a read of a stream, so that what it starts belongs to the span. */
@@ -92,8 +101,6 @@ class CallCourse {
   }
 
   item(item: unknown): void {
-    this.#recordFirst?.(this.#labels);
-    this.#recordFirst = undefined;
     this.#events += 1;
     // Items of a server have their event within, those of a client are the events.
     const event = typeof item === 'object' && item !== null && 'event' in item ? item.event : item;
@@ -123,7 +130,7 @@ class CallCourse {
     const { span, isBorrowed, over } = this.#call;
     span.setAttributes(facts);
     if (error !== undefined) failSpan(span, error);
-    this.#recordDuration({ ...this.#labels, ...(error !== undefined && { [STABLE.errorType]: errorType(error) }) });
+    this.#recordDuration?.({ ...this.#labels, ...(error !== undefined && { [STABLE.errorType]: errorType(error) }) });
     if (isBorrowed !== true) span.end();
     over?.();
   }

@@ -212,12 +212,16 @@ it('metrics have the durations of calls and turns, without ids', async () => {
   await reader.forceFlush();
   const found = measured.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
   const named = (name: string) => found.find(({ descriptor }) => descriptor.name === name);
-  for (const name of ['a2a.client.operation.duration', 'a2a.server.operation.duration', 'a2a.server.task.duration'])
+  for (const name of [
+    'a2a.client.operation.duration',
+    'a2a.server.operation.duration',
+    'a2a.server.task.duration',
+    'a2a.server.response.time_to_first_event',
+    'a2a.server.queue.wait',
+  ])
     expect(named(name)?.dataPoints.length, name).toBeGreaterThan(0);
   const inProgress = named('a2a.server.task.in_progress')?.dataPoints ?? [];
-  expect(
-    inProgress.filter(({ attributes }) => attributes['gen_ai.agent.name'] === 'Traced').map(({ value }) => value),
-  ).toEqual([0]);
+  expect(inProgress.filter(({ attributes }) => attributes.agent === '/').map(({ value }) => value)).toEqual([0]);
   const labels = found.flatMap(({ dataPoints }) => dataPoints.flatMap(({ attributes }) => Object.keys(attributes)));
   expect(labels).not.toContain('a2a.task.id');
 });

@@ -35,6 +35,7 @@ function labelOf(inputs: ReadonlySet<string>): string {
   const label = Array.from(inputs).join(', ');
   return label
     .replace('threw A2AError, threw denied, threw expired', 'threw A2AError')
+    .replace('threw denied, threw expired, threw elsewhere', 'threw elsewhere')
     .replace('threw, threw A2AError, threw elsewhere', 'threw')
     .replace('threw, threw A2AError', 'threw')
     .replace('invalid, too fast, too large', 'invalid')

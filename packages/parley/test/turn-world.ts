@@ -113,7 +113,7 @@ export class TurnWorld {
       if (facts.origin === 'draft') return ['run'];
       inputs.push('begin', 'run', 'leave', 'interrupted', 'exhausted', 'keep');
     }
-    if (facts.agent !== 'absent') inputs.push(...EVENTS);
+    if (facts.agent !== 'absent') inputs.push(...EVENTS, 'over budget');
     if (facts.agent === 'called') inputs.push('suspended');
     if (facts.agent === 'called' || facts.agent === 'working') inputs.push(...RETURNS);
     if (facts.agent !== 'absent' && !facts.released) inputs.push('threw elsewhere');
@@ -193,6 +193,7 @@ function caused(input: TurnInput): Partial<Facts> {
     case 'too fast':
     case 'too large':
     case 'threw elsewhere':
+    case 'over budget':
     case 'cancel':
     case 'replaced':
     case 'hand over':
@@ -245,6 +246,8 @@ function performed(facts: Facts, effect: TurnEffect, input: TurnInput): Facts {
       );
     case 'append status':
       return appended(facts, effect.state !== 'TASK_STATE_WORKING', effect.state === 'TASK_STATE_WORKING');
+    case 'append failure':
+      return appended(facts, true, false);
     case 'finish log':
       check(!facts.finished && facts.log !== 'abandoned', 'a log is finished twice');
       return { ...facts, finished: true };

@@ -9,8 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families as parse_pro
 
 KINDS = {
     'a2a_server_requests': 'counter',
-    'a2a_server_request_duration_seconds': 'histogram',
-    'a2a_server_turns_running': 'gauge',
+    'a2a_server_operation_duration_seconds': 'histogram',
+    'a2a_server_task_in_progress': 'gauge',
     'a2a_server_streams_open': 'gauge',
     'a2a_server_messages_waiting': 'gauge',
     'a2a_storage_commit_size': 'histogram',
@@ -39,5 +39,5 @@ async def test_scrapers_can_read_the_figures(server: ExampleServer, outcomes, ac
     requests = families['a2a_server_requests'].samples
     assert sum(sample.value for sample in requests if sample.labels['code'] == 'OK') >= 1
     assert all(family.documentation for family in families.values())
-    durations = [s for s in families['a2a_server_request_duration_seconds'].samples if s.name.endswith('_bucket')]
+    durations = [s for s in families['a2a_server_operation_duration_seconds'].samples if s.name.endswith('_bucket')]
     assert {'+Inf'} <= {sample.labels['le'] for sample in durations}

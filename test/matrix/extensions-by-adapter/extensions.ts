@@ -212,6 +212,7 @@ export const EXTENSION_OF: Readonly<Record<keyof RequestContext, Extension | und
   checkpoint: undefined,
   clock: undefined,
   contextId: undefined,
+  countTokens: undefined,
   extensions: undefined,
   history: undefined,
   message: undefined,

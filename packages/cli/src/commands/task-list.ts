@@ -1,4 +1,5 @@
 import { type ListTasksRequest, type ListTasksResponse, TASK_STATES, type Task, type TaskState } from 'parley-a2a';
+import { usageIn } from 'parley-a2a/client';
 import { agentFlags } from '../agent/agent-flags.js';
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
@@ -60,13 +61,17 @@ function timeOf(text: string): string {
 }
 
 function writeTable(output: Output, tasks: readonly Task[]): void {
+  const tokens = tasks.map(({ metadata }) => usageIn(metadata)).map((usage) => usage && String(usage.totalTokens));
+  // Most agents tell no tokens.
+  const column = (text: string | undefined) => (tokens.some((one) => one !== undefined) ? [text ?? ''] : []);
   output.raw(`${LABELS.tasks}:\n`);
   output.table([
-    [LABELS.task, LABELS.state, LABELS.time, LABELS.context],
-    ...tasks.map(({ id, contextId, status }) => [
+    [LABELS.task, LABELS.state, LABELS.time, ...column(LABELS.tokens), LABELS.context],
+    ...tasks.map(({ id, contextId, status }, at) => [
       id,
       shortState(status.state),
       status.timestamp ?? '',
+      ...column(tokens[at]),
       contextId ?? '',
     ]),
   ]);

@@ -20,4 +20,5 @@ export const LABELS = {
   resume: 'Resume',
   next: 'Next',
   total: 'Total',
+  tokens: 'Tokens',
 } as const;

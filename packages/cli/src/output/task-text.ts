@@ -8,7 +8,7 @@ import {
   type Task,
   type TaskState,
 } from 'parley-a2a';
-import { traceIdOf } from 'parley-a2a/client';
+import { traceIdOf, usageIn } from 'parley-a2a/client';
 import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 import { writeArtifactParts, writeParts } from './part-text.js';
@@ -42,9 +42,20 @@ export function writeSummary(output: Output, { taskId, contextId, state }: TaskS
   output.field(LABELS.state, state === undefined ? undefined : shortState(state));
 }
 
+/** The tokens that the models of a task have used; undefined if the agent does not tell them. */
+function tokensText({ metadata }: Task): string | undefined {
+  const usage = usageIn(metadata);
+  if (usage === undefined) return undefined;
+  const { inputTokens, outputTokens, cachedInputTokens, calledTokens } = usage;
+  const cached = cachedInputTokens === 0 ? '' : ` (${cachedInputTokens} cached)`;
+  const called = calledTokens === 0 ? '' : `, ${calledTokens} by called agents`;
+  return `${inputTokens} in${cached}, ${outputTokens} out${called}`;
+}
+
 /** Shows a task with its artifacts. `resume` is the command that continues it. */
 export function writeTask(output: Output, task: Task, resume?: string): void {
   writeSummary(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });
+  output.field(LABELS.tokens, tokensText(task));
   if (output.verbose) output.field(LABELS.time, task.status.timestamp);
   if (output.verbose && task.metadata !== undefined) output.field(LABELS.metadata, JSON.stringify(task.metadata));
   if (task.status.message !== undefined) writeParts(output, task.status.message.parts, LABELS.message);

@@ -19,6 +19,8 @@ export interface CallChain {
   readonly visited: readonly string[];
   /** Time that the caller waits for the turn in ms, from its start. */
   readonly remainingMs: number | undefined;
+  /** Tokens that the caller has left for the turn. Absent: it tells no budget. */
+  readonly remainingTokens?: number | undefined;
 }
 
 /** The chain in the metadata of a request. Undefined if it breaks the rules of chains. */
@@ -26,18 +28,22 @@ export function chainIn(metadata: JsonObject | undefined): CallChain | undefined
   const told = metadata?.[AGENT_CALLS_EXTENSION];
   if (told === undefined) return { depth: 0, visited: [], remainingMs: undefined };
   if (!isObject(told)) return undefined;
-  const { depth, visited = [], remainingMs } = told as JsonObject;
+  const { depth, visited = [], remainingMs, remainingTokens } = told as JsonObject;
   if (typeof depth !== 'number' || !Number.isSafeInteger(depth) || depth < 0) return undefined;
   if (!Array.isArray(visited) || visited.length > MOST_VISITED) return undefined;
   if (!visited.every((place) => typeof place === 'string' && place.length <= MOST_CHARACTERS)) return undefined;
   const places = placesOf(visited as readonly string[]);
   const waits = typeof remainingMs === 'number' && remainingMs >= 0 ? remainingMs : undefined;
-  return { depth, visited: places, remainingMs: waits };
+  const tokens = typeof remainingTokens === 'number' && remainingTokens >= 0 ? Math.floor(remainingTokens) : undefined;
+  return { depth, visited: places, remainingMs: waits, remainingTokens: tokens };
 }
 
 /** The metadata that a callee gets. */
-export function metadataOf({ depth, visited, remainingMs }: CallChain): JsonObject {
-  const rest = remainingMs === undefined ? {} : { remainingMs: Math.round(remainingMs) };
+export function metadataOf({ depth, visited, remainingMs, remainingTokens }: CallChain): JsonObject {
+  const rest = {
+    ...(remainingMs !== undefined && { remainingMs: Math.round(remainingMs) }),
+    ...(remainingTokens !== undefined && { remainingTokens }),
+  };
   return { [AGENT_CALLS_EXTENSION]: { depth, visited, ...rest } };
 }
 
@@ -71,9 +77,13 @@ function loop(reason: string) {
 }
 
 /** The chain for the callee. */
-export function nextChain({ chain, id, own }: Caller, target: readonly string[], remainingMs: number): CallChain {
+export function nextChain(
+  { chain, id, own }: Caller,
+  target: readonly string[],
+  rest: Pick<CallChain, 'remainingMs' | 'remainingTokens'>,
+): CallChain {
   const visited = new Set([...(chain?.visited ?? []), id, ...own, ...target]);
-  return { depth: (chain?.depth ?? 0) + 1, visited: [...visited].slice(-MOST_VISITED), remainingMs };
+  return { depth: (chain?.depth ?? 0) + 1, visited: [...visited].slice(-MOST_VISITED), ...rest };
 }
 
 /**

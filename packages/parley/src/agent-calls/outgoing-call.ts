@@ -6,6 +6,7 @@ import { withText } from '../client/text-of.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { AgentCallError } from '../errors/agent-call-error.js';
 import { refusedAddressIn } from '../errors/refused-address-error.js';
+import { contentHash } from '../model/content-hash.js';
 import type { Message } from '../model/message.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
 import type { AskResult, SendMessageResponse, StreamResponse } from '../model/stream-response.js';
@@ -17,6 +18,7 @@ import type { AgentCall, AgentCallMessage, AgentCallOptions } from '../server/ag
 import { turnCourse } from '../server/execution/turn-course.js';
 import type { ServedTurn, TurnCourse } from '../server/turn-ports.js';
 import { eventBytes, messageBytes } from '../task/event-bytes.js';
+import { usageIn } from '../task/token-usage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { AGENT_CALLS_EXTENSION, type Caller, chainFault, metadataOf, nextChain, placesOf } from './call-chain.js';
 import { askedCall, begunCall, type CallRecord, recordMetadata } from './call-record.js';
@@ -171,6 +173,7 @@ export class OutgoingCall implements AgentCall {
         yield event;
       }
       this.#outcome = await this.#answerAfter(last, client);
+      await this.#countTokens(this.#outcome);
       if (this.#taskId !== undefined) sent.done();
       await relay?.end(this.#outcome);
     } finally {
@@ -221,7 +224,7 @@ export class OutgoingCall implements AgentCall {
   /** Sends the message. It goes to the task of the callee whose question it answers. */
   async *#send(client: Client, asked: CallRecord | undefined): Events {
     const request = await this.#request(asked);
-    const options = this.#callOptions(client);
+    const options = await this.#callOptions(client);
     this.#isSent = true;
     if (client.card.capabilities.streaming === true) {
       const stream = client.sendStreamingMessage(request, options);
@@ -267,13 +270,22 @@ export class OutgoingCall implements AgentCall {
     return fingerprint(text, FINGERPRINT_BYTES);
   }
 
-  #callOptions(client: Client): CallOptions {
+  /** Adds what the task of the callee has used to the budgets of this turn. */
+  async #countTokens({ task }: SendMessageResponse): Promise<void> {
+    const usage = usageIn(task?.metadata);
+    const { turn, callee } = this.#options;
+    if (task !== undefined && usage !== undefined)
+      await turn.tokens.addCalled(contentHash([callee, task.id]), usage.totalTokens);
+  }
+
+  async #callOptions(client: Client): Promise<CallOptions> {
     const { turn, caller, options } = this.#options;
     const places = placesOf([...this.#options.urls, client.agentInterface.url]);
+    const rest = { remainingMs: this.#remainingMs, remainingTokens: await turn.tokens.rest() };
     const { traceparent } = turn;
     return {
       signal: this.#connection.signal,
-      metadata: { ...options.metadata, ...metadataOf(nextChain(caller, places, this.#remainingMs)) },
+      metadata: { ...options.metadata, ...metadataOf(nextChain(caller, places, rest)) },
       extensions: [AGENT_CALLS_EXTENSION],
       ...(traceparent !== undefined && { traceparent }),
     };
@@ -281,7 +293,7 @@ export class OutgoingCall implements AgentCall {
 
   /** Goes on with the task that an earlier attempt of the turn has begun. */
   async *#goOn(client: Client, begun: CallRecord, asked: CallRecord | undefined): Events {
-    const options = this.#callOptions(client);
+    const options = await this.#callOptions(client);
     const messageId = await this.#messageId();
     // An old question stands until the callee has taken the message.
     const isOver = ({ status, history }: Task) =>
@@ -314,7 +326,8 @@ export class OutgoingCall implements AgentCall {
     const taskId = this.#taskId;
     if (taskId === undefined)
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent answered with no task and no message');
-    return { task: await this.#patiently(() => client.getTask(taskId, this.#callOptions(client))) };
+    const options = await this.#callOptions(client);
+    return { task: await this.#patiently(() => client.getTask(taskId, options)) };
   }
 
   /** After a joint restart the callee may come up later than its caller. */

@@ -31,6 +31,7 @@ import { HostRoutes } from './host-routes.js';
 import { HostSender } from './host-sender.js';
 import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
 import type { RateLimitOptions } from './limits/rate-limit-options.js';
+import type { TokenBudgetOptions } from './limits/token-budget-options.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
 import { countBrokenStream } from './middleware/observed-exchange.js';
@@ -66,6 +67,7 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   readonly isTrustedProxy?: TrustedProxies | undefined;
   readonly concurrency?: Partial<ConcurrencyLimits> | undefined;
   readonly rateLimit?: RateLimitOptions | undefined;
+  readonly tokenBudget?: TokenBudgetOptions | undefined;
   /** Signs the cards of all agents. */
   readonly signing?: LoadSignedCards | undefined;
   readonly retention?: Partial<RetentionPolicy> | undefined;
@@ -112,7 +114,10 @@ export class AgentHost {
     this.#groupOf = clientGroups(options.isTrustedProxy);
     const { streamsPerCaller, streams, turnsPerCaller, turns } = { ...DEFAULT_CONCURRENCY, ...options.concurrency };
     const streamPlaces = new KeyedPlaces({ perKey: streamsPerCaller, total: streams });
-    const turnPorts: TurnPorts = Object.assign({}, ...options.extensions.map((extension) => extension.turnPorts));
+    const turnPorts: TurnPorts = Object.assign(
+      this.#countingPorts(options),
+      ...options.extensions.map((extension) => extension.turnPorts),
+    );
     const ports = {
       ...options,
       bodies,
@@ -212,6 +217,23 @@ export class AgentHost {
   /** Lets the extensions accept no more calls on their own connections. */
   stopAccepting(): void {
     for (const extension of this.#extensions) extension.stopAccepting?.();
+  }
+
+  /** Counts turns and their tokens. */
+  #countingPorts({ tokenBudget: budget, storage, clock, logger }: AgentHostOptions): TurnPorts {
+    const limits = new LoadedOnDemand(async () => {
+      const { tokenLimits } = await import('./limits/token-limits.js');
+      const { rateCounters: counters } = storage;
+      return tokenLimits({ budget, metrics: () => this.#metrics?.tokens, counters, clock, logger });
+    });
+    return {
+      tokens: async (turn) => (await limits.get())(turn),
+      meter: {
+        began: (agent, waitedMs) => this.#metrics?.turns.began(agent, waitedMs),
+        answered: (agent, afterMs) => this.#metrics?.turns.answered(agent, afterMs),
+        ended: (agent, end) => this.#metrics?.turns.ended(agent, end),
+      },
+    };
   }
 
   /** Loads the rates of the host and its agents once; `undefined` if there are none. */
@@ -333,7 +355,8 @@ export class AgentHost {
     { metrics, process, extensions, storage, clock }: AgentHostOptions,
     { streamPlaces, node }: { readonly streamPlaces: KeyedPlaces; readonly node: EngineNode },
   ): HostMetrics | undefined {
-    if (metrics === undefined) return undefined;
+    const meters = extensions.flatMap(({ meter }) => meter ?? []);
+    if (metrics === undefined && meters.length === 0) return undefined;
     const sender = this.#sender;
     const sources = {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
@@ -344,7 +367,7 @@ export class AgentHost {
       process,
       push: sender && (() => sender.figures),
     };
-    return new HostMetrics({ options: metrics, sources, storage, clock });
+    return new HostMetrics({ options: metrics ?? { endpoint: false }, meters, sources, storage, clock });
   }
 }
 

@@ -16,6 +16,7 @@ import type { TurnPorts } from '../server/turn-ports.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { AuditLog } from '../telemetry/audit-log.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { Meter } from '../telemetry/meter.js';
 import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.js';
 import type { AgentMount } from './agent-mount.js';
 import type { Forwarding } from './middleware/forwarded-caching.js';
@@ -48,6 +49,8 @@ export interface HostExtension {
   readonly callInterceptor?: Interceptor<ClientCallContext>;
   /** Functions around an agent. Absent: it leaves all of them as they are. */
   aroundAgent?(agent: AgentPlace): AroundAgent | undefined;
+  /** Gets the figures of the host, beside those of its option `metrics`. Absent: it gets none. */
+  readonly meter?: Meter;
   /** The files of users, for exports and erasures. Absent: it keeps none. */
   readonly fileStore?: FileStore;
   /**

@@ -61,6 +61,7 @@ export { UnauthenticatedError } from '../errors/standard-errors.js';
 export type { AgentCard, AgentInterface } from '../model/agent-card.js';
 export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 export { traceIdOf } from '../task/attempt-trace.js';
+export { type TaskUsage, type TokenSums, USAGE_EXTENSION, usageIn } from '../task/token-usage.js';
 export type { Logger } from '../telemetry/logger.js';
 export * from './file-transfers.js';
 

@@ -79,6 +79,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       bodyMemory: options.bodyMemory,
       concurrency: options.concurrency,
       rateLimit: options.rateLimit,
+      tokenBudget: options.tokenBudget,
       signing,
       compression: compressionOf(options.compression ?? operates, defaults.compressor),
       metrics: metricsOf(options.metrics, operates),

@@ -45,6 +45,7 @@ const NAMES = {
     'IDEMPOTENT_SEND_EXTENSION',
     'STREAM_RESUME_EXTENSION',
     'TaskStream',
+    'USAGE_EXTENSION',
     'UnauthenticatedError',
     'connect',
     'downloadFile',
@@ -56,6 +57,7 @@ const NAMES = {
     'textOf',
     'traceIdOf',
     'uploadFile',
+    'usageIn',
   ],
   auth: [
     'ANONYMOUS',
@@ -168,6 +170,7 @@ const NAMES = {
     'MemoryCache',
     'MemoryStorage',
     'STREAM_RESUME_EXTENSION',
+    'TokenBudgetError',
     'TurnAbortedError',
     'agent',
     'createAgentHandler',

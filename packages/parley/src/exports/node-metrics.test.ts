@@ -141,13 +141,13 @@ describe('/metrics', () => {
     const stream = await fetch(url, { method: 'POST', headers: HEADERS, body });
     await entered.promise;
     const during = await (await metrics(PROMETHEUS)).text();
-    expect(during).toContain('a2a_server_turns_running{agent="/"} 1\n');
+    expect(during).toContain('a2a_server_task_in_progress{agent="/"} 1\n');
     expect(during).toContain('a2a_server_streams_open 1\n');
     expect(during).toContain('a2a_server_messages_waiting 0\n');
     leave.resolve();
     await stream.text();
     const after = await (await metrics(PROMETHEUS)).text();
-    expect(after).toContain('a2a_server_turns_running{agent="/"} 0\n');
+    expect(after).toContain('a2a_server_task_in_progress{agent="/"} 0\n');
     expect(after).toContain('a2a_server_streams_open 0\n');
     expect(after).toContain('operation="sendStreamingMessage",binding="JSONRPC",version="1.0",code="OK"} 1');
     for (const name of ['process_memory_usage_bytes', 'process_cpu_time_seconds_total', 'process_uptime_seconds']) {
@@ -207,10 +207,10 @@ describe('a meter of the application', () => {
       { attributes: { code: 'OK' }, value: 1 },
       { attributes: { code: '404' }, value: 1 },
     ]);
-    expect(points('a2a.server.turns.running')).toEqual([{ attributes: { agent: '/' }, value: 0 }]);
+    expect(points('a2a.server.task.in_progress')).toEqual([{ attributes: { agent: '/' }, value: 0 }]);
     await server.close({ graceMs: 0 });
     const left = await meter.collect();
-    expect(left.find(({ name }) => name === 'a2a.server.turns.running')?.points).toEqual([]);
+    expect(left.find(({ name }) => name === 'a2a.server.task.in_progress')?.points).toEqual([]);
   });
 });
 

@@ -30,6 +30,7 @@ export type { CardJwk, CardSigningOptions } from '../agent-card/signatures/card-
 export type { ConcurrencyLimits } from '../app/limits/concurrency.js';
 export type { RateLimitOptions } from '../app/limits/rate-limit-options.js';
 export type { Rate, RateDecision, RateLimiter } from '../app/limits/rate-limiter.js';
+export type { TokenBudgetOptions } from '../app/limits/token-budget-options.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
@@ -46,6 +47,7 @@ export type { AnswerCache, CacheConnections, CacheLink } from '../cache/answer-c
 export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cache.js';
 export type { ProtocolVersionName } from '../codec/protocol-versions.js';
 export { A2AError, type ErrorCode, type ErrorDetails } from '../errors/a2a-error.js';
+export { TokenBudgetError, type TokenBudgetName } from '../errors/token-budget-error.js';
 export type { AgentCard } from '../model/agent-card.js';
 export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 export type { NotifiedWebhook } from '../push/operator-headers.js';
@@ -83,6 +85,7 @@ export type { TaskStorage } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
 export type { ArtifactEnd } from '../task/artifact-end.js';
 export type { StreamItem } from '../task/stream-item.js';
+export type { TaskUsage, TokenSums, TokenUsage } from '../task/token-usage.js';
 export type { AuditLog, AuditPage, AuditRange, AuditRecord } from '../telemetry/audit-log.js';
 export type {
   Counter,

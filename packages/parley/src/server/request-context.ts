@@ -4,6 +4,7 @@ import type { Message } from '../model/message.js';
 import type { Task } from '../model/task.js';
 import type { Clock } from '../runtime/clock.js';
 import type { LogRecord } from '../task/log-record.js';
+import type { TokenUsage } from '../task/token-usage.js';
 import type { CallAgent } from './agent-call.js';
 import type { Authorization, AuthorizationRequest } from './authorization.js';
 import type { ConversationEntry, ConversationOptions } from './conversation.js';
@@ -49,6 +50,14 @@ export interface RequestContext {
    * @throws OptionsError if the server has no option `calls`.
    */
   readonly callAgent: CallAgent;
+  /**
+   * Counts the tokens of a call of a model, and checks the budgets of the server. Call it after each call of a model,
+   * and before the last event: the metadata of the task has the sums. Without tokens it only checks: call it so before
+   * a call of a model. docs/costs.md has the rules.
+   * @throws TokenBudgetError if a budget is used up. Then the turn has ended.
+   * @throws TypeError for counts that are no whole numbers.
+   */
+  countTokens(usage?: TokenUsage): Promise<void>;
   readonly user: User | undefined;
   readonly tenant: string;
   /** URIs of the activated extensions. */

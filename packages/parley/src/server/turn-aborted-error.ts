@@ -11,6 +11,7 @@ const TEXTS = {
   invalid: 'The agent gave an invalid response.',
   'too fast': 'The agent published faster than its events can be stored.',
   'too large': 'The agent produced more than a task can hold.',
+  'over budget': 'A budget of tokens is used up',
   over: 'The turn is over',
 } as const;
 
@@ -25,6 +26,7 @@ const TEXTS = {
  * - `not stored`: the storage has refused the task
  * - `failed`: the agent threw outside of its promise
  * - `invalid`, `too fast`, `too large`: the agent has published an event that the task cannot take
+ * - `over budget`: the models of the turn have used up a budget of tokens
  * - `over`: the agent has published its last event, and has not returned within the grace
  */
 export type TurnAbortReason = keyof typeof TEXTS;

@@ -1,14 +1,17 @@
 import type { User } from '../auth/user.js';
+import type { TokenBudgetName } from '../errors/token-budget-error.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { CallerContext } from '../store/caller-context.js';
 import type { Scope } from '../store/task-key.js';
 import type { LogRecord } from '../task/log-record.js';
+import type { CountedTokens } from '../task/token-usage.js';
 import type { Tracing } from '../telemetry/tracing.js';
 import type { CallAgent } from './agent-call.js';
 import type { AddressedMessage } from './execution/agent-event.js';
 import type { TurnCourseOptions } from './execution/turn-course.js';
 import type { TurnPatience } from './execution/turn-patience.js';
+import type { TurnTokens } from './execution/turn-tokens.js';
 import type { TurnFiles } from './turn-files.js';
 
 /** A turn, as turn ports see it. */
@@ -35,6 +38,32 @@ export interface ServedTurn {
   previousEvents(): Promise<readonly LogRecord[]>;
   /** For `turnCourse`. */
   readonly course: TurnCourseOptions;
+  /** The tokens of the turn and the rest of its budgets. */
+  readonly tokens: Pick<TurnTokens, 'addCalled' | 'rest'>;
+}
+
+/** The budgets of tokens that hold for a turn, and the counters of all turns. */
+export interface TokenLimits {
+  /** Most tokens of the turn, of its task, and of the turn by the word of its caller. Absent: no limit. */
+  readonly most: Readonly<Partial<Record<Exclude<TokenBudgetName, 'ownerPerDay'>, number>>>;
+  /** Most tokens of the owner today. Absent: no limit. */
+  readonly mostToday: number | undefined;
+  /** The tokens that the owner has left today. */
+  restToday(): Promise<number>;
+  /** Counts the tokens of a call of a model. Returns the rest of today, which is negative if the call took more. */
+  spend(usage: CountedTokens): Promise<number>;
+  /** Counts a turn that a budget ends. */
+  exceeded(budget: TokenBudgetName): void;
+}
+
+/** Counts turns, for metrics. */
+export interface TurnMeter {
+  /** The agent of a turn begins. `waitedMs`: since its message was stored, as far as that is known. */
+  began(agent: string, waitedMs: number | undefined): void;
+  /** The agent has published its first output, or the end of the turn. */
+  answered(agent: string, afterMs: number): void;
+  /** The turn is no longer this process's. `outcome`: its last state in lower case, or `lost`. */
+  ended(agent: string, { outcome, ms }: { readonly outcome: string; readonly ms: number }): void;
 }
 
 /** The course of a turn, as it is at the moment. */
@@ -70,4 +99,7 @@ export interface TurnPorts {
   readonly callAgent?: (turn: ServedTurn) => CallAgent;
   /** Makes the spans of turns and tools. It is one for all turns. */
   readonly tracing?: Tracing;
+  /** For `RequestContext.countTokens`. */
+  readonly tokens?: (turn: Pick<ServedTurn, 'scope' | 'caller'>) => Promise<TokenLimits>;
+  readonly meter?: TurnMeter;
 }

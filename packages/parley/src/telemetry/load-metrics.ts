@@ -1,4 +1,5 @@
-import type { Histogram, Meter, Observe } from './meter.js';
+import type { Histogram, InstrumentOptions, Meter, Observe } from './meter.js';
+import { METRICS } from './metric-names.js';
 import type { CacheFigures, ProcessFigures, PushFigures, ReplicaFigures, WaitingFigures } from './server-figures.js';
 
 /** Sources of the figures of a server, other than its requests. */
@@ -15,21 +16,13 @@ export interface LoadSources {
   readonly push?: (() => PushFigures) | undefined;
 }
 
-const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-
 /** Figures that are read on demand: running turns, open streams, waiting messages, resources of the process. */
 export class LoadMetrics {
   readonly #commits: readonly Histogram[];
   readonly #forget: (() => void)[] = [];
 
   constructor(meters: readonly Meter[], sources: LoadSources) {
-    this.#commits = meters.map((meter) =>
-      meter.createHistogram('a2a.storage.commit.size', {
-        description: 'Operations that shared a commit of the storage',
-        unit: '{operation}',
-        advice: { explicitBucketBoundaries: BATCHES },
-      }),
-    );
+    this.#commits = meters.map((meter) => meter.createHistogram(METRICS.commitSize.name, METRICS.commitSize));
     for (const meter of meters) {
       this.#work(meter, sources);
       if (sources.replica !== undefined) this.#replica(meter, sources.replica);
@@ -50,58 +43,45 @@ export class LoadMetrics {
   }
 
   #work(meter: Meter, { runningTurns, openStreams, waiting }: LoadSources): void {
-    this.#gauge(meter, ['a2a.server.turns.running', '{turn}', 'Turns of agents that run now'], (observation) => {
+    this.#gauge(meter, METRICS.tasksInProgress, (observation) => {
       for (const [agent, turns] of runningTurns()) observation.observe(turns, { agent });
     });
-    this.#gauge(meter, ['a2a.server.streams.open', '{stream}', 'Event streams that are open now'], (observation) =>
-      observation.observe(openStreams()),
-    );
-    const queue = ['a2a.server.messages.waiting', '{message}', 'Messages whose turn nobody runs yet'] as const;
-    this.#gauge(meter, queue, async (observation) => {
+    this.#gauge(meter, METRICS.streamsOpen, (observation) => observation.observe(openStreams()));
+    this.#gauge(meter, METRICS.messagesWaiting, async (observation) => {
       const load = await waiting();
       if (load !== undefined) observation.observe(load.waiting);
     });
-    const age = ['a2a.server.messages.oldest_wait', 's', 'Age of the oldest message that could start'] as const;
-    this.#gauge(meter, age, async (observation) => {
+    this.#gauge(meter, METRICS.oldestMessage, async (observation) => {
       const load = await waiting();
       if (load?.oldestWaitMs !== undefined || load?.waiting === 0)
         observation.observe((load.oldestWaitMs ?? 0) / 1_000);
     });
-    const unreadable = ['a2a.storage.unreadable', '{task}', 'Tasks that this process could not read'] as const;
-    this.#gauge(meter, unreadable, async (observation) => {
+    this.#gauge(meter, METRICS.unreadable, async (observation) => {
       const load = await waiting();
       if (load !== undefined) observation.observe(load.unreadable ?? 0);
     });
-    const pending = ['a2a.push.pending', '{queue}', 'Push configurations with pending deliveries'] as const;
-    this.#gauge(meter, pending, async (observation) => {
+    this.#gauge(meter, METRICS.pushPending, async (observation) => {
       const queues = (await waiting())?.pendingDeliveries;
       if (queues !== undefined) observation.observe(queues);
     });
-    const due = ['a2a.push.oldest_due', 's', 'Time since the oldest pending delivery became due'] as const;
-    this.#gauge(meter, due, async (observation) => {
+    this.#gauge(meter, METRICS.pushOldestDue, async (observation) => {
       const load = await waiting();
       if (load?.pendingDeliveries !== undefined) observation.observe((load.oldestDueMs ?? 0) / 1_000);
     });
   }
 
   #replica(meter: Meter, replica: () => ReplicaFigures): void {
-    const lost = { description: 'Turns that another process may have taken over', unit: '{turn}' };
-    this.#observe(meter.createObservableCounter('a2a.server.leases.lost', lost), (observation) =>
+    this.#observe(meter.createObservableCounter(METRICS.leasesLost.name, METRICS.leasesLost), (observation) =>
       observation.observe(replica().leasesLost),
     );
-    const taken = { description: 'Turns that this process took over from another one', unit: '{turn}' };
-    this.#observe(meter.createObservableCounter('a2a.server.takeovers', taken), (observation) =>
+    this.#observe(meter.createObservableCounter(METRICS.takeovers.name, METRICS.takeovers), (observation) =>
       observation.observe(replica().takeovers),
     );
-    const lag = 'Age of the oldest change of a watched task that was not read yet';
-    this.#gauge(meter, ['a2a.server.streams.lag', 's', lag], (observation) =>
-      observation.observe(replica().lagMs / 1_000),
-    );
+    this.#gauge(meter, METRICS.streamsLag, (observation) => observation.observe(replica().lagMs / 1_000));
   }
 
   #cache(meter: Meter, cache: () => CacheFigures): void {
-    const options = { description: 'Reads of the cache, by whether it had what was asked for', unit: '{read}' };
-    this.#observe(meter.createObservableCounter('a2a.server.cache.reads', options), (observation) => {
+    this.#observe(meter.createObservableCounter(METRICS.cacheReads.name, METRICS.cacheReads), (observation) => {
       const { hits, misses } = cache();
       observation.observe(hits, { result: 'hit' });
       observation.observe(misses, { result: 'miss' });
@@ -109,42 +89,30 @@ export class LoadMetrics {
   }
 
   #push(meter: Meter, push: () => PushFigures): void {
-    const attempts = { description: 'Attempts to deliver push notifications, by result', unit: '{attempt}' };
-    this.#observe(meter.createObservableCounter('a2a.push.attempts', attempts), (observation) => {
+    this.#observe(meter.createObservableCounter(METRICS.pushAttempts.name, METRICS.pushAttempts), (observation) => {
       const { delivered, failed } = push();
       observation.observe(delivered, { result: 'delivered' });
       observation.observe(failed, { result: 'failed' });
     });
-    const parked = { description: 'Push configurations that were parked after failed attempts', unit: '{queue}' };
-    this.#observe(meter.createObservableCounter('a2a.push.parked', parked), (observation) =>
+    this.#observe(meter.createObservableCounter(METRICS.pushParked.name, METRICS.pushParked), (observation) =>
       observation.observe(push().parked),
     );
-    this.#gauge(meter, ['a2a.push.in_flight', '{request}', 'Requests to webhooks under way'], (observation) =>
-      observation.observe(push().inFlight),
-    );
-    const oldest = 'Time for which the oldest failing push configuration has waited';
-    this.#gauge(meter, ['a2a.push.oldest_wait', 's', oldest], (observation) =>
-      observation.observe(push().oldestWaitMs / 1_000),
-    );
+    this.#gauge(meter, METRICS.pushInFlight, (observation) => observation.observe(push().inFlight));
+    this.#gauge(meter, METRICS.pushOldestWait, (observation) => observation.observe(push().oldestWaitMs / 1_000));
   }
 
   #process(meter: Meter, process: ProcessFigures): void {
-    this.#gauge(meter, ['process.memory.usage', 'By', 'Memory of the process'], (observation) =>
-      observation.observe(process.memory().rss),
-    );
-    this.#gauge(meter, ['process.memory.heap', 'By', 'Heap of the process, in use and taken'], (observation) => {
+    this.#gauge(meter, METRICS.memory, (observation) => observation.observe(process.memory().rss));
+    this.#gauge(meter, METRICS.heap, (observation) => {
       const { heapUsed, heapTotal } = process.memory();
       observation.observe(heapUsed, { state: 'used' });
       observation.observe(heapTotal, { state: 'total' });
     });
-    this.#gauge(meter, ['process.uptime', 's', 'How long the process has run'], (observation) =>
-      observation.observe(process.uptime()),
+    this.#gauge(meter, METRICS.uptime, (observation) => observation.observe(process.uptime()));
+    this.#observe(meter.createObservableCounter(METRICS.cpu.name, METRICS.cpu), (observation) =>
+      observation.observe(process.cpu()),
     );
-    this.#observe(
-      meter.createObservableCounter('process.cpu.time', { description: 'CPU time of the process', unit: 's' }),
-      (observation) => observation.observe(process.cpu()),
-    );
-    this.#gauge(meter, ['nodejs.eventloop.delay', 's', 'Delay of the event loop'], (observation) => {
+    this.#gauge(meter, METRICS.eventLoopDelay, (observation) => {
       const delay = process.eventLoopDelay();
       for (const statistic of ['mean', 'p50', 'p99', 'max'] as const) {
         observation.observe(delay[statistic], { statistic });
@@ -154,10 +122,10 @@ export class LoadMetrics {
 
   #gauge(
     meter: Meter,
-    [name, unit, description]: readonly [name: string, unit: string, description: string],
+    metric: Pick<InstrumentOptions, 'unit' | 'description'> & { readonly name: string },
     observe: Observe,
   ): void {
-    this.#observe(meter.createObservableGauge(name, { unit, description }), observe);
+    this.#observe(meter.createObservableGauge(metric.name, metric), observe);
   }
 
   #observe(instrument: ReturnType<Meter['createObservableGauge']>, observe: Observe): void {

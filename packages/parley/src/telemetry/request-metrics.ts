@@ -1,4 +1,5 @@
 import type { Counter, Histogram, Meter, MetricAttributes } from './meter.js';
+import { METRICS } from './metric-names.js';
 import type { LimitName } from './reached-limit.js';
 import type { ErrorFigures, RequestFigures } from './server-figures.js';
 
@@ -28,7 +29,6 @@ interface Series {
   readonly timed: MetricAttributes;
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const UNKNOWN = 'none';
 
 /** Counts requests, their durations and errors. */
@@ -49,30 +49,11 @@ export class RequestMetrics implements RequestFigures {
   #last: Series = { counted: { operation: '', binding: '', version: '', code: '' }, timed: {} };
 
   constructor(meters: readonly Meter[]) {
-    this.#counters = meters.map((meter) =>
-      meter.createCounter('a2a.server.requests', {
-        description: 'Requests that were answered',
-        unit: '{request}',
-      }),
-    );
-    this.#errorCounters = meters.map((meter) =>
-      meter.createCounter('a2a.server.errors', {
-        description: 'Errors that callers were told: HTTP statuses, JSON-RPC errors, and errors that ended a stream',
-        unit: '{error}',
-      }),
-    );
-    this.#limitCounters = meters.map((meter) =>
-      meter.createCounter('a2a.server.limits.reached', {
-        description: 'Requests that a limit of rate or load refused',
-        unit: '{request}',
-      }),
-    );
+    this.#counters = meters.map((meter) => meter.createCounter(METRICS.requests.name, METRICS.requests));
+    this.#errorCounters = meters.map((meter) => meter.createCounter(METRICS.errors.name, METRICS.errors));
+    this.#limitCounters = meters.map((meter) => meter.createCounter(METRICS.limitsReached.name, METRICS.limitsReached));
     this.#durations = meters.map((meter) =>
-      meter.createHistogram('a2a.server.request.duration', {
-        description: 'Time until a request was answered; of a stream, until it was open',
-        unit: 's',
-        advice: { explicitBucketBoundaries: SECONDS },
-      }),
+      meter.createHistogram(METRICS.operationDuration.name, METRICS.operationDuration),
     );
   }
 

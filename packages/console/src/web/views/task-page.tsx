@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Artifact, Message, Task } from 'parley-a2a';
-import { traceIdOf } from 'parley-a2a/client';
+import { traceIdOf, usageIn } from 'parley-a2a/client';
 import { useEffect } from 'preact/hooks';
 import { type Agent, traceUrl } from '../agents.js';
 import { fragmentOf } from '../route.js';
@@ -66,6 +66,7 @@ function Head({ agent, watch, view, watched }: HeadShape) {
           </span>
         )}
         {traceId !== undefined && <Trace id={traceId} />}
+        <Tokens task={watched.task} />
       </p>
       <p class="actions">
         {!isEnded(state) && (
@@ -105,6 +106,21 @@ function Trace({ id }: { readonly id: string }) {
           {shown}
         </a>
       )}
+    </span>
+  );
+}
+
+/** The tokens of the models, as the agent tells them. */
+function Tokens({ task }: { readonly task: Task | undefined }) {
+  const usage = usageIn(task?.metadata);
+  if (usage === undefined) return null;
+  const { inputTokens, outputTokens, cachedInputTokens, calledTokens } = usage;
+  const shown = (count: number) => count.toLocaleString('en');
+  return (
+    <span>
+      Tokens {shown(inputTokens)} in
+      {cachedInputTokens > 0 && ` (${shown(cachedInputTokens)} cached)`}, {shown(outputTokens)} out
+      {calledTokens > 0 && `, ${shown(calledTokens)} by called agents`}
     </span>
   );
 }

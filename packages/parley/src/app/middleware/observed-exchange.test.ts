@@ -110,7 +110,7 @@ describe('the figures of requests', () => {
       },
       { name: 'a2a.server.errors', points: [] },
       { name: 'a2a.server.limits.reached', points: [] },
-      { name: 'a2a.server.request.duration', unit: 's', points: [{ attributes: series, count: 2, sum: 0.024 }] },
+      { name: 'a2a.server.operation.duration', unit: 's', points: [{ attributes: series, count: 2, sum: 0.024 }] },
     ]);
     expect(metrics).toMatchObject({ requests: 2, errors: 1 });
   });

@@ -8,6 +8,8 @@ import { LoadMetrics, type LoadSources } from '../../telemetry/load-metrics.js';
 import type { Meter } from '../../telemetry/meter.js';
 import { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { RequestMetrics } from '../../telemetry/request-metrics.js';
+import { TokenMetrics } from '../../telemetry/token-metrics.js';
+import { TurnMetrics } from '../../telemetry/turn-metrics.js';
 import { refusedPlain } from '../json-answer.js';
 import type { Access } from '../middleware/gate.js';
 import { onDemand } from '../middleware/on-demand.js';
@@ -38,6 +40,8 @@ export const metricsSchema = eitherOf(
 /** The sources of the figures of a host. */
 export interface HostMetricsOptions {
   readonly options: MetricsOptions;
+  /** The meters of extensions. An option `meter` takes their place. */
+  readonly meters: readonly Meter[];
   readonly sources: LoadSources;
   readonly storage: TaskStorage;
   readonly clock: Clock;
@@ -46,6 +50,8 @@ export interface HostMetricsOptions {
 /** The measurements at a host of agents, for `/metrics` and for a meter of the application. */
 export class HostMetrics {
   readonly requests: RequestMetrics;
+  readonly turns: TurnMetrics;
+  readonly tokens: TokenMetrics;
   /** Answers `/metrics`; absent if the options switch it off. */
   readonly endpoint: Exchange | undefined;
   /** The rule for readers of `/metrics`; absent if the host decides. */
@@ -56,8 +62,10 @@ export class HostMetrics {
 
   constructor(setup: HostMetricsOptions) {
     const { options, sources, storage, clock } = setup;
-    const meters = options.meter === undefined ? [this.#registry] : [this.#registry, options.meter];
+    const meters = [this.#registry, ...(options.meter === undefined ? setup.meters : [options.meter])];
     this.requests = new RequestMetrics(meters);
+    this.turns = new TurnMetrics(meters);
+    this.tokens = new TokenMetrics(meters);
     this.#load = new LoadMetrics(meters, sources);
     const { requests } = this;
     const measured = { registry: this.#registry, requests, sources, storage, clock, startedAt: clock.monotonic() };

@@ -25,6 +25,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { HostExtension } from '../host-extension.js';
 import { type ConcurrencyLimits, concurrencySchema } from '../limits/concurrency.js';
 import { type RateLimitOptions, rateLimitSchema } from '../limits/rate-limit-options.js';
+import { type TokenBudgetOptions, tokenBudgetSchema } from '../limits/token-budget-options.js';
 import {
   type Compression,
   type CompressionOptions,
@@ -147,6 +148,12 @@ export interface HostOptions {
    * @see docs/configuration.md#rates
    */
   readonly rateLimit?: RateLimitOptions;
+  /**
+   * Tokens of models that agents may use.
+   * @defaultValue no limit
+   * @see docs/costs.md
+   */
+  readonly tokenBudget?: TokenBudgetOptions;
   /**
    * Open streams and running turns at the same time, of one caller and of all callers.
    * @defaultValue each has its own
@@ -314,6 +321,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   bodyMemory: Type.Optional(positive),
   cardSigning: Type.Optional(closed({ keys: Type.Array(cardKey, { minItems: 1 }) })),
   rateLimit: Type.Optional(rateLimitSchema),
+  tokenBudget: Type.Optional(tokenBudgetSchema),
   concurrency: Type.Optional(concurrencySchema),
   cors: Type.Optional(corsSchema),
   nosniff: Type.Optional(flag),

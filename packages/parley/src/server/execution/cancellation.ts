@@ -4,6 +4,7 @@ import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Scope, TaskKey } from '../../store/task-key.js';
 import type { StoredTask } from '../../store/task-storage.js';
+import { USAGE_EXTENSION } from '../../task/token-usage.js';
 import type { EngineContext } from './engine-context.js';
 import { endFromOutside } from './outside-end.js';
 import type { RunningTurns } from './running-turns.js';
@@ -43,7 +44,14 @@ export class Cancellation {
     const { clock, limits, feeds } = this.#context;
     const longestMs = limits.cancelGraceMs + limits.storagePatienceMs * STORAGE_SHARE;
     return new Promise((resolve, reject) => {
-      const call: CancelCall = { scope, taskId, metadata, late: false, requested: false, waiter: undefined };
+      const call: CancelCall = {
+        scope,
+        taskId,
+        metadata: told(metadata),
+        late: false,
+        requested: false,
+        waiter: undefined,
+      };
       const stopTimer = clock.after(longestMs, () => {
         call.late = true;
         if (call.waiter) feeds.detach(call.waiter);
@@ -107,4 +115,11 @@ export class Cancellation {
     const ended = await endFromOutside(this.#context, stored, { status, metadata: call.metadata, authority });
     return ended ?? this.#cancel(call);
   }
+}
+
+/** The metadata that enters the task. A caller does not write the tokens. */
+function told(metadata: JsonObject | undefined): JsonObject | undefined {
+  if (metadata === undefined || !(USAGE_EXTENSION in metadata)) return metadata;
+  const { [USAGE_EXTENSION]: _, ...others } = metadata;
+  return others;
 }

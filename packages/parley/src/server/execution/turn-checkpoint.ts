@@ -40,12 +40,25 @@ export class TurnCheckpoint {
 
   /** Writes all values after all events so far, one write after another. */
   store(): Promise<void> {
+    return this.#next(async () => {
+      await this.#turn.flush();
+      return this.#stored;
+    });
+  }
+
+  /** Writes the values as they are now. Events so far may be committed later. */
+  storeAhead(): Promise<void> {
+    const stored = this.#stored;
+    return this.#next(() => stored);
+  }
+
+  #next(take: () => JsonValue | Promise<JsonValue>): Promise<void> {
     const before = this.#last;
     this.#last = (async () => {
       if (before !== undefined) await before.catch(() => {});
-      await this.#turn.flush();
+      const stored = await take();
       const { held } = this.#turn;
-      if (!(held && (await this.#write(held, this.#stored)))) throw new TurnOverError();
+      if (!(held && (await this.#write(held, stored)))) throw new TurnOverError();
     })();
     return this.#last;
   }
@@ -62,7 +75,8 @@ export function agentCheckpoint(stored: JsonValue | undefined): JsonValue | unde
   return keptIn(stored) === undefined ? stored : (stored as JsonObject).value;
 }
 
-function keptIn(stored: JsonValue | undefined): JsonObject | undefined {
+/** The values of the engine and of turn ports in a stored checkpoint. */
+export function keptIn(stored: JsonValue | undefined): JsonObject | undefined {
   const kept = isObject(stored) ? stored[KEPT] : undefined;
   return isObject(kept) ? (kept as JsonObject) : undefined;
 }

@@ -13,6 +13,7 @@ import type { Scope } from '../../store/task-key.js';
 import { taskBytes } from '../../task/event-bytes.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { LogRecord } from '../../task/log-record.js';
+import type { TokenUsage } from '../../task/token-usage.js';
 import { TRACING, type Tracing } from '../../telemetry/tracing.js';
 import type { AgentCall, AgentCallMessage, AgentCallOptions, AgentTarget, CallAgent } from '../agent-call.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
@@ -25,13 +26,14 @@ import { callerOf, type EngineContext } from './engine-context.js';
 import { agentCheckpoint } from './turn-checkpoint.js';
 import type { TurnCourseOptions } from './turn-course.js';
 import { TurnPatience } from './turn-patience.js';
+import { type CountedTurn, TurnTokens } from './turn-tokens.js';
 import type { TurnTrace } from './turn-trace.js';
 
 const NONE: readonly never[] = [];
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
 
 /** The turn that a context is of. */
-export interface ContextTurn {
+export interface ContextTurn extends CountedTurn {
   readonly scope: Scope;
   readonly message: AddressedMessage;
   readonly caller: CallerContext;
@@ -62,6 +64,7 @@ export class TurnContext implements RequestContext {
   #files: TurnFiles | undefined;
   #callAgent: CallAgent | undefined;
   #patience: TurnPatience | undefined;
+  #tokens: TurnTokens | undefined;
 
   constructor(context: EngineContext, turn: ContextTurn, claim: Claim | undefined) {
     this.#context = context;
@@ -139,6 +142,16 @@ export class TurnContext implements RequestContext {
   callAgent(target: AgentTarget, message: AgentCallMessage, options?: AgentCallOptions): AgentCall {
     this.#callAgent ??= this.#turnPort('callAgent', 'calls')(this.#served());
     return this.#callAgent(target, message, options);
+  }
+
+  countTokens(usage?: TokenUsage): Promise<void> {
+    return ignoreRejection(this.#counted.count(usage));
+  }
+
+  get #counted(): TurnTokens {
+    const { turnPorts, logger } = this.#context;
+    this.#tokens ??= new TurnTokens({ turn: this.#turn, limits: turnPorts.tokens?.(this.#turn), logger });
+    return this.#tokens;
   }
 
   get clock(): Clock {
@@ -276,6 +289,10 @@ export class TurnContext implements RequestContext {
       question: last?.role === 'ROLE_AGENT' ? last : undefined,
       previousEvents: () => this.previousEvents(),
       course,
+      tokens: {
+        addCalled: (task, tokens) => this.#counted.addCalled(task, tokens),
+        rest: () => this.#counted.rest(),
+      },
     };
   }
 

@@ -22,6 +22,8 @@ export interface LoggedTurn extends TaskAddress {
   /** Enters the task with CANCELED. */
   readonly cancelMetadata: CancelRequest['metadata'];
   readonly trace: Pick<TurnTrace, 'takeNote'> | undefined;
+  /** Metadata with the tokens of the task, if the task does not have them yet. */
+  takeUsage(): JsonObject | undefined;
 }
 
 /** Records that wait for their commit. */
@@ -168,8 +170,10 @@ export class TurnLog implements ArtifactLog {
     const state = announcedState(event);
     const { trace } = this.#turn;
     const note = trace && this.#claim && trace.takeNote(this.#claim);
-    const hasExtras = this.#isEntering || note !== undefined || state === 'TASK_STATE_CANCELED';
-    const extras = hasExtras ? this.#extras(state, note) : undefined;
+    const usage = this.#turn.takeUsage();
+    const noted = note && usage ? { ...usage, ...note } : (note ?? usage);
+    const hasExtras = this.#isEntering || noted !== undefined || state === 'TASK_STATE_CANCELED';
+    const extras = hasExtras ? this.#extras(state, noted) : undefined;
     this.#isEntering = false;
     this.#seq += 1;
     const timed = event.artifactUpdate !== undefined ? event : this.#timed(event);
@@ -186,11 +190,11 @@ export class TurnLog implements ArtifactLog {
 
   /**
    * The message enters the history with the first record of the turn, and the trace of the attempt the metadata with
-   * its first record. Metadata of a cancel enter with CANCELED.
+   * its first record. Tokens enter with the next record, and metadata of a cancel with CANCELED.
    */
-  #extras(state: TaskState | undefined, note: JsonObject | undefined): LogRecordExtras {
+  #extras(state: TaskState | undefined, noted: JsonObject | undefined): LogRecordExtras {
     const canceled = state === 'TASK_STATE_CANCELED' ? this.#turn.cancelMetadata : undefined;
-    const metadata = note && canceled ? { ...canceled, ...note } : (note ?? canceled);
+    const metadata = noted && canceled ? { ...canceled, ...noted } : (noted ?? canceled);
     return { ...(this.#isEntering && { history: [this.#turn.message] }), ...(metadata && { metadata }) };
   }
 

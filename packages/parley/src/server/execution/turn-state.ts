@@ -68,7 +68,9 @@ type AgentInput =
   /** The agent did not catch that its caller has not authorized it in time. */
   | 'threw expired'
   /** The agent threw outside of its promise: it may still work. */
-  | 'threw elsewhere';
+  | 'threw elsewhere'
+  /** The models of the turn have used up a budget of tokens. */
+  | 'over budget';
 
 /** Requests of the process: of its list of turns, its heartbeat and its shutdown. */
 type OwnerInput =
@@ -134,6 +136,8 @@ export type TurnEffect =
   | { readonly do: 'open log' }
   | { readonly do: 'append event' }
   | { readonly do: 'append status'; readonly state: TaskState; readonly text?: string }
+  /** FAILED, with the text of the error. */
+  | { readonly do: 'append failure' }
   /** The turn leaves the storage with its last commit. */
   | { readonly do: 'finish log' }
   | { readonly do: 'flush log' }

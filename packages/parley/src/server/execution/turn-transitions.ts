@@ -42,6 +42,7 @@ const LOG_LATE_ERROR: TurnEffect = { do: 'log late error' };
 const STOP_TIMER: TurnEffect = { do: 'stop timer' };
 const STORE: TurnEffect = { do: 'store task' };
 const APPEND: TurnEffect = { do: 'append event' };
+const APPEND_FAILURE: TurnEffect = { do: 'append failure' };
 const FINISH: TurnEffect = { do: 'finish log' };
 const FLUSH: TurnEffect = { do: 'flush log' };
 const ABANDON: TurnEffect = { do: 'abandon log' };
@@ -97,13 +98,13 @@ function never<Input extends TurnInput>(...inputs: readonly Input[]): Record<Inp
 }
 
 /** The agent was not called, so nothing comes from it. */
-const NO_AGENT = never(...EVENTS, ...AFTER_CALL, 'returned', ...THROWS, 'threw elsewhere');
+const NO_AGENT = never(...EVENTS, ...AFTER_CALL, 'returned', ...THROWS, 'threw elsewhere', 'over budget');
 
 /** The turn takes nothing from its agent, which is released or about to be. */
 function deaf(state: TurnState) {
   return {
     ...all(EVENTS, { state, effects: REFUSAL }),
-    ...all([...AFTER_CALL, 'returned', 'threw elsewhere'], to(state)),
+    ...all([...AFTER_CALL, 'returned', 'threw elsewhere', 'over budget'], to(state)),
     ...all(THROWS, to(state, LOG_LATE_ERROR)),
   };
 }
@@ -172,6 +173,15 @@ function agentWorks(at: At, before: Effects, opening: Effects) {
     'threw denied': end(NOTHING, FAILURE_TEXTS.denied),
     'threw expired': end(NOTHING, FAILURE_TEXTS.expired),
     'threw elsewhere': end(NOTHING, FAILURE_TEXTS.failed, abort('failed')),
+    'over budget': to(
+      at('leaving'),
+      ...before,
+      APPEND_FAILURE,
+      STOP_TIMER,
+      FINISH,
+      abort('over budget'),
+      RELEASE_AGENT,
+    ),
     deadline: end([warn('agent passed its deadline')], FAILURE_TEXTS.late, abort('deadline')),
   };
 }
@@ -243,7 +253,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...spoiled(STORED, NOTHING, true),
     ...all(AFTER_CALL, to('canceling')),
     ...all(['returned', ...THROWS, 'threw elsewhere', 'grace'], CANCELED_AT_LAST),
-    ...all(['cancel', 'replaced'], to('canceling')),
+    ...all(['cancel', 'replaced', 'over budget'], to('canceling')),
     'hand over': quit('canceling', 'handing over', 'closing', FLUSH),
     ...losing('canceling'),
   },

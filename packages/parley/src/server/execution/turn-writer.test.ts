@@ -72,6 +72,7 @@ function stage({ isOpen = true }: { readonly isOpen?: boolean } = {}) {
     message,
     cancelMetadata: undefined,
     trace: undefined,
+    takeUsage: () => undefined,
     advance: (end: string, result?: { readonly waiting: number }) => void ends.push([end, result?.waiting]),
   };
   const writer = new TurnWriter(context, turn);

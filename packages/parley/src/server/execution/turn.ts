@@ -1,5 +1,6 @@
 import { failureLevel } from '../../errors/storage-error.js';
-import type { JsonValue } from '../../model/json.js';
+import type { TokenBudgetError } from '../../errors/token-budget-error.js';
+import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
@@ -10,6 +11,7 @@ import type { CancelRequest, Claim, HeldTurn, ReleaseHow } from '../../store/hel
 import { mergeCancels } from '../../store/held-turn.js';
 import type { Scope } from '../../store/task-key.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
+import { USAGE_EXTENSION, UsageSums } from '../../task/token-usage.js';
 import { NO_ANSWER } from '../agent.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import { TurnAbortedError } from '../turn-aborted-error.js';
@@ -18,7 +20,7 @@ import { AgentRun, inputOfThrown, levelOfThrown } from './agent-run.js';
 import { cloneJson } from './clone-json.js';
 import { answerDraft, type Draft, type DraftResult, storeDraft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
-import { TurnCheckpoint } from './turn-checkpoint.js';
+import { keptIn, TurnCheckpoint } from './turn-checkpoint.js';
 import { TurnContext } from './turn-context.js';
 import type { TurnCourseOptions } from './turn-course.js';
 import { type EventSink, TurnEvents, TurnOverError } from './turn-events.js';
@@ -26,11 +28,13 @@ import { heldTurn } from './turn-log.js';
 import {
   acceptsEvents,
   hasLeft,
+  isGivenUp,
   type TurnEffect,
   type TurnInput,
   type TurnState,
   type TurnTimer,
 } from './turn-state.js';
+import { TurnTimes } from './turn-times.js';
 import { TurnTrace } from './turn-trace.js';
 import { IMPOSSIBLE, TRANSITIONS } from './turn-transitions.js';
 import { TurnWriter, type WrittenTurn } from './turn-writer.js';
@@ -61,6 +65,8 @@ export type TurnStart = { readonly claim: Claim; readonly callerKey: string | un
 interface Given extends DraftResult {
   readonly bytes?: number;
   readonly waiting?: number;
+  /** The text of a failure. */
+  readonly text?: string;
 }
 
 const NONE: Given = {};
@@ -93,6 +99,9 @@ export class Turn implements EventSink, WrittenTurn {
   #agent: AgentRun | undefined;
   #agentContext: TurnContext | undefined;
   #checkpoint: TurnCheckpoint | undefined;
+  #usage: UsageSums | undefined;
+  /** Absent before the agent is called, and if the server measures no turns. */
+  #times: TurnTimes | undefined;
   #cancel: CancelRequest | undefined;
   #refusal: Promise<never> | undefined;
   #whenEnded: PromiseWithResolvers<void> | undefined;
@@ -128,6 +137,31 @@ export class Turn implements EventSink, WrittenTurn {
   /** Metadata from the CancelTask request, merged if several arrived. */
   get cancelMetadata(): CancelRequest['metadata'] {
     return this.#cancel?.metadata;
+  }
+
+  /** The tokens of the task and of this turn, with those of earlier attempts. */
+  get usage(): UsageSums {
+    const { task, checkpoint, turn = 1 } = this.#claim ?? {};
+    const { resumes } = this.caller;
+    const number = (resumes === true ? undefined : resumes?.turn) ?? turn;
+    this.#usage ??= new UsageSums([task?.metadata?.[USAGE_EXTENSION], keptIn(checkpoint)?.[USAGE_EXTENSION]], number);
+    return this.#usage;
+  }
+
+  takeUsage(): JsonObject | undefined {
+    if (this.#usage === undefined && keptIn(this.#claim?.checkpoint)?.[USAGE_EXTENSION] === undefined) return undefined;
+    return this.usage.takeMetadata();
+  }
+
+  async saveUsage(): Promise<void> {
+    const checkpoint = this.#checkpointOf();
+    checkpoint.kept.set(USAGE_EXTENSION, this.usage.state);
+    if (this.held !== undefined) await checkpoint.storeAhead();
+  }
+
+  overBudget(error: TokenBudgetError): void {
+    this.#agent?.refused(error);
+    this.advance('over budget', { error, text: error.message });
   }
 
   /** Resolves when the turn is no longer this process's to write. */
@@ -190,13 +224,15 @@ export class Turn implements EventSink, WrittenTurn {
     } catch (error) {
       return this.refuse(error);
     }
+    const input = inputOf(event);
+    this.#times?.met(event, input);
     if (event.message === undefined) this.#writer ??= new TurnWriter(this.#context, this);
     const log = this.#writer?.log;
     // A direct message needs no log.
-    if (log === undefined) return this.advance(inputOf(event), { event }) ?? SETTLED;
+    if (log === undefined) return this.advance(input, { event }) ?? SETTLED;
     const bytes = event.message !== undefined ? messageBytes(event.message) : eventBytes(event);
     const excess = log.excess(bytes);
-    if (excess === undefined) return this.advance(inputOf(event), { event, bytes }) ?? SETTLED;
+    if (excess === undefined) return this.advance(input, { event, bytes }) ?? SETTLED;
     return this.advance(excess) ?? Promise.reject(new TurnOverError());
   }
 
@@ -246,6 +282,8 @@ export class Turn implements EventSink, WrittenTurn {
         return given.event && this.#writer?.append(given.event, given.bytes);
       case 'append status':
         return void this.#appendStatus(effect.state, effect.text);
+      case 'append failure':
+        return void this.#appendStatus('TASK_STATE_FAILED', given.text);
       case 'finish log':
         return void this.#writer?.finish();
       case 'start timer':
@@ -281,6 +319,7 @@ export class Turn implements EventSink, WrittenTurn {
       case 'tell overdue':
         return void (this.#draft?.overdue ?? this.#draft?.opening.reject)?.(storageStalledError());
       case 'end':
+        this.#times?.ended(isGivenUp(this.#state));
         this.#owner.ended(this, { isLost: this.#state === 'lost', waiting: given.waiting ?? 0 });
         return void this.#whenEnded?.resolve();
       case 'refuse event':
@@ -303,6 +342,7 @@ export class Turn implements EventSink, WrittenTurn {
 
   /** Appends a status of the engine's own. Its commit is retried, so there is nothing to wait for. */
   #appendStatus(state: TaskState, text: string | undefined): void {
+    this.#times?.reached(state);
     if (this.#writer) ignoreRejection(this.#writer.append(statusEvent(this, state, this.#saying(text))));
   }
 
@@ -313,9 +353,10 @@ export class Turn implements EventSink, WrittenTurn {
   }
 
   #callAgent(): void {
-    const { executor, ids, uncaughtErrors, logger } = this.#context;
+    const { executor, ids, uncaughtErrors, logger, turnPorts } = this.#context;
     const context = new TurnContext(this.#context, this, this.#claim);
     this.#agentContext = context;
+    if (turnPorts.meter !== undefined) this.#times = new TurnTimes(this.#context, turnPorts.meter, this.#claim?.task);
     this.#agent = new AgentRun({
       taskId: this.taskId,
       executor,

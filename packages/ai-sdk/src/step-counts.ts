@@ -1,0 +1,42 @@
+import type { LanguageModelUsage } from 'ai';
+import { toldUsage } from 'parley-a2a/kit';
+import type { RequestContext } from 'parley-a2a/server';
+
+/**
+ * Counts the tokens of the steps of one answer. The AI SDK is ahead of the reader of its stream, so both tell of the
+ * end of a step. It counts once.
+ */
+export class StepCounts {
+  readonly #context: Pick<RequestContext, 'countTokens'>;
+  #counted = 0;
+  #read = 0;
+
+  constructor(context: Pick<RequestContext, 'countTokens'>) {
+    this.#context = context;
+  }
+
+  /**
+   * The model is about to be called after these steps.
+   * @throws TokenBudgetError if a budget is used up.
+   */
+  async before(steps: readonly { readonly usage: LanguageModelUsage }[]): Promise<void> {
+    for (const [at, { usage }] of steps.entries()) await this.#count(at, usage);
+    await this.#context.countTokens();
+  }
+
+  /**
+   * The reader has met the end of a step.
+   * @throws TokenBudgetError if it has used up a budget.
+   */
+  async ended(usage: LanguageModelUsage): Promise<void> {
+    await this.#count(this.#read++, usage);
+  }
+
+  async #count(at: number, usage: LanguageModelUsage): Promise<void> {
+    if (at < this.#counted) return;
+    this.#counted = at + 1;
+    const { inputTokens, outputTokens, inputTokenDetails } = usage;
+    const cachedInputTokens = inputTokenDetails?.cacheReadTokens;
+    await this.#context.countTokens(toldUsage({ inputTokens, outputTokens, cachedInputTokens }));
+  }
+}

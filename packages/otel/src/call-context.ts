@@ -1,0 +1,34 @@
+import type { TraceContext } from 'parley-a2a/kit';
+import type { ServerCallContext } from 'parley-a2a/server';
+
+const SIGNAL: PropertyDescriptor & ThisType<CopiedContext> = {
+  get() {
+    return this.original.signal;
+  },
+  enumerable: true,
+  configurable: true,
+};
+
+/** A copy of a context. Its signal is made when something reads it, which costs more than a span. */
+class CopiedContext {
+  readonly original!: ServerCallContext;
+
+  constructor(original: ServerCallContext) {
+    Object.defineProperty(this, 'original', { value: original });
+    for (const name in original) {
+      if (!OWN_MEMBERS.has(name)) Object.assign(this, { [name]: original[name as keyof ServerCallContext] });
+    }
+    Object.defineProperty(this, 'signal', SIGNAL);
+  }
+}
+
+/** Members that a copy does not take over: entries of baggage that are not allowed stay behind. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['signal', 'tracestate', 'baggage']);
+
+/** The context of a call with the trace to pass on. */
+export function contextWith(original: ServerCallContext, trail: TraceContext): ServerCallContext {
+  const { traceparent, tracestate, baggage } = original;
+  if (trail.traceparent === undefined && tracestate === undefined && baggage === undefined) return original;
+  const copy: object = new CopiedContext(original);
+  return Object.assign(copy as ServerCallContext, traceparent !== undefined && { traceparent }, trail);
+}

@@ -1,0 +1,94 @@
+import type { EventQueue, TaskState } from 'parley-a2a';
+
+type Status = Parameters<EventQueue['complete']>;
+
+/** Characters of the texts that are kept of one turn. */
+const MOST_KEPT = 65_536;
+
+/**
+ * The queue of a turn, which also tells the last state that the agent has published by a method, and its texts if they
+ * are asked for. It is an object of its own, because methods that are replaced on the queue slow down every event.
+ */
+export class WatchedEvents implements EventQueue {
+  last: TaskState | undefined;
+  #text = '';
+  readonly #events: EventQueue;
+  readonly #keepsTexts: boolean;
+
+  constructor(events: EventQueue, keepsTexts: boolean) {
+    this.#events = events;
+    this.#keepsTexts = keepsTexts;
+  }
+
+  /** The first texts of the agent, by lines. */
+  get text(): string {
+    return this.#text;
+  }
+
+  working(...status: Status): Promise<void> {
+    return this.#events.working(...status);
+  }
+
+  artifact(...artifact: Parameters<EventQueue['artifact']>): Promise<string> {
+    this.#keep(artifact[0]);
+    return this.#events.artifact(...artifact);
+  }
+
+  append(...chunk: Parameters<EventQueue['append']>): Promise<void> {
+    this.#keep(chunk[1]);
+    return this.#events.append(...chunk);
+  }
+
+  inputRequired(...status: Status): Promise<void> {
+    this.last = 'TASK_STATE_INPUT_REQUIRED';
+    this.#keep(status[0]);
+    return this.#events.inputRequired(...status);
+  }
+
+  authRequired(...status: Status): Promise<void> {
+    this.last = 'TASK_STATE_AUTH_REQUIRED';
+    this.#keep(status[0]);
+    return this.#events.authRequired(...status);
+  }
+
+  complete(...status: Status): Promise<void> {
+    this.last = 'TASK_STATE_COMPLETED';
+    this.#keep(status[0]);
+    return this.#events.complete(...status);
+  }
+
+  fail(...status: Status): Promise<void> {
+    this.last = 'TASK_STATE_FAILED';
+    this.#keep(status[0]);
+    return this.#events.fail(...status);
+  }
+
+  reject(...status: Status): Promise<void> {
+    this.last = 'TASK_STATE_REJECTED';
+    this.#keep(status[0]);
+    return this.#events.reject(...status);
+  }
+
+  cancel(...status: Status): Promise<void> {
+    this.last = 'TASK_STATE_CANCELED';
+    this.#keep(status[0]);
+    return this.#events.cancel(...status);
+  }
+
+  message(...message: Parameters<EventQueue['message']>): Promise<void> {
+    return this.#events.message(...message);
+  }
+
+  publish(...event: Parameters<EventQueue['publish']>): Promise<void> {
+    return this.#events.publish(...event);
+  }
+
+  flush(): Promise<void> {
+    return this.#events.flush();
+  }
+
+  #keep(content: unknown): void {
+    if (!this.#keepsTexts || typeof content !== 'string' || this.#text.length >= MOST_KEPT) return;
+    this.#text = (this.#text === '' ? content : `${this.#text}\n${content}`).slice(0, MOST_KEPT);
+  }
+}

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { measureTracing } from '../../benchmarks/src/tracing/tracing-cost.js';
+
+// Far above the figures of docs/performance.md: other programs share the machine, and the rounds are few. A step of
+// traces that costs as much as a call itself does not pass.
+it('traces cost less than a call, and an SDK that is missing nearly nothing', async () => {
+  const { ratios, none, bare } = await measureTracing({ rounds: 15, callsPerRound: 40 });
+  expect(none).toBeGreaterThan(bare);
+  expect(ratios.off).toBeLessThan(1.3);
+  expect(ratios.dropped).toBeLessThan(1.8);
+  expect(ratios.recorded).toBeLessThan(8);
+}, 120_000);
