@@ -28,7 +28,7 @@ export interface A2ALanguageModelOptions {
 }
 
 /** The source of the client, which is asked for at the first call. */
-export interface AgentSource {
+interface AgentSource {
   readonly modelId: string;
   client(): Promise<Client>;
 }

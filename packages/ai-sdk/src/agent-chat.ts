@@ -41,7 +41,7 @@ export function recentPlaces(): A2AChatPlaces {
 }
 
 /** A chat, and the agent that it is with. */
-export interface ChatAddress {
+interface ChatAddress {
   readonly client: Client;
   /** The context of its first message, and the key of its place. */
   readonly contextId: string;

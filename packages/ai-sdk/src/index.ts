@@ -84,7 +84,7 @@ export function a2aLanguageModel(
 }
 
 /** Agents as the language models of a provider. */
-export interface A2AProvider {
+interface A2AProvider {
   readonly specificationVersion: 'v4';
   /** @throws OptionsError for a name that no agent has. */
   languageModel(name: string): A2ALanguageModel;

@@ -91,7 +91,7 @@ interface CallsOfTurn {
 }
 
 /** The settings of `messagesOf`. */
-export interface EntryOptions extends CallsOfTurn {
+interface EntryOptions extends CallsOfTurn {
   readonly urls?: ((url: URL) => boolean) | undefined;
   /** The form of a part of the user that the model can read. */
   readonly readable?: (part: Part) => Part;

@@ -15,7 +15,7 @@ export interface RecordedStep {
 export type PresentCalls = ReadonlyMap<string, Pick<ToolCall, 'state' | 'output' | 'failure'>>;
 
 /** The calls to read from the records. */
-export interface StepOptions {
+interface StepOptions {
   /** The states of calls that have changed since their records. */
   readonly present?: PresentCalls;
   /** Chooses calls by their ids. Default: all. */

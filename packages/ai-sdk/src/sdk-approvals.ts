@@ -23,7 +23,7 @@ export type ApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { readonly ty
 export type AnsweredContext = Pick<RequestContext, 'message' | 'task' | 'history' | 'clock'>;
 
 /** The calls of a task at the start of a turn, with the answers of its message. */
-export interface AnsweredCalls {
+interface AnsweredCalls {
   /** All calls of the task, after the changes. */
   readonly calls: ReadonlyMap<string, RecordedCall>;
   /** The changes by the message, to record. */

@@ -20,10 +20,7 @@ import { stepUnderWay } from './step-under-way.js';
 const STEPS = 20;
 
 /** Settings of `streamText`, without those that the turn gives. */
-export type StreamTextSettings = Omit<
-  Parameters<typeof streamText>[0],
-  'prompt' | 'messages' | 'abortSignal' | 'tools'
->;
+type StreamTextSettings = Omit<Parameters<typeof streamText>[0], 'prompt' | 'messages' | 'abortSignal' | 'tools'>;
 
 /** The settings of the model, and the place of its answer in the task. */
 export type StreamTextAgentOptions = StreamTextSettings & {

@@ -1,7 +1,7 @@
 import type { Invocation } from './command-line/invocation.js';
 
 /** Runs a command and resolves to its exit code. */
-export type RunCommand = (invocation: Invocation) => Promise<number>;
+type RunCommand = (invocation: Invocation) => Promise<number>;
 
 /** Loads the code of each command on demand: unused commands cost no time. */
 export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunCommand }>>> = {

@@ -4,7 +4,7 @@ import type { AgentInterface } from './wire/agent-wire.js';
 import { itemsOf, memberOf } from './wire/json.js';
 
 /** The members of a card that the tester needs. */
-export interface CardFacts {
+interface CardFacts {
   readonly name: string;
   readonly version: string;
   readonly interfaces: readonly AgentInterface[];

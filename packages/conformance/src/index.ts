@@ -13,7 +13,7 @@ export { type CardProblems, cardProblems } from './schema/card-problems.js';
 export type { Finding, Send };
 
 /** The agent under test, and the settings of the caller. */
-export interface ConformanceOptions {
+interface ConformanceOptions {
   /** The JSON of the card, as the agent publishes it. */
   readonly card: unknown;
   /** Makes the requests, for example with credentials. Default: `fetch`. */
@@ -38,7 +38,7 @@ export interface CheckResult extends Finding {
 }
 
 /** The results of all checks. */
-export interface ConformanceReport {
+interface ConformanceReport {
   readonly agent: { readonly name: string; readonly version: string };
   readonly summary: Readonly<Record<Finding['status'], number>>;
   readonly checks: readonly CheckResult[];

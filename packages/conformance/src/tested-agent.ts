@@ -54,7 +54,7 @@ export interface Capabilities {
 }
 
 /** Parts of an agent under test. */
-export interface TestedAgentOptions {
+interface TestedAgentOptions {
   readonly wire: AgentWire;
   readonly capabilities: Capabilities;
   /** The time limit of a check. */

@@ -31,7 +31,7 @@ export interface AgentPart extends Part {
 }
 
 /** Code of a server: the lines before the agent is served, and the options of the agent that they make. */
-export interface ServerCode {
+interface ServerCode {
   readonly imports?: Imports;
   readonly lines?: readonly string[];
   readonly options?: readonly string[];

@@ -2,7 +2,7 @@ import type { ServerParts } from './part.js';
 import { type Imports, mergeImports } from './source-text.js';
 
 /** The code that the servers of all hosts share: settings, authentication, storage. */
-export interface SharedCode {
+interface SharedCode {
   readonly imports: Imports;
   /** The lines for settings and log. */
   readonly settings: string;

@@ -21,7 +21,7 @@ import { WakeAlarm } from './wake-alarm.js';
 export type { ObjectContext, SqlValue } from './object-context.js';
 
 /** Options of a storage in a Durable Object. */
-export interface DurableObjectStorageOptions {
+interface DurableObjectStorageOptions {
   /** Bytes of the event logs of finished tasks before the oldest are deleted. Default: 1 GiB. */
   readonly eventLogBytes?: number;
   /** Time until the object looks for turns that its eviction has stopped, in ms. Default: 30 s. */

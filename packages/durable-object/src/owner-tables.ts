@@ -18,7 +18,7 @@ import type { Retention } from './retention.js';
 import type { TaskRows } from './task-rows.js';
 
 /** The parts of the database that the data of users are in. */
-export interface OwnerTablesOptions {
+interface OwnerTablesOptions {
   readonly sql: ObjectSql;
   readonly rows: TaskRows;
   readonly keys: KeyTables;

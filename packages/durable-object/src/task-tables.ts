@@ -54,7 +54,7 @@ const LOAD = `SELECT (SELECT count(*) FROM turn)
   (SELECT min(due) FROM push_queue WHERE due IS NOT NULL) AS oldestDue`;
 
 /** The parts of the database that tasks are in. */
-export interface TaskTablesOptions {
+interface TaskTablesOptions {
   readonly sql: ObjectSql;
   readonly rows: TaskRows;
   readonly log: TaskLog;

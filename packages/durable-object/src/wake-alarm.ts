@@ -2,7 +2,7 @@ import { type Clock, StorageError } from 'parley-a2a/storage-engine';
 import type { ObjectContext, ObjectSql } from './object-context.js';
 
 /** The parts of an object that its alarm needs. */
-export interface WakeAlarmOptions {
+interface WakeAlarmOptions {
   readonly sql: ObjectSql;
   readonly context: ObjectContext;
   readonly clock: Clock;

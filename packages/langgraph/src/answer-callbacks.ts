@@ -14,7 +14,7 @@ export interface GraphUsage {
 }
 
 /** The options of the callbacks. */
-export interface AnswerCallbacksOptions {
+interface AnswerCallbacksOptions {
   readonly answer: AnswerArtifacts;
   readonly context: Pick<RequestContext, 'countTokens'>;
   readonly events: EventQueue;

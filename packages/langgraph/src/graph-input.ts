@@ -3,7 +3,7 @@ import { readableConversation, readableFiles } from 'parley-a2a/kit';
 import type { RequestContext } from 'parley-a2a/server';
 
 /** A message in the form that the messages of a graph take. */
-export interface InputMessage {
+interface InputMessage {
   readonly role: 'user' | 'assistant';
   readonly content: string | readonly ContentBlock[];
   /** Absent for earlier messages of a graph without a checkpointer. */

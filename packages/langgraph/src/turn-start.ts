@@ -17,7 +17,7 @@ export type TurnStart =
   | { readonly kind: 'overtaken' };
 
 /** The facts that decide about the start of a turn. */
-export interface TurnFacts {
+interface TurnFacts {
   readonly message: Message;
   /** The message before, which may have asked. */
   readonly question: Message | undefined;

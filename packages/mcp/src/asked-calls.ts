@@ -1,5 +1,5 @@
 /** A call of a server, and its ports. */
-export interface RunningCall<Result> {
+interface RunningCall<Result> {
   readonly signal: AbortSignal;
   readonly perform: () => Promise<Result>;
   /** Resolves when no more questions of calls that were given up can arrive. */

@@ -100,7 +100,7 @@ function clientsOf(subject: string, agents: Client | readonly Client[]): readonl
 }
 
 /** Options of `mcpTools`: the server, and the use of its tools. */
-export type McpServerToolsOptions = McpToolsOptions & (McpCommand | McpUrl) & { readonly logger?: Logger };
+type McpServerToolsOptions = McpToolsOptions & (McpCommand | McpUrl) & { readonly logger?: Logger };
 
 const toolSchemas: OptionSchemas<McpToolsOptions & { readonly logger?: Logger }> = {
   name: text,

@@ -1,7 +1,7 @@
 import type { Clock } from 'parley-a2a/server';
 
 /** The ports of a `ListFollower`. */
-export interface ListFollowerOptions {
+interface ListFollowerOptions {
   /** Reads the list. It must not reject. */
   readonly read: () => Promise<void>;
   readonly clock: Clock;

@@ -44,7 +44,7 @@ export interface McpConnectionOptions<Call> {
 }
 
 /** A call of a tool. */
-export interface McpToolCall<Call> {
+interface McpToolCall<Call> {
   readonly call: Call;
   readonly name: string;
   readonly input: unknown;

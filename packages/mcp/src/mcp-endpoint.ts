@@ -35,7 +35,7 @@ export const mcpEndpointSchemas: OptionSchemas<McpEndpointOptions> = {
 };
 
 /** The parts of an MCP endpoint. */
-export interface McpEndpointSetup {
+interface McpEndpointSetup {
   /** Makes the server of a new session. */
   readonly server: () => Server;
   readonly clock: Clock;

@@ -66,7 +66,7 @@ export const mcpServerSchemas: OptionSchemas<McpServerOptions> = {
 };
 
 /** The ports of an MCP server. */
-export interface McpServerPorts {
+interface McpServerPorts {
   readonly clock: Clock;
   readonly ids: Pick<IdSource, 'random'>;
   readonly logger: Logger;

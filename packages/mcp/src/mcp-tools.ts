@@ -52,7 +52,7 @@ export class McpQuestionError extends ToolError {
 }
 
 /** The ports of `McpTools`. */
-export interface McpToolsPorts extends Pick<McpConnectionOptions<AskedCall>, 'transport' | 'scope'> {
+interface McpToolsPorts extends Pick<McpConnectionOptions<AskedCall>, 'transport' | 'scope'> {
   readonly clock: Clock;
   readonly logger: Logger;
 }

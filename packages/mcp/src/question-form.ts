@@ -22,7 +22,7 @@ export type FormResult =
   | { readonly action: 'decline' };
 
 /** The forms of a task that waits for input, and the task for their answers. */
-export interface TaskForms {
+interface TaskForms {
   readonly forms: readonly QuestionForm[];
   readonly reply: (parts: readonly Part[]) => OutgoingMessage;
 }

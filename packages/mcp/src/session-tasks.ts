@@ -18,7 +18,7 @@ import { resultOf } from './task-result.js';
 import type { ToolArguments } from './tool-arguments.js';
 
 /** The limits of the tasks of a session. */
-export interface SessionTaskLimits {
+interface SessionTaskLimits {
   /** The most tasks. */
   readonly tasks: number;
   /** The longest time that a task is kept, in ms. */
@@ -29,7 +29,7 @@ export interface SessionTaskLimits {
 }
 
 /** The ports of `SessionTasks`. */
-export interface SessionTasksPorts {
+interface SessionTasksPorts {
   /** Sends a notification to the client of the session. */
   readonly notify: (notification: ServerNotification) => Promise<void>;
   readonly clock: Clock;

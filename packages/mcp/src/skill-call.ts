@@ -24,7 +24,7 @@ export interface ToolCaller {
 }
 
 /** The options of a `SkillCall`. */
-export interface SkillCallOptions {
+interface SkillCallOptions {
   readonly agent: Client;
   readonly caller: ToolCaller;
   /** The longest wait for a turn of the agent, in ms. */

@@ -15,10 +15,10 @@ export function callIdOf({ rawItem }: RunToolApprovalItem): string {
 }
 
 /** The answer for one call. */
-export type ApprovalAnswer = { readonly approved: true } | { readonly approved: false; readonly message: string };
+type ApprovalAnswer = { readonly approved: true } | { readonly approved: false; readonly message: string };
 
 /** The answers of a message to the question before it. */
-export interface ApprovalAnswers {
+interface ApprovalAnswers {
   readonly byId: ReadonlyMap<string, ApprovalAnswer>;
   /** True if the message is a new prompt: it answers no call, and refuses all. */
   readonly isPrompt: boolean;

@@ -23,7 +23,7 @@ export interface MadeCall {
 }
 
 /** Records the calls of one run. A call waits for `begin`, and its result for `end`. */
-export interface CallRecorder {
+interface CallRecorder {
   /** True if a second run of the tool does no harm. */
   isIdempotent(tool: string): boolean;
   begin(call: MadeCall): Promise<void>;

@@ -5,7 +5,7 @@ import { keptCalls, type MadeCall } from './recorded-calls.js';
 import type { RunAnswer } from './run-answer.js';
 
 /** A run as an attempt of its turn finds it. */
-export type KeptRun =
+type KeptRun =
   /** No step has ended: the turn begins again. */
   | { readonly kind: 'none'; readonly calls: readonly MadeCall[] }
   /** The steps so far, as text of the SDK. */

@@ -8,7 +8,7 @@ import {
 } from '@openai/agents';
 
 /** The end of a task whose run has ended with an error that the caller may know. */
-export interface RunFailure {
+interface RunFailure {
   readonly state: 'rejected' | 'failed';
   readonly text: string;
 }

@@ -14,13 +14,13 @@ export type { ContentOptions } from './content.js';
 export { DRAFT_REVISION } from './conventions.js';
 
 /** Options of `clientTracing`. */
-export interface ClientTracingOptions {
+interface ClientTracingOptions {
   /** Keys of W3C baggage that are passed on. Default: none. */
   readonly baggage?: readonly string[];
 }
 
 /** Options of `serverTracing`. */
-export interface ServerTracingOptions extends ClientTracingOptions {
+interface ServerTracingOptions extends ClientTracingOptions {
   /** Records words of messages, and arguments and results of tools. Default: no span has any. */
   readonly content?: ContentOptions;
 }

@@ -18,7 +18,7 @@ import { DRAFT, OWN, STABLE } from './conventions.js';
 import { type Propagation, spanContextOf, traceparentOf } from './trace-context.js';
 
 /** Options of `ServerSpans`. */
-export interface ServerSpansOptions {
+interface ServerSpansOptions {
   readonly tracer: Tracer;
   readonly passing: Propagation;
   readonly content: Content;

@@ -19,7 +19,7 @@ import { type Propagation, traceparentOf } from './trace-context.js';
 import { WatchedEvents } from './watched-events.js';
 
 /** Options of `tracedAgent`. */
-export interface TracedAgentOptions {
+interface TracedAgentOptions {
   readonly instruments: Instruments;
   readonly passing: Propagation;
   readonly content: Content;

@@ -4,7 +4,7 @@ import { DRAFT, OWN, STABLE } from './conventions.js';
 import type { Instruments } from './instruments.js';
 
 /** A call that runs within a span. */
-export interface TracedCall extends AnyCall {
+interface TracedCall extends AnyCall {
   readonly span: Span;
   /** The context of the span. */
   readonly within: Context;

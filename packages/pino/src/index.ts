@@ -5,7 +5,7 @@ import { type Logger as Pino, pino } from 'pino';
 import { toPino } from './pino-logger.js';
 
 /** The pino that writes. */
-export type PinoLoggerOptions =
+type PinoLoggerOptions =
   /** A new one that writes JSON to standard output, from this level on; default `info`. */
   | { readonly level?: LogLevel; readonly pino?: never }
   /** The one of the application. */

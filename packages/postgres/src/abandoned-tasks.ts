@@ -21,7 +21,7 @@ interface AbandonedRow extends KeyColumns {
 }
 
 /** The tasks to look for. */
-export interface AbandonedQuery {
+interface AbandonedQuery {
   readonly agents: readonly string[];
   readonly waitedMs: number;
   readonly limit: number;

@@ -24,7 +24,7 @@ export interface Session {
 }
 
 /** The limits of one use of a connection. */
-export interface UseLimits {
+interface UseLimits {
   /** Longest time of each statement. Default: that of the options. */
   readonly statementTimeoutMs?: number;
 }
@@ -43,7 +43,7 @@ const INT8 = 20;
 const INT8_ARRAY = 1016;
 
 /** Options of the connections. */
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly plan: PostgresPlan;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -10,7 +10,7 @@ interface Entry<Call, Result> {
 }
 
 /** Options of a group of calls. */
-export interface GroupCommitOptions<Call, Result> {
+interface GroupCommitOptions<Call, Result> {
   readonly clock: Clock;
   /** Runs calls in one statement. The result has an entry for each call that the statement could do. */
   readonly run: (calls: readonly Call[]) => Promise<ReadonlyMap<number, Result>>;

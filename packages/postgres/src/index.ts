@@ -17,7 +17,7 @@ export type { PostgresOptions, PostgresTls } from './postgres-options.js';
 export { PostgresStorage } from './postgres-storage.js';
 
 /** Options of a storage in PostgreSQL. */
-export interface OpenPostgresOptions extends PostgresOptions {
+interface OpenPostgresOptions extends PostgresOptions {
   /** Hears when the server cannot be used and when it can again. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }

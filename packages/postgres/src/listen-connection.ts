@@ -5,7 +5,7 @@ import { postgresError, readOnlyError } from './postgres-error.js';
 import type { PostgresPlan } from './postgres-options.js';
 
 /** Options of a connection that listens. */
-export interface ListenConnectionOptions {
+interface ListenConnectionOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly plan: PostgresPlan;

@@ -61,7 +61,7 @@ function rememberedOf({ digest, task_id: id, full_task_id: full, turn, reply }: 
 }
 
 /** The value of a key: a task and a turn, a reply, or the lease of the node that has reserved it. */
-export type KeyValue =
+type KeyValue =
   | { readonly taskId: string; readonly turn: number }
   | { readonly reply: Message }
   | { readonly lease: Lease };

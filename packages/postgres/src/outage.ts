@@ -2,7 +2,7 @@ import type { Clock, OutageLog } from 'parley-a2a/storage-engine';
 import { PostgresError } from './postgres-error.js';
 
 /** Options of an outage. */
-export interface OutageOptions {
+interface OutageOptions {
   readonly clock: Clock;
   readonly log: OutageLog;
   /** Asks the server for nothing. Resolves if it answers. */

@@ -18,7 +18,7 @@ export class PostgresError extends StorageError {
 }
 
 /** Options of an error. */
-export interface PostgresErrorOptions extends StorageErrorOptions {
+interface PostgresErrorOptions extends StorageErrorOptions {
   readonly written: 'no' | 'unknown';
   readonly isOutage: boolean;
   readonly sqlState?: string | undefined;

@@ -14,7 +14,7 @@ import type { StoredScopes } from './stored-names.js';
 import type { Tables } from './tables.js';
 
 /** The parts of a storage that its idempotency keys need. */
-export interface PostgresKeysOptions {
+interface PostgresKeysOptions {
   readonly lifetime: StorageLifetime;
   readonly tables: Tables;
   readonly scopes: StoredScopes;

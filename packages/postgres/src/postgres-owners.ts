@@ -31,7 +31,7 @@ import {
 import type { PostgresTables, Sql, SqlValue, Tables } from './tables.js';
 
 /** The parts of a storage that the data of its users need. */
-export interface PostgresOwnersOptions {
+interface PostgresOwnersOptions {
   readonly lifetime: StorageLifetime;
   readonly tables: PostgresTables;
   readonly scopes: StoredScopes;

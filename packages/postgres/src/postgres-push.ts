@@ -25,7 +25,7 @@ import type { StoredScopes } from './stored-names.js';
 import type { PostgresTables } from './tables.js';
 
 /** The parts of a storage that its push configurations need. */
-export interface PostgresPushOptions {
+interface PostgresPushOptions {
   readonly lifetime: StorageLifetime;
   readonly tables: PostgresTables;
   readonly sources: ReadSources;

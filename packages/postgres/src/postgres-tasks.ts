@@ -37,7 +37,7 @@ const MOVED = { kind: 'moved' } as const;
 class MovedError extends Error {}
 
 /** The parts of a storage that its tasks need. */
-export interface PostgresTasksOptions {
+interface PostgresTasksOptions {
   readonly clock: Clock;
   readonly tables: PostgresTables;
   readonly sources: ReadSources;

@@ -12,7 +12,7 @@ import { deliver, payloadsOf, readPayload, type Wakeup, wakeupText } from './wak
 import { WakeupTable } from './wakeup-table.js';
 
 /** Options of the wake-ups. */
-export interface PostgresWakeupsOptions {
+interface PostgresWakeupsOptions {
   readonly connections: PostgresConnections;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -95,7 +95,7 @@ const PAGE: Sql = {
 };
 
 /** The push configurations that a read asks for. */
-export interface PushConfigQuery {
+interface PushConfigQuery {
   readonly scope: Scope;
   readonly taskId: string;
   /** The only one. */

@@ -8,7 +8,7 @@ export type Wakeup =
   | { readonly kind: 'work' | 'delivery'; readonly agent: string };
 
 /** The wake-ups of a payload, and the process that sent it. */
-export interface ReadPayload {
+interface ReadPayload {
   readonly sender: string;
   readonly wakeups: readonly Wakeup[];
 }

@@ -13,7 +13,7 @@ export const WAKEUP_SCHEMA: SchemaChange = {
 };
 
 /** Options of the table. */
-export interface WakeupTableOptions {
+interface WakeupTableOptions {
   readonly connections: PostgresConnections;
   readonly clock: Clock;
   readonly receive: (payload: string) => void;

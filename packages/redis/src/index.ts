@@ -24,7 +24,7 @@ export type { RedisStatus } from './storage/redis-status.js';
 export { RedisStorage } from './storage/redis-storage.js';
 
 /** Options of a storage in Redis or Valkey. */
-export interface OpenRedisOptions extends Omit<RedisOptions, 'clock' | 'ids' | 'logger'> {
+interface OpenRedisOptions extends Omit<RedisOptions, 'clock' | 'ids' | 'logger'> {
   /** Hears when the servers cannot be used and when they can again. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }

@@ -32,7 +32,7 @@ export interface S3Runtime {
 }
 
 /** A request to a bucket. */
-export interface S3Request {
+interface S3Request {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** Without the prefix of the store. Absent: the bucket itself. */
   readonly key?: string;

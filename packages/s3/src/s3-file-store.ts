@@ -39,7 +39,7 @@ export interface S3FileStoreOptions extends S3BucketOptions {
 }
 
 /** The ports of the store. */
-export interface S3FileStoreRuntime extends S3Runtime {
+interface S3FileStoreRuntime extends S3Runtime {
   readonly ids: Pick<IdSource, 'random'>;
 }
 

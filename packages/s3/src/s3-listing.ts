@@ -1,7 +1,7 @@
 import type { S3Bucket } from './s3-bucket.js';
 
 /** An object in a list. */
-export interface ListedObject {
+interface ListedObject {
   /** Without the prefix of the store. */
   readonly key: string;
   /** ms since the epoch. */
@@ -9,7 +9,7 @@ export interface ListedObject {
 }
 
 /** An upload in parts that was not ended. */
-export interface OpenUpload {
+interface OpenUpload {
   /** Without the prefix of the store. */
   readonly key: string;
   readonly uploadId: string;

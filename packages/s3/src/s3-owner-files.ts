@@ -17,7 +17,7 @@ import {
 import { listedFolders, listedObjects, openUploads } from './s3-listing.js';
 
 /** The parts of a store that the files of its users need. */
-export interface S3OwnerFilesOptions {
+interface S3OwnerFilesOptions {
   readonly bucket: S3Bucket;
   readonly arrivals: FileArrivals;
   /** The file of facts; `undefined` if they are gone. */

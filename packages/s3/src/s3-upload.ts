@@ -12,7 +12,7 @@ export interface UploadWay {
 }
 
 /** The outcome of an upload. */
-export interface UploadedBytes {
+interface UploadedBytes {
   readonly facts: FileFacts;
   /** In bytes. */
   readonly size: number;

@@ -23,7 +23,7 @@ import { type ListedPart, listedObjects, listedParts } from './s3-listing.js';
 import { beginParts, completeParts, partBytesFor } from './s3-upload.js';
 
 /** The parts of the store of the uploads. */
-export interface S3UploadsOptions {
+interface S3UploadsOptions {
   readonly bucket: S3Bucket;
   readonly quotas: OwnerQuotas;
   /** Bytes of a part of a new upload. */

@@ -39,7 +39,7 @@ export { UntrustedContentError } from './content/untrusted-content-error.js';
 export { type VerifiedSigner, verifiedSigners } from './content/verified-signers.js';
 
 /** Options for key sets that are fetched. */
-export interface KeySetOptions {
+interface KeySetOptions {
   /** Private hosts and addresses of key sets, such as `keys.internal:8443` or `10.0.0.0/8`. Default: none. */
   readonly allow?: readonly string[];
   readonly keyTimes?: KeyTimes;
@@ -100,7 +100,7 @@ export interface SignedCallsOptions extends KeySetOptions {
 }
 
 /** Options of `verifySigned`. */
-export interface VerifyOptions extends KeySetOptions, Pick<SignedCallsOptions, 'required' | 'unsignedEnds'> {
+interface VerifyOptions extends KeySetOptions, Pick<SignedCallsOptions, 'required' | 'unsignedEnds'> {
   /** The name of the agent in signatures. */
   readonly audience: string;
   /** The keys of the agent. */

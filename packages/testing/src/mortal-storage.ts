@@ -11,7 +11,7 @@ export interface Commit {
 }
 
 /** The view of one process on a storage that outlives it. */
-export interface MortalStorage {
+interface MortalStorage {
   readonly storage: TaskStorage;
   /** No call reaches the storage any more, and no call is answered. */
   die(): void;

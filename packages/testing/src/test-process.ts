@@ -28,7 +28,7 @@ export type EngineAgent = PlainAgent | (AgentOptions & { readonly handler?: neve
 export type TestServerOptions = Omit<AgentHandlerOptions, 'agent' | 'handler' | 'taskStore'>;
 
 /** The parts of a server that a test controls. */
-export interface TestProcessOptions {
+interface TestProcessOptions {
   /** The name of the function, for errors. */
   readonly subject: string;
   readonly agent: TestedAgent;

@@ -3,7 +3,7 @@ import { FrameCheck, FrameFault, type FrameLimits, tooManyItems } from './frame-
 import { holdsTooMuch } from './socket-transport.js';
 
 /** The bounds of a batch. */
-export interface BatchTransportOptions {
+interface BatchTransportOptions {
   readonly limits: FrameLimits;
   /** Frames of the request. */
   readonly frames: number;

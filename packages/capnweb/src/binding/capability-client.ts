@@ -20,7 +20,7 @@ export type StreamedMessage = Omit<OutgoingMessage, 'parts'> & {
 };
 
 /** The input of a send. */
-export type StreamedInput = Omit<Exclude<SendInput, string>, 'message'> & { readonly message: StreamedMessage };
+type StreamedInput = Omit<Exclude<SendInput, string>, 'message'> & { readonly message: StreamedMessage };
 
 /** A file of a message. */
 export type StreamedPart = Omit<RawPart, 'raw'> & { readonly raw: FileContent };

@@ -21,7 +21,7 @@ import { type InBandCredential, type SchemesByName, splitCredential } from './in
 import { fromWire, toWire } from './wire-values.js';
 
 /** The options of `CapnwebClientTransport`. */
-export interface CapnwebClientTransportOptions {
+interface CapnwebClientTransportOptions {
   readonly agentInterface: AgentInterface;
   /** The security schemes of the card. */
   readonly schemes: SchemesByName | undefined;

@@ -10,7 +10,7 @@ export interface ReceivedItem {
 }
 
 /** The options of `ClientFeed`. */
-export interface ClientFeedOptions {
+interface ClientFeedOptions {
   /** Ends the feed with its reason. */
   readonly signal: AbortSignal | undefined;
   /** The error for the reader, for an error of the stream. */

@@ -51,6 +51,6 @@ export interface RemoteFeed extends Disposable {
 }
 
 /** The right to end a feed or a watch. */
-export interface RemoteSubscription extends Disposable {
+interface RemoteSubscription extends Disposable {
   close(): Remote<unknown>;
 }

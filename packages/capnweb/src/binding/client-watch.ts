@@ -21,13 +21,13 @@ export interface WatchSubscription extends Disposable {
 }
 
 /** A watch in a session. */
-export interface StartedWatch {
+interface StartedWatch {
   readonly subscription: unknown;
   readonly release: () => void;
 }
 
 /** The options of `ClientWatch`. */
-export interface ClientWatchOptions {
+interface ClientWatchOptions {
   readonly callback: WatchCallback;
   /** The number of the event behind which the watch begins. */
   readonly after: number | undefined;

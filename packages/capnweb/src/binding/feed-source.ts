@@ -10,7 +10,7 @@ import { toWire, toWireFromText } from './wire-values.js';
 const AHEAD_LENGTH = 16_384;
 
 /** The parts of a feed. */
-export interface FeedSourceOptions {
+interface FeedSourceOptions {
   readonly items: ItemSource;
   /** The JSON of one event. */
   readonly textOf: (item: StreamItem) => string;

@@ -39,7 +39,7 @@ function invalid(field: string, description: string): InvalidParamsError {
 }
 
 /** The parts of a grant. */
-export interface GrantOptions {
+interface GrantOptions {
   /** The request that opened the connection. */
   readonly upgrade: ExchangeRequest;
   readonly parameters: ReadonlyMap<string, string>;
@@ -156,7 +156,7 @@ export class Grant {
 }
 
 /** The parts of a request that differ from call to call. */
-export interface GrantedRequestOptions {
+interface GrantedRequestOptions {
   readonly path: string;
   readonly signal: AbortSignal;
   readonly call?: DirectCall | undefined;
@@ -179,7 +179,7 @@ const NOTHING = new Uint8Array();
  * A call of a session in the form that the middlewares of a host take. Its headers are the service parameters and the
  * credential of the grant. A grant without a credential of its own has those of the upgrade request, but no cookies.
  */
-export class GrantedRequest implements ExchangeRequest {
+class GrantedRequest implements ExchangeRequest {
   readonly method = 'POST';
   readonly path: string;
   readonly signal: AbortSignal;

@@ -18,7 +18,7 @@ export interface RequestFields {
 }
 
 /** A request whose credential is apart. */
-export interface SplitRequest {
+interface SplitRequest {
   readonly credential: InBandCredential | undefined;
   /** Headers with a second credential. */
   readonly identity: Readonly<Record<string, string>>;

@@ -13,10 +13,10 @@ export interface PlainPage {
 type PlainTask = Pick<Task, 'id'> & { readonly status: { readonly state: string; readonly timestamp?: string } };
 
 /** Reads a page of tasks by a request of ListTasks. */
-export type ReadPage = (request: object) => Promise<PlainPage>;
+type ReadPage = (request: object) => Promise<PlainPage>;
 
 /** A part of the tasks that a filter matches. */
-export interface PlainList {
+interface PlainList {
   readonly tasks: readonly PlainTask[];
   readonly total: number;
   readonly hasMore: boolean;
@@ -28,7 +28,7 @@ const MOST_LIMIT = 1000;
 const MOST_TASKS = 5000;
 
 /** The filter of a list. */
-export interface PlainFilter {
+interface PlainFilter {
   readonly contextId: unknown;
   readonly limit: number;
   readonly offset: number;

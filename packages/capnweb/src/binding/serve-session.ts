@@ -9,7 +9,7 @@ import { CLOSE_CODES, type FrameMemory, SocketTransport } from './socket-transpo
 import { sentError } from './wire-errors.js';
 
 /** A connection, and the agent behind it. */
-export interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatch' | 'admitted' | 'end' | 'hold'> {
+interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatch' | 'admitted' | 'end' | 'hold'> {
   readonly socket: SocketPort;
   /** Bounds the large frames of all connections. */
   readonly memory: FrameMemory | undefined;
@@ -86,7 +86,7 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
 }
 
 /** The agent behind a batch. */
-export type ServedBatchOptions = Omit<
+type ServedBatchOptions = Omit<
   ServedSessionOptions,
   'socket' | 'random' | 'closed' | 'memory' | 'waiting' | 'caller' | 'turn'
 >;

@@ -65,7 +65,7 @@ export interface ServerSessionOptions {
 export type SessionEnd = 'credentialEnded' | 'refusals' | 'restart';
 
 /** One call of a client. */
-export interface SessionCall {
+interface SessionCall {
   readonly grant: Grant;
   readonly operation: OperationName;
   readonly value: unknown;

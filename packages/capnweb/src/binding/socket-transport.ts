@@ -35,7 +35,7 @@ export interface FrameMemory {
 }
 
 /** A socket, and what the transport needs beside it. */
-export interface SocketTransportOptions {
+interface SocketTransportOptions {
   readonly socket: SocketPort;
   readonly limits: TransportLimits;
   readonly clock: Clock;

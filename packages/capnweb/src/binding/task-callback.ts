@@ -5,7 +5,7 @@ import { invalid, members } from './session-values.js';
 type PendingResult = PromiseLike<unknown> & Disposable;
 
 /** An object or a function of a peer. Every member seems to be there. */
-export interface PeerStub {
+interface PeerStub {
   (...args: readonly unknown[]): PendingResult;
   dup(): PeerStub;
   [Symbol.dispose](): void;

@@ -10,7 +10,7 @@ import { type CallbackEvent, isPeerStub, memberOf, type TaskCallback } from './t
 import { type PeerFunction, type PulledItems, Watch } from './watch.js';
 
 /** A task that a stream begins with. */
-export interface FirstItem {
+interface FirstItem {
   readonly seq: number;
   readonly events: readonly CallbackEvent[];
 }

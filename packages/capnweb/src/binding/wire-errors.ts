@@ -2,10 +2,10 @@ import { errorDetails, InternalError } from 'parley-a2a/binding-kit';
 import { A2AError } from 'parley-a2a/kit';
 
 /** The domain of all reasons (Spec §3.3.2). */
-export const ERROR_DOMAIN = 'a2a-protocol.org';
+const ERROR_DOMAIN = 'a2a-protocol.org';
 
 /** An error as it travels: its own members survive, its class does not. `reason` is the code. */
-export interface WireErrorMembers {
+interface WireErrorMembers {
   readonly reason: string;
   readonly domain: string;
   readonly details: readonly unknown[];

@@ -3,7 +3,7 @@ import { isBase64 } from 'parley-a2a/kit';
 import type { RequestLimits } from 'parley-a2a/server';
 
 /** Options of `fromWire`. */
-export interface ReceivedValueOptions {
+interface ReceivedValueOptions {
   /** The most bytes that streams of a value may bring. */
   readonly streamBytes: number;
   /** The limits of a request. Absent: those of the frame are enough. */

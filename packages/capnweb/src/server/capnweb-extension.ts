@@ -34,7 +34,7 @@ import { acceptWebSocket } from '../sockets/ws-acceptor.js';
 type SessionCode = typeof import('../binding/serve-session.js');
 
 /** The settings of the binding. */
-export interface CapnwebExtensionOptions {
+interface CapnwebExtensionOptions {
   readonly limits?: Partial<SessionLimits> | undefined;
   /** True if the path takes batches over POST, too. */
   readonly batch: boolean;

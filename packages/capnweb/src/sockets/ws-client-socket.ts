@@ -7,7 +7,7 @@ import type { WebSocket } from 'ws';
 import { WsSocketPort, type WsSocketPortOptions } from './ws-socket-port.js';
 
 /** Options of a connection. */
-export interface WsClientOptions {
+interface WsClientOptions {
   /** True if only public addresses may be called. */
   readonly isPublicOnly: boolean;
   /** The longest message that is read, in bytes. */
@@ -17,10 +17,10 @@ export interface WsClientOptions {
 }
 
 /** Opens a WebSocket. Rejects with a ConnectionError or the reason of the signal. */
-export type OpenWsClient = (address: string, options: WsClientOptions) => Promise<WsClientSocket>;
+type OpenWsClient = (address: string, options: WsClientOptions) => Promise<WsClientSocket>;
 
 /** The ports of a connection. */
-export interface WsClientPorts {
+interface WsClientPorts {
   /** Its timers let the process end. */
   readonly clock: Clock;
   readonly logger: Logger;
@@ -93,7 +93,7 @@ function opened(webSocket: WebSocket, { signal, clock, logger }: Opening): Promi
 }
 
 /** A WebSocket of a client. */
-export class WsClientSocket extends WsSocketPort {
+class WsClientSocket extends WsSocketPort {
   readonly #connection: Socket;
 
   constructor(options: WsSocketPortOptions) {

@@ -12,7 +12,7 @@ import type { Setting, Settings } from '../settings/settings.js';
 const NAMES = ['auth', 'bearer', 'api-key'] as const;
 
 /** The options of `AgentCredentials`. */
-export interface AgentCredentialsOptions {
+interface AgentCredentialsOptions {
   readonly settings: Settings;
   /** Client certificate, which the TLS connection sends. */
   readonly certificate?: SchemeCredentials | undefined;

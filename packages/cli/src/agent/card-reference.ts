@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { usageError } from '../failure/cli-error.js';
 
 /** A parsed reference to a card. */
-export interface CardReference {
+interface CardReference {
   /** An `http:`, `https:` or `file:` URL. */
   readonly url: URL;
   /** Identifier of a catalog entry, if the reference has one. */

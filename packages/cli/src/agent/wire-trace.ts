@@ -4,7 +4,7 @@ import type { Output } from '../output/output.js';
 import { shownHeaders } from '../output/shown-headers.js';
 
 /** The options of `tracedFetch`. */
-export interface WireTraceOptions {
+interface WireTraceOptions {
   readonly output: Output;
   /** Returns the values to hide. Called for each request, because new secrets may be known. */
   readonly secrets: () => readonly string[];

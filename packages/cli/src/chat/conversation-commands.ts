@@ -1,5 +1,5 @@
 /** The command of a line that begins with a slash. */
-export type ConversationCommand =
+type ConversationCommand =
   | { readonly name: 'help' | 'cancel' | 'task' | 'exit' }
   | { readonly name: 'file'; readonly place: string }
   | { readonly name: 'unknown'; readonly word: string };

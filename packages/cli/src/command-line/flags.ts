@@ -59,7 +59,7 @@ function settingFlag({ form, value, variable, repeats, secret: isSecret, unset, 
 const settingRows: readonly ServerSetting[] = Object.values(SERVER_SETTINGS);
 
 /** The flags of settings, by their long name. */
-export const SERVER_FLAGS = Object.fromEntries(
+const SERVER_FLAGS = Object.fromEntries(
   settingRows.flatMap((row) => (row.flag === undefined ? [] : [[row.flag, settingFlag(row)]])),
 ) as Readonly<Record<ServerFlag, Flag>>;
 

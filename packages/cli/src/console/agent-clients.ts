@@ -6,7 +6,7 @@ import type { RequestCredentials } from 'parley-a2a/credentials';
 const CREDENTIAL_HEADER = 'parley-console-credential';
 
 /** Connects with a credential of the page. `undefined`: with the credentials of the tool. */
-export type ConnectAs = (credential: RequestCredentials | undefined) => Promise<Client>;
+type ConnectAs = (credential: RequestCredentials | undefined) => Promise<Client>;
 
 /** The credential of the request that is being answered. */
 const credential = new AsyncLocalStorage<string>();

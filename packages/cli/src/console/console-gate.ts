@@ -12,7 +12,7 @@ const PAGES = ['/', '/console'];
 const INBOX = /^\/console\/inbox-([\w-]+)$/;
 
 /** The options of `consoleGate`. */
-export interface ConsoleGateOptions {
+interface ConsoleGateOptions {
   /** The token of the launch. Only the page that the tool has opened knows it. */
   readonly token: string;
   /** JSON documents by path. They need the token. */

@@ -22,13 +22,13 @@ const BODY_BYTES = 36 * 1024 * 1024;
 const KEY_SET_PATH = '/.well-known/jwks.json';
 
 /** A console that listens. */
-export interface ServedConsole extends Pick<StartedServer, 'stopped'> {
+interface ServedConsole extends Pick<StartedServer, 'stopped'> {
   /** The url with the token of this launch. */
   readonly url: string;
 }
 
 /** The place of a console, and the agents that it only names. */
-export interface ConsolePlace extends ListenPlace {
+interface ConsolePlace extends ListenPlace {
   readonly failed: readonly FailedAgent[];
 }
 

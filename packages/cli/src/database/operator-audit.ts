@@ -5,7 +5,7 @@ import { auditIn } from '../serve/operator-files.js';
 import type { Settings } from '../settings/settings.js';
 
 /** The facts of an act of an operator on a database. */
-export interface OperatorAct {
+interface OperatorAct {
   readonly operation: 'replayDelivery' | 'purgeDelivery' | 'resealConfigs';
   /** The queue that it changes. Absent for an act on the whole database. */
   readonly queue?: DeliveryKey;

@@ -4,7 +4,7 @@ import { type Failure, failureOf } from './failure.js';
 import { ReportedFailure } from './reported-failure.js';
 
 /** The context of a report. */
-export interface ReportContext {
+interface ReportContext {
   readonly output: Output;
   readonly argv: readonly string[];
   readonly line: CommandLine | undefined;

@@ -11,13 +11,13 @@ import { CliError } from '../failure/cli-error.js';
 import type { Login } from './login-store.js';
 
 /** Scopes that the user allows for a wider token, and the way to tell the user. */
-export interface StepUp {
+interface StepUp {
   readonly scopes: readonly string[];
   readonly tell: (text: string) => void;
 }
 
 /** Further needs of a login. */
-export interface LoginMeans {
+interface LoginMeans {
   readonly store: TokenStore;
   readonly clientSecret: string | undefined;
   /** The handling of a token that lacks a scope. */

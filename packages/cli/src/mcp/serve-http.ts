@@ -8,7 +8,7 @@ import { nodeListener } from '../serve/web-exchange.js';
 const PATH = '/mcp';
 
 /** Options of `serveHttp`. */
-export interface ServeHttpOptions extends AgentMcpServerOptions {
+interface ServeHttpOptions extends AgentMcpServerOptions {
   readonly place: ListenPlace;
   readonly output: Output;
 }

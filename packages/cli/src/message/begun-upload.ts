@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { globalFolder } from '../settings/settings-files.js';
 
 /** The content of an upload, and its place. */
-export interface UploadTarget {
+interface UploadTarget {
   /** The url that takes files. */
   readonly server: string;
   readonly tenant: string | undefined;

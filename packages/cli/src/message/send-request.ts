@@ -13,7 +13,7 @@ const EXCLUDED_BY_PAYLOAD: readonly FlagName[] = [
 type Request = Exclude<SendInput, string> & { readonly message: OutgoingMessage };
 
 /** A request whose parts may name files that are still to be read or uploaded. */
-export type GivenRequest = Omit<Request, 'message'> & {
+type GivenRequest = Omit<Request, 'message'> & {
   readonly message: Omit<OutgoingMessage, 'parts'> & { readonly parts: readonly GivenPart[] };
 };
 

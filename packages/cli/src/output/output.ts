@@ -5,7 +5,7 @@ import type { MarkdownTerminal } from './markdown-inline.js';
 export type OutputFormat = 'text' | 'json' | 'jsonl';
 
 /** A stream for text. */
-export interface TextSink {
+interface TextSink {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   /** Width of the terminal. */
@@ -30,7 +30,7 @@ export interface OutputSinks {
 }
 
 /** The amount and format of output. */
-export interface OutputOptions {
+interface OutputOptions {
   readonly format?: OutputFormat;
   readonly verbose?: boolean;
   /** Texts that are never shown, such as passwords in urls of the settings. */

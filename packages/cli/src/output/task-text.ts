@@ -29,7 +29,7 @@ export function stepIn({ node, tool, state, handoff }: JsonObject = {}): string 
 }
 
 /** The ids and the state of a task. */
-export interface TaskSummary {
+interface TaskSummary {
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
   readonly state: TaskState | undefined;

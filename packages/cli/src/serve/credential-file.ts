@@ -4,13 +4,13 @@ import type { Output } from '../output/output.js';
 import type { Settings } from '../settings/settings.js';
 
 /** An entry of a file of callers. It holds no secret. */
-export interface CredentialEntry {
+interface CredentialEntry {
   readonly subject: string;
   readonly [member: string]: unknown;
 }
 
 /** A file of callers, and what becomes of an earlier entry of the same caller. */
-export interface CredentialFile {
+interface CredentialFile {
   readonly flag: 'api-keys-file' | 'basic-users-file';
   readonly replaces: boolean;
 }

@@ -8,7 +8,7 @@ import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a/serve
 import { FLAG_NAMES, flagOf, variableOf } from '../command-line/flags.js';
 
 /** The options of `execAgent`. */
-export interface ExecAgentOptions {
+interface ExecAgentOptions {
   /** A command line for the shell. */
   readonly command: string;
   /** Splits the answer into chunks for streaming; absent for one chunk. */

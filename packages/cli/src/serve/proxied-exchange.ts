@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TrafficLog } from './traffic-log.js';
 
 /** The options of `ProxiedExchange`. */
-export interface ProxiedExchangeOptions {
+interface ProxiedExchangeOptions {
   readonly number: number;
   /** Base URL of the agent behind the proxy, without a final slash. */
   readonly target: string;

@@ -21,7 +21,7 @@ type FromStorage = 'ready';
 type ToStorage = 'stop';
 
 /** Options of the storage process. */
-export interface StorageProcessOptions {
+interface StorageProcessOptions {
   /** Hears of each end of the process, and when the next one starts in its place. */
   readonly onDeath: (reason: string, inMs: number) => void;
 }

@@ -4,7 +4,7 @@ import { redactor } from 'parley-a2a/credentials';
 import { shownHeaders } from '../output/shown-headers.js';
 
 /** A logged part of an exchange. */
-export interface TrafficEntry {
+interface TrafficEntry {
   /** Number of the exchange, from 1. */
   readonly exchange: number;
   readonly what: 'request' | 'response' | 'event' | 'end' | 'error';

@@ -13,7 +13,7 @@ export const SLOT = 'WORKER_SLOT';
 export const REPLACES = 'WORKER_REPLACES';
 
 /** Options of a pool. */
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   readonly count: number;
   /** A worker that was told to stop is killed after this time. Its turns go to other replicas. */
   readonly stopMs: number;

@@ -16,7 +16,7 @@ export function isWorker(): boolean {
 }
 
 /** A host in a worker. */
-export interface WorkerHost {
+interface WorkerHost {
   close(options: { readonly drainMs: number }): Promise<void>;
   fetch(request: Request): Promise<Response>;
 }

@@ -10,7 +10,7 @@ import { FLAGS, type FlagName, SERVER_FLAG_NAMES, type ServerFlag } from '../com
  *   elsewhere.
  * - `trusted`: decides about files, programs or trust. An untrusted file never sets it.
  */
-export type SettingOrigin = 'command line' | 'anywhere' | 'recipient' | 'trusted';
+type SettingOrigin = 'command line' | 'anywhere' | 'recipient' | 'trusted';
 
 /** The sources that may set each flag. */
 export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {

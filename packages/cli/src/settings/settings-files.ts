@@ -24,7 +24,7 @@ export function trustedFiles(env: Environment): TrustedFiles {
 }
 
 /** The sources of settings. */
-export interface SettingsPlaces {
+interface SettingsPlaces {
   readonly env: Environment;
   /** The file of `--config`, which replaces the local one. */
   readonly named: string | undefined;

@@ -11,14 +11,14 @@ import { PartialDownload } from './partial-download.js';
 import { isThere } from './saved-files.js';
 
 /** A file to download. */
-export interface WantedFile {
+interface WantedFile {
   readonly url: string;
   /** The final place. */
   readonly path: string;
 }
 
 /** The outcome of a download. */
-export interface DownloadedFile {
+interface DownloadedFile {
   readonly mediaType: string | null;
   readonly bytes: number;
 }

@@ -9,7 +9,7 @@ import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
 
 /** A file that was written. */
-export interface SavedFile {
+interface SavedFile {
   readonly path: string;
   readonly artifactId: string;
   readonly mediaType: string | null;
@@ -125,7 +125,7 @@ export function safeName(name: string): string {
 }
 
 /** Saves the files of a command for `--save-fileparts`. */
-export interface FilePartSaving {
+interface FilePartSaving {
   takeTask(task: Task): void;
   takeEvent(event: StreamResponse): void;
   /** Shows the saved files as text. */

@@ -3,7 +3,7 @@ import type { WireStream } from '../wire/agent-wire.js';
 import { isJson, itemsOf, type Json, memberOf } from '../wire/json.js';
 
 /** Everything that a stream has shown. */
-export interface StreamSteps {
+interface StreamSteps {
   readonly events: readonly Json[];
   /**
    * States and artifacts in order. A state that repeats counts once. An artifact is `artifact`, a further chunk

@@ -16,7 +16,7 @@ export interface AgentInterface {
 }
 
 /** The interface under test, and the settings of the caller. */
-export interface AgentWireOptions {
+interface AgentWireOptions {
   readonly agentInterface: AgentInterface;
   readonly send: Send;
   /** Headers of every request, by lower-case name. */

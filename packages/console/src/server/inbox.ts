@@ -52,7 +52,7 @@ export interface Delivery {
 }
 
 /** The options of an inbox. */
-export interface InboxOptions {
+interface InboxOptions {
   /** Its address for the agent. */
   readonly url: string;
   readonly keysUrl: string | undefined;

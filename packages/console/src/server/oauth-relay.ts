@@ -1,5 +1,5 @@
 /** Sends requests, with the check of addresses that the host needs. */
-export type RelayFetch = (url: string, init: RequestInit) => Promise<Response>;
+type RelayFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The cards whose authorization servers a page may ask. */
 export interface OAuthRelayOptions {

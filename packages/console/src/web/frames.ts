@@ -2,7 +2,7 @@
 const HIDDEN_MS = 500;
 
 /** A function that runs at most once per frame. */
-export interface FrameTask {
+interface FrameTask {
   /** Runs it before the next frame. */
   soon(): void;
   /** Runs it at once, in the place of the next run. */

@@ -13,7 +13,7 @@ import { type OAuthLogin, redirectUri, tokensKey, untilReturned } from './oauth-
 const RELAY_PATH = `${CONSOLE_PATH}/oauth`;
 
 /** The steps of a sign-in that the user takes. */
-export interface SignInSteps {
+interface SignInSteps {
   /** Shows a link to a page of the authorization server. */
   readonly onPage: (url: string) => void;
   /** Shows a code to enter at a page of the authorization server. */

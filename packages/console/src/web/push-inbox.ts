@@ -42,7 +42,7 @@ const EMPTY: InboxState = { inbox: undefined, deliveries: [], count: 0, failure:
 const RETRY_MS = 2_000;
 
 /** The push inbox of an agent. */
-export class PushInbox {
+class PushInbox {
   readonly state;
   readonly #agent: Agent;
   readonly #storageKey: string;

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 export type PageName = 'chat' | 'tasks' | 'card' | 'wire' | 'inbox' | 'compare';
 
 /** The pages that belong to no agent. */
-export type SharedPage = 'agents' | 'waiting' | 'operator';
+type SharedPage = 'agents' | 'waiting' | 'operator';
 
 /** The place that the user looks at. */
 export type Route =

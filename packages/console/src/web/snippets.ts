@@ -1,7 +1,7 @@
 import type { AgentCard } from 'parley-a2a/client';
 
 /** One call, in the forms in which people make it elsewhere. */
-export interface Snippets {
+interface Snippets {
   /** Absent: the agent has no HTTP+JSON of 1.0. */
   readonly curl: string | undefined;
   readonly cli: string;

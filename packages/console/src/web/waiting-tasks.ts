@@ -9,7 +9,7 @@ export interface WaitingTask {
 }
 
 /** The waiting tasks of all agents. */
-export interface WaitingTasks {
+interface WaitingTasks {
   /** Undefined while they load. The longest wait first. */
   readonly tasks: readonly WaitingTask[] | undefined;
   /** Agents that need a sign-in before they tell tasks. */

@@ -2,7 +2,7 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { ReceivedEvent } from 'parley-a2a/binding-kit';
 
 /** The options of `EventBatchReader`. */
-export interface EventBatchReaderOptions {
+interface EventBatchReaderOptions {
   readonly rpc: ClientReadableStream<Buffer>;
   readonly signal: AbortSignal | undefined;
   /** Decodes a message; undefined: it is skipped. Its error is thrown after the events before it have been read. */

@@ -14,7 +14,7 @@ export interface GrpcTls {
 }
 
 /** The options of `GrpcChannels`. */
-export interface GrpcChannelsOptions {
+interface GrpcChannelsOptions {
   readonly plaintext: boolean;
   readonly tls: GrpcTls | undefined;
   /** Time without a call after which a connection is closed, in ms. */

@@ -1,5 +1,5 @@
 /** Bytes before each message: a flag for compression, and the length. */
-export const PREFIX_BYTES = 5;
+const PREFIX_BYTES = 5;
 
 /** Messages as they are sent: each with its prefix before its bytes. */
 export function framed(messages: readonly Uint8Array[]): Buffer {

@@ -29,7 +29,7 @@ export function plainTrailers(code: number, message: string): Fields {
 }
 
 /** The version of a call, and its words for errors. */
-export interface ErrorVoice {
+interface ErrorVoice {
   readonly version: string;
   wordsOf?(error: A2AError): ErrorWords;
 }

@@ -27,7 +27,7 @@ import type { GrpcChannel, GrpcChannels } from './grpc-channels.js';
 import { statusError } from './received-status.js';
 
 /** The options of `GrpcTransport`. */
-export interface GrpcTransportSetup {
+interface GrpcTransportSetup {
   readonly agentInterface: AgentInterface;
   readonly place: GrpcAddress;
   readonly codec: ProtobufClientCodec;

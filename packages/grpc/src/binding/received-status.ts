@@ -12,7 +12,7 @@ import {
 import { decodeStatus } from '../protobuf/status.js';
 
 /** A status with which an agent ended a call. */
-export interface ReceivedStatus {
+interface ReceivedStatus {
   /** The number of the status, such as 5 for NOT_FOUND. */
   readonly code: number;
   /** The text for people. */
@@ -22,7 +22,7 @@ export interface ReceivedStatus {
 }
 
 /** The call that a status ended. */
-export interface StatusCall {
+interface StatusCall {
   readonly version: string;
   readonly operation: OperationName;
 }

@@ -38,7 +38,7 @@ const Response: GenMessage<ReflectionResponse> = messageDesc(
 );
 
 /** The served descriptors, and the names of the services. */
-export interface ReflectionOptions {
+interface ReflectionOptions {
   readonly files: readonly DescFile[];
   readonly services: readonly string[];
 }

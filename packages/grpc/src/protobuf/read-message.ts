@@ -20,7 +20,7 @@ import {
 import { MalformedMessage, WireReader } from './wire-reader.js';
 
 /** The treatment of values that the model does not have. */
-export interface ReadOptions {
+interface ReadOptions {
   /**
    * True for requests: an unknown number of an enum and a value that is nested too deeply stay. The validator names
    * their fields. False for answers: the number counts as the first of its enum, and the nesting is an error.

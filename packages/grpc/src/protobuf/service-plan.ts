@@ -13,7 +13,7 @@ import { MalformedMessage, TooManyItems } from './wire-reader.js';
 import { UnwritableValue, writeMessage } from './write-message.js';
 
 /** One method of a service. */
-export interface MethodPlan {
+interface MethodPlan {
   readonly name: string;
   readonly input: MessagePlan;
   /** The response, or one event of a stream. */
@@ -21,7 +21,7 @@ export interface MethodPlan {
 }
 
 /** The methods of a service by operation. A missing operation has no method. */
-export type ServicePlan = ReadonlyMap<OperationName, MethodPlan>;
+type ServicePlan = ReadonlyMap<OperationName, MethodPlan>;
 
 /** The only service of a file. */
 export function serviceOf(file: DescFile): DescService {

@@ -13,7 +13,7 @@ import { isObject } from 'parley-a2a/kit';
 import { googleRpcErrorDetails, googleRpcStatus } from './descriptors.generated.js';
 
 /** The error of a call. Each detail is ProtoJSON with its type in `@type` (Spec §10.6). */
-export interface RpcStatus {
+interface RpcStatus {
   readonly code: number;
   readonly message: string;
   readonly details: readonly JsonObject[];

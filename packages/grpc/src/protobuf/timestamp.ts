@@ -18,7 +18,7 @@ export function timestampText(seconds: number, nanos: number): string {
 }
 
 /** The parts of a timestamp. */
-export interface Instant {
+interface Instant {
   readonly seconds: number;
   readonly nanos: number;
 }

@@ -16,7 +16,7 @@ import { type ConnectionLimits, GrpcConnection } from './grpc-connection.js';
 import { type GrpcHandler, GrpcStream, type GrpcStreamPorts } from './grpc-stream.js';
 
 /** The options of a gRPC server. Times are in ms. */
-export interface GrpcServerOptions {
+interface GrpcServerOptions {
   /** The work for a call, by the path of its method. */
   readonly handlerOf: (stream: GrpcStream, connection: GrpcConnection) => GrpcHandler;
   readonly connection: ConnectionLimits;

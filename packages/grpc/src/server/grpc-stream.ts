@@ -26,7 +26,7 @@ export interface GrpcStreamPorts {
 }
 
 /** A call on an HTTP/2 stream. */
-export interface GrpcStreamOptions {
+interface GrpcStreamOptions {
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];

@@ -5,7 +5,7 @@ import { askedService, HEALTH_STATE, type HealthState, healthAnswer } from '../b
 import type { GrpcHandler, GrpcStream } from './grpc-stream.js';
 
 /** The source of health. */
-export interface GrpcHealthOptions {
+interface GrpcHealthOptions {
   /** True while the server is ready. */
   readonly isReady: () => Promise<boolean>;
   /** The names of the services. */

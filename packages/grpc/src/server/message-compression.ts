@@ -6,7 +6,7 @@ import { A2AError } from 'parley-a2a/kit';
 export const CODINGS: readonly string[] = ['identity', 'gzip', 'deflate'];
 
 /** A compressed message, and its limits. */
-export interface CompressedMessage {
+interface CompressedMessage {
   readonly coding: string | string[] | undefined;
   /** Bytes of the message that comes out. */
   readonly limit: number;

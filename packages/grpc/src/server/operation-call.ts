@@ -16,7 +16,7 @@ import type { GrpcConnection } from './grpc-connection.js';
 import type { GrpcHandler, GrpcStream } from './grpc-stream.js';
 
 /** A call of an operation, and its agent. */
-export interface OperationCallOptions {
+interface OperationCallOptions {
   readonly stream: GrpcStream;
   readonly route: GrpcRoute;
   readonly exchange: Exchange;

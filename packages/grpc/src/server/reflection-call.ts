@@ -6,7 +6,7 @@ import { errorTrailers, metadataOf, plainTrailers } from '../binding/grpc-traile
 import type { GrpcHandler, GrpcStream } from './grpc-stream.js';
 
 /** A call of the reflection service. */
-export interface ReflectionCallOptions {
+interface ReflectionCallOptions {
   readonly stream: GrpcStream;
   /** Admits the caller. */
   readonly exchange: Exchange;

@@ -15,7 +15,7 @@ import { ReflectionCall } from './reflection-call.js';
 import { UnknownCall } from './unknown-call.js';
 
 /** The messages of all versions, and the descriptors of all served files. */
-export interface GrpcCodecs {
+interface GrpcCodecs {
   readonly codecs: readonly ProtobufCodec[];
   readonly files: readonly DescFile[];
 }
@@ -24,7 +24,7 @@ export interface GrpcCodecs {
 export type LoadGrpcCodecs = () => Promise<GrpcCodecs>;
 
 /** An agent, and the settings to serve it with. */
-export interface ServedGrpcSetup {
+interface ServedGrpcSetup {
   readonly host: HostView;
   readonly mount: AgentMount;
   readonly tls: TlsOptions | undefined;

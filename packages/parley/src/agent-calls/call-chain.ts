@@ -12,7 +12,7 @@ const MOST_CHARACTERS = 2_048;
  * The chain of calls that led to a turn, as the last caller told it. It is not trusted: it can only forbid calls. A
  * caller that leaves it out, or makes it shorter, is in the place of a first caller.
  */
-export interface CallChain {
+interface CallChain {
   /** Number of calls by agents before this turn. */
   readonly depth: number;
   /** The agents on the way, by their places. */

@@ -10,7 +10,7 @@ import { type CallRecord, recordMetadata } from './call-record.js';
 import { ownMetadata } from './own-metadata.js';
 
 /** The task that gets the events of a callee, and the callee. */
-export interface EventRelayOptions {
+interface EventRelayOptions {
   readonly into: EventQueue;
   /** The name of the callee in its card. */
   readonly agent: string;

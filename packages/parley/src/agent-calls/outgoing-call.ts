@@ -47,7 +47,7 @@ export interface CalleeSearch {
 }
 
 /** A call that an agent makes, and its ports. */
-export interface OutgoingCallOptions {
+interface OutgoingCallOptions {
   readonly turn: ServedTurn;
   readonly caller: Caller;
   /** The urls of the target, as far as they are known before its card. */

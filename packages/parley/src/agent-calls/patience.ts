@@ -9,7 +9,7 @@ import type { Clock } from '../runtime/clock.js';
 export type Patience = Required<Omit<ResumeOptions, 'silenceMs'>>;
 
 /** The ports of `patiently`. */
-export interface PatienceOptions {
+interface PatienceOptions {
   readonly patience: Patience;
   readonly clock: Clock;
   /** Returns a random number from 0 to 1. */

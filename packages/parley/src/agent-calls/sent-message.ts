@@ -13,7 +13,7 @@ import type { TurnCourse } from '../server/turn-ports.js';
 import { ownMetadata } from './own-metadata.js';
 
 /** The ports of a message that goes out. */
-export interface SentMessageOptions {
+interface SentMessageOptions {
   readonly course: Pick<TurnCourse, 'kept' | 'keep' | 'drop'>;
   /** Names the call among those of the turn. */
   readonly name: string;

@@ -15,7 +15,7 @@ export interface ServedCapabilities extends OfferedExtensions {
 }
 
 /** Sources of a card. */
-export interface AgentCardSource {
+interface AgentCardSource {
   readonly options: AgentCardOptions;
   readonly served: ServedCapabilities;
   /** In order of preference (Spec §4.4.6). */

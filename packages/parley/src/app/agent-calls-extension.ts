@@ -18,7 +18,7 @@ import type { HostExtension, HostView } from './host-extension.js';
 const MOST_OWN = 5;
 
 /** The settings and ports of the calls of a host. */
-export interface AgentCallsPorts {
+interface AgentCallsPorts {
   /** Calls in a row that agents may make, one from within the other. */
   readonly maxDepth: number;
   readonly limits: CallLimits;

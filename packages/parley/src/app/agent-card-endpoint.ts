@@ -3,7 +3,7 @@ import { fingerprint } from '../runtime/sha256.js';
 import { READ_METHODS, taking } from './middleware/method-filter.js';
 
 /** The card, and how long it may be kept. */
-export interface AgentCardEndpointOptions {
+interface AgentCardEndpointOptions {
   /** The card as JSON. A function if the card is signed. */
   readonly json: string | (() => Promise<string>);
   /** The time of the last change of the card, in ms since the epoch. */

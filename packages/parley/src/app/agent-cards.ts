@@ -8,7 +8,7 @@ import { agentCardEndpoint } from './agent-card-endpoint.js';
 import type { LoadSignedCards } from './card-signing.js';
 
 /** The card of an agent, the versions it is offered in, newest first, and how long it may be kept. */
-export interface AgentCardsOptions {
+interface AgentCardsOptions {
   readonly card: AgentCard;
   readonly versions: readonly ProtocolVersionName[];
   /** The time of the last change of the card, in ms since the epoch. */

@@ -25,7 +25,7 @@ import type { ServedAgent } from './served-agent.js';
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard';
 
 /** The mounted agent, its path and its versions. */
-export interface AgentMountOptions {
+interface AgentMountOptions {
   readonly agent: ServedAgent;
   /** `/` or a path without a trailing slash. */
   readonly path: string;

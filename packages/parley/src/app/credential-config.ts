@@ -29,7 +29,7 @@ export interface CredentialConfig {
 }
 
 /** The credentials that a caller needs, if there are several kinds. */
-export type RequiredCredentials = (typeof REQUIRED_CREDENTIALS)[number];
+type RequiredCredentials = (typeof REQUIRED_CREDENTIALS)[number];
 
 const schemas: OptionSchemas<CredentialConfig> = {
   // `ApiKeys` checks each entry.

@@ -18,7 +18,7 @@ export function directWay(host: HostView, mount: AgentMount, binding: string): E
 }
 
 /** The options of `directWayFor`. */
-export interface DirectWayOptions {
+interface DirectWayOptions {
   readonly host: HostView;
   readonly mount: AgentMount;
   readonly binding: string;

@@ -29,7 +29,7 @@ export function isForwarded(header: HeaderReader): boolean {
 }
 
 /** The parts of a request that tell its origin. */
-export interface ArrivedRequest {
+interface ArrivedRequest {
   header(name: string): string | undefined;
   /** The address of the peer, if the host knows it. */
   readonly peer?: string | undefined;

@@ -32,7 +32,7 @@ import { originExchange } from './origin.js';
 import { prefixRouter } from './prefix-router.js';
 
 /** The mounts of a host, its extensions, and the ports of its middlewares. */
-export interface HostRoutesOptions extends RequestWayOptions, Pick<RequestWayPorts, 'tracing'> {
+interface HostRoutesOptions extends RequestWayOptions, Pick<RequestWayPorts, 'tracing'> {
   readonly mounts: readonly AgentMount[];
   readonly extensions: readonly HostExtension[];
   /** The authenticators for endpoints of the host itself: any one is enough. Empty: all callers may use them. */

@@ -3,7 +3,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { PushFigures } from '../telemetry/server-figures.js';
 
 /** The code of a sender, and the log for a failure to load it. */
-export interface HostSenderOptions {
+interface HostSenderOptions {
   readonly load: () => Promise<DeliverySender>;
   readonly logger: Logger;
 }

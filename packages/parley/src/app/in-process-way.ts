@@ -15,7 +15,7 @@ import type { HostView } from './host-extension.js';
 export { InProcessStreams } from '../bindings/in-process/in-process-events.js';
 
 /** The options of `inProcessWay`. */
-export interface InProcessWayOptions {
+interface InProcessWayOptions {
   /** The name of the function that made the host, for errors. */
   readonly subject: string;
   /** Absent: the host has no agents yet. */

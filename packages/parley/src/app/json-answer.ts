@@ -4,7 +4,7 @@ import type { ExchangeResponse } from '../bindings/http/exchange.js';
 import type { JsonObject } from '../model/json.js';
 
 /** An answer that no binding gives. */
-export interface JsonAnswer {
+interface JsonAnswer {
   readonly status: number;
   readonly value: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 };
 
 /** An error outside of the bindings. */
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly message: string;
   /** The details of the error. Absent: none. */

@@ -12,7 +12,7 @@ const NOTHING_HERE = errorAnswer({
 });
 
 /** The agents of an origin. */
-export interface OriginOptions {
+interface OriginOptions {
   readonly mounts: readonly AgentMount[];
   readonly baseUrl: (request: ExchangeRequest) => string;
   /** True if the host serves a path of its own there. */

@@ -11,7 +11,7 @@ import { jsonAnswer } from './json-answer.js';
 import { readOnly } from './middleware/method-filter.js';
 
 /** The schemas of one agent of a host. */
-export interface SchemasExtensionOptions {
+interface SchemasExtensionOptions {
   /** The path of the agent. Absent: all agents of the host. */
   readonly path: string | undefined;
   readonly schemas: AgentSchemas;

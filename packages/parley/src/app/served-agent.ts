@@ -58,7 +58,7 @@ export interface AgentPorts {
 }
 
 /** The ports that all agents of a host share. */
-export interface SharedPorts extends AgentPorts {
+interface SharedPorts extends AgentPorts {
   /** Bounds the memory of large bodies. */
   readonly bodies: BodyBudget;
   /** The places of open streams, by caller. */
@@ -87,7 +87,7 @@ export interface TaskOwner {
 }
 
 /** The options of a served agent. */
-export interface ServedAgentSetup {
+interface ServedAgentSetup {
   /** Names the task space unless the options do. */
   readonly path: string;
   readonly options: AgentOptions;

@@ -5,7 +5,7 @@ import { isAttached, isFromOtherSite, SAFE_METHODS } from './cross-site.js';
 import { withoutQuoted } from './quoted-text.js';
 
 /** A request, as far as it can carry credentials. */
-export interface CredentialSource extends Credentials {
+interface CredentialSource extends Credentials {
   readonly method: string;
   /** The number of lines in which a header came. Absent: the host does not know it. */
   headerLines?(name: string): number;

@@ -54,7 +54,7 @@ export const webhookSchemas: OptionSchemas<WebhookSecrets> = {
 };
 
 /** The facts of a notification that its signature covers. */
-export interface SignedFacts {
+interface SignedFacts {
   readonly body: string;
   /** The id of the notification, in its header. */
   readonly id: string | undefined;

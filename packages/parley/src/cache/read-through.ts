@@ -2,7 +2,7 @@ import type { CacheFigures } from '../telemetry/server-figures.js';
 import type { AnswerCache } from './answer-cache.js';
 
 /** Options of a read-through cache. */
-export interface ReadThroughOptions {
+interface ReadThroughOptions {
   readonly cache: AnswerCache;
   readonly ttlMs: number;
 }

@@ -17,7 +17,7 @@ export interface ResolvedCard {
 }
 
 /** The options of `AgentCardResolver`. */
-export interface AgentCardResolverOptions {
+interface AgentCardResolverOptions {
   readonly documents: CachedDocuments;
   /** Reads a card of any version from its JSON. */
   readonly decode: (card: unknown) => Promise<AgentCard>;

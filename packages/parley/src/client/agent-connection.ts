@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { type ClientTransport, MissingOperationError, type TransportSource } from './client-transport.js';
 
 /** The options of `AgentConnection`. */
-export interface AgentConnectionOptions {
+interface AgentConnectionOptions {
   /** At least one, in order of preference. */
   readonly interfaces: readonly AgentInterface[];
   readonly transports: TransportSource;

@@ -5,7 +5,7 @@ import type { ResolvedCard } from './agent-card-resolver.js';
 type CatalogEntry = { readonly url: string } | { readonly data: object };
 
 /** A search in an AI catalog. */
-export interface CatalogSearch {
+interface CatalogSearch {
   /** URL of the catalog. */
   readonly url: string;
   /** Identifier of the wanted entry. If undefined, the catalog must list exactly one agent. */

@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { ClientRuntime } from './client-runtime.js';
 
 /** Waits between attempts. */
-export interface BackoffOptions {
+interface BackoffOptions {
   /** Wait before the second attempt, in ms. */
   readonly firstMs: number;
   /** Longest wait, in ms. */

@@ -4,7 +4,7 @@ import { freshForMs, varyingHeaders } from './card-freshness.js';
 import type { DocumentSource, FetchedDocument } from './document-source.js';
 
 /** The options of `CachedDocuments`. */
-export interface CachedDocumentsOptions {
+interface CachedDocumentsOptions {
   readonly source: DocumentSource;
   readonly cache: CardCache;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface CachedDocumentsOptions {
 }
 
 /** The conditions of a request for a document. */
-export interface DocumentQuery {
+interface DocumentQuery {
   /** True for the origin that the caller gave. Only that origin gets the caller's headers. */
   readonly isOwn: boolean;
   readonly signal: AbortSignal | undefined;
@@ -25,7 +25,7 @@ export interface DocumentQuery {
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The answer to a request for a document. */
-export interface ResolvedDocument {
+interface ResolvedDocument {
   readonly status: number;
   readonly text: string;
 }

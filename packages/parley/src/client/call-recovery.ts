@@ -8,7 +8,7 @@ import type { CredentialGuard } from './credential-guard.js';
 import { ATTEMPTS, type RetryOptions, waitBeforeResend } from './send-retries.js';
 
 /** The options of `CallRecovery`. */
-export interface CallRecoveryOptions {
+interface CallRecoveryOptions {
   /** True if the call sends a message. */
   readonly sendsMessage: boolean;
   /** The task that the message continues. */
@@ -23,7 +23,7 @@ export interface CallRecoveryOptions {
 }
 
 /** The progress of an attempt when it failed. */
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly transport: ClientTransport | undefined;
   readonly credentials: RequestCredentials | undefined;
 }

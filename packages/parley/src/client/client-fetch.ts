@@ -3,7 +3,7 @@ import type { CredentialGuard } from './credential-guard.js';
 import { credentialedFetch, type PlainFetch } from './credentialed-fetch.js';
 
 /** The parts of a client that its requests beside the protocol need. */
-export interface ClientFetchOptions {
+interface ClientFetchOptions {
   readonly guard: CredentialGuard;
   readonly send: PlainFetch;
   readonly defaults: CallDefaults;

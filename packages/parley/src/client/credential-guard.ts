@@ -9,7 +9,7 @@ import type { AgentCard } from '../model/agent-card.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /** The options of `CredentialGuard`. */
-export interface CredentialGuardOptions {
+interface CredentialGuardOptions {
   /** Undefined for anonymous calls. */
   readonly provider: CredentialProvider | undefined;
   readonly card: () => AgentCard;
@@ -19,7 +19,7 @@ export interface CredentialGuardOptions {
 }
 
 /** A request that the agent may have refused for its credentials. */
-export interface ChallengedRequest {
+interface ChallengedRequest {
   readonly url: string;
   readonly signal: AbortSignal | undefined;
   readonly credentials: RequestCredentials;

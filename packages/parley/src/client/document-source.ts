@@ -1,7 +1,7 @@
 import type { CachedHeaders } from './card-freshness.js';
 
 /** A GET request for a document. */
-export interface DocumentRequest {
+interface DocumentRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal | undefined;

@@ -3,7 +3,7 @@ import { A2AError } from '../errors/a2a-error.js';
 import type { ClientTransport } from './client-transport.js';
 
 /** An interface with two ways to call it. */
-export interface MethodsAndRoutes {
+interface MethodsAndRoutes {
   readonly codec: ClientCodec;
   /** Calls by JSON-RPC methods. */
   readonly methods: ClientTransport;

@@ -18,7 +18,7 @@ interface MissingInterface {
 }
 
 /** The means to look further: at later versions, and into the extended card. */
-export interface FurtherSearch extends MissingInterface {
+interface FurtherSearch extends MissingInterface {
   readonly wishes: MissingInterface['wishes'] & Pick<CallOptions, 'signal' | 'timeoutMs'>;
   readonly select: (card: AgentCard, wishes: InterfaceWishes) => readonly AgentInterface[];
   readonly client: (card: AgentCard, interfaces: readonly AgentInterface[]) => Client;

@@ -4,7 +4,7 @@ import type { ClientTransport } from './client-transport.js';
 import { methodsAndRoutes } from './methods-and-routes.js';
 
 /** A JSON-RPC interface of a version before 1.0, with the transports for its URLs. */
-export interface OldJsonRpc {
+interface OldJsonRpc {
   readonly agentInterface: AgentInterface;
   readonly codec: ClientCodec;
   readonly methodsAt: (url: string) => ClientTransport;

@@ -35,7 +35,7 @@ export interface OperationCall<Name extends OperationName> {
 }
 
 /** The options of `OperationCalls`. */
-export interface OperationCallsOptions {
+interface OperationCallsOptions {
   readonly card: () => AgentCard;
   readonly connection: AgentConnection;
   readonly guard: CredentialGuard;

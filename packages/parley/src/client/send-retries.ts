@@ -22,7 +22,7 @@ export interface RetryOptions {
 export const ATTEMPTS = 3;
 
 /** A send that failed. */
-export interface FailedSend {
+interface FailedSend {
   readonly error: unknown;
   /** Number of attempts so far, at least 1. */
   readonly attempts: number;

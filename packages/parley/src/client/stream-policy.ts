@@ -4,7 +4,7 @@ import type { Task } from '../model/task.js';
 import { isTransient } from './send-retries.js';
 
 /** The end of a stream: a message's stream ends with its turn, a task's stream with the task (Spec §3.1.2). */
-export type StreamSpan = 'turn' | 'task';
+type StreamSpan = 'turn' | 'task';
 
 /** Fixed conditions of a stream. */
 export interface StreamRules {
@@ -55,7 +55,7 @@ interface Step<Name extends string> {
 }
 
 /** GetTask confirms that the message has had its turn. `fault` ended the connection; undefined if it is still open. */
-export interface CheckStep extends Step<'check'> {
+interface CheckStep extends Step<'check'> {
   readonly failed: number;
   readonly fault: unknown;
 }
@@ -68,7 +68,7 @@ export interface PauseStep extends Step<'pause'> {
 }
 
 /** The error that the caller gets. */
-export interface FailStep extends Step<'fail'> {
+interface FailStep extends Step<'fail'> {
   readonly error: unknown;
 }
 

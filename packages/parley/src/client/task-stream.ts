@@ -58,7 +58,7 @@ export interface StreamSource extends StreamRules {
 }
 
 /** The place in a stream at which a subscription begins. */
-export interface SubscriptionPlace {
+interface SubscriptionPlace {
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
 }

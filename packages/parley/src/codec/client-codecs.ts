@@ -3,7 +3,7 @@ import type { ClientCodec } from './client-codec.js';
 import { clientV1_0 } from './v1_0/client-codec.js';
 
 /** The client's half of one version. The JSON of a version may differ between the bindings. */
-export interface ClientVersion {
+interface ClientVersion {
   readonly jsonRpc: ClientCodec;
   readonly httpJson: ClientCodec;
 }

@@ -10,7 +10,7 @@ export interface OperationNames {
 }
 
 /** The names of all operations in one version; `undefined` says that the version lacks the operation. */
-export type OperationNameTable = { readonly [Name in OperationName]: OperationNames | undefined };
+type OperationNameTable = { readonly [Name in OperationName]: OperationNames | undefined };
 
 /** The operations of a version by JSON-RPC method. */
 export function methodsOf(table: OperationNameTable): ReadonlyMap<string, OperationName> {

@@ -6,7 +6,7 @@ import { v1_0Schemas } from './v1_0/wire-schemas.js';
 import type { WireSchemas } from './wire-schemas.js';
 
 /** The schemas of one version over each binding. */
-export interface ProtocolSchemas {
+interface ProtocolSchemas {
   readonly jsonRpc: WireSchemas;
   readonly httpJson: WireSchemas;
 }

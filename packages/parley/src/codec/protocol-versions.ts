@@ -4,7 +4,7 @@ import { v1_0 } from './v1_0/wire-codec.js';
 import type { WireCodec } from './wire-codec.js';
 
 /** One version of the protocol. Its JSON may differ between the bindings. */
-export interface ProtocolVersion {
+interface ProtocolVersion {
   readonly jsonRpc: WireCodec;
   readonly httpJson: WireCodec;
 }

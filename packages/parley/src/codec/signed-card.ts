@@ -4,7 +4,7 @@ import { isOldCard } from './card-form.js';
 import { canonicalCard } from './v1_0/canonical-card.js';
 
 /** A received card in the forms that its signatures may cover. */
-export interface SignedCard {
+interface SignedCard {
   /**
    * The payloads of signers in use: that of the specification, then that of the official SDKs, which omit every empty
    * value. Early SDKs for Python also escape all but ASCII in the latter.

@@ -11,7 +11,7 @@ export interface QueryMember {
 }
 
 /** The parameters of a method. `optional`: a call may omit them. */
-export interface ParamsSchema {
+interface ParamsSchema {
   readonly schema: Schema;
   readonly optional: boolean;
 }

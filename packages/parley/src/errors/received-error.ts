@@ -32,7 +32,7 @@ const CLASSES: { readonly [Code in ErrorCode]?: readonly [name: string, type: Er
 };
 
 /** An error as a peer has sent it. */
-export interface ReceivedErrorOptions {
+interface ReceivedErrorOptions {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details?: ErrorDetails;

@@ -20,7 +20,7 @@ export class StorageError extends Error {
 }
 
 /** `in-use`: another process has the file. `not-empty`: the target of a copy has tasks. */
-export type StorageFault = 'in-use' | 'not-empty';
+type StorageFault = 'in-use' | 'not-empty';
 
 /** Options of a StorageError. */
 export interface StorageErrorOptions extends ErrorOptions {

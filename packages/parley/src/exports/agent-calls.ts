@@ -47,7 +47,7 @@ export interface AgentCallsOptions
 }
 
 /** Gives the interceptors for calls in the name of a user. It gets the target as the calling agent named it. */
-export type CallInterceptors = (
+type CallInterceptors = (
   target: AgentTarget,
   user: User | undefined,
 ) => readonly Interceptor<ClientCallContext>[] | Promise<readonly Interceptor<ClientCallContext>[]>;

@@ -5,7 +5,7 @@ import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { insideOf } from './found-urls.js';
 
 /** The parts of the transport of a further binding. */
-export interface BoundTransportOptions {
+interface BoundTransportOptions {
   readonly binding: ClientBinding;
   readonly agentInterface: AgentInterface;
   readonly card: Pick<AgentCard, 'securitySchemes'>;

@@ -81,7 +81,7 @@ const fetchSchemas: OptionSchemas<CredentialedFetchOptions> = {
 const credentialedFetchSchema = closed(fetchSchemas);
 
 /** Options of `discoverEndpoints`. */
-export interface DiscoverEndpointsOptions extends Pick<OAuthClientOptions, 'trustedOrigins'> {
+interface DiscoverEndpointsOptions extends Pick<OAuthClientOptions, 'trustedOrigins'> {
   readonly signal?: AbortSignal;
 }
 
@@ -102,7 +102,7 @@ export async function discoverEndpoints(
 }
 
 /** Options of `credentialedFetch`. */
-export interface CredentialedFetchOptions {
+interface CredentialedFetchOptions {
   /** The card of the agent, whose schemes the provider serves. */
   readonly card: AgentCard;
   /** URLs whose origins may get the credentials. */

@@ -26,7 +26,7 @@ import { publishedKeys, pushPorts } from './push-setup.js';
 import { systemClock, systemIds } from './runtime.js';
 
 /** The options of a host, and the function that was called with them. */
-export interface HostSetupOptions {
+interface HostSetupOptions {
   /** The name of the function, for errors. */
   readonly subject: string;
   readonly agents: AgentsByPath;
@@ -35,7 +35,7 @@ export interface HostSetupOptions {
 }
 
 /** Defaults that differ between a server with a socket and a handler behind another host. */
-export interface HostDefaults {
+interface HostDefaults {
   readonly logger: Logger;
   /** True if probes, figures, log lines and compression are on by default. */
   readonly operates: boolean;

@@ -21,7 +21,7 @@ export interface InProcessHost {
 }
 
 /** The options of `startInProcess`. */
-export interface InProcessHostOptions {
+interface InProcessHostOptions {
   /** The name of the function that the author calls, for errors. */
   readonly subject: string;
   readonly options: AgentHandlerOptions;

@@ -84,7 +84,7 @@ export interface A2AHostOptions extends ServerOptions {
 }
 
 /** Times of a shutdown, in ms. */
-export interface CloseOptions {
+interface CloseOptions {
   /** Longest time of running calls and turns. Default 5 s each. */
   readonly graceMs?: number;
   /** Time in which requests are still answered while `/readyz` fails, so that load balancers notice. Default 0. */

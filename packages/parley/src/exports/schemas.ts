@@ -25,7 +25,7 @@ export interface DataSchemas {
 }
 
 /** An extension whose metadata have schemas. The card declares it. */
-export interface SchemaExtension extends Omit<AgentExtension, 'uri'> {
+interface SchemaExtension extends Omit<AgentExtension, 'uri'> {
   /** The URI of the extension, under which its metadata stand. */
   readonly uri: string;
   readonly schemas: Readonly<Partial<Record<MetadataPlace, DataSchema>>>;

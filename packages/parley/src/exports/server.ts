@@ -213,7 +213,7 @@ function consoleBelow(path: string, options: HostSetup['rule'] & Pick<ConsoleOpt
 }
 
 /** The agent that clients in the process call, and their user. */
-export interface InProcessOptions {
+interface InProcessOptions {
   /** The path of the agent. Default: that of `connect`, or the only agent. */
   readonly path?: string;
   /** The user of every call. Absent: the authenticator of the agent finds the user from the credentials. */

@@ -11,7 +11,7 @@ export type { RemoteStorage } from '../store/remote/remote-storage.js';
 export type { StorageAddress, StorageServer } from '../store/remote/storage-server.js';
 
 /** Options of a storage process. */
-export interface ServeStorageOptions extends StorageAddress {
+interface ServeStorageOptions extends StorageAddress {
   /** `memory:` or `sqlite:`. */
   readonly url: string;
   readonly logger: Logger;

@@ -100,7 +100,7 @@ export type { OwnerCounts, OwnerDataOptions } from '../user-data/owner-data.js';
 export type { CopyStorageOptions } from './copy-storage.js';
 
 /** Options of `openStorage`. */
-export interface OpenStorageOptions {
+interface OpenStorageOptions {
   /** Hears of faults. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
   /** Backends of further urls, such as `postgresBackend` of `parley-a2a-postgres`. */

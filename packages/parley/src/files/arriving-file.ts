@@ -15,7 +15,7 @@ export interface DeclaredFile {
 }
 
 /** A file that arrives, and the rules for it. */
-export interface ArrivingFileOptions extends Pick<NewFile, 'id' | 'createdAt' | 'expiresAt'> {
+interface ArrivingFileOptions extends Pick<NewFile, 'id' | 'createdAt' | 'expiresAt'> {
   readonly declared: DeclaredFile;
   readonly source: AsyncIterable<Uint8Array>;
   readonly rules: MediaTypeRules;

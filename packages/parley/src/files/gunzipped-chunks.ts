@@ -3,7 +3,7 @@ import type { Digester } from './digester.js';
 import { fileTooLarge } from './file-errors.js';
 
 /** A file that arrives in gzip (RFC 1952), and its limits. */
-export interface GzippedFile {
+interface GzippedFile {
   readonly source: AsyncIterable<Uint8Array>;
   /** The most bytes before they are decoded. */
   readonly maxBytes: number;

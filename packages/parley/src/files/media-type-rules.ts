@@ -26,7 +26,7 @@ const schemas: OptionSchemas<MediaTypeRules> = {
 export const mediaTypesSchema = closed(schemas);
 
 /** The decision about a file by its type. */
-export type MediaTypeDecision =
+type MediaTypeDecision =
   | { readonly kind: 'kept'; readonly mediaType: string }
   | { readonly kind: 'refused'; readonly reason: string };
 

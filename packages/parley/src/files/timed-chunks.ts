@@ -2,7 +2,7 @@ import { A2AError } from '../errors/a2a-error.js';
 import type { Clock } from '../runtime/clock.js';
 
 /** The times of bytes that arrive. */
-export interface ArrivalTimes {
+interface ArrivalTimes {
   readonly clock: Clock;
   /** The longest pause between two chunks, in ms. */
   readonly idleMs: number;

@@ -3,7 +3,7 @@ import { ipText, parseIp, plainAddress } from './ip-address.js';
 import type { TrustedProxies } from './trusted-proxy.js';
 
 /** The parts of a request that tell its sender's address. */
-export interface AddressedRequest {
+interface AddressedRequest {
   /** The address of the peer, if the host knows it. */
   readonly peer?: string | undefined;
   /** A header by its lower-case name; several lines are joined by `, `. */

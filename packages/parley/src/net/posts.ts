@@ -16,7 +16,7 @@ export interface PostAnswer {
 }
 
 /** A POST under way. */
-export interface PostCall {
+interface PostCall {
   /** Rejects if no answer comes, and with the `code` REFUSED_ADDRESS if the address is not allowed. */
   readonly answer: Promise<PostAnswer>;
   /** Ends the call. If the status has come, the answer has come: only the rest of its body is given up. */

@@ -50,7 +50,7 @@ export function publicHosts(entries: readonly string[]): PublicHosts {
 }
 
 /** The host of a `Host` header in lower case, without its port. An IPv6 address keeps its brackets. */
-export function hostnameOf(authority: string): string {
+function hostnameOf(authority: string): string {
   const end = authority.startsWith('[') ? authority.indexOf(']') + 1 : authority.lastIndexOf(':');
   return (end <= 0 ? authority : authority.slice(0, end)).toLowerCase();
 }

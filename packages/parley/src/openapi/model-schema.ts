@@ -3,7 +3,7 @@ import type { Components } from './components.js';
 import type { Reference, Schema } from './document.js';
 
 /** A type of the model by name. */
-export type ModelSchemaName = keyof typeof JSON_SCHEMA.$defs;
+type ModelSchemaName = keyof typeof JSON_SCHEMA.$defs;
 
 /** The formats of the model in terms of standard JSON Schema. */
 const FORMATS: Readonly<Record<string, Schema>> = {

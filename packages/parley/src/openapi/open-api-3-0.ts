@@ -64,7 +64,7 @@ const TYPED = new Set(Object.values(BY_TYPE).flat());
 const NULL: Schema = { type: 'string', nullable: true, enum: [null] };
 
 /** A schema of 2020-12 in the dialect of OpenAPI 3.0. */
-export function toSchema30(schema: Schema): Schema {
+function toSchema30(schema: Schema): Schema {
   const { $ref, type, ...rest } = schema;
   if ($ref !== undefined) return Object.keys(rest).length === 0 ? { $ref } : { ...toSchema30(rest), allOf: [{ $ref }] };
   if (type === 'null') return { ...plain(rest), ...NULL };

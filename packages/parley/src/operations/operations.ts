@@ -53,7 +53,7 @@ export type NeededCapability = 'streaming' | 'pushNotifications' | 'extendedAgen
 type SchemaOf<Type> = { [Name in ModelTypeName]: ModelTypes[Name] extends Type ? Name : never }[ModelTypeName];
 
 /** One row of `OPERATIONS`. */
-export interface OperationRow<Name extends OperationName = OperationName> {
+interface OperationRow<Name extends OperationName = OperationName> {
   /** The schema of the request on the wire of version 1.0. */
   readonly request: SchemaOf<OperationTypes[Name]['request']>;
   /** The schema of the response, or of one event of a stream; undefined: the response is empty. */

@@ -4,7 +4,7 @@ import { kindOf } from '../model/kind-of.js';
 import type { TObject, TSchema } from './option-types.js';
 
 /** Options, their schema, and the function that takes them. */
-export interface OptionsCheck<Options> {
+interface OptionsCheck<Options> {
   /** The name of the function, for the error. */
   readonly subject: string;
   readonly schema: TObject;

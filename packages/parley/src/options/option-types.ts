@@ -26,7 +26,7 @@ export interface TSchema<Value = unknown> {
 }
 
 /** A check that keywords cannot express. */
-export interface Refinement<Value> {
+interface Refinement<Value> {
   check(value: Value): boolean;
   readonly message: () => string;
 }

@@ -40,10 +40,10 @@ export type AttemptResult =
 type FailureReason = 'timeout' | 'connection' | 'forbidden' | 'unencodable' | 'headers';
 
 /** The decision after a failed attempt. */
-export type FailureOutcome = Extract<DeliveryOutcome, { readonly kind: 'retry' | 'park' }>;
+type FailureOutcome = Extract<DeliveryOutcome, { readonly kind: 'retry' | 'park' }>;
 
 /** The facts of a failed attempt. `failed`: failed attempts before this one, since the last delivered record. */
-export interface AttemptFacts {
+interface AttemptFacts {
   readonly failed: number;
   /** Sequence number of the record. */
   readonly seq: number;

@@ -20,7 +20,7 @@ import { type DeliveryEnd, deliverQueue } from './queue-delivery.js';
 import { QueueHold } from './queue-hold.js';
 
 /** Ports and limits of a sender. */
-export interface DeliverySenderOptions {
+interface DeliverySenderOptions {
   readonly storage: TaskStorage;
   /** The agents whose notifications it sends. */
   readonly agents: readonly string[];

@@ -22,7 +22,7 @@ export type NotificationSigner = (notification: {
 }) => Promise<string>;
 
 /** Ports of the calls of one webhook. */
-export interface NotificationCallsOptions {
+interface NotificationCallsOptions {
   /** Sends to the webhooks that the operator allows. */
   readonly send: SendPost;
   readonly clock: Clock;

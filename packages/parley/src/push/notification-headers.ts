@@ -6,7 +6,7 @@ export const NOTIFICATION_ID = 'x-a2a-notification-id';
 /** Header of the time of an attempt, in seconds since the epoch. */
 export const NOTIFICATION_TIMESTAMP = 'x-a2a-notification-timestamp';
 /** Header of the signature of a notification, a JWT. */
-export const NOTIFICATION_SIGNATURE = 'x-a2a-notification-signature';
+const NOTIFICATION_SIGNATURE = 'x-a2a-notification-signature';
 
 /** The id of the notification of one record to one configuration: task, configuration, sequence number. */
 export function notificationId({ key, configId }: DeliveryKey, seq: number): string {
@@ -14,7 +14,7 @@ export function notificationId({ key, configId }: DeliveryKey, seq: number): str
 }
 
 /** The headers of one attempt. */
-export interface NotificationHead {
+interface NotificationHead {
   readonly config: StoredPushConfig;
   readonly mediaType: string;
   readonly id: string;

@@ -16,7 +16,7 @@ export interface Notification {
 }
 
 /** A record whose event the protocol version of the configuration cannot express. */
-export interface UnwrittenNotification {
+interface UnwrittenNotification {
   readonly seq: number;
   readonly body?: never;
   /** The failure of the codec. */
@@ -31,7 +31,7 @@ export interface NotificationChange {
 }
 
 /** The storage, as far as bodies need it. */
-export type TaskReads = Pick<TaskStorage, 'task' | 'records'>;
+type TaskReads = Pick<TaskStorage, 'task' | 'records'>;
 
 /** Bytes of the log in one read. */
 const LOG_BYTES = 4_194_304;

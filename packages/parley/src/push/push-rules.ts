@@ -4,7 +4,7 @@ import type { TaskPushNotificationConfig } from '../model/push-notification-conf
 import type { PushRegistration } from '../server/push-registration.js';
 
 /** Rules for push configurations. */
-export interface PushRulesOptions {
+interface PushRulesOptions {
   /** `maxConfigs`: the most configurations of a task; default 16. */
   readonly options: { readonly maxConfigs?: number | undefined };
   /** The reason for which a url is not called; undefined if it may be. */

@@ -8,7 +8,7 @@ import { type AttemptResult, afterFailure, type DeliveryPolicy, isAcknowledged }
 import { type Notification, type NotificationChange, notificationsOf } from './notifications.js';
 
 /** Ports for the delivery of one queue. */
-export interface QueueDeliveryOptions {
+interface QueueDeliveryOptions {
   readonly storage: TaskStorage;
   readonly codec: WireCodec;
   /** Absent: events are told as they are stored. */
@@ -29,7 +29,7 @@ export interface QueueDeliveryOptions {
 }
 
 /** The failure of a delivery. */
-export interface DeliveryFailure {
+interface DeliveryFailure {
   readonly result: AttemptResult;
   readonly outcome: DeliveryOutcome;
   readonly attempts: number;

@@ -3,7 +3,7 @@ import type { DeliveryClaim } from '../store/push-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 
 /** Ports of a hold. Times are in ms; `claimedAt` is of the monotonic clock. */
-export interface QueueHoldOptions {
+interface QueueHoldOptions {
   readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly leaseMs: number;

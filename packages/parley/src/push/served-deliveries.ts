@@ -11,7 +11,7 @@ export interface DeliveryAct {
 export type RecordedAct = <Result>(act: DeliveryAct, run: () => Promise<Result>) => Promise<Result>;
 
 /** The parts of `ServedDeliveries`. */
-export interface ServedDeliveriesOptions {
+interface ServedDeliveriesOptions {
   readonly agent: string;
   readonly storage: TaskStorage;
   /** Absent: no records of acts. */

@@ -1,5 +1,5 @@
 /** A private key in the form of RFC 7517, with the name by which receivers find its public half. */
-export interface SigningKey {
+interface SigningKey {
   readonly kty: string;
   readonly kid: string;
   readonly alg: string;

@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { AttemptResult } from './delivery-policy.js';
 
 /** Ports of a call. */
-export interface WebhookCallOptions {
+interface WebhookCallOptions {
   readonly send: SendPost;
   readonly clock: Clock;
   readonly timeoutMs: number;

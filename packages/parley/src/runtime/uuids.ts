@@ -1,7 +1,7 @@
 import type { IdSource } from './id-source.js';
 
 /** Options of `uuids`. */
-export interface UuidOptions {
+interface UuidOptions {
   /** Wall-clock time, ms since the epoch. */
   readonly now: () => number;
   /** Fills an array with random bytes. */

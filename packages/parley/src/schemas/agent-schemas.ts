@@ -46,7 +46,7 @@ export interface Checked<Value> {
 }
 
 /** The side of a message, the field that faults begin with, and the parts whose data no schema describes. */
-export interface MessageCheck {
+interface MessageCheck {
   readonly side: keyof DataSchemas;
   readonly field: string;
   readonly isExempt: (part: Part) => boolean;

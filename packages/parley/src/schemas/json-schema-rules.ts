@@ -28,7 +28,7 @@ const DATA = new Set(['const', 'enum', 'default', 'examples']);
 const MAPS = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 
 /** The problems of a JSON Schema, or the branches of its recursion as `schemaCost` counts them. */
-export type SchemaRuling = { readonly problems: readonly string[] } | { readonly branches: number };
+type SchemaRuling = { readonly problems: readonly string[] } | { readonly branches: number };
 
 /**
  * Rules on a JSON Schema (draft 2020-12) for data from outside. A schema without problems has bounds, and takes a time

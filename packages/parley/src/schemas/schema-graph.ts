@@ -20,7 +20,7 @@ interface Edge {
 }
 
 /** The cost of a schema, or the reason why it has no bound. */
-export type SchemaCost = { readonly size: number; readonly branches: number } | { readonly problem: string };
+type SchemaCost = { readonly size: number; readonly branches: number } | { readonly problem: string };
 
 const MOST_SIZE = 10_000;
 

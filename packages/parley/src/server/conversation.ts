@@ -36,7 +36,7 @@ const MOST_ENTRIES = 1_000;
 const DEFAULT_BYTES = 262_144;
 
 /** The place of a conversation: what its reader knows already, and where the rest is. */
-export interface ConversationPlace {
+interface ConversationPlace {
   readonly storage: TaskStorage;
   readonly scope: Scope;
   readonly contextId: string;

@@ -66,7 +66,7 @@ const listing = new LoadedOnDemand(() => import('./task-listing.js'));
 const UNLIMITED = { perKey: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY };
 
 /** The extended card of a user; `undefined` if the user has none. */
-export type ExtendedAgentCards = (user: User) => AgentCard | undefined | Promise<AgentCard | undefined>;
+type ExtendedAgentCards = (user: User) => AgentCard | undefined | Promise<AgentCard | undefined>;
 
 /** Options of an engine for one agent. */
 export interface DefaultRequestHandlerOptions {

@@ -3,13 +3,13 @@ import type { ListTasksRequest } from '../model/task-requests.js';
 import type { Scope } from '../store/task-key.js';
 
 /** The place of the next page: after the task with this status time and id. */
-export interface PageCursor {
+interface PageCursor {
   readonly time: number;
   readonly id: string;
 }
 
 /** A list of tasks: its scope and its filters. */
-export interface PagedList {
+interface PagedList {
   readonly scope: Scope;
   readonly request: ListTasksRequest;
 }

@@ -16,14 +16,14 @@ import { DEFAULT_PAGE_SIZE } from '../task/task-list.js';
 import type { PushRegistration } from './push-registration.js';
 
 /** Ports of the push configurations of an agent. */
-export interface PushConfigurationsOptions {
+interface PushConfigurationsOptions {
   readonly storage: TaskStorage;
   readonly ids: IdSource;
   readonly registration: PushRegistration;
 }
 
 /** A request about push configurations in the scope of its caller. */
-export interface ScopedRequest<Request> {
+interface ScopedRequest<Request> {
   readonly scope: Scope;
   readonly request: Request;
 }

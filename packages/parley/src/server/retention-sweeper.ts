@@ -14,7 +14,7 @@ export interface RetentionPolicy {
 }
 
 /** The defaults: 30 days, 1 hour, every minute. */
-export const DEFAULT_RETENTION: RetentionPolicy = {
+const DEFAULT_RETENTION: RetentionPolicy = {
   taskRetentionMs: 30 * 86_400_000,
   eventLogMs: 3_600_000,
   everyMs: 60_000,

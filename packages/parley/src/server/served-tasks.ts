@@ -9,7 +9,7 @@ import type { DefaultRequestHandler } from './default-request-handler.js';
 import { handedStream } from './isolation.js';
 
 /** The engine of the tasks, and the log for failures that no caller sees. */
-export interface ServedTasksOptions extends ScopedTasksOptions {
+interface ServedTasksOptions extends ScopedTasksOptions {
   readonly engine: Pick<DefaultRequestHandler, (typeof BY_VERB)['subscribe']>;
   readonly logger: Logger;
 }

@@ -2,7 +2,7 @@ import { StorageError } from '../errors/storage-error.js';
 import type { CopiedKey, CopiedTask, TransferCounts, TransferSource, TransferTarget } from './task-transfer.js';
 
 /** Options of a copy. */
-export interface CopyOptions {
+interface CopyOptions {
   readonly from: TransferSource;
   readonly to: TransferTarget;
   /** Goes on with a copy that was interrupted: tasks that are there already stay as they are. */

@@ -2,7 +2,7 @@ import { OptionsError } from '../errors/options-error.js';
 import { printableUrl } from '../telemetry/printable-url.js';
 
 /** The storage that a database url names, if it needs no backend. */
-export type DatabaseUrl =
+type DatabaseUrl =
   | { readonly backend: 'memory'; readonly maxTasks?: number; readonly maxBytes?: number }
   | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' };
 

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /** Options of an outage log. */
-export interface OutageLogOptions {
+interface OutageLogOptions {
   /** The failing thing, for the log, such as a path. */
   readonly subject: string;
   readonly logger: Logger;

@@ -11,7 +11,7 @@ export interface ClaimedTexts extends Omit<DeliveryClaim, 'config' | 'records'> 
 }
 
 /** The calls for a queue that cannot be read. */
-export interface UnreadableDeliveries {
+interface UnreadableDeliveries {
   readonly note: (key: TaskKey, error: unknown) => void;
   readonly settle: (held: HeldDelivery, outcome: DeliveryOutcome) => Promise<unknown>;
 }

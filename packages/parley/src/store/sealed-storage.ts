@@ -7,7 +7,7 @@ import type { Acceptance, TaskStorage } from './task-storage.js';
 const SEALED_CALLS = ['putConfig', 'rewriteConfig', 'config', 'configs', 'claim'] as const;
 
 /** The keys of a storage with encrypted credentials. */
-export interface SealedStorageOptions {
+interface SealedStorageOptions {
   /** Keys of 32 bytes, in base64 or hex. The first one encrypts, and all decrypt. Empty: nothing is encrypted. */
   readonly keys: readonly string[];
   readonly logger: Logger;

@@ -8,13 +8,13 @@ import { trimTask } from './trim-task.js';
 export const DEFAULT_PAGE_SIZE = 50;
 
 /** A page of tasks. `texts`: the JSON of the same tasks, if the storage has it. */
-export interface ListedPage {
+interface ListedPage {
   readonly tasks: readonly { readonly task: Task }[];
   readonly texts?: readonly TaskTexts[];
 }
 
 /** The parts of a task that a list shows. */
-export interface ListExtent {
+interface ListExtent {
   readonly historyLength: number;
   readonly includeArtifacts: boolean;
 }

@@ -4,7 +4,7 @@ import type { LimitName } from './reached-limit.js';
 import type { ErrorFigures, RequestFigures } from './server-figures.js';
 
 /** A call that was answered. Unknown members are absent. */
-export interface AnsweredCall {
+interface AnsweredCall {
   readonly operation: string | undefined;
   readonly binding: string;
   readonly version: string | undefined;
@@ -13,7 +13,7 @@ export interface AnsweredCall {
 }
 
 /** An error that a caller got. */
-export interface ToldError {
+interface ToldError {
   readonly kind: keyof ErrorFigures;
   /** The HTTP status, or the number of the error. */
   readonly code: string;

@@ -28,7 +28,7 @@ export function askedCallIds(question: Pick<Message, 'role' | 'parts'> | undefin
 }
 
 /** The calls that a message may decide about. */
-export interface UndecidedCalls {
+interface UndecidedCalls {
   readonly waiting: readonly RecordedCall[];
   /** The calls of the question that the message answers. It decides no other call. */
   readonly asked: ReadonlySet<string>;

@@ -10,7 +10,7 @@ import { TurnAbortedError } from '../server/turn-aborted-error.js';
 export type OpenQuestionContent = Pick<Message, 'parts' | 'extensions'>;
 
 /** The turn of an agent that makes calls. */
-export interface GuardedTurn {
+interface GuardedTurn {
   readonly context: Pick<RequestContext, 'signal'>;
   readonly events: EventQueue;
 }

@@ -11,7 +11,7 @@ const ESCAPED_BYTES = 6;
 const NUMBER_BYTES = 25;
 
 /** The value to copy. */
-export interface CopiedValue {
+interface CopiedValue {
   readonly what: 'arguments' | 'result';
   readonly tool: string;
   readonly mostBytes: number;

@@ -12,7 +12,7 @@ export type OpenQuestion =
   | { readonly kind: 'interrupt'; readonly interrupt: AskedInterrupt };
 
 /** The question of a graph. A graph needs a value, so that a caller cannot decline it. */
-export interface AskedInterrupt {
+interface AskedInterrupt {
   readonly interruptId: string;
   readonly value: JsonValue;
   /** JSON Schema of the answer. Absent: any value. */

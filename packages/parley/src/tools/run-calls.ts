@@ -26,7 +26,7 @@ import {
 } from './tool-records.js';
 
 /** The task of a run, and the limits of its calls. */
-export interface RunCallsOptions {
+interface RunCallsOptions {
   readonly context: RequestContext;
   readonly events: EventQueue;
   readonly limits: ToolLimits;

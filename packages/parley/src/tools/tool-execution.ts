@@ -74,7 +74,7 @@ export function interruptedText(tool: string): string {
 }
 
 /** One run of a tool. */
-export interface ToolExecution {
+interface ToolExecution {
   readonly tool: Tool;
   /** Validated arguments. */
   readonly input: unknown;

@@ -197,7 +197,7 @@ export function toolEventsOf(event: StreamResponse): readonly ToolEvent[] {
 }
 
 /** A call without the members that only the agent needs. */
-export function publicCall({ run: _, messageIds: __, asked, ...call }: CallChange): ToolCall {
+function publicCall({ run: _, messageIds: __, asked, ...call }: CallChange): ToolCall {
   const question = openQuestion({ state: call.state, ...(asked && { asked }) });
   return question === undefined ? call : { ...call, question };
 }

@@ -6,7 +6,7 @@ import { isRefusal, parseRedisUrl, type RedisUrl, shownPlaces } from '../redis-u
 import { RedisConnection } from './redis-connection.js';
 
 /** Options of a cache in Redis. */
-export interface RedisCacheOptions {
+interface RedisCacheOptions {
   /** `redis://` or `rediss://`, with user, password and database number. */
   readonly url: string;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import type { Clock } from 'parley-a2a/server';
 import { isRefusal, type RedisUrl } from '../redis-url.js';
 
 /** Options of one connection. */
-export interface RedisConnectionOptions {
+interface RedisConnectionOptions {
   readonly url: RedisUrl;
   readonly clock: Clock;
   /** Longest time of a command. */

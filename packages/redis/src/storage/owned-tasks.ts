@@ -17,7 +17,7 @@ import { headOf, type KnownHead } from './task-texts.js';
 const CHUNK = 16;
 
 /** The parts of a storage that a list of all owners reads. */
-export interface OwnedTasksOptions {
+interface OwnedTasksOptions {
   readonly calls: RedisCalls;
   readonly prefix: string;
   readonly run: RunCommands;

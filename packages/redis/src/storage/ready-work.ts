@@ -4,7 +4,7 @@ import type { PlacedWakeups } from './redis-wakeups.js';
 import { WorkPlaces } from './work-places.js';
 
 /** Options of the work that can be claimed. */
-export interface ReadyWorkOptions {
+interface ReadyWorkOptions {
   readonly calls: RedisCalls;
   readonly wakeups: PlacedWakeups;
   readonly clock: Pick<Clock, 'monotonic'>;

@@ -8,7 +8,7 @@ import type { RedisSettings } from './redis-options.js';
 import type { RedisScript } from './redis-script.js';
 
 /** An argument of a script or a command. */
-export type RedisArgument = string | number;
+type RedisArgument = string | number;
 
 /**
  * The connection of a storage to its server or cluster. Every call ends in time. A call whose answer was lost is not

@@ -15,7 +15,7 @@ export interface RedisGuarantees {
 }
 
 /** Options of the operator that bear on the guarantees. */
-export interface StatedGuarantees {
+interface StatedGuarantees {
   readonly durability?: 'power-loss' | 'process';
   readonly subject: string;
 }

@@ -111,7 +111,7 @@ export interface TaskPlace extends ScopePlace {
 }
 
 /** The place of an idempotency key. */
-export interface KeptKeyPlace extends ScopePlace {
+interface KeptKeyPlace extends ScopePlace {
   /** The key as JSON. */
   readonly text: string;
   /** The key of its hash. */

@@ -23,7 +23,7 @@ import { KEY, taskKeyOf } from './redis-keys.js';
 import { type RunCommands, walkKeys } from './redis-walk.js';
 
 /** The parts of a storage that the data of its users need. */
-export interface RedisOwnersOptions {
+interface RedisOwnersOptions {
   readonly calls: RedisCalls;
   readonly open: OpenCalls;
   readonly wakeups: Wakeups;

@@ -21,7 +21,7 @@ import type { Changed, RedisDeliveries } from './redis-deliveries.js';
 import type { RedisHead } from './task-texts.js';
 
 /** The parts of a storage that its push configurations need. */
-export interface RedisPushOptions {
+interface RedisPushOptions {
   readonly open: OpenCalls;
   readonly tasks: SharedTasks<RedisHead>;
   readonly deliveries: RedisDeliveries;

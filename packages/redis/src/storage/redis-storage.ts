@@ -59,7 +59,7 @@ import { TurnClaims } from './turn-claims.js';
 import { UnreadableTasks } from './unreadable-tasks.js';
 
 /** The parts of which a storage is made. */
-export interface RedisStorageOptions {
+interface RedisStorageOptions {
   readonly runner: ScriptRunner;
   readonly run: RunCommands;
   readonly prefix: string;

@@ -5,7 +5,7 @@ import type { RedisClient } from './redis-clients.js';
 export type RunCommands = <T>(commands: (client: RedisClient) => Promise<T>) => Promise<T>;
 
 /** Keys of one server. */
-export interface WalkedKeys {
+interface WalkedKeys {
   readonly server: Redis;
   readonly keys: readonly string[];
 }

@@ -6,7 +6,7 @@ import { isUnknownScript } from './redis-fault.js';
 import type { RedisScript } from './redis-script.js';
 
 /** The connection that sends the batches. */
-export interface BatchConnection extends ScriptRunner {
+interface BatchConnection extends ScriptRunner {
   /** @throws StorageError if one of the commands fails, or an answer does not come in time. */
   call<T>(commands: (client: RedisClient) => Promise<T>): Promise<T>;
 }

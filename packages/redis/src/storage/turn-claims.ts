@@ -33,7 +33,7 @@ function readClaim(
 }
 
 /** The parts of a storage that claims of turns need. */
-export interface TurnClaimsOptions {
+interface TurnClaimsOptions {
   readonly calls: RedisCalls;
   readonly work: WorkPlaces;
   readonly unreadable: UnreadableTasks;

@@ -6,7 +6,7 @@ type Entry =
   | readonly [kind: TaskKind, agent: string, tenant: string, owner: string | null, id: string];
 
 /** Wake-ups about work of an agent in one partition. */
-export type PlacedKind = 'workReady' | 'deliveryReady';
+type PlacedKind = 'workReady' | 'deliveryReady';
 type TaskKind = 'taskChanged' | 'cancelAsked';
 
 /** Receives the wake-ups of other processes. */

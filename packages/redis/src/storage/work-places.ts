@@ -5,7 +5,7 @@ import type { RedisCalls } from './redis-calls.js';
 const SCAN_MS = 1_000;
 
 /** Options of the places of one kind of work. */
-export interface WorkPlacesOptions {
+interface WorkPlacesOptions {
   /** The script that counts the work of a partition. */
   readonly peek: 'peek' | 'peekDeliveries';
   readonly clock: Pick<Clock, 'monotonic'>;

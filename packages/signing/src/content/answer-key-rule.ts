@@ -7,7 +7,7 @@ import { UntrustedContentError } from './untrusted-content-error.js';
 import { notedSigners } from './verified-signers.js';
 
 /** The facts about a message that may name a key for answers. */
-export interface AnswerKeyFacts {
+interface AnswerKeyFacts {
   readonly verified: readonly VerifiedSignature[];
   readonly context: ServerCallContext;
   readonly handler: RequestHandler;

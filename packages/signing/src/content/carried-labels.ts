@@ -2,7 +2,7 @@ import type { Artifact, JsonObject, Message, Part, StreamResponse, Task } from '
 import { isObject, SIGNING_EXTENSION } from 'parley-a2a/kit';
 
 /** The file name and the media type of a part. */
-export interface PartLabels {
+interface PartLabels {
   readonly filename?: string | undefined;
   readonly mediaType?: string | undefined;
 }

@@ -8,7 +8,7 @@ import type { OutgoingMessage } from './message-signer.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
 
 /** The functions around the calls of a client. */
-export interface SignedCalls {
+interface SignedCalls {
   /** The URIs that each call activates. */
   readonly extensions: readonly string[];
   /** Signs a message, encrypted before if it has to be. */

@@ -5,7 +5,7 @@ import type { CardJwk } from 'parley-a2a/server';
 import { SIGNED_TYPES, type SignatureEntry, type SignedClaims } from './signature-header.js';
 
 /** Content to sign. */
-export interface ContentToSign {
+interface ContentToSign {
   readonly type: keyof typeof SIGNED_TYPES;
   /** The canonical text. */
   readonly text: string;

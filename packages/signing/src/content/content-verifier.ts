@@ -23,7 +23,7 @@ export interface VerifiedSignature {
 }
 
 /** Content whose signatures are checked. */
-export interface ContentToVerify {
+interface ContentToVerify {
   readonly type: keyof typeof SIGNED_TYPES;
   readonly metadata: JsonObject | undefined;
   /** The canonical text that a header is about. */

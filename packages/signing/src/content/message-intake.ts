@@ -21,7 +21,7 @@ import { UntrustedContentError } from './untrusted-content-error.js';
 import type { VerifiedSigner } from './verified-signers.js';
 
 /** The rules for signed messages to an agent. */
-export interface IntakeRules {
+interface IntakeRules {
   readonly verifier: ContentVerifier;
   /** True if a message without a signature is refused. */
   readonly required: boolean;

@@ -7,7 +7,7 @@ import { withCarriedLabels } from './carried-labels.js';
 import type { ContentSigner } from './content-signer.js';
 
 /** The ports of signed messages to an agent. */
-export interface MessageSigning {
+interface MessageSigning {
   readonly signer: ContentSigner;
   /** The agent, as it names itself. */
   readonly audience: string;

@@ -20,7 +20,7 @@ export function hasOwnSignature({ state, message }: TaskStatus): boolean {
 }
 
 /** The ports of signed ends. */
-export type EndSigning = Pick<AnswerSigning, 'signer' | 'issuer' | 'clock'>;
+type EndSigning = Pick<AnswerSigning, 'signer' | 'issuer' | 'clock'>;
 
 type Request = OperationTypes[OperationName]['request'];
 

@@ -6,7 +6,7 @@ import { type AnswerSigning, SigningQueue } from './signing-queue.js';
 import { notedSigners, rememberSigners } from './verified-signers.js';
 
 /** The signing and encryption of an agent. */
-export interface AroundTurns {
+interface AroundTurns {
   /** Signs answers. Absent: they have no signatures. */
   readonly answers: AnswerSigning | undefined;
   /** Opens encrypted parts, and encrypts answers for callers who ask for it. Absent: parts stay as they are. */

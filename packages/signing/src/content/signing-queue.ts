@@ -40,7 +40,7 @@ export interface AnswerSigning {
 }
 
 /** The event queue of the engine for a turn, and the ports that sign and encrypt the events before they get there. */
-export interface SignedTurn {
+interface SignedTurn {
   readonly events: EventQueue;
   readonly ports: AnswerSigning;
   /** Encrypts parts before they are signed. Absent: they stay plain. */

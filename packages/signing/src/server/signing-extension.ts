@@ -25,7 +25,7 @@ import type { SigningLibrary } from '../content/signing-library.js';
 import type { AnswerKeyRule } from '../content/trusted-peer.js';
 
 /** The signing of one agent. */
-export interface SigningExtensionOptions {
+interface SigningExtensionOptions {
   /** The path of the agent. Absent: the only agent of the host. */
   readonly path: string | undefined;
   readonly audience: string;

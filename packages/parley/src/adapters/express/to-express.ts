@@ -9,7 +9,7 @@ import { Responder, type ResponderOptions } from '../node/responder.js';
 type Body = (limit: number) => Promise<Uint8Array>;
 
 /** An exchange, and the ports that write its answers and report its limits. */
-export interface ExpressAdapterOptions extends ResponderOptions {
+interface ExpressAdapterOptions extends ResponderOptions {
   readonly exchange: Exchange;
   readonly limitReached: NonNullable<ResponderOptions['limitReached']>;
 }

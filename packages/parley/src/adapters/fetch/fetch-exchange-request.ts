@@ -8,7 +8,7 @@ const UNREAD_KEPT = 65_536;
 const NOTHING = new Uint8Array(0);
 
 /** The facts of a host about a web request. */
-export interface FetchPlace {
+interface FetchPlace {
   /** The part of the path under which the host has put the exchange. */
   readonly mount?: string | undefined;
   /** The second argument of the handler, as the runtime gives it. */

@@ -30,7 +30,7 @@ export function toFetch(options: FetchAdapterOptions): WebHandler {
 }
 
 /** A web request on its way through an exchange. */
-export interface FetchedExchange extends FetchAdapterOptions {
+interface FetchedExchange extends FetchAdapterOptions {
   readonly request: FetchExchangeRequest;
   readonly raw: Request;
 }

@@ -13,7 +13,7 @@ import { catchUncaughtErrors, processUncaughtErrors } from './process-uncaught-e
 import { serverTls } from './server-tls.js';
 
 /** Agents, and how they are reached. */
-export interface AgentServerOptions
+interface AgentServerOptions
   extends Omit<AgentHostOptions, 'baseUrl' | 'forwarding' | 'knownHosts' | 'uncaughtErrors' | 'process'> {
   readonly publicUrl?: string | undefined;
   readonly isTrustedProxy?: BaseUrlRule['isTrustedProxy'];

@@ -17,14 +17,14 @@ export interface Head {
 }
 
 /** An answer whose body is complete, and where it goes. */
-export interface WholeAnswer {
+interface WholeAnswer {
   readonly response: ServerResponse;
   readonly answer: ExchangeResponse;
   readonly closing: boolean;
 }
 
 /** An answer before all of its request has arrived. */
-export interface EarlyAnswer {
+interface EarlyAnswer {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly answer: ExchangeResponse;
@@ -118,7 +118,7 @@ export function sendRaw({ socket, answer, clock, refused }: RawAnswer): void {
 }
 
 /** The patience with the peer of an answer that has not yet left. */
-export interface StallOptions {
+interface StallOptions {
   /** The time in which the peer must take something. */
   readonly stallMs: number;
   /** Drops the peer. */

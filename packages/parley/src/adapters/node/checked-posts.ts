@@ -14,7 +14,7 @@ import {
 import { modulesOfNode } from './modules-of-node.js';
 
 /** The connections of POSTs. */
-export interface CheckedPostsOptions extends CheckedConnectionsOptions {
+interface CheckedPostsOptions extends CheckedConnectionsOptions {
   readonly clock: Clock;
 }
 

@@ -4,7 +4,7 @@ import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { NodeExchangeRequest } from './node-exchange-request.js';
 
 /** Facts of a framework on node:http about a request. */
-export interface Mounting {
+interface Mounting {
   readonly arrived: NodeExchangeRequest;
   /** The path under which the framework has put the exchange; "" at the root. */
   readonly mount: string;

@@ -12,7 +12,7 @@ import { connectionCertificate } from './server-tls.js';
 const UNREAD_KEPT = 65_536;
 
 /** A request as node:http announces it. */
-export interface AnnouncedRequest {
+interface AnnouncedRequest {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   /** True if the peer waits for a go-ahead before it sends its body. */

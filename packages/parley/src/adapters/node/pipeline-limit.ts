@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** At most so many requests of one connection may wait behind the one that is being answered. */
-export const MOST_PIPELINED = 64;
+const MOST_PIPELINED = 64;
 
 /**
  * Limits the pipelined requests of one connection. The server works on all of them and holds their answers until their

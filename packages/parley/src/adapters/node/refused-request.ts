@@ -34,7 +34,7 @@ export function refusalOf({
 }
 
 /** The answer to bytes that are no HTTP request, and the limit that they are beyond. */
-export interface MalformedRequest {
+interface MalformedRequest {
   readonly limit?: LimitName;
   readonly answer: ExchangeResponse;
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { type AwaitedAnswer, dropUnlessTaken } from './answer.js';
 
 /** Options of a response stream. */
-export interface ResponseStreamOptions extends AwaitedAnswer {
+interface ResponseStreamOptions extends AwaitedAnswer {
   readonly frames: AsyncIterable<string>;
   readonly logger: Logger;
   /** The open streams of the server. The stream is one of them until its response is closed. */

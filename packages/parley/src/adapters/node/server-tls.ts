@@ -14,7 +14,7 @@ export interface ServerTls {
 }
 
 /** The options of `serverTls`, and its ports. */
-export interface ServerTlsSetup {
+interface ServerTlsSetup {
   readonly tls: TlsOptions;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/clock.js';
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n');
 
 /** A server whose connections of HTTP/2 another server takes. */
-export interface SharedPort {
+interface SharedPort {
   readonly server: HttpServer;
   /** The event for a connection that is ready to be read. */
   readonly event: 'connection' | 'secureConnection';

@@ -4,7 +4,7 @@ import { boundedFetch, type DocumentFetch } from '../../net/bounded-fetch.js';
 import type { Clock } from '../../runtime/clock.js';
 
 /** A fetched key set and its time, in the form of the verifying library. */
-export type CachedKeySet = Jose.JWKSCacheInput;
+type CachedKeySet = Jose.JWKSCacheInput;
 
 /** Options of `KeySets`. */
 export interface KeySetsOptions {

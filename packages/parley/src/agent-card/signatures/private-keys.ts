@@ -3,7 +3,7 @@ import { OptionsError } from '../../errors/options-error.js';
 import type { CardJwk } from './card-signing-options.js';
 
 /** A key that signs, with its name and algorithm. */
-export interface PrivateKey {
+interface PrivateKey {
   readonly key: Jose.CryptoKey;
   readonly kid: string;
   readonly alg: string;
@@ -13,7 +13,7 @@ export interface PrivateKey {
 export type SigningLibrary = Pick<typeof Jose, 'FlattenedSign' | 'importJWK' | 'calculateJwkThumbprint'>;
 
 /** A key as a member of the published set. */
-export type PublishedJwk = Jose.JWK & { readonly kid: string; readonly alg: string };
+type PublishedJwk = Jose.JWK & { readonly kid: string; readonly alg: string };
 
 /** The keys of a signer. */
 export interface SignerKeys {

@@ -5,7 +5,7 @@ import type { SignatureTrust, SignatureVerdict } from './signature-trust.js';
 import { type SignatureOrigin, TrustedKeys } from './trusted-keys.js';
 
 /** The signatures of a card, and the texts that they may cover. */
-export interface SignedTexts {
+interface SignedTexts {
   readonly payloads: readonly string[];
   readonly signatures: readonly unknown[];
 }

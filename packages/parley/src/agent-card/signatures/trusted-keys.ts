@@ -4,7 +4,7 @@ import type { KeySets } from './key-sets.js';
 import type { NamedKey, PublicJwk, SignatureTrust, VerificationKey } from './signature-trust.js';
 
 /** The members of a protected header that identify a key. */
-export interface KeyHeader {
+interface KeyHeader {
   readonly kid: string;
   readonly alg: string;
   readonly jku?: string | undefined;

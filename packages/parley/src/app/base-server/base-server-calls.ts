@@ -16,7 +16,7 @@ export const BASE_SERVER_VERSION = v0_2_5JsonRpc;
 export const CALL_PATHS = ['/communicate', '/delegate'] as const;
 
 /** The path of one of them. */
-export type CallPath = (typeof CALL_PATHS)[number];
+type CallPath = (typeof CALL_PATHS)[number];
 
 /**
  * The two JSON-RPC endpoints of a base server, which share the methods of a version between them. No request asks for

@@ -17,7 +17,7 @@ import { baseServerErrors } from './base-server-errors.js';
 import { type BaseServerOptions, ENDPOINT_PATHS, type EndpointPath } from './base-server-options.js';
 
 /** The settings of a base server. */
-export interface BaseServerExtensionOptions {
+interface BaseServerExtensionOptions {
   readonly options: BaseServerOptions;
   /** The path of its agent. */
   readonly path: string;

@@ -5,7 +5,7 @@ import type { ProcessFigures } from '../../telemetry/server-figures.js';
 import { percent } from '../observability/metrics-json.js';
 
 /** The sources of the figures. */
-export interface FigureSources {
+interface FigureSources {
   readonly clock: Clock;
   readonly process: ProcessFigures | undefined;
   readonly cache: AnswerCache;

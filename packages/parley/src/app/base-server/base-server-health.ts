@@ -5,7 +5,7 @@ import type { ReadinessReport } from '../observability/readiness.js';
 import type { BaseServerFigures } from './base-server-figures.js';
 
 /** The sources of the health of a base server. */
-export interface BaseServerHealthOptions {
+interface BaseServerHealthOptions {
   readonly agentName: string;
   readonly figures: BaseServerFigures;
   readonly texts: ReadThrough;

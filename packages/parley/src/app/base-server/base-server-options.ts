@@ -49,7 +49,7 @@ const members: OptionSchemas<BaseServerOptions> = {
 export const baseServerSchema = closed(members);
 
 /** Options that passed their schema, with the name of the function that takes them. */
-export interface BaseServerCheck {
+interface BaseServerCheck {
   readonly subject: string;
   readonly options: BaseServerOptions;
   /** The paths that agents are served under. */

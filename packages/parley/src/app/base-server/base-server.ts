@@ -20,7 +20,7 @@ import { ENDPOINTS, type EndpointPath } from './base-server-options.js';
 import { invalidateCache, refuseCacheChange, warmCache } from './cache-endpoints.js';
 
 /** The agent behind a base server, and its ports. */
-export interface BaseServerExchangeOptions {
+interface BaseServerExchangeOptions {
   /** The card under a base url. */
   readonly card: (base: string) => AgentCard;
   readonly endpoint: BindingContext;

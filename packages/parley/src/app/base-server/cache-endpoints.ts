@@ -15,7 +15,7 @@ const NOTHING_DROPPED =
   'No cached answer matches the pattern. Keys begin with "discover:" or "health:". "*" matches all';
 
 /** The cache, for the endpoints that change it. */
-export interface CacheEndpointOptions {
+interface CacheEndpointOptions {
   readonly texts: ReadThrough;
   readonly timestamp: () => string;
 }

@@ -25,7 +25,7 @@ export interface ConsoleAnswer {
 }
 
 /** A webhook. */
-export interface WebhookReceiver {
+interface WebhookReceiver {
   answer(request: PushRequest): Promise<ConsoleAnswer>;
 }
 

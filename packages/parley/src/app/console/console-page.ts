@@ -5,7 +5,7 @@ import { html } from '../openapi/page/markup.js';
 import type { ConsoleFiles } from './console-files.js';
 
 /** The facts of a page of the console. */
-export interface ConsolePage {
+interface ConsolePage {
   readonly files: ConsoleFiles;
   readonly host: HostView;
   readonly base: string;

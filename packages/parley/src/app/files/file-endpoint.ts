@@ -26,7 +26,7 @@ import type { ResumableUploads } from './resumable-uploads.js';
 import { isUploadRequest, place, READ_BEFORE, UploadEndpoint, uploadOptions } from './upload-endpoint.js';
 
 /** The times of an upload, in ms. */
-export interface UploadTimes {
+interface UploadTimes {
   /** The longest pause. */
   readonly idleMs: number;
   /** The longest time in all. */

@@ -67,7 +67,7 @@ export function fileHeaders(file: StoredFile): Readonly<Record<string, string>> 
 }
 
 /** The part of a file that a request asks for. */
-export type RangeDecision =
+type RangeDecision =
   | { readonly kind: 'whole' }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'changed' }

@@ -29,7 +29,7 @@ export interface GivenFile {
 }
 
 /** The ports of files. */
-export interface FileKeeperOptions {
+interface FileKeeperOptions {
   readonly store: FileStore;
   readonly rules: FileRules;
   readonly clock: Clock;

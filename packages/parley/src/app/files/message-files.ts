@@ -34,7 +34,7 @@ interface PendingFile {
 }
 
 /** A message with files in the place of its large parts. */
-export interface MessageWithFiles {
+interface MessageWithFiles {
   readonly message: Message;
   /** Call it at the end of the call, with its error if it failed before any answer. A refusal deletes the files. */
   end(fault?: unknown): Promise<void>;

@@ -8,7 +8,7 @@ import type { IdSource } from '../../runtime/id-source.js';
 import type { FileRules } from './file-keeper.js';
 
 /** The ports of uploads in several requests. */
-export interface ResumableUploadsOptions {
+interface ResumableUploadsOptions {
   readonly store: UploadStore;
   readonly rules: FileRules;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface ResumableUploadsOptions {
 }
 
 /** Bytes that arrive for an upload. */
-export interface ArrivingBytes {
+interface ArrivingBytes {
   readonly id: string;
   readonly offset: number;
   readonly source: AsyncIterable<Uint8Array>;

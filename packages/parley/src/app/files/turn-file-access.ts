@@ -15,7 +15,7 @@ import type { NamedFile } from './file-places.js';
 import { mappedList } from './mapped-parts.js';
 
 /** The owner of the files of a turn, and their urls. */
-export interface TurnFileAccessOptions {
+interface TurnFileAccessOptions {
   readonly keeper: FileKeeper;
   readonly scope: FileScope;
   readonly signal: AbortSignal;

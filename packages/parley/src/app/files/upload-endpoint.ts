@@ -28,7 +28,7 @@ const NO_STORE = errorAnswer({
 });
 
 /** The parts of the endpoint of files that uploads need. */
-export interface UploadEndpointOptions {
+interface UploadEndpointOptions {
   /** Absent: the store takes no uploads in several requests. */
   readonly uploads: ResumableUploads | undefined;
   readonly urlOf: (request: ExchangeRequest, scope: FileScope, id: string) => string;
@@ -38,7 +38,7 @@ export interface UploadEndpointOptions {
 }
 
 /** An answer, and the facts about it for the audit. */
-export interface UploadAnswer {
+interface UploadAnswer {
   readonly answer: ExchangeResponse;
   readonly id?: string;
   /** Bytes that the request has added. */

@@ -5,7 +5,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { RecentWindows } from './recent-windows.js';
 
 /** The options of the tokens of a day. */
-export interface DayTokensOptions {
+interface DayTokensOptions {
   /** Most tokens of a key within a day. */
   readonly limit: number;
   /** Counters that several processes share. Absent: the memory of this process counts. */

@@ -21,7 +21,7 @@ export interface RatedAgent {
 }
 
 /** The rates of a host, and its ports. */
-export interface RateLimitsOptions {
+interface RateLimitsOptions {
   /** Absent: only agents have rates. */
   readonly options: RateLimitOptions | undefined;
   readonly groupOf: ClientGroups;

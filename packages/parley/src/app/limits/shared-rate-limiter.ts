@@ -7,7 +7,7 @@ import type { Rate, RateDecision, RateLimiter } from './rate-limiter.js';
 import { RecentWindows } from './recent-windows.js';
 
 /** The options of a shared limiter. */
-export interface SharedRateLimiterOptions {
+interface SharedRateLimiterOptions {
   readonly counters: RateCounters;
   readonly clock: Clock;
   /** Most keys in memory. */

@@ -8,7 +8,7 @@ import { DayTokens } from './day-tokens.js';
 import type { TokenBudgetOptions } from './token-budget-options.js';
 
 /** The budgets of a host, and its ports. */
-export interface TokenBudgetsOptions {
+interface TokenBudgetsOptions {
   readonly budget: TokenBudgetOptions | undefined;
   /** Counts tokens. Absent: nothing is measured. */
   readonly metrics: () => TokenMetrics | undefined;

@@ -12,7 +12,7 @@ export interface FoundRate {
 }
 
 /** The options of `withRate`. */
-export interface RateRule {
+interface RateRule {
   /** Names the limit in headers and metrics. */
   readonly limit: 'address' | 'principal';
   readonly limiter: RateLimiter;

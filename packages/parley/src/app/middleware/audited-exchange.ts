@@ -99,7 +99,7 @@ async function ended({ body, bytes }: ExchangeResponse): Promise<void> {
 }
 
 /** The audit log for acts of the operator's code, and its ports. */
-export interface ActOptions extends Omit<AuditOptions, keyof AuditSetup> {
+interface ActOptions extends Omit<AuditOptions, keyof AuditSetup> {
   readonly audit?: Pick<AuditSetup, 'log'> | undefined;
 }
 

@@ -67,7 +67,7 @@ export function withCors(exchange: Exchange, options: CorsOrigins | CorsOptions)
 }
 
 /** CORS as a middleware. */
-export interface Cors {
+interface Cors {
   readonly around: (next: Exchange) => Exchange;
   /** Headers for every answer, if they are the same for all origins. The caller adds them, together with others. */
   readonly headers?: AnswerHeaders;

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 
 /** The ends that a credential can have. */
-export interface CredentialEnd {
+interface CredentialEnd {
   /** ms since the epoch. */
   readonly expiresAt?: number | undefined;
   readonly revoked?: AbortSignal | undefined;

@@ -32,7 +32,7 @@ export interface Access {
 export type AccessOf = (request: ExchangeRequest) => Access | undefined;
 
 /** The rules of a gate, and its ports. */
-export interface GateOptions {
+interface GateOptions {
   readonly accessOf: AccessOf;
   /** Absent: clients are told apart by the addresses of their connections. */
   readonly groupOf?: ClientGroups | undefined;

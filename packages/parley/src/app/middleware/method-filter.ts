@@ -2,7 +2,7 @@ import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js
 import { errorAnswer } from '../json-answer.js';
 
 /** The methods of an exchange, and the message for all other methods. */
-export interface MethodFilter {
+interface MethodFilter {
   /** In upper case, without OPTIONS. */
   readonly methods: readonly string[];
   readonly message: string;

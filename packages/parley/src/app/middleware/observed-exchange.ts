@@ -10,7 +10,7 @@ import type { Tracing } from '../../telemetry/tracing.js';
 import { type AnswerHeaders, allHeaders } from './answer-headers.js';
 
 /** The figures and the log of an exchange. */
-export interface Observers {
+interface Observers {
   readonly metrics: RequestMetrics | undefined;
   /** Gets one line for each request, at the level info, without the content of the request. */
   readonly logger: Logger | undefined;

@@ -101,7 +101,7 @@ export interface WayOptions {
 }
 
 /** A place as its middlewares see it. */
-export interface WayPlace extends WayOptions {
+interface WayPlace extends WayOptions {
   /** The headers of all middlewares that apply. */
   readonly headers: AnswerHeaders;
 }

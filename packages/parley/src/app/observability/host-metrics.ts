@@ -38,7 +38,7 @@ export const metricsSchema = eitherOf(
 );
 
 /** The sources of the figures of a host. */
-export interface HostMetricsOptions {
+interface HostMetricsOptions {
   readonly options: MetricsOptions;
   /** The meters of extensions. An option `meter` takes their place. */
   readonly meters: readonly Meter[];

@@ -18,7 +18,7 @@ import type { Describe } from '../openapi/server-document.js';
 import { metricsJson } from './metrics-json.js';
 
 /** A host and its measurements. */
-export interface MeasuredHost {
+interface MeasuredHost {
   readonly registry: MetricRegistry;
   readonly requests: RequestFigures;
   readonly sources: LoadSources;

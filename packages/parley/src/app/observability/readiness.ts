@@ -13,7 +13,7 @@ export interface ReadinessCheck {
 }
 
 /** The sources of readiness. */
-export interface ReadinessOptions {
+interface ReadinessOptions {
   readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -24,7 +24,7 @@ export interface ReadinessOptions {
 }
 
 /** The result of one check. */
-export interface ReadinessState {
+interface ReadinessState {
   readonly status: 'ok' | 'failing';
   readonly required: boolean;
   /** The reason of a failure, if readers may know it. The log has more. */

@@ -3,7 +3,7 @@ import type { DescribedOperation, Schema } from '../../openapi/document.js';
 import { unavailableAnswer } from './described-answers.js';
 
 /** The endpoint of a card, for its description. */
-export interface DescribedCardEndpoint {
+interface DescribedCardEndpoint {
   readonly id: string;
   readonly tag: string;
   /** The form of the card in each version. With several versions, the header `A2A-Version` chooses. */

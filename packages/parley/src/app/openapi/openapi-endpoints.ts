@@ -10,7 +10,7 @@ import { type Describe, servedAt, serverDocument } from './server-document.js';
 const JSON_HEADERS = Object.freeze({ 'content-type': 'application/json' });
 
 /** The parts of the documents. */
-export interface OpenApiEndpointsOptions {
+interface OpenApiEndpointsOptions {
   readonly describers: readonly Describe[];
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request: ExchangeRequest) => string;

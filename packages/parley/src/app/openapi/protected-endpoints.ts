@@ -7,7 +7,7 @@ import { describedScheme } from '../../openapi/security-scheme.js';
 import type { Describe } from './server-document.js';
 
 /** The authenticators of an endpoint of the host: any one is enough. Empty: all callers may use it. */
-export type AuthenticatorsAt = (path: string) => readonly Authenticator[];
+type AuthenticatorsAt = (path: string) => readonly Authenticator[];
 
 type Security = NonNullable<DescribedOperation['security']>;
 

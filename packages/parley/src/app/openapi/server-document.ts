@@ -2,7 +2,7 @@ import { Components } from '../../openapi/components.js';
 import type { OpenApiDocument, PathItem, Paths, Tag } from '../../openapi/document.js';
 
 /** A group of endpoints in a document. */
-export interface DescribedEndpoints {
+interface DescribedEndpoints {
   readonly tags: readonly Tag[];
   readonly paths: Paths;
 }

@@ -10,7 +10,7 @@ const TOKEN_HEADER = 'operator-token';
 const CHALLENGE = 'Operator-Token';
 
 /** The ways in which operators prove who they are. */
-export interface OperatorCredentials {
+interface OperatorCredentials {
   /** Finds users, some of which are operators. Absent: only the token counts. */
   readonly users: Authenticator | undefined;
   /** The token for requests of this machine. Absent: none. */

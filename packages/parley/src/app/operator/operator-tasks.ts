@@ -42,7 +42,7 @@ interface PlaceOfAll {
 }
 
 /** The agents whose tasks an operator sees, and their storage. */
-export interface OperatorTasksOptions {
+interface OperatorTasksOptions {
   readonly storage: TaskStorage;
   /** The ids of the agents. */
   readonly agents: readonly string[];

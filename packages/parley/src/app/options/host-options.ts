@@ -350,7 +350,7 @@ export function metricsOf(metrics: HostOptions['metrics'], otherwise: boolean): 
 }
 
 /** The options of a host, the schemas beside those of agents, and the name of the function that takes them. */
-export interface HostCheck<Options> {
+interface HostCheck<Options> {
   readonly subject: string;
   readonly schemas: Readonly<Record<string, Type.TSchema>>;
   readonly options: Options;

@@ -88,7 +88,7 @@ export const serverSchemas: OptionSchemas<ServerOptions> = {
 };
 
 /** An address, and the agents that it would show. */
-export interface Exposure {
+interface Exposure {
   readonly host: string;
   /** The paths of agents that need no credential. */
   readonly openPaths: readonly string[];

@@ -14,7 +14,7 @@ import { TokenKeeper } from './token-keeper.js';
 import type { Tokens } from './tokens.js';
 
 /** A way to get the first token. */
-export interface OAuthGrant {
+interface OAuthGrant {
   /** The name of the flow in cards. */
   readonly flow: 'clientCredentials' | 'authorizationCode' | 'deviceCode';
   /** Requests tokens from the token endpoint. `parameters` are the scope and the resource. */
@@ -29,7 +29,7 @@ const LONGEST_MARGIN_MS = 30_000;
  * Tokens of one authorization server, for the schemes of cards that belong to it: OAuth 2 with this flow, OpenID
  * Connect and HTTP Bearer.
  */
-export class OAuthCredentials implements CredentialKind {
+class OAuthCredentials implements CredentialKind {
   readonly title: string;
   readonly schemeName: string | undefined;
   readonly #options: OAuthClientOptions;
@@ -173,7 +173,7 @@ export class OAuthCredentials implements CredentialKind {
 }
 
 /** Options of `oauthCredentials`. */
-export interface OAuthCredentialsOptions {
+interface OAuthCredentialsOptions {
   readonly options: OAuthClientOptions;
   readonly runtime: OAuthRuntime;
   readonly grant: OAuthGrant;

@@ -9,7 +9,7 @@ const ERROR_IN_BODY = 'OAUTH_RESPONSE_BODY_ERROR';
 const ERROR_IN_RETURN = 'OAUTH_AUTHORIZATION_RESPONSE_ERROR';
 
 /** An error of the caller's own code, on its way through the requests. */
-export class CallerFault extends Error {}
+class CallerFault extends Error {}
 
 /** Runs code of the caller. Its errors pass through unchanged. */
 export async function callersOwn<T>(code: () => T | Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { SharedWork } from '../credentials/shared-work.js';
 import type { TokenStore, Tokens } from './tokens.js';
 
 /** Options of a token keeper. */
-export interface TokenKeeperOptions {
+interface TokenKeeperOptions {
   /** Requests new tokens, with the refresh token of the previous ones if they have one. */
   readonly obtain: (previous: Tokens | undefined, signal: AbortSignal) => Promise<Tokens>;
   readonly clock: Clock;

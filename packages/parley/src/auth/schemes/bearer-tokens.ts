@@ -23,7 +23,7 @@ const schemas: OptionSchemas<BearerTokensOptions> = { schemeName: Type.Optional(
 export const bearerTokensSchema = closed(schemas);
 
 /** All that makes a `BearerTokens`. */
-export interface BearerTokensSetup extends BearerTokensOptions {
+interface BearerTokensSetup extends BearerTokensOptions {
   readonly tokens: readonly BearerToken[];
   readonly clock: Clock;
 }

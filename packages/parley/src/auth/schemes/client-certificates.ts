@@ -67,7 +67,7 @@ const schemas: OptionSchemas<ClientCertificatesOptions> = {
 export const clientCertificatesSchema = closed(schemas);
 
 /** All that makes a `ClientCertificates`. */
-export interface ClientCertificatesSetup extends ClientCertificatesOptions {
+interface ClientCertificatesSetup extends ClientCertificatesOptions {
   readonly users: readonly CertificateUser[] | CertificateRule;
   readonly clock: Clock;
 }

@@ -1,5 +1,5 @@
 /** Numbers of callers. */
-export interface FairPlacesOptions {
+interface FairPlacesOptions {
   /** Callers with a place. */
   readonly running: number;
   /** Callers that wait for one. */

@@ -29,7 +29,7 @@ export interface PlacedKeys {
 }
 
 /** The options of `placedKeys`. */
-export interface PlacedKeysOptions {
+interface PlacedKeysOptions {
   /** The origins of pages that may send the cookie, beside the own one. */
   readonly trustedOrigins: readonly string[];
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 
 /** The options of a `ReloadedList`. */
-export interface ReloadedListOptions<Entry, Result> {
+interface ReloadedListOptions<Entry, Result> {
   /** The entries, or a function that returns the current ones. */
   readonly list: readonly Entry[] | (() => readonly Entry[] | Promise<readonly Entry[]>);
   readonly reloadMs: number;

@@ -19,7 +19,7 @@ export interface IntrospectionOptions {
 }
 
 /** Options of `introspectionCheck`. */
-export interface IntrospectionCheckOptions {
+interface IntrospectionCheckOptions {
   readonly options: TokenOptions;
   readonly introspection: IntrospectionOptions;
   /** The `aud` that an answer must have. Absent: any, because answers need none (RFC 7662 §2.2). */

@@ -17,7 +17,7 @@ export type KeySource =
   | { readonly url: (documents: TokenDocuments) => string | Promise<string> };
 
 /** Options of `jwtCheck`. */
-export interface JwtCheckOptions {
+interface JwtCheckOptions {
   readonly options: TokenOptions & JwtRules;
   readonly runtime: TokenRuntime;
   readonly source: KeySource;

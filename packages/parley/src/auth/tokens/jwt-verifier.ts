@@ -8,7 +8,7 @@ import { hasRepeatedMember } from './repeated-members.js';
 import type { TokenClaims, TokenVerdict } from './token-claims.js';
 
 /** Rules of a verifier, complete. */
-export interface JwtVerifierOptions {
+interface JwtVerifierOptions {
   readonly library: typeof Jose;
   readonly keys: TokenKeys;
   readonly issuer: string;

@@ -6,7 +6,7 @@ import { type FoundKeys, KeySet, type TokenKeys } from './key-set.js';
 import type { KeyTimes } from './token-options.js';
 
 /** Options of `RemoteKeys`. */
-export interface RemoteKeysOptions {
+interface RemoteKeysOptions {
   /** Reads the document with the keys. */
   readonly read: () => Promise<unknown>;
   /** The issuer of the tokens, for errors. */

@@ -10,7 +10,7 @@ import { invalidToken } from './bearer-header.js';
 import type { VerifiedUser } from './verified-tokens.js';
 
 /** The certificate that a token is bound to, or the reason why the token is refused. */
-export type TokenBinding = { readonly thumbprint: string } | { readonly fault: string };
+type TokenBinding = { readonly thumbprint: string } | { readonly fault: string };
 
 const THUMBPRINT = 'x5t#S256';
 /** 32 bytes in base64url (RFC 8705 §3.1). */

@@ -27,7 +27,7 @@ export interface ClaimMapping {
 }
 
 /** Options of `userOfClaims`. */
-export interface UserOfClaimsOptions {
+interface UserOfClaimsOptions {
   readonly issuer: string;
   /** The names of the schemes in the card. */
   readonly schemes: readonly string[];

@@ -4,7 +4,7 @@ import { isLoopback } from '../../net/loopback.js';
 import type { Clock } from '../../runtime/clock.js';
 
 /** Reads JSON documents of authorization servers: key sets and metadata. */
-export interface TokenDocumentsOptions {
+interface TokenDocumentsOptions {
   readonly fetch: DocumentFetch;
   readonly clock: Clock;
   /** True if documents may come without TLS, also from other machines. */
@@ -15,7 +15,7 @@ export interface TokenDocumentsOptions {
 const DOCUMENT = { bytes: 256 * 1024, ms: 5_000 };
 
 /** The members of an authorization server's metadata that servers need (RFC 8414 §2). */
-export interface ServerMetadata {
+interface ServerMetadata {
   readonly jwks_uri?: unknown;
   readonly introspection_endpoint?: unknown;
 }

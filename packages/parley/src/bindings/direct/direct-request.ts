@@ -4,7 +4,7 @@ import type { ExchangeRequest } from '../http/exchange.js';
 import type { DirectCall } from './direct-call.js';
 
 /** The parts of a `DirectRequest`. */
-export interface DirectRequestOptions {
+interface DirectRequestOptions {
   /** The name of the endpoint in records and logs, such as the path of a gRPC method. */
   readonly path: string;
   /** Credentials that belong in a query, without `?`. Default: none. */

@@ -4,7 +4,7 @@ import { type CallRecord, recordAnswer } from '../http/call-record.js';
 import { endedCredentialError } from '../http/ended-credential.js';
 
 /** The options of `ItemStream`. */
-export interface ItemStreamOptions {
+interface ItemStreamOptions {
   readonly items: AsyncIterable<StreamItem>;
   readonly clock: Clock;
   /** The longest wait for the first item. After it the stream begins without one. */

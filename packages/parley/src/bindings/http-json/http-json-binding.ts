@@ -36,7 +36,7 @@ export function httpJsonBinding(endpoint: BindingContext, codecs: readonly WireC
 }
 
 /** The version of the binding that refusals read from a request: its codecs, and the version of a call without any. */
-export interface RefusalOptions {
+interface RefusalOptions {
   readonly codecs: readonly WireCodec[];
   /** The path of the interface url. */
   readonly basePath: string;

@@ -32,7 +32,7 @@ import { EVENT_STREAM_HEADERS, eventFrame, SseStream } from './sse-stream.js';
 import { retryHeaders, toA2AError } from './wire-error.js';
 
 /** A call as its binding has read it. */
-export interface ReceivedCall<Codec extends RequestDecoder = RequestDecoder> {
+interface ReceivedCall<Codec extends RequestDecoder = RequestDecoder> {
   readonly endpoint: BindingContext;
   readonly offer: Pick<Offer, 'capabilities' | 'extensions' | 'requiresExtension'>;
   readonly codec: Codec;
@@ -136,7 +136,7 @@ type StreamingMethod = (
 ) => AsyncIterable<StreamItem>;
 
 /** The events of a streaming call, and its end. */
-export interface OpenedItems {
+interface OpenedItems {
   readonly items: AsyncIterable<StreamItem>;
   /** Gives the place of the stream back. To be called once. */
   readonly closed: () => void;

@@ -39,7 +39,7 @@ export function singleValue(name: string, value: string | undefined): string | u
 }
 
 /** The parts of a context. */
-export interface CallContextOptions {
+interface CallContextOptions {
   readonly request: ExchangeRequest;
   readonly operation: OperationName;
   readonly address: RequestAddress;

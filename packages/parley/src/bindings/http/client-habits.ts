@@ -1,7 +1,7 @@
 import type { ExchangeRequest } from './exchange.js';
 
 /** A need of a client that the specification does not know. */
-export type ClientHabit =
+type ClientHabit =
   /** Shows an error before the first event of a stream only if the error comes as an event. */
   | 'errors as events'
   /** Drops an error of JSON-RPC before 1.0 whose `data` is an array. */

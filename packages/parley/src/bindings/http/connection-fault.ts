@@ -1,5 +1,5 @@
 /** The fault of a request that got no answer. */
-export interface ConnectionFault {
+interface ConnectionFault {
   /** For people, without addresses. */
   readonly reason: string;
   /** True if some of the request may have been sent. False only if the host says that there was no connection. */

@@ -60,7 +60,7 @@ export async function wantsTls(url: string, { cause, request, signal }: Unanswer
 }
 
 /** A request that failed. */
-export interface UnansweredRequest {
+interface UnansweredRequest {
   /** The error of the platform. */
   readonly cause: unknown;
   readonly signal: AbortSignal | undefined;

@@ -103,7 +103,7 @@ export function extensionHeaders(agent: BindingContext, version: string): Readon
 }
 
 /** One event of a stream with data of a schema. */
-export function eventSchema(data: Schema): Schema {
+function eventSchema(data: Schema): Schema {
   return {
     type: 'object',
     description: 'One event. Comments between events keep the stream alive.',

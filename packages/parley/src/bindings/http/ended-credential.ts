@@ -6,7 +6,7 @@ export function endedCredentialError(): A2AError {
 }
 
 /** A wait for work. */
-export interface WatchedWork<Result> {
+interface WatchedWork<Result> {
   /** The result, unless the credential of the caller ends before. The work itself goes on. */
   readonly outcome: Promise<Result>;
   /** Ends the watch. To be called when the wait is over. */

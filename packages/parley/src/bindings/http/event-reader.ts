@@ -6,7 +6,7 @@ import { connectionFault } from './connection-fault.js';
 import { refuseItems, tryJson } from './received-answer.js';
 
 /** The options of `EventReader`. */
-export interface EventReaderOptions<Event> {
+interface EventReaderOptions<Event> {
   readonly body: ReadableStream<Uint8Array>;
   /** The longest event, with the comments and skipped frames before it, in characters. */
   readonly limit: number;

@@ -66,17 +66,6 @@ export interface ExchangeRequest {
   readonly call?: DirectCall | undefined;
 }
 
-/** A body of bytes that are not all in memory. */
-export interface ByteBody {
-  /** The sum of all chunks, in bytes. */
-  readonly length: number;
-  /**
-   * Pulled as the peer reads. A chunk holds until the next one is asked for. If the peer disconnects, the iterator's
-   * `return` is called.
-   */
-  readonly chunks: AsyncIterable<Uint8Array>;
-}
-
 /** The facts of a request for a file, for the audit. They are filled in as the request goes on. */
 export interface FileAccess {
   operation: 'uploadFile' | 'beginUpload' | 'appendToUpload' | 'readFile' | 'deleteFile';
@@ -98,7 +87,15 @@ export interface ExchangeResponse {
    */
   readonly body?: string | Uint8Array | AsyncIterable<string>;
   /** The body, in the place of `body`, if it is too large to be held. */
-  readonly bytes?: ByteBody;
+  readonly bytes?: {
+    /** The sum of all chunks, in bytes. */
+    readonly length: number;
+    /**
+     * Pulled as the peer reads. A chunk holds until the next one is asked for. If the peer disconnects, the iterator's
+     * `return` is called.
+     */
+    readonly chunks: AsyncIterable<Uint8Array>;
+  };
   /** Sent as it is and never compressed, because gateways rewrite agent cards. */
   readonly verbatim?: true;
   /** The call that it answers, if any. */

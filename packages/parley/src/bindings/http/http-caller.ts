@@ -86,7 +86,7 @@ function redirected(response: Response, url: string): A2AError {
 const UTF_8 = new TextDecoder();
 
 /** The bounds of an answer. */
-export interface AnswerBounds {
+interface AnswerBounds {
   /** In bytes. */
   readonly limit: number;
   readonly items: number;

@@ -6,7 +6,7 @@ import { EVENT_STREAM_TYPE, essence } from './media-type.js';
 import { strangeAnswer } from './received-answer.js';
 
 /** The answer to a streaming call, and its reader. */
-export interface ReceivedStream {
+interface ReceivedStream {
   readonly response: Response;
   readonly caller: HttpCaller;
   readonly signal: AbortSignal | undefined;

@@ -31,7 +31,7 @@ export function readDetails(list: unknown): SaidDetails {
 }
 
 /** An error as an answer holds it. */
-export interface AnsweredError {
+interface AnsweredError {
   readonly code: ErrorCode;
   /** The error in its own shape, or its text. */
   readonly said: unknown;

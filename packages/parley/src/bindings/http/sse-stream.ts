@@ -22,7 +22,7 @@ const JOIN_LENGTH = 16 * 1024;
 const END: IteratorResult<string> = Object.freeze({ value: undefined, done: true });
 
 /** The frames of one binding. */
-export interface EventFrames {
+interface EventFrames {
   /** One event as whole frames. */
   event(item: StreamItem): string;
   /** The last frame, for an error after the start of the stream (Spec §3.5.2). */
@@ -30,7 +30,7 @@ export interface EventFrames {
 }
 
 /** The options of `SseStream`. */
-export interface SseStreamOptions {
+interface SseStreamOptions {
   readonly items: AsyncIterable<StreamItem>;
   readonly frames: EventFrames;
   readonly clock: Clock;

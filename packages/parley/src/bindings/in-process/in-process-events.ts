@@ -39,7 +39,7 @@ export class InProcessStreams {
 }
 
 /** The options of `InProcessEvents`. */
-export interface InProcessEventsOptions {
+interface InProcessEventsOptions {
   readonly items: ItemSource;
   readonly streams: InProcessStreams;
   readonly clock: Clock;

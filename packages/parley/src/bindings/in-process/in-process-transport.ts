@@ -19,7 +19,7 @@ import { InProcessEvents, type InProcessStreams } from './in-process-events.js';
 const BURST = 100;
 
 /** The options of `InProcessTransport`. */
-export interface InProcessTransportOptions {
+interface InProcessTransportOptions {
   readonly agentInterface: AgentInterface;
   /** Takes direct calls of the agent. */
   readonly exchange: Exchange;

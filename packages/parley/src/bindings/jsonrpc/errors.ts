@@ -23,7 +23,7 @@ export function httpStatus(code: ErrorCode): number {
 }
 
 /** The options of an error response. */
-export interface ErrorResponseOptions {
+interface ErrorResponseOptions {
   /** The codec of the call; absent until it is known. */
   readonly codec?: WireCodec | undefined;
   /** The data of the error. Default: the details of the specification. */

@@ -3,7 +3,7 @@ import { isObject } from '../../model/json.js';
 import { endOfString } from '../../model/json-scan.js';
 
 /** A JSON-RPC request. */
-export interface JsonRpcRequest {
+interface JsonRpcRequest {
   readonly method: string;
   /** An object; `{}` if the request has none. */
   readonly params: object;

@@ -6,7 +6,7 @@ import type { PlainFetch } from '../credentialed-fetch.js';
 import { type FileAgent, fileUrl, isOwnUrl } from './file-agent.js';
 
 /** A request for a file. */
-export interface FileRequest {
+interface FileRequest {
   readonly url: string;
   readonly init: RequestInit;
   /** Sends requests to other origins than the agent's. Without it they are refused. */

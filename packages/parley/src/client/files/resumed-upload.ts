@@ -20,7 +20,7 @@ const BROKEN_OFF: readonly number[] = [408, 409, 423];
 const GONE: readonly number[] = [404, 410];
 
 /** An upload that goes on after a cut connection. */
-export interface ResumedUploadOptions {
+interface ResumedUploadOptions {
   /** The place that takes files. */
   readonly url: string;
   readonly filename: string | undefined;

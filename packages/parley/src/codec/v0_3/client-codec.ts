@@ -7,7 +7,7 @@ import { type OldOperation, type OldOperations, operationOf, operations0_3 } fro
 import { streamResponseReader } from './stream-response.js';
 
 /** The differences between the client codecs of the versions before 1.0. */
-export interface OldClientVersion {
+interface OldClientVersion {
   /** `Major.Minor`. */
   readonly version: string;
   readonly dialect: Dialect;

@@ -35,6 +35,6 @@ export function writeRole({ kinds }: Dialect, role: Role): string {
 }
 
 /** Reads a role in any spelling. An unknown role stays as it is; the validator refuses it. */
-export function readRole(value: unknown): unknown {
+function readRole(value: unknown): unknown {
   return value === 'user' ? 'ROLE_USER' : value === 'agent' ? 'ROLE_AGENT' : value;
 }

@@ -13,7 +13,7 @@ import { writeStreamResponse } from './stream-response.js';
 import { writeTask } from './task.js';
 
 /** The differences between the codecs of the versions before 1.0. */
-export interface OldVersion {
+interface OldVersion {
   /** With its patch number, as cards show it. */
   readonly protocolVersion: string;
   /** `Major.Minor`. */

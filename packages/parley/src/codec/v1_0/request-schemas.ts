@@ -9,7 +9,7 @@ import { spellingsOf } from './member-names.js';
 import { nullable, scalarSchema } from './value-schemas.js';
 
 /** The options of the schemas of requests. */
-export interface SchemaOptions {
+interface SchemaOptions {
   readonly components: Components;
   readonly limits: SchemaLimits;
 }

@@ -8,7 +8,7 @@ const INSTANT =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$';
 
 /** The place of a value: a JSON text has numbers, a query has texts only. */
-export type WrittenIn = 'json' | 'query';
+type WrittenIn = 'json' | 'query';
 
 /** The forms of values that are neither objects nor lists nor maps. */
 export type ScalarForm = Exclude<ValueForm, { readonly is: 'object' | 'list' | 'map' }>;

@@ -36,7 +36,7 @@ import { OwnerFolders, storedFile } from './owner-folders.js';
 import { entryOf, type StoredRecord } from './stored-record.js';
 
 /** The options of a store in a directory. */
-export interface DirectoryFileStoreOptions {
+interface DirectoryFileStoreOptions {
   /** Made if it is missing. Only the user of the process may read it. */
   readonly path: string;
   readonly clock: Clock;

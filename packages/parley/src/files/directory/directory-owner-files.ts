@@ -10,7 +10,7 @@ import { foldersIn, type OwnerFolders } from './owner-folders.js';
 import { entryOf, ownerFolderName, type StoredRecord, scopeFolderName, type UploadRecord } from './stored-record.js';
 
 /** The parts of a store that the files of its users need. */
-export interface DirectoryOwnerFilesOptions {
+interface DirectoryOwnerFilesOptions {
   readonly folders: OwnerFolders;
   readonly quotas: OwnerQuotas;
   readonly arrivals: FileArrivals;

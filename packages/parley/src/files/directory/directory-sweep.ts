@@ -8,7 +8,7 @@ import { foldersIn, type OwnerFolders } from './owner-folders.js';
 import { entryOf, type FolderEntry } from './stored-record.js';
 
 /** The directory of a sweep. */
-export interface DirectorySweepOptions {
+interface DirectorySweepOptions {
   readonly folders: OwnerFolders;
   readonly quotas: OwnerQuotas;
   readonly clock: Clock;

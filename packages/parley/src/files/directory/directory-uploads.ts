@@ -20,7 +20,7 @@ import { type OwnerFolders, storedFile } from './owner-folders.js';
 import type { UploadRecord } from './stored-record.js';
 
 /** The store of the uploads. */
-export interface DirectoryUploadsOptions {
+interface DirectoryUploadsOptions {
   readonly folders: OwnerFolders;
   readonly quotas: OwnerQuotas;
   readonly arrivals: FileArrivals;

@@ -22,7 +22,7 @@ import { MemoryUploads } from './memory-uploads.js';
 import { OwnedFiles } from './owned-files.js';
 
 /** The options of a store in memory. */
-export interface MemoryFileStoreOptions {
+interface MemoryFileStoreOptions {
   readonly clock: Clock;
   /**
    * The most bytes of all files together, with those that arrive. Each counts at least 4 KiB. One user of one agent

@@ -16,7 +16,7 @@ import { ArrivedBytes } from './arrived-bytes.js';
 import { OwnedFiles } from './owned-files.js';
 
 /** The parts of the store of the uploads. */
-export interface MemoryUploadsOptions {
+interface MemoryUploadsOptions {
   readonly clock: Clock;
   readonly quotas: OwnerQuotas;
   /** The limits of one owner of this store. */

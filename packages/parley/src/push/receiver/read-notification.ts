@@ -3,7 +3,7 @@ import { isObject } from '../../model/json.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 
 /** The event of a notification, and the protocol version of its body. */
-export interface ReadNotification {
+interface ReadNotification {
   readonly event: StreamResponse;
   readonly version: '1.0' | '0.3';
 }

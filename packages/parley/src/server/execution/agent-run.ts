@@ -9,7 +9,7 @@ import { type TurnEvents, TurnOverError } from './turn-events.js';
 import type { TurnInput } from './turn-state.js';
 
 /** The agent to call, its arguments, and the turn that it runs in. */
-export interface AgentRunOptions {
+interface AgentRunOptions {
   readonly taskId: string;
   readonly executor: AgentExecutor;
   readonly context: TurnContext;

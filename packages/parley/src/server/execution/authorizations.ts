@@ -22,7 +22,7 @@ import type { Turn } from './turn.js';
 import type { TurnContext } from './turn-context.js';
 
 /** A turn whose task waits for an authorization. */
-export interface WaitingTurn {
+interface WaitingTurn {
   readonly scope: Scope;
   readonly taskId: string;
   readonly whenEnded: Promise<void>;

@@ -51,7 +51,7 @@ export class OvertakenDraftError extends Error {
 }
 
 /** The turn of a draft, which learns whether its task is stored. */
-export interface DraftedTurn {
+interface DraftedTurn {
   advance(input: 'store overdue' | 'store failed' | 'stored', given?: DraftResult): unknown;
 }
 

@@ -11,7 +11,7 @@ export interface KeptReply {
 }
 
 /** The sources of `EarlierReplies`. */
-export interface EarlierRepliesOptions {
+interface EarlierRepliesOptions {
   /** The reply that the turn was started for. */
   readonly started: () => Promise<KeptReply | undefined>;
   /** The records of earlier attempts. */

@@ -40,7 +40,7 @@ export interface NodeMember extends WatchedTasks {
 }
 
 /** Ports of a node. */
-export interface EngineNodeOptions {
+interface EngineNodeOptions {
   readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly ids: IdSource;

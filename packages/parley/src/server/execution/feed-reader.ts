@@ -12,7 +12,7 @@ import type { FeedListener } from './task-feeds.js';
 import { storageStalledError } from './unavailable-errors.js';
 
 /** Options of a reader. */
-export interface FeedReaderOptions {
+interface FeedReaderOptions {
   readonly key: TaskKey;
   /**
    * True for a stream that stays open while the storage is away. False for a caller who waits for one answer, and hears
@@ -27,7 +27,7 @@ export interface FeedReaderOptions {
 }
 
 /** The parts of an engine that a reader needs. */
-export type ReaderContext = Pick<EngineContext, 'feeds' | 'storage' | 'clock'> & {
+type ReaderContext = Pick<EngineContext, 'feeds' | 'storage' | 'clock'> & {
   readonly limits: Pick<EngineContext['limits'], 'readerBufferBytes' | 'readerStallMs'>;
 };
 

@@ -8,7 +8,7 @@ import type { EngineContext } from './engine-context.js';
 import { timestampAt } from './timestamp.js';
 
 /** The end of a task from outside of its turns. */
-export interface OutsideEnd {
+interface OutsideEnd {
   readonly status: Omit<TaskStatus, 'timestamp'>;
   /** Merged into the task's metadata. */
   readonly metadata?: JsonObject | undefined;

@@ -14,7 +14,7 @@ export interface WatchedTasks {
 }
 
 /** Ports of the looks, and the longest time for a read. */
-export interface TaskLooksOptions {
+interface TaskLooksOptions {
   readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -21,7 +21,7 @@ const BEGIN_LIMIT_MS = 1_000;
 type Begun = Pick<Extract<Submission, { readonly kind: 'turn' }>, 'start'>;
 
 /** A stream of events, as an iterator. */
-export type EventStream = AsyncIterator<StreamItem, undefined>;
+type EventStream = AsyncIterator<StreamItem, undefined>;
 
 /** Opens streams: of a message until its turn ends, of a subscription until its task ends (Spec §3.1.2). */
 export class TaskStreams {
@@ -224,7 +224,7 @@ function unsaid(task: Task): Task {
 }
 
 /** A turn, and the message that started it. */
-export interface StartedTurn {
+interface StartedTurn {
   readonly taskId: string;
   readonly turn: number;
   readonly message: Message;

@@ -33,7 +33,7 @@ const NONE: readonly never[] = [];
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
 
 /** The turn that a context is of. */
-export interface ContextTurn extends CountedTurn {
+interface ContextTurn extends CountedTurn {
   readonly scope: Scope;
   readonly message: AddressedMessage;
   readonly caller: CallerContext;

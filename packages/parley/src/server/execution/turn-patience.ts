@@ -5,7 +5,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { retryMs } from './turn-writer.js';
 
 /** The sources of a patience. */
-export interface TurnPatienceOptions {
+interface TurnPatienceOptions {
   readonly taskId: string;
   readonly clock: Clock;
   readonly logger: Logger;

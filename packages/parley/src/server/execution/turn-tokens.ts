@@ -15,7 +15,7 @@ export interface CountedTurn {
 }
 
 /** The ports of the tokens of a turn. */
-export interface TurnTokensOptions {
+interface TurnTokensOptions {
   readonly turn: CountedTurn;
   /** Absent: no budgets. */
   readonly limits: Promise<TokenLimits> | undefined;

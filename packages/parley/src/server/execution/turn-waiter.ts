@@ -9,7 +9,7 @@ import type { FeedListener } from './task-feeds.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
 /** The end of a wait for a turn. `task` is present if the commit contained it. */
-export interface TurnOutcome {
+interface TurnOutcome {
   /** True if the awaited turn ended, false if an earlier one ended the task. */
   readonly reached: boolean;
   readonly task: Task | undefined;

@@ -8,7 +8,7 @@ import type { AcceptedTurn, TaskHead } from '../rules/task-head.js';
 import type { Acceptance } from '../task-storage.js';
 
 /** The part of a call that the engine looks at. The call itself means nothing to it: its tables read and write that. */
-export interface MessageRequest extends AcceptRequest {
+interface MessageRequest extends AcceptRequest {
   /** True for a message that begins a task. */
   readonly isNew: boolean;
   /** True if the node may have asked the same before. */

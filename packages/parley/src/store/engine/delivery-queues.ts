@@ -57,7 +57,7 @@ export interface DueTables<Queue, Claim> {
 }
 
 /** A claim of queues. `isOwn`: the node has this queue by the same claim, whose answer was lost. */
-export interface QueueDemand<Queue> extends Lease {
+interface QueueDemand<Queue> extends Lease {
   readonly limit: number;
   readonly maxBytes: number;
   readonly isOwn?: (queue: Queue) => boolean;

@@ -10,7 +10,7 @@ import type { KeyToWrite, LocalKeys } from './local-tables.js';
 import { keyIfKnown, rememberKey, reserveKey } from './message-keys.js';
 
 /** The parts of a storage that its idempotency keys need. */
-export interface LocalMessageKeysOptions<Key extends KeyHead> {
+interface LocalMessageKeysOptions<Key extends KeyHead> {
   readonly tables: { readonly keys: LocalKeys<Key>; transaction<R>(work: () => R): R };
   readonly lifetime: ClockedLifetime;
   readonly blocks: OwnerBlocks;

@@ -17,7 +17,7 @@ import { eraseOwned, type OwnedRows } from './erase-owned.js';
 import type { LocalOwners } from './local-tables.js';
 
 /** The parts of a storage that the data of its users are in. */
-export interface LocalOwnerStorageOptions {
+interface LocalOwnerStorageOptions {
   readonly tables: { readonly owners: LocalOwners; transaction<R>(work: () => R): R };
   readonly lifetime: ClockedLifetime;
   readonly blocks: OwnerBlocks;

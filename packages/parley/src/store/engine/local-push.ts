@@ -30,7 +30,7 @@ import type { LocalHead, LocalTables } from './local-tables.js';
 import type { UnreadableRows } from './unreadable-rows.js';
 
 /** The parts of a storage that its push configurations need. */
-export interface LocalPushOptions<Head extends LocalHead, Key extends KeyHead, Queue> {
+interface LocalPushOptions<Head extends LocalHead, Key extends KeyHead, Queue> {
   readonly tables: LocalTables<Head, Key, Queue>;
   readonly lifetime: ClockedLifetime;
   readonly wakeups: Pick<WakeupListener, 'deliveryReady'>;

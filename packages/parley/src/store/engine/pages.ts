@@ -34,7 +34,7 @@ export function firstBytes<Item>(items: Iterable<Item>, maxBytes: number, bytesO
 }
 
 /** The choice of a page among entries in their order. */
-export interface PageChoice<Entry, Row, Cursor> {
+interface PageChoice<Entry, Row, Cursor> {
   readonly limit: number;
   /** Reads an entry. `no-room`: the page ends before it. `undefined`: it is left out. */
   readonly read: (entry: Entry) => Row | 'no-room' | undefined;

@@ -69,7 +69,7 @@ export interface QuestionRows<Head extends SharedHead> {
 }
 
 /** A turn that joins the queue of its task. */
-export interface AddedTurn {
+interface AddedTurn {
   readonly turn: number;
   readonly attempts: 0 | 1;
   readonly message: Message;

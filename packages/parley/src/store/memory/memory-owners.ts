@@ -9,7 +9,7 @@ import type { RememberedKeys } from './remembered-keys.js';
 import type { TaskEntry } from './task-entry.js';
 
 /** The parts of a storage that the data of its users are in. */
-export interface MemoryOwnersOptions {
+interface MemoryOwnersOptions {
   readonly spaces: MemorySpaces;
   readonly keys: RememberedKeys;
   /** Removes a task with all that hangs on it. */

@@ -15,7 +15,7 @@ import type { TaskEntry } from './task-entry.js';
 import type { TurnQueue } from './turn-queue.js';
 
 /** The parts of a storage that its engine writes to. */
-export interface MemoryTablesOptions {
+interface MemoryTablesOptions {
   readonly spaces: MemorySpaces;
   readonly tasks: MemoryTasks;
   readonly deliveries: MemoryDeliveries;

@@ -2,7 +2,7 @@ import { HashIndex, NONE } from './hash-index.js';
 import type { MemorySpace } from './memory-space.js';
 
 /** The turn that a message started, or the direct reply as JSON; `undefined` while the key is reserved. */
-export type KeptOutcome = { readonly taskId: string; readonly turn: number } | string | undefined;
+type KeptOutcome = { readonly taskId: string; readonly turn: number } | string | undefined;
 
 /** The parts of a key that are kept. */
 export interface KeptKey {

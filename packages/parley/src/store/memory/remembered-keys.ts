@@ -8,7 +8,7 @@ import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { type KeptKey, type KeyList, PackedKeys } from './packed-keys.js';
 
 /** The parts of a storage that its idempotency keys need. */
-export interface RememberedKeysOptions {
+interface RememberedKeysOptions {
   readonly spaces: MemorySpaces;
   /** The limits of what is kept: count of keys, and bytes with their replies. */
   readonly limits: { readonly keys: number; readonly bytes: number };

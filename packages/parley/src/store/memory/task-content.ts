@@ -7,7 +7,7 @@ import { trimLog } from '../engine/sweep.js';
 import { PackedLog } from './packed-log.js';
 
 /** Which of the large members a reader wants. */
-export interface WantedMembers {
+interface WantedMembers {
   readonly artifacts: boolean;
   readonly history: boolean;
 }

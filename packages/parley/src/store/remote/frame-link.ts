@@ -10,7 +10,7 @@ const SHARED_CHARACTERS = 1_048_576;
 export const ENTRY_CHARACTERS = 134_217_728;
 
 /** Options of a link. */
-export interface FrameLinkOptions {
+interface FrameLinkOptions {
   readonly socket: Socket;
   readonly clock: Clock;
   /** Bytes of a frame at most. A longer one ends the link. */

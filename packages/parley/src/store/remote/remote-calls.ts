@@ -12,7 +12,7 @@ export type RemoteCall = StorageCall | 'rates.take' | 'siblings.collect' | 'sibl
 type Args = readonly unknown[];
 
 /** One call between processes. */
-export interface CallRule {
+interface CallRule {
   /**
    * The handling of a call whose answer was lost: it may be done twice, it is marked as a repetition, or it fails.
    */

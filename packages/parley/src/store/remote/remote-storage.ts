@@ -24,7 +24,7 @@ const NO_ID = -1;
 const WAITING_CHARACTERS = 268_435_456;
 
 /** Options of a storage in another process. */
-export interface RemoteStorageOptions extends StorageAddress {
+interface RemoteStorageOptions extends StorageAddress {
   readonly clock: Clock;
 }
 

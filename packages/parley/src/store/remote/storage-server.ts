@@ -29,7 +29,7 @@ export interface StorageAddress {
 }
 
 /** Options of a storage server. */
-export interface StorageServerOptions extends StorageAddress {
+interface StorageServerOptions extends StorageAddress {
   /** A storage of one process. */
   readonly storage: TaskStorage;
   readonly clock: Clock;

@@ -14,7 +14,7 @@ export interface AcceptRequest {
 type TaskTurns = Pick<TaskHead, 'turns' | 'epoch' | 'queue' | 'holder'>;
 
 /** The decision about a message. */
-export type AcceptDecision = AcceptedTurn | { readonly kind: 'not-found' | 'terminal' | 'other-context' | 'full' };
+type AcceptDecision = AcceptedTurn | { readonly kind: 'not-found' | 'terminal' | 'other-context' | 'full' };
 
 const REFUSED = {
   notFound: { kind: 'not-found' },
@@ -51,7 +51,7 @@ export function nextTurn(
 }
 
 /** The answer to a message that was taken in before. */
-export interface RepeatedTurn {
+interface RepeatedTurn {
   readonly turn: number;
   /** True if the turn comes with its claim again. */
   readonly isClaimed: boolean;

@@ -17,7 +17,7 @@ export interface AppendRequest {
  * The decision about an append. `repeated`: the storage has it already and changes nothing. `compare`: the storage
  * compares the records of its log after `after` with those of the append, and asks again with the result.
  */
-export type AppendDecision =
+type AppendDecision =
   | AppendedHead
   | { readonly kind: 'repeated' | 'compare' | 'not-found' | 'terminal' | 'running' | 'fenced' };
 

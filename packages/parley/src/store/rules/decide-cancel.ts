@@ -1,7 +1,7 @@
 import { type Holder, isRunning, type TaskHead } from './task-head.js';
 
 /** The decision about a request to cancel. `turn`: the held turn that keeps the request. */
-export type CancelDecision =
+type CancelDecision =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'terminal' }
   | { readonly kind: 'requested'; readonly turn: number | undefined };

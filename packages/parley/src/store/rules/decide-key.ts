@@ -1,7 +1,7 @@
 import type { KeyHead } from './key-head.js';
 
 /** The standing of a key. A reservation counts for a node as long as another node holds it. */
-export type KeyStanding = 'free' | 'known' | 'reserved';
+type KeyStanding = 'free' | 'known' | 'reserved';
 
 /** Decides what a kept key means for a node now. `free`: the node may write the key. */
 export function keyStanding(key: KeyHead | undefined, node: string | undefined, now: number): KeyStanding {

@@ -4,7 +4,7 @@ import type { AppendRequest } from './decide-append.js';
 import { type HeldNumbers, type Holder, holderOf, isHeld, type TaskHead } from './task-head.js';
 
 /** The node that asks for turns. */
-export interface Claimant {
+interface Claimant {
   readonly node: string;
   /** The turns that the node knows it holds. Absent: the node takes back none of its own leases. */
   readonly holds?: readonly HeldTurn[] | undefined;
@@ -47,7 +47,7 @@ export function renewedHolder(
 }
 
 /** The counts of a released turn: attempts that began, and the hand-overs to add. */
-export interface ReleasedCounts {
+interface ReleasedCounts {
   readonly attempts: number;
   readonly addedHandOvers: 0 | 1;
 }

@@ -13,7 +13,7 @@ export const LIST_BOUNDS = [
 ] as const;
 
 /** A bound with its value, in ms since the epoch. */
-export type ListBound = (typeof LIST_BOUNDS)[number] & { readonly value: number };
+type ListBound = (typeof LIST_BOUNDS)[number] & { readonly value: number };
 
 /** The bounds that a query has. */
 export function boundsOf(query: TaskQuery): readonly ListBound[] {

@@ -20,7 +20,7 @@ export function arrivalAt(place: number | null | undefined): number | undefined 
 }
 
 /** Times of the oldest work that waits: the arrival of a message, and the next attempt of a delivery. */
-export interface OldestTimes {
+interface OldestTimes {
   readonly arrived: number | null | undefined;
   readonly due: number | null | undefined;
 }

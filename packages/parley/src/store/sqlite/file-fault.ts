@@ -10,7 +10,7 @@ export class DamagedRowError extends Error {
 }
 
 /** A fault of a file. */
-export interface FileFault {
+interface FileFault {
   /** The fault, and the remedy. */
   readonly text: string;
   /** It is the state of the disk or the file, which may pass: no call is to blame. */

@@ -7,7 +7,7 @@ import type { NewTaskFields, ScopeFields } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
 /** A task to be put there. */
-export interface Insertion {
+interface Insertion {
   readonly scope: ScopeFields;
   readonly now: number;
   readonly taskId: string;

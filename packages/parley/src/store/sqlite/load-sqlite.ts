@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
 /** The part of Node's SQLite that this room uses. */
-export interface Sqlite {
+interface Sqlite {
   readonly DatabaseSync: typeof DatabaseSync;
 }
 

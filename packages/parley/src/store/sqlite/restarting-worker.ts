@@ -3,7 +3,7 @@ import type { ReadRequest, WorkerTask } from './worker-messages.js';
 import type { Settled, WriteRequest } from './write-requests.js';
 
 /** Options of each start of a thread. */
-export interface RestartingWorkerOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
+interface RestartingWorkerOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
   /** The task of a thread that starts now. */
   readonly task: () => WorkerTask;
 }

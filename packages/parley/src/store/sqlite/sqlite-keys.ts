@@ -10,7 +10,7 @@ import { readRemembered, rememberedOf } from './read-keys-and-configs.js';
 import { lastingOf, scopeFields } from './to-write-requests.js';
 
 /** The parts of a storage that its idempotency keys need. */
-export interface SqliteKeysOptions {
+interface SqliteKeysOptions {
   readonly lifetime: ClockedLifetime;
   readonly commits: GroupCommit;
   readonly reads: FileReads;

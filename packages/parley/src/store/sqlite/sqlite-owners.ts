@@ -18,7 +18,7 @@ import { LIMIT } from './list-sql.js';
 import { scopeFields } from './to-write-requests.js';
 
 /** The parts of a storage that the data of its users need. */
-export interface SqliteOwnersOptions {
+interface SqliteOwnersOptions {
   readonly lifetime: ClockedLifetime;
   readonly commits: GroupCommit;
   readonly reads: FileReads;

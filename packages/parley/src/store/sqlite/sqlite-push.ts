@@ -26,7 +26,7 @@ import type { SetAside } from './set-aside.js';
 import { queueFields, scopeFields } from './to-write-requests.js';
 
 /** The parts of a storage that its push configurations need. */
-export interface SqlitePushOptions {
+interface SqlitePushOptions {
   readonly lifetime: ClockedLifetime;
   readonly commits: GroupCommit;
   readonly reads: FileReads;

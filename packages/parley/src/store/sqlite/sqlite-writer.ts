@@ -24,7 +24,7 @@ const VOID_DELIVERIES = 'UPDATE push_delivery SET node = NULL, lease_end = NULL 
 const FIRST_TURNS = 'SELECT task, min(turn) AS turn FROM execution GROUP BY task';
 
 /** The options of a writer. */
-export interface SqliteWriterOptions {
+interface SqliteWriterOptions {
   readonly path: string;
   readonly tables: WriteTables;
   readonly watch: FileWatch;

@@ -30,7 +30,7 @@ export type ReadRequest =
   | { readonly read: 'records'; readonly key: TaskKey; readonly after: number; readonly maxBytes: number };
 
 /** Records as texts: `seq`, `turn`, `event`, `history`, `metadata` of each. */
-export interface TextRecords extends Omit<RecordPage, 'records'> {
+interface TextRecords extends Omit<RecordPage, 'records'> {
   readonly records: readonly (readonly [number, number, string, string | null, string | null])[];
 }
 

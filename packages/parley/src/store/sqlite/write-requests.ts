@@ -334,7 +334,7 @@ export type EraseOwnedWrite = readonly ['erase-owned', { readonly scope: ScopeFi
 /** The counts of a step, and the ids of its tasks. */
 export type EraseOwnedResult = ErasedPart;
 /** Write the file anew without deleted rows. In a batch of its own. */
-export type ScrubWrite = readonly ['scrub'];
+type ScrubWrite = readonly ['scrub'];
 
 /** Remove what has been kept long enough. */
 export type SweepWrite = readonly ['sweep', { readonly now: number; readonly retention: Retention }];
