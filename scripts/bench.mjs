@@ -1,14 +1,19 @@
-// `npm run bench`: builds, then runs the benchmarks with the arguments given.
+// `npm run bench`, `bench:cluster` and `bench:workers`: builds, then runs a suite of benchmarks with the arguments given.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { CommandFailed, main, root, runOwn } from './processes.mjs';
 
+/** Suites beside the first one, each in a folder of its own. */
+const SUITES = ['cluster', 'workers'];
+
 await main(async () => {
   await ensureInstalled();
   await build();
-  const script = join(root, 'benchmarks/dist/main.js');
+  const args = process.argv.slice(2);
+  const folder = SUITES.includes(args[0]) ? args.shift() : '';
+  const script = join(root, 'benchmarks/dist', folder, 'main.js');
   if (!existsSync(script)) throw new CommandFailed('There are no benchmarks to run');
-  return (await runOwn([script, ...process.argv.slice(2)])).code;
+  return (await runOwn([script, ...args])).code;
 });

@@ -78,7 +78,7 @@ describe('the pages of the documentation', () => {
   it.each(pages.filter((name) => !TABLES_ALONE.includes(name)))(
     `%s has at most ${BEFORE_EXAMPLE} words before its first example`,
     (name) => {
-      const [beginning = '', ...rest] = read(`docs/${name}`).split(/^```/m);
+      const [beginning = '', ...rest] = read(`docs/${name}`).split(/^ *```/m);
       expect(rest).not.toEqual([]);
       expect(wordsOf(beginning)).toBeLessThanOrEqual(BEFORE_EXAMPLE);
     },

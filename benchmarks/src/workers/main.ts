@@ -33,14 +33,27 @@ interface Cost extends ProcessTimes {
   readonly rate: number;
 }
 
+const USAGE = `npm run bench:workers -- [options]
+CPU time of answers of parley serve, by the number of workers.
+
+  --rounds N     rounds over all rows (default 3)
+  --seconds S    time measured in each (default 2)
+  --workers A,B  numbers of workers; 0 is one process without workers (default 0,1,2)
+`;
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '2' },
       workers: { type: 'string', default: '0,1,2' },
+      help: { type: 'boolean' },
     },
   });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return;
+  }
   const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
   const counts = values.workers.split(',').map(Number);
   const costs = new Map<string, Cost[]>();

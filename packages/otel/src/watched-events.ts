@@ -6,8 +6,8 @@ type Status = Parameters<EventQueue['complete']>;
 const MOST_KEPT = 65_536;
 
 /**
- * The queue of a turn, which also tells the last state that the agent has published by a method, and its texts if they
- * are asked for. It is an object of its own, because methods that are replaced on the queue slow down every event.
+ * The queue of a turn. It also tells the last state that the agent has published by a method, and its texts if they are
+ * asked for. It is an object of its own, because methods that are replaced on the queue slow down every event.
  */
 export class WatchedEvents implements EventQueue {
   last: TaskState | undefined;
