@@ -1,4 +1,4 @@
-// `npm run bench`, `bench:cluster` and `bench:workers`: builds, then runs a suite of benchmarks with the arguments given.
+// `npm run bench`, `bench:cluster` and `bench:workers`: builds, then runs these benchmarks with the arguments given.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';

@@ -1,5 +1,5 @@
 import type { LanguageModelUsage } from 'ai';
-import { toldUsage } from 'parley-a2a/kit';
+import { providerUsage } from 'parley-a2a/kit';
 import type { RequestContext } from 'parley-a2a/server';
 
 /**
@@ -37,6 +37,6 @@ export class StepCounts {
     this.#counted = at + 1;
     const { inputTokens, outputTokens, inputTokenDetails } = usage;
     const cachedInputTokens = inputTokenDetails?.cacheReadTokens;
-    await this.#context.countTokens(toldUsage({ inputTokens, outputTokens, cachedInputTokens }));
+    await this.#context.countTokens(providerUsage({ inputTokens, outputTokens, cachedInputTokens }));
   }
 }

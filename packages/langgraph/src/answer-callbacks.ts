@@ -2,7 +2,7 @@ import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import { type BaseMessage, isBaseMessage, type UsageMetadata } from '@langchain/core/messages';
 import type { LLMResult } from '@langchain/core/outputs';
 import { isCommand } from '@langchain/langgraph';
-import { toldUsage } from 'parley-a2a/kit';
+import { providerUsage } from 'parley-a2a/kit';
 import type { EventQueue, RequestContext, TokenUsage } from 'parley-a2a/server';
 import type { AnswerArtifacts, AnswerSegment } from './answer-artifacts.js';
 
@@ -203,7 +203,7 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     };
     const cachedInputTokens = usage.input_token_details?.cache_read;
     const { input_tokens: input, output_tokens: output } = usage;
-    await this.#count(toldUsage({ inputTokens: input, outputTokens: output, cachedInputTokens }));
+    await this.#count(providerUsage({ inputTokens: input, outputTokens: output, cachedInputTokens }));
   }
 }
 

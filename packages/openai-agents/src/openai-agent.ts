@@ -23,9 +23,9 @@ import {
   type OptionSchemas,
   OptionsError,
   positive,
+  providerUsage,
   TOOLS_CARD_EXTENSION,
   Type,
-  toldUsage,
   UNDECIDED,
   withMethod,
 } from 'parley-a2a/kit';
@@ -392,7 +392,7 @@ function takesInput(state: AnyRunState, item: AgentInputItem): boolean {
 function usageOf({ inputTokens, outputTokens, inputTokensDetails }: ModelUsage): TokenUsage {
   const details = inputTokensDetails === undefined ? [] : [inputTokensDetails].flat();
   const cachedInputTokens = details.reduce((sum, one) => sum + (Number(one.cached_tokens) || 0), 0);
-  return toldUsage({ inputTokens, outputTokens, cachedInputTokens });
+  return providerUsage({ inputTokens, outputTokens, cachedInputTokens });
 }
 
 interface ModelUsage {

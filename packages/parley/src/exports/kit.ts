@@ -71,7 +71,7 @@ export { changeQuestions, type QuestionChange } from '../server/question-change.
 export { readableConversation, readableFiles } from '../server/readable-files.js';
 export { type StoredMessageReader, tellReadable, tellReader } from '../server/readable-message.js';
 export { attemptTrace, TRACE_METADATA } from '../task/attempt-trace.js';
-export { toldUsage } from '../task/token-usage.js';
+export { providerUsage } from '../task/token-usage.js';
 export { silentLogger } from '../telemetry/logger.js';
 export { CONVENTIONS_REVISION, METRICS } from '../telemetry/metric-names.js';
 export { printableText } from '../telemetry/printable-text.js';

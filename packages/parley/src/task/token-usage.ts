@@ -145,7 +145,7 @@ export function checkedUsage(usage: TokenUsage): CountedTokens {
  * The tokens that a provider of models tells. Providers leave counts out, or tell texts. They disagree on whether the
  * input has its cached part.
  */
-export function toldUsage(told: { readonly [Name in keyof CountedTokens]?: unknown }): CountedTokens {
+export function providerUsage(told: { readonly [Name in keyof CountedTokens]?: unknown }): CountedTokens {
   const cachedInputTokens = countIn(told.cachedInputTokens);
   const inputTokens = Math.max(countIn(told.inputTokens), cachedInputTokens);
   return { inputTokens, outputTokens: countIn(told.outputTokens), cachedInputTokens };
