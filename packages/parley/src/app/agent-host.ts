@@ -19,7 +19,7 @@ import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { EngineNode } from '../server/execution/engine-node.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
-import type { TurnPorts } from '../server/turn-ports.js';
+import type { TurnMeter, TurnPorts } from '../server/turn-ports.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
@@ -220,20 +220,21 @@ export class AgentHost {
   }
 
   /** Counts turns and their tokens. */
-  #countingPorts({ tokenBudget: budget, storage, clock, logger }: AgentHostOptions): TurnPorts {
+  #countingPorts(options: AgentHostOptions): TurnPorts {
+    const { tokenBudget: budget, storage, clock, logger } = options;
     const limits = new LoadedOnDemand(async () => {
       const { tokenLimits } = await import('./limits/token-limits.js');
       const { rateCounters: counters } = storage;
       return tokenLimits({ budget, metrics: () => this.#metrics?.tokens, counters, clock, logger });
     });
-    return {
-      tokens: async (turn) => (await limits.get())(turn),
-      meter: {
-        began: (agent, waitedMs) => this.#metrics?.turns.began(agent, waitedMs),
-        answered: (agent, afterMs) => this.#metrics?.turns.answered(agent, afterMs),
-        ended: (agent, end) => this.#metrics?.turns.ended(agent, end),
-      },
+    const tokens: TurnPorts['tokens'] = async (turn) => (await limits.get())(turn);
+    if (!isMeasured(options)) return { tokens };
+    const meter: TurnMeter = {
+      began: (agent, waitedMs) => this.#metrics?.turns.began(agent, waitedMs),
+      answered: (agent, afterMs) => this.#metrics?.turns.answered(agent, afterMs),
+      ended: (agent, end) => this.#metrics?.turns.ended(agent, end),
     };
+    return { tokens, meter };
   }
 
   /** Loads the rates of the host and its agents once; `undefined` if there are none. */
@@ -352,11 +353,12 @@ export class AgentHost {
   }
 
   #measure(
-    { metrics, process, extensions, storage, clock }: AgentHostOptions,
+    options: AgentHostOptions,
     { streamPlaces, node }: { readonly streamPlaces: KeyedPlaces; readonly node: EngineNode },
   ): HostMetrics | undefined {
+    if (!isMeasured(options)) return undefined;
+    const { metrics, process, extensions, storage, clock } = options;
     const meters = extensions.flatMap(({ meter }) => meter ?? []);
-    if (metrics === undefined && meters.length === 0) return undefined;
     const sender = this.#sender;
     const sources = {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
@@ -400,4 +402,9 @@ function limitedAddresses(
     const group = groupOf(request);
     return group === undefined ? undefined : addressKeyOf(group);
   };
+}
+
+/** True if the host or one of its extensions reads metrics. */
+function isMeasured({ metrics, extensions }: Pick<AgentHostOptions, 'metrics' | 'extensions'>): boolean {
+  return metrics !== undefined || extensions.some(({ meter }) => meter !== undefined);
 }
