@@ -28,6 +28,7 @@ const WITH_RUNNER = [
   'test/replicas/**',
   'test/s3/**',
   'test/site/**',
+  'test/tracing/**',
 ];
 const IGNORED = ['**/node_modules/**', '**/dist/**', ...WITH_RUNNER];
 

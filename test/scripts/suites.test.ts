@@ -234,3 +234,14 @@ it('a suite with a configuration of its own runs its own files, not those of all
     expect(config.test?.include).not.toEqual([]);
   }
 });
+
+it('tests of a suite with a configuration of its own run in that suite alone', async () => {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const repository = readFileSync(`${root}vitest.config.ts`, 'utf8');
+  for (const path of globSync('test/*/vitest.config.ts', { cwd: root })) {
+    const { default: config } = (await import(join(root, path))) as { default: ViteUserConfig };
+    const folder = relative('.', join(path, '..', '/')).replaceAll('\\', '/');
+    const hasOwn = config.test?.include?.some((pattern) => pattern.startsWith(folder)) === true;
+    if (hasOwn) expect([folder, repository.includes(`'${folder}/`)]).toEqual([folder, true]);
+  }
+});

@@ -169,12 +169,15 @@ export class HttpServer {
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
-  /** Waits for requests on connections that were accepted before, for `ms` at most. Idle connections are closed. */
+  /**
+   * Waits for requests on connections that were accepted before, for `ms` at most. Idle connections are closed, and
+   * WebSockets bring no more requests.
+   */
   async awaitRequests(ms: number): Promise<void> {
     const { clock } = this.#options;
     const count = () => new Promise<number>((resolve) => this.#server.getConnections((_, open = 0) => resolve(open)));
     const end = clock.monotonic() + ms;
-    while ((await count()) > this.#calls.size && clock.monotonic() < end)
+    while ((await count()) > this.#calls.size + (this.#sockets?.size ?? 0) && clock.monotonic() < end)
       await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
   }
 

@@ -67,6 +67,11 @@ export class UpgradedSockets {
     this.#options = options;
   }
 
+  /** Open sockets. */
+  get size(): number {
+    return this.#ports.size;
+  }
+
   /** Answers an upgrade request. */
   take(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
     socket.on('error', () => {});
