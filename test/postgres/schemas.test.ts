@@ -40,7 +40,8 @@ it.each(NAMES)('a schema up to change %s keeps all that it has, and becomes as a
   await query(url, async (client) => {
     for (const file of [...changes, `${name}-rows.sql`]) await client.query(readFileSync(fileOf(file), 'utf8'));
     const { rows } = await client.query('SELECT name FROM parley.schema_change ORDER BY name');
-    expect(rows.map((row) => `${row.name}.sql`)).toEqual(changes);
+    const recorded = SCHEMA_CHANGES.filter(({ column }) => column === undefined).map((change) => `${change.name}.sql`);
+    expect(rows.map((row) => `${row.name}.sql`)).toEqual(changes.filter((each) => recorded.includes(each)));
   });
   const storage = await openPostgresStorage({ url, logger: silentLogger });
   await checkKeptTasks({ storage, clock: new StorageClock() });

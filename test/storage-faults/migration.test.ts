@@ -11,7 +11,7 @@ import { checkWhole } from './whole-file.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const VERSION = 11;
+const VERSION = 12;
 let folder: string;
 /** A file of the first version, with finished tasks and one that waits. */
 let old: string;

@@ -89,7 +89,9 @@ function deliveryFaults(spans: readonly ReceivedSpan[], known: ReadonlyMap<strin
     const linked = span.links.find(({ kind }) => kind === 'before')?.spanId;
     if (linked !== (isAgain ? before?.spanId : undefined)) faults.push(`the delivery ${place} has another one before`);
     const cause = known.get(span.links.find(({ kind }) => kind === 'cause')?.spanId ?? '');
-    if (cause?.name.startsWith('invoke_agent') !== true) faults.push(`the delivery ${place} comes from no turn`);
+    // The record of the new task comes from its call, if it is delivered before the first event of the turn.
+    const isCause = cause?.name.startsWith('invoke_agent') || (seq === 1 && cause?.kind === 'SERVER');
+    if (!isCause) faults.push(`the delivery ${place} comes from no turn`);
     if (cause !== undefined && cause.attributes['a2a.task.id'] !== span.attributes['a2a.task.id'])
       faults.push(`the delivery ${place} comes from another task`);
     before = span;

@@ -22,13 +22,13 @@ export async function migrate(
   changes: readonly SchemaChange[] = SCHEMA_CHANGES,
 ): Promise<MigrationResult> {
   const { schema, partitions } = connections.plan;
-  const found = await changesIn(connections, schema);
+  const found = await changesIn(connections, schema, changes);
   if (isUpToDate(found, changes, schema)) return { from: changes.length, to: changes.length };
   const library = await loadKysely();
   return connections.transaction(
     async (session) => {
       await session.query({ text: 'SELECT pg_advisory_xact_lock($1)', values: [LOCK] });
-      const before = await changesIn(session, schema);
+      const before = await changesIn(session, schema, changes);
       if (isUpToDate(before, changes, schema)) return { from: changes.length, to: changes.length };
       if (before.length === 0) await refuseOtherTables(session, schema);
       const db = databaseOf(library, session);
@@ -43,6 +43,10 @@ export async function migrate(
         disableTransactions: true,
       }).migrateToLatest();
       if (error !== undefined) throw error;
+      for (const change of changes) {
+        if (change.column === undefined || before.includes(change.name)) continue;
+        for (const text of change.statements(place)) await session.query({ text });
+      }
       return { from: before.length, to: changes.length };
     },
     { statementTimeoutMs: MIGRATION_MS },
@@ -50,7 +54,11 @@ export async function migrate(
 }
 
 /** The names of the changes that a schema has; none if it is missing or has tables of something else only. */
-export async function changesIn(session: Session, schema: string): Promise<readonly string[]> {
+export async function changesIn(
+  session: Session,
+  schema: string,
+  changes: readonly SchemaChange[] = SCHEMA_CHANGES,
+): Promise<readonly string[]> {
   const [there] = await session.query<{ readonly there: boolean }>({
     // Unlike to_regclass, a read of the catalog sees a table that another process has just made.
     text: `SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -63,7 +71,16 @@ export async function changesIn(session: Session, schema: string): Promise<reado
     text: `SELECT name FROM "${schema}".${CHANGES_TABLE} ORDER BY name`,
     repeatable: true,
   });
-  return rows.map(({ name }) => name);
+  const columns = await session.query<{ readonly place: string }>({
+    text: `SELECT c.relname || '.' || a.attname AS place FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1 AND c.relname || '.' || a.attname = ANY ($2) AND NOT a.attisdropped`,
+    values: [schema, changes.flatMap(({ column }) => (column ? [`${column.table}.${column.name}`] : []))],
+    repeatable: true,
+  });
+  const places = new Set(columns.map(({ place }) => place));
+  const added = changes.filter(({ column }) => column && places.has(`${column.table}.${column.name}`));
+  return [...rows, ...added].map(({ name }) => name).sort();
 }
 
 function isUpToDate(found: readonly string[], changes: readonly SchemaChange[], schema: string): boolean {
@@ -128,5 +145,6 @@ function migrationsOf(
   const up = (change: SchemaChange) => async (db: Kysely<unknown>) => {
     for (const statement of change.statements(place)) await sql.raw(statement).execute(db);
   };
-  return Object.fromEntries(changes.map((change) => [change.name, { up: up(change) }]));
+  const recorded = changes.filter(({ column }) => column === undefined);
+  return Object.fromEntries(recorded.map((change) => [change.name, { up: up(change) }]));
 }

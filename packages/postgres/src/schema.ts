@@ -15,6 +15,11 @@ export interface SchemaChange {
   readonly name: string;
   /** The statements of the step, for one transaction. The schema is there. */
   statements(place: SchemaPlace): readonly string[];
+  /**
+   * The column that the step adds, if that is all it does. Earlier versions run beside it: they do not see the step,
+   * because the column alone tells that it is done.
+   */
+  readonly column?: { readonly table: string; readonly name: string };
 }
 
 /** The time at which the message of a turn arrived. Turns of earlier versions have none. */
@@ -78,6 +83,7 @@ const VERSION_SCHEMA: SchemaChange = {
 /** The text that a failed delivery leaves for the spans of the next attempt. */
 const TRACE_SCHEMA: SchemaChange = {
   name: '0006',
+  column: { table: 'push_config', name: 'trace' },
   statements: ({ schema }) => [
     `ALTER TABLE ${schema}.push_config ADD COLUMN trace text`,
     `ALTER TABLE ${schema}.push_config ALTER COLUMN trace SET STATISTICS 0`,

@@ -14,8 +14,7 @@ INSERT INTO parley.schema_change (name, timestamp) VALUES
 ('0002', '2026-11-29T21:35:15.131Z'),
 ('0003', '2026-11-29T21:35:15.133Z'),
 ('0004', '2026-11-29T21:35:15.146Z'),
-('0005', '2026-11-29T21:35:15.150Z'),
-('0006', '2026-11-29T21:35:15.156Z');
+('0005', '2026-11-29T21:35:15.150Z');
 INSERT INTO parley.schema_lock (id, is_locked) VALUES
 ('migration_lock', '0');
 INSERT INTO parley.task (pk, bytes, status_time, created, ended, scope, context, seq, floor, epoch, held, turns, queued, began, snapshot_seq, part, state, earlier_state, pushes, agent, tenant, owner, id, full_id, context_id, status, snapshot_status, metadata, history, artifacts, version) VALUES

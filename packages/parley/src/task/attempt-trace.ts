@@ -21,6 +21,11 @@ export function attemptTrace(metadata: JsonObject | undefined): AttemptTrace | u
   return { ...read, ...(isShort(before) && { before }), ...(waiting && { call: waiting }) };
 }
 
+/** Metadata of a new task with the trace of the call that made it, until its first attempt has one. */
+export function callTrace(traceparent: string, since: number): JsonObject {
+  return { [TRACE_METADATA]: { traceparent, turn: 0, attempt: 0, handOvers: 0, since } };
+}
+
 /** The id of the trace of the last attempt of a task. Undefined if its server makes no spans. */
 export function traceIdOf(task: Pick<Task, 'metadata'>): string | undefined {
   const { metadata }: Partial<Task> = Object(task);

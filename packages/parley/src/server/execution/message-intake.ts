@@ -18,6 +18,7 @@ import type { IdempotencyKey } from '../../store/idempotency-keys.js';
 import type { StoredPushConfig } from '../../store/push-storage.js';
 import type { Scope, TaskKey } from '../../store/task-key.js';
 import type { Acceptance, AcceptOutcome } from '../../store/task-storage.js';
+import { callTrace } from '../../task/attempt-trace.js';
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
@@ -103,7 +104,8 @@ export class MessageIntake {
     const pushConfig = webhook && this.#push?.ofMessage(webhook, context.version);
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
     const caller = callerContext(request, context, limits.listItems);
-    if (this.#context.turnPorts.tracing !== undefined) addTraceState(caller, context);
+    const isTraced = this.#context.turnPorts.tracing !== undefined;
+    if (isTraced) addTraceState(caller, context);
     const key = this.#idempotency.keyOf(scope, request.message);
     const { referenceTaskIds, extensions } = request.message;
     const hasLists = referenceTaskIds !== undefined || extensions !== undefined;
@@ -120,6 +122,8 @@ export class MessageIntake {
       contextId,
       status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: timestampAt(clock.now()) },
       history: [{ ...message, taskId, contextId }],
+      // Deliveries of the task may come before the first event of its agent.
+      ...(isTraced && context.traceparent && { metadata: callTrace(context.traceparent, clock.now()) }),
     };
     return { ...received, taskId, task };
   }

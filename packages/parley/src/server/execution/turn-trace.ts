@@ -16,7 +16,9 @@ export class TurnTrace {
 
   constructor(caller: CallerContext, metadata: JsonObject | undefined) {
     this.cause = causeOf(caller);
-    this.before = attemptTrace(metadata)?.traceparent;
+    const last = attemptTrace(metadata);
+    // A new task has the trace of its call.
+    if (last !== undefined && last.attempt > 0) this.before = last.traceparent;
   }
 
   /** The `traceparent` of this attempt, once it has one. */
