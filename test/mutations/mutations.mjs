@@ -44,7 +44,7 @@ export const MUTATIONS = [
   ['decide-delivery', 'position: last, epoch', 'position: 0, epoch'],
   [
     'decide-delivery',
-    'renewedQueue({ position, epoch: now }, last, now)',
-    'renewedQueue({ position, epoch: 0 }, last, now)',
+    'renewedQueue({ position, epoch: now, trace: undefined }, last, now)',
+    'renewedQueue({ position, epoch: 0, trace: undefined }, last, now)',
   ],
 ];

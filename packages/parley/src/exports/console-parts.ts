@@ -1,21 +1,29 @@
 import { type ConsoleParts, type DirectConsoleOptions, directConsole } from '../app/console/console-extension.js';
+import type { ConsolePackage } from '../app/console/console-files.js';
 import type { Exchange } from '../bindings/http/exchange.js';
 import { missingPackage } from '../errors/missing-package.js';
 import type * as receiver from './push-receiver.js';
 
-/** Names in variables: bundles leave both out. The console depends on the types of this package, and compiles later. */
-const CONSOLE_PACKAGE: string = 'parley-a2a-console';
-const RECEIVER_MODULE: string = 'parley-a2a/push-receiver';
+/** Bundles leave both out. The console depends on the types of this package, and compiles later. */
+const CONSOLE_PACKAGE = 'parley-a2a-console';
+const RECEIVER_MODULE = 'parley-a2a/push-receiver';
+
+/** Loads a module that has to be installed. Bundlers of Workers refuse an `import` of a name that they do not know. */
+async function load<Module>(name: string): Promise<Module> {
+  const { createRequire } = process.getBuiltinModule('module');
+  return createRequire(import.meta.url)(name) as Module;
+}
 
 const send = (url: string, init: RequestInit): Promise<Response> => fetch(url, init);
 
 /** The packages of the console of a host. */
 export const consoleParts: ConsoleParts = {
-  loadConsole: () => import(CONSOLE_PACKAGE).catch(missingPackage('The option console needs', CONSOLE_PACKAGE)),
+  loadConsole: () =>
+    load<ConsolePackage>(CONSOLE_PACKAGE).catch(missingPackage('The option console needs', CONSOLE_PACKAGE)),
   fetch: send,
   // The webhooks read the keys of this server themselves, which may be on a private address.
   loadReceiver: async () => {
-    const { PushReceiver } = (await import(RECEIVER_MODULE)) as typeof receiver;
+    const { PushReceiver } = await load<typeof receiver>(RECEIVER_MODULE);
     const own = { plainHttp: true, fetch: send };
     return async ({ signature, ...options }) =>
       new PushReceiver({ ...options, ...(signature !== undefined && { signature: { ...signature, ...own } }) });

@@ -9,9 +9,9 @@ import type { ReadTables } from './read-tables.js';
 const OPEN = `SELECT t.pk, t.status_time AS time FROM task_count c
   CROSS JOIN task t INDEXED BY task_state ON t.scope = c.scope AND t.state = c.state
   WHERE c.state IN (${OPEN_STATES.join(', ')}) AND c.tasks > 0
-  AND t.status_time >= ?1 AND (t.status_time > ?1 OR t.pk > ?2) ORDER BY t.status_time, t.pk ${LIMIT}`;
+  AND t.status_time >= ? AND (t.status_time > ? OR t.pk > ?) ORDER BY t.status_time, t.pk ${LIMIT}`;
 const ENDED = `SELECT pk, ended AS time FROM task INDEXED BY task_ended
-  WHERE ended IS NOT NULL AND ended <= ?1 AND (ended < ?1 OR pk < ?2) ORDER BY ended DESC, pk DESC ${LIMIT}`;
+  WHERE ended IS NOT NULL AND ended <= ? AND (ended < ? OR pk < ?) ORDER BY ended DESC, pk DESC ${LIMIT}`;
 const ROW = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.context_id AS contextId, t.state, t.status_time AS statusTime,
   t.created AS createdAt, t.seq, t.held, t.lease_end AS leaseEnd
   FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk = ?`;
@@ -36,6 +36,7 @@ export function readOwnedTasks(tables: ReadTables, range: OwnedTaskRange, now: n
     const { time, pk } = rowPlaceOf(range);
     const listed = tables.all<{ readonly pk: number; readonly time: number }>(
       range.hasEnded ? ENDED : OPEN,
+      time,
       time,
       pk,
       range.limit,
