@@ -23,7 +23,7 @@ export async function runVitest(files = [], env = {}, { node = ownNode, silenceM
   try {
     const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts/vitest-report.mjs')}`];
     const { code } = await run(node, [vitest, 'run', ...reporters, ...files], {
-      env: { ...colours(), ...env, PARLEY_TEST_REPORT: report },
+      env: { ...colours(), ...env, VITEST_REPORT_FILE: report },
       silenceMs,
     });
     const counts = countReport(existsSync(report) ? readFileSync(report, 'utf8') : '', code);

@@ -1,11 +1,11 @@
 // A reporter of vitest for `npm test`. It prints each failed test at once, and writes the counts of each file to
-// PARLEY_TEST_REPORT when the file ends. So the counts of a run that is ended from outside are not lost.
+// VITEST_REPORT_FILE when the file ends. So the counts of a run that is ended from outside are not lost.
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { root } from './processes.mjs';
 
 class VitestReport {
-  #write = (line) => appendFileSync(process.env.PARLEY_TEST_REPORT, `${JSON.stringify(line)}\n`);
+  #write = (line) => appendFileSync(process.env.VITEST_REPORT_FILE, `${JSON.stringify(line)}\n`);
 
   onTestModuleQueued({ moduleId }) {
     this.#write({ begun: relative(root, moduleId) });
