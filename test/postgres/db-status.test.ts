@@ -18,7 +18,7 @@ it.each(['', '?partitions=4'])('parley db migrate and db status work on PostgreS
   expect(before.stdout).toContain('Schema: none');
   const planned = await parleyJson(['db', 'migrate', '--dry-run', ...database]);
   expect(planned).toEqual({ from: 0, to: 6, changed: false });
-  expect(await parleyJson(['db', 'status', ...database])).toMatchObject({ schema: 0, newestSchema: 5, tables: [] });
+  expect(await parleyJson(['db', 'status', ...database])).toMatchObject({ schema: 0, newestSchema: 6, tables: [] });
   expect(await parleyJson(['db', 'migrate', ...database])).toEqual({ from: 0, to: 6, changed: true });
   expect(await parleyJson(['db', 'migrate', ...database])).toEqual({ from: 6, to: 6, changed: false });
 
@@ -35,8 +35,8 @@ it.each(['', '?partitions=4'])('parley db migrate and db status work on PostgreS
   const found = await parleyJson(['db', 'status', ...database]);
   expect(found).toMatchObject({
     database: expect.stringMatching(/^127\.0\.0\.1:\d+\/test_\d+$/),
-    schema: 5,
-    newestSchema: 5,
+    schema: 6,
+    newestSchema: 6,
     bytes: expect.any(Number),
     tasks: { TASK_STATE_SUBMITTED: 2, TASK_STATE_COMPLETED: 1 },
     turns: 2,
@@ -49,7 +49,7 @@ it.each(['', '?partitions=4'])('parley db migrate and db status work on PostgreS
   expect(tables.filter(({ name }) => /_\d+$/.test(name))).toEqual([]);
   await storage.close();
   const { stdout } = await parley(['db', 'status', ...database]);
-  expect(stdout).toMatch(/Schema: 5\nSize: .*\nTable .*, about \d+ rows\n/);
+  expect(stdout).toMatch(/Schema: 6\nSize: .*\nTable .*, about \d+ rows\n/);
   expect(stdout).toMatch(/Ended leases: 1, the oldest for \d+ s\n/);
 });
 
