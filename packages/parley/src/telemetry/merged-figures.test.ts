@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { mergedFigures, type ServerFigures } from './merged-figures.js';
 import type { MetricFamily } from './metric-family.js';
+import { METRICS } from './metric-names.js';
 
 const head = { description: '', unit: '' };
 const gauge = (name: string, value: number): MetricFamily => ({
@@ -25,13 +26,13 @@ function figures(families: readonly MetricFamily[], requests: number): ServerFig
 it('adds counts and parts, and takes the highest age of what all processes see', () => {
   const counter = (operation: string, value: number): MetricFamily => ({
     ...head,
-    name: 'a2a.server.requests',
+    name: METRICS.requests.name,
     kind: 'counter',
     points: [{ attributes: { operation }, value }],
   });
   const histogram = (count: number): MetricFamily => ({
     ...head,
-    name: 'a2a.server.request.duration',
+    name: METRICS.operationDuration.name,
     kind: 'histogram',
     boundaries: [1],
     points: [{ attributes: {}, count, sum: count, buckets: [count, 0] }],
@@ -41,8 +42,8 @@ it('adds counts and parts, and takes the highest age of what all processes see',
       [
         counter(value === 1 ? 'sendMessage' : 'getTask', value),
         histogram(value),
-        gauge('a2a.server.turns.running', value),
-        gauge('a2a.server.messages.waiting', value),
+        gauge(METRICS.tasksInProgress.name, value),
+        gauge(METRICS.messagesWaiting.name, value),
       ],
       value,
     ),

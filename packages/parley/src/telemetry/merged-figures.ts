@@ -1,4 +1,5 @@
 import type { HistogramPoint, MetricFamily, MetricPoint } from './metric-family.js';
+import { METRICS } from './metric-names.js';
 import type { CacheFigures, ErrorFigures, MemoryFigures, RequestFigures } from './server-figures.js';
 
 /** All figures of a process, as JSON. */
@@ -10,13 +11,11 @@ export interface ServerFigures extends RequestFigures {
 }
 
 /** Gauges of which each process has a part. Of all others, a server shows the highest value of its processes. */
-const SUMMED: ReadonlySet<string> = new Set([
-  'a2a.server.turns.running',
-  'a2a.server.streams.open',
-  'a2a.push.in_flight',
-  'process.memory.usage',
-  'process.memory.heap',
-]);
+const SUMMED: ReadonlySet<string> = new Set(
+  [METRICS.tasksInProgress, METRICS.streamsOpen, METRICS.pushInFlight, METRICS.memory, METRICS.heap].map(
+    ({ name }) => name,
+  ),
+);
 
 /** The figures of several processes as those of one server. */
 export function mergedFigures(all: readonly ServerFigures[]): ServerFigures {
