@@ -1,10 +1,12 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
 import { StorageError } from '../../errors/storage-error.js';
+import { StorageFullError } from '../../errors/storage-full-error.js';
 import { UnreadableTaskError, unreadableReason } from '../../errors/unreadable-task-error.js';
 
 /** A failure of a call as it travels between processes. */
 export type FailureFields =
   | { readonly kind: 'blocked' }
+  | { readonly kind: 'full'; readonly message: string }
   | { readonly kind: 'unreadable'; readonly taskId: string; readonly reason: string }
   | { readonly kind: 'storage'; readonly message: string; readonly told: boolean; readonly reason?: string };
 
@@ -15,6 +17,7 @@ export function failureFields(error: unknown): FailureFields {
     const taskId = String(error.details.metadata?.taskId);
     return { kind: 'unreadable', taskId, reason: unreadableReason(error.cause).replace(/^.*? cannot be read: /, '') };
   }
+  if (error instanceof StorageFullError) return { kind: 'full', message: error.message };
   if (error instanceof StorageError) {
     const { message, told, reason } = error;
     return { kind: 'storage', message, told, ...(reason !== undefined && { reason }) };
@@ -27,6 +30,8 @@ export function failureOf(fields: FailureFields): Error {
   switch (fields.kind) {
     case 'blocked':
       return new OwnerBlockedError();
+    case 'full':
+      return new StorageFullError(fields.message);
     case 'unreadable':
       return new UnreadableTaskError(fields.taskId, new Error(fields.reason));
     case 'storage':
