@@ -1,7 +1,8 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { RateCounters, RateGrant } from '../../store/rate-counters.js';
+import type { RateCounters } from '../../store/rate-counters.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { askCounters } from './ask-counters.js';
 import { RecentWindows } from './recent-windows.js';
 
 /** The options of the tokens of a day. */
@@ -24,8 +25,6 @@ interface Share {
 
 const DAY_MS = 86_400_000;
 const KEYS = 100_000;
-/** A call of a model waits at most so long for the counters. */
-const PATIENCE_MS = 250;
 
 /**
  * Counts the tokens of each key within a day of UTC. All processes on a storage share the counters of rates: a process
@@ -74,12 +73,11 @@ export class DayTokens {
 
   /** Takes a block. Returns the tokens that this process got. */
   async #take(day: string, share: Share, wanted: number): Promise<number> {
-    const { counters, limit, logger } = this.#options;
+    const { counters, clock, limit, logger } = this.#options;
     if (counters === undefined) return 0;
     try {
-      const grant = await this.#patiently(
-        counters.take([{ key: day, requests: limit, windowMs: DAY_MS, wanted: Math.min(wanted, limit) }]),
-      );
+      const ask = { key: day, requests: limit, windowMs: DAY_MS, wanted: Math.min(wanted, limit) };
+      const [grant] = await askCounters([ask], { counters, clock });
       if (this.#isAlone) logger.info('budgets of tokens are shared by all processes again');
       this.#isAlone = false;
       share.left = grant?.left ?? 0;
@@ -91,20 +89,6 @@ export class DayTokens {
       const granted = Math.min(share.left, wanted);
       share.left -= granted;
       return granted;
-    }
-  }
-
-  async #patiently(answer: Promise<readonly RateGrant[]>): Promise<RateGrant | undefined> {
-    let stopTimer = () => {};
-    const late = new Promise<never>((_, reject) => {
-      stopTimer = this.#options.clock.after(PATIENCE_MS, () =>
-        reject(new Error('The counters of tokens do not answer')),
-      );
-    });
-    try {
-      return (await Promise.race([answer, late]))[0];
-    } finally {
-      stopTimer();
     }
   }
 }

@@ -2,6 +2,7 @@ import { failureLevel } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { RateAsk, RateCounters, RateGrant } from '../../store/rate-counters.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { askCounters, PATIENCE_MS } from './ask-counters.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
 import type { Rate, RateDecision, RateLimiter } from './rate-limiter.js';
 import { RecentWindows } from './recent-windows.js';
@@ -35,8 +36,6 @@ interface Waiting {
   readonly callers: ((decision: RateDecision) => void)[];
 }
 
-/** A request waits at most so long for the counters. Then this process counts by itself. */
-const PATIENCE_MS = 250;
 /** Counters that failed are asked again after this time. */
 const AWAY_MS = 1_000;
 const ASKS_AT_ONCE = 500;
@@ -106,13 +105,9 @@ export class SharedRateLimiter implements RateLimiter {
   async #ask(asked: readonly Waiting[]): Promise<void> {
     const { counters, clock, logger } = this.#options;
     const sentAt = clock.monotonic();
-    let stopTimer = () => {};
-    const late = new Promise<never>((_, reject) => {
-      stopTimer = clock.after(PATIENCE_MS, () => reject(new Error('The counters of rates do not answer')));
-    });
     const stopRelief = this.#relieveCallers(asked);
     try {
-      const grants = await Promise.race([counters.take(asked.map(askOf)), late]);
+      const grants = await askCounters(asked.map(askOf), { counters, clock });
       if (this.#awayUntil !== undefined) logger.info('rates are shared by all processes again');
       this.#awayUntil = undefined;
       for (const [at, waiting] of asked.entries()) this.#granted(waiting, grants[at], sentAt);
@@ -124,7 +119,6 @@ export class SharedRateLimiter implements RateLimiter {
       for (const waiting of [...asked, ...this.#waiting.values()]) this.#answerAlone(waiting);
       this.#waiting.clear();
     } finally {
-      stopTimer();
       stopRelief();
     }
   }
