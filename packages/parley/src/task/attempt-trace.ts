@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../model/json.js';
 import type { Task } from '../model/task.js';
-import type { AttemptTrace, WaitingCall } from '../telemetry/tracing.js';
+import { type AttemptTrace, traceIdIn, type WaitingCall } from '../telemetry/tracing.js';
 
 /** The member of the metadata of a task that has the trace of its last attempt. */
 export const TRACE_METADATA = 'urn:parley-a2a:trace:v1';
@@ -29,8 +29,7 @@ export function callTrace(traceparent: string, since: number): JsonObject {
 /** The id of the trace of the last attempt of a task. Undefined if its server makes no spans. */
 export function traceIdOf(task: Pick<Task, 'metadata'>): string | undefined {
   const { metadata }: Partial<Task> = Object(task);
-  const [, id] = /^[\da-f]{2}-([\da-f]{32})-/.exec(attemptTrace(metadata)?.traceparent ?? '') ?? [];
-  return id;
+  return traceIdIn(attemptTrace(metadata)?.traceparent);
 }
 
 function waitingCall(stored: unknown): WaitingCall | undefined {

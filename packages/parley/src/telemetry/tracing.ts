@@ -5,6 +5,13 @@ export interface TraceContext {
   readonly baggage?: string | undefined;
 }
 
+/** The id of the trace that a `traceparent` names; undefined if it names none. */
+export function traceIdIn(traceparent: string | undefined): string | undefined {
+  return TRACEPARENT.exec(traceparent ?? '')?.[1];
+}
+
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
+
 /** The call whose caller waits for a turn. Its span ends with the process of the turn. */
 export interface WaitingCall {
   readonly traceparent: string;

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
-import type { Tracing } from '../../telemetry/tracing.js';
+import { type Tracing, traceIdIn } from '../../telemetry/tracing.js';
 import { type AnswerHeaders, allHeaders } from './answer-headers.js';
 
 /** The figures and the log of an exchange. */
@@ -65,13 +65,10 @@ function isRequestId(id: string | undefined): id is string {
 
 /** The characters of an id that are safe in a log and in a header. */
 export const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
-const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
 function broughtId(request: ExchangeRequest): string | undefined {
   const own = request.header('x-request-id');
-  if (isRequestId(own)) return own;
-  const trace = request.header('traceparent');
-  return trace === undefined ? undefined : TRACEPARENT.exec(trace)?.[1];
+  return isRequestId(own) ? own : traceIdIn(request.header('traceparent'));
 }
 
 /** The parts of an answer that its caller gets to know. */
