@@ -20,7 +20,6 @@ import type { IdempotencyKey, IdempotencyKeys, Remembered } from './idempotency-
 import type { OwnerStorage } from './owner-storage.js';
 import type { PushStorage, StoredPushConfig } from './push-storage.js';
 import type { RateCounters } from './rate-counters.js';
-import type { Siblings } from './siblings.js';
 import type { Scope, TaskKey } from './task-key.js';
 import type { Wakeups } from './wakeups.js';
 
@@ -255,6 +254,17 @@ export interface StorageLoad {
   readonly oldestDueMs?: number;
   /** Tasks that could not be read and were set aside since the storage was opened; absent is none. */
   readonly unreadable?: number;
+}
+
+/**
+ * The processes that answer as one server on a storage. Each of them offers its figures, as JSON, and can ask for those
+ * of all.
+ */
+interface Siblings {
+  /** Called when a process asks. The returned function ends that. */
+  offer(figures: () => Promise<unknown>): () => void;
+  /** The figures of all processes that answer in time, this one included. */
+  collect(): Promise<readonly unknown[]>;
 }
 
 /**
