@@ -138,8 +138,11 @@ export interface LocalQueues<Head, Queue> extends QueueTables<Queue> {
 export interface LocalOwners {
   /** The scopes that have anything. */
   scopes(): Iterable<Scope>;
-  /** See `OwnerStorage.allTasks`. `FirstTasks` finds the tasks of the range if there is no index. */
-  tasks(range: OwnedTaskRange, now: number): OwnedTaskPage;
+  /**
+   * See `OwnerStorage.allTasks`. `FirstTasks` finds the tasks of the range if there is no index. The answer may wait
+   * for code that is loaded.
+   */
+  tasks(range: OwnedTaskRange, now: number): OwnedTaskPage | Promise<OwnedTaskPage>;
   keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): OwnedKeyPage;
   /** Erases at most so many tasks of a scope, in any state. Returns their ids. */
   eraseTasks(scope: Scope, limit: number): readonly string[];

@@ -1,5 +1,4 @@
 import type { LocalOwners } from '../engine/local-tables.js';
-import { FirstTasks } from '../first-tasks.js';
 import type { OwnedKey, OwnedKeyPage, OwnedTaskPage, OwnedTaskRange } from '../owner-storage.js';
 import { factsOfTask } from '../rules/task-head.js';
 import type { Scope } from '../task-key.js';
@@ -28,7 +27,9 @@ export class MemoryOwners implements LocalOwners {
     return this.#options.spaces.scopes();
   }
 
-  tasks(range: OwnedTaskRange, now: number): OwnedTaskPage {
+  async tasks(range: OwnedTaskRange, now: number): Promise<OwnedTaskPage> {
+    // Only operators list tasks of all owners.
+    const { FirstTasks } = await import('../first-tasks.js');
     const first = new FirstTasks<TaskEntry>(range);
     for (const entry of this.#options.spaces.tasks()) {
       if (entry.hasEnded === range.hasEnded) first.add(entry.endedAt ?? entry.statusTime, entry, entry);
