@@ -9,7 +9,7 @@ import {
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { type AgentExecutor, createA2AServer, silentLogger } from 'parley-a2a';
 import { agentCalls } from 'parley-a2a/agent-calls';
-import { connect } from 'parley-a2a/client';
+import { connect, traceIdOf } from 'parley-a2a/client';
 import { OptionsError } from 'parley-a2a/kit';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { addTraceIds, clientTracing, serverTracing } from './index.js';
@@ -112,6 +112,26 @@ it('a turn for which nobody waits begins a trace, with a link to the call', asyn
   const turn = await spanNamed('invoke_agent Traced', SpanKind.INTERNAL);
   expect(turn.parentSpanContext).toBeUndefined();
   expect(turn.links.map((link) => link.context.spanId)).toEqual([incoming.spanContext().spanId]);
+});
+
+it('a new task has the trace of its call, before the agent has published anything', async () => {
+  const silent = Promise.withResolvers<void>();
+  const server = createA2AServer({
+    agent: { execute: () => silent.promise },
+    tracing: serverTracing(),
+    logger: silentLogger,
+  });
+  const { url } = await server.listen(0);
+  const client = await connect(url, { interceptors: [clientTracing()] });
+  onTestFinished(async () => {
+    silent.resolve();
+    await client.close();
+    await server.close();
+  });
+  const configuration = { returnImmediately: true };
+  const { task } = await client.sendMessage({ message: message('hello'), configuration });
+  const call = await spanNamed('SendMessage', SpanKind.SERVER);
+  expect(task && traceIdOf(task)).toBe(call.spanContext().traceId);
 });
 
 it('a call to another agent belongs to the turn that makes it', async () => {
