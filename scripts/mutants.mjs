@@ -1,0 +1,24 @@
+// `npm run mutants`: changes the sources in many places, one at a time, and lists the changes that no test notices.
+import { join } from 'node:path';
+import { ensureInstalled } from './installation.mjs';
+import { main, root, runOwn } from './processes.mjs';
+import { installedBeside } from './suite-packages.mjs';
+
+const HELP = `npm run mutants -- [COUNT] [SEED]
+
+Changes the engine, the rules of storages, the codecs and the authentication in COUNT places (default: 300), one at a
+time. Runs the tests beside the sources, and the contracts of storages that need no database. Prints each change that
+no test noticed. A seed (default: 1) always draws the same changes of the same sources. 300 take about 20 minutes.
+
+  --help              shows this
+`;
+
+await main(async () => {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) return void process.stdout.write(HELP);
+  await ensureInstalled();
+  const suite = join(root, 'test/mutations');
+  if (!(await installedBeside(suite, 'Mutants are', { scripts: false }))) return 1;
+  const { code } = await runOwn([join(suite, 'run-mutants.mjs'), ...args]);
+  return code;
+});
