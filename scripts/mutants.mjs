@@ -1,7 +1,7 @@
 // `npm run mutants`: changes the sources in many places, one at a time, and lists the changes that no test notices.
 import { join } from 'node:path';
 import { ensureInstalled } from './installation.mjs';
-import { main, root, runOwn } from './processes.mjs';
+import { CommandFailed, main, root, runOwn } from './processes.mjs';
 import { installedBeside } from './suite-packages.mjs';
 
 const HELP = `npm run mutants -- [COUNT] [SEED]
@@ -16,6 +16,7 @@ no test noticed. A seed (default: 1) always draws the same changes of the same s
 await main(async () => {
   const args = process.argv.slice(2);
   if (args.includes('--help')) return void process.stdout.write(HELP);
+  if (!args.every((arg) => /^[1-9]\d{0,4}$/.test(arg))) throw new CommandFailed('COUNT and SEED are numbers above 0.');
   await ensureInstalled();
   const suite = join(root, 'test/mutations');
   if (!(await installedBeside(suite, 'Mutants are', { scripts: false }))) return 1;

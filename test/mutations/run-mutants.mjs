@@ -1,6 +1,6 @@
 // Makes mutants of the sources, one at a time, and runs the tests that reach it. Prints the mutants that no test noticed.
 // `npm run mutants` starts it.
-import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
