@@ -48,6 +48,16 @@ it.each(['client', 'server/execution', 'store'])('the page of the room %s names 
   expect(missingPaths(read(`${folder}README.md`), bases)).toEqual([]);
 });
 
+it('the page of the helpers of unit tests names each of them, and no other', () => {
+  const folder = 'packages/parley/test';
+  const named = Array.from(read(`${folder}/README.md`).matchAll(/`([\w-]+\.ts)`/g), ([, name]) => name);
+  expect(named.toSorted()).toEqual(
+    readdirSync(`${root}/${folder}`)
+      .filter((name) => name.endsWith('.ts'))
+      .toSorted(),
+  );
+});
+
 it('CONTRIBUTING.md names each command of the repository, and no other', () => {
   const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
   const named = read('CONTRIBUTING.md').matchAll(/`npm (?:run )?([\w:-]+)[^`]*`/g);

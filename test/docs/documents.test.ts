@@ -18,6 +18,7 @@ const forDevelopers = [
   'ARCHITECTURE.md',
   ...readdirSync(join(root, 'docs/decisions')).map((name) => `docs/decisions/${name}`),
   ...['client', 'server/execution', 'store'].map((room) => `packages/parley/src/${room}/README.md`),
+  'packages/parley/test/README.md',
 ];
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const snippets = documents.flatMap((path) => snippetsOf(path, read(path)));

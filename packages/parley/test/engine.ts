@@ -16,6 +16,7 @@ import { CountingIds } from './counting-ids.js';
 import { ManualClock } from './manual-clock.js';
 import { outputs } from './planted-secrets.js';
 
+/** A log in memory. The tests search it for secrets at their end. */
 export class CapturingLogger implements Logger {
   readonly lines: { level: string; message: string; fields: LogFields | undefined }[] = [];
   debug = (message: string, fields?: LogFields) => this.#line('debug', message, fields);
@@ -28,8 +29,10 @@ export class CapturingLogger implements Logger {
   }
 }
 
+/** The function of an agent. */
 export type Execute = (context: RequestContext, events: EventQueue) => Promise<void> | void;
 
+/** A handler with an agent, on a clock, ids and a log of the test. */
 export function engine(executor: AgentExecutor | Execute, options: Partial<DefaultRequestHandlerOptions> = {}) {
   const clock = new ManualClock();
   const logger = new CapturingLogger();
@@ -46,10 +49,12 @@ export function engine(executor: AgentExecutor | Execute, options: Partial<Defau
   return { handler, clock, logger, storage };
 }
 
+/** The context of a call of version 1.0. */
 export function call(over: Partial<ServerCallContext> = {}): ServerCallContext {
   return { version: '1.0', extensions: [], signal: new AbortController().signal, ...over };
 }
 
+/** A valid message. */
 export function message(over: Partial<Message> = {}): Message {
   return { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }], ...over };
 }
@@ -105,14 +110,17 @@ export class Seen {
   }
 }
 
+/** A state without its prefix. */
 export function short(state: string): string {
   return state.replace('TASK_STATE_', '');
 }
 
+/** The texts of parts, with `?` for other parts. */
 export function textOf(parts: readonly Part[] | undefined): string {
   return (parts ?? []).map((part) => (part.text !== undefined ? part.text : '?')).join('');
 }
 
+/** Sends a message. */
 export function send(
   handler: DefaultRequestHandler,
   over: Partial<Message> = {},
@@ -121,14 +129,18 @@ export function send(
   return new Sent(handler.sendMessage({ message: message(over), ...(configuration && { configuration }) }, call()));
 }
 
+/** An agent that publishes nothing. */
 export const silent: Execute = () => {};
+/** An agent that completes its task at once. */
 export const completes: Execute = (_context, events) => void events.complete();
 
+/** The ids of all tasks of anonymous callers. */
 export async function ids(handler: DefaultRequestHandler): Promise<readonly string[]> {
   const { tasks } = await handler.listTasks({}, call());
   return tasks.map(({ id }) => id);
 }
 
+/** The id of the task that a stream began with. */
 export function idOf(seen: Seen): string {
   const event = seen.items[0]?.event;
   return event && event.task !== undefined ? event.task.id : '';
@@ -140,6 +152,7 @@ export function aborted({ signal }: RequestContext): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
+/** Resolves after a time of the clock. */
 export function tick(clock: ManualClock, ms: number): Promise<void> {
   return new Promise((resolve) => {
     clock.after(ms, resolve);
