@@ -42,8 +42,30 @@ const OPTIONS = {
     messageSigning: ['signing/index#MessageSigningOptions', 'signing/index#KeySetOptions'],
     signedCalls: ['signing/index#SignedCallsOptions'],
   },
-  'docs/storage.md': { postgres: ['postgres/postgres-options#PostgresOptions'] },
+  'docs/storage.md': {
+    postgres: ['postgres/postgres-options#PostgresOptions'],
+    redis: ['redis/storage/redis-options#RedisOptions'],
+  },
+  'docs/client.md': {
+    calls: ['parley/client/call-options#CallOptions'],
+    grpcTransport: ['grpc/index#GrpcTransportOptions'],
+    capnwebTransport: ['capnweb/capnweb-transport#CapnwebTransportOptions'],
+    resume: ['parley/client/task-stream#ResumeOptions'],
+  },
+  'docs/audit-log.md': { file: ['parley/adapters/node/file-audit-log#FileAuditLogOptions'] },
+  'docs/operator-api.md': { options: ['parley/app/operator/operator-extension#OperatorApiOptions'] },
+  'docs/base-server.md': {
+    options: ['parley/app/base-server/base-server-options#BaseServerOptions'],
+    redis: ['redis/cache/redis-cache#RedisCacheOptions'],
+  },
+  'docs/authentication.md': { apiKeys: ['parley/auth/schemes/api-keys#ApiKeysOptions'] },
+  'docs/tools.md': { options: ['parley/tools/tool#ToolOptions'] },
+  'docs/ai-sdk.md': { chat: ['ai-sdk/chat-handler#A2AChatHandlerOptions'] },
+  'docs/capnweb.md': { options: ['capnweb/server/capnweb-options#CapnwebBindingOptions'] },
 };
+
+/** Members that the library fills in. */
+const PORTS = ['clock', 'ids'];
 
 const UNITS = { ms: 1, s: 1000, min: 60_000 };
 
@@ -130,11 +152,14 @@ function optionsTable(page, parts) {
   const rows = parts.flatMap((part) => {
     const [place, type] = part.split('#');
     const [name, ...file] = place.split('/');
-    return commentsOf(sourceOf(file.join('/'), packageOf(name)), type).map((member) => {
-      const { meaning, value = '' } = optionOf(member);
-      if (meaning === undefined) throw new Error(`${type}.${member.name} has no comment`);
-      return [`\`${member.name}\``, value, withPage(page, meaning, member.tags)];
-    });
+    const members = commentsOf(sourceOf(file.join('/'), packageOf(name)), type);
+    return members
+      .filter((member) => !PORTS.includes(member.name))
+      .map((member) => {
+        const { meaning, value = '' } = optionOf(member);
+        if (meaning === undefined) throw new Error(`${type}.${member.name} has no comment`);
+        return [`\`${member.name}\``, value, withPage(page, meaning, member.tags)];
+      });
   });
   return tableOf(['option', 'default', 'meaning'], rows);
 }
