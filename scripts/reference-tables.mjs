@@ -58,10 +58,16 @@ const OPTIONS = {
     options: ['parley/app/base-server/base-server-options#BaseServerOptions'],
     redis: ['redis/cache/redis-cache#RedisCacheOptions'],
   },
-  'docs/authentication.md': { apiKeys: ['parley/auth/schemes/api-keys#ApiKeysOptions'] },
-  'docs/tools.md': { options: ['parley/tools/tool#ToolOptions'] },
+  'docs/authentication.md': {
+    apiKeys: ['parley/auth/schemes/api-keys#ApiKeysOptions'],
+    keyTimes: ['parley/auth/tokens/token-options#KeyTimes'],
+  },
+  'docs/tools.md': { options: ['parley/tools/tool#ToolOptions'], limits: ['parley/tools/tool-execution#ToolLimits'] },
   'docs/ai-sdk.md': { chat: ['ai-sdk/chat-handler#A2AChatHandlerOptions'] },
-  'docs/capnweb.md': { options: ['capnweb/server/capnweb-options#CapnwebBindingOptions'] },
+  'docs/capnweb.md': {
+    options: ['capnweb/server/capnweb-options#CapnwebBindingOptions'],
+    limits: ['capnweb/binding/session-limits#SessionLimits'],
+  },
 };
 
 /** Members that the library fills in. */
