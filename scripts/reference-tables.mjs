@@ -102,11 +102,15 @@ const PAGES = {
   'docs/operations.md': async () => ({ metrics: await metricsTable(), alerts: alertsTable() }),
   'docs/cli-reference.md': async () => {
     const { COMMANDS, GLOBAL_FLAGS } = await moduleOf('command-line/commands', packageOf('cli'));
-    const { FLAGS } = await moduleOf('command-line/flags', packageOf('cli'));
+    const { FLAGS, SERVER_FLAG_NAMES } = await moduleOf('command-line/flags', packageOf('cli'));
     const { EXIT_CODES } = await moduleOf('failure/cli-error', packageOf('cli'));
     return {
-      commands: commandsTable(COMMANDS, GLOBAL_FLAGS),
-      flags: flagsTable(FLAGS, COMMANDS),
+      commands: commandsTable(COMMANDS, {
+        agent: agentFlags(COMMANDS),
+        server: SERVER_FLAG_NAMES,
+        every: GLOBAL_FLAGS,
+      }),
+      flags: flagsTable(FLAGS),
       exits: tableOf(['exit', 'meaning'], Object.entries(EXIT_CODES)),
     };
   },
@@ -263,37 +267,50 @@ function alertsTable() {
   return tableOf(['alert', 'meaning', 'what to do'], rows);
 }
 
-/** Flags that most commands on agents share. */
-const AGENT_FLAGS = 'agent-card';
+/** The flags that all commands on agents share: those of `task get` from the name of the agent on. */
+function agentFlags(commands) {
+  const { flags } = commands.find(({ path }) => path === 'task get');
+  return flags.slice(flags.indexOf('agent-card'));
+}
 
-function commandsTable(commands, globalFlags) {
-  const shared = commands.find(({ path }) => path === 'task get').flags;
-  const agent = shared.slice(shared.indexOf(AGENT_FLAGS));
-  const rows = commands.map(({ path, args, summary, aliases = [], flags, hasOwnFlags, notes }) => {
-    const own = flags.filter((name) => !flags.includes(AGENT_FLAGS) || !agent.includes(name));
-    const cells = [...own.map((name) => `\`--${name}\``), ...(own.length < flags.length ? ['*agent*'] : [])];
-    const also = aliases.map((alias) => `also \`${alias}\``);
-    return [
-      `\`${[path, ...(args === undefined ? [] : [args])].join(' ').replaceAll('|', '\\|')}\``,
-      [summary, ...also, ...(notes === undefined ? [] : [notes.replaceAll('|', '\\|')])].join('. ').replace(/\.$/, ''),
-      hasOwnFlags ? '`--help` lists them' : cells.join(', '),
-    ];
-  });
-  const every = [
-    ['*agent*', 'commands that call an agent', agent.map((name) => `\`--${name}\``).join(', ')],
-    ['*every*', 'every command', globalFlags.map((name) => `\`--${name}\``).join(', ')],
-  ];
-  return tableOf(['command', 'meaning', 'flags'], [...rows, ...every]);
+/** The rows of commands. A group of flags that a command has whole stands as its name. */
+function commandsTable(commands, { every, ...groups }) {
+  const cellOf = (flags) => {
+    const whole = Object.entries(groups).filter(([, members]) => members.every((name) => flags.includes(name)));
+    const own = flags.filter((name) => !whole.some(([, members]) => members.includes(name)));
+    return [...own.map((name) => `\`--${name}\``), ...whole.map(([group]) => `*${group}*`)].join(', ');
+  };
+  const rows = commands.map(({ path, args, summary, aliases = [], flags, hasOwnFlags, notes }) => [
+    `\`${[path, args].filter(Boolean).join(' ').replaceAll('|', '\\|')}\``,
+    [summary, ...(notes === undefined ? [] : [escaped(notes)]), ...aliases.map((alias) => `Also \`${alias}\``)]
+      .join('. ')
+      .replaceAll('.. ', '. ')
+      .replace(/\.$/, ''),
+    hasOwnFlags ? '`--help` shows them' : cellOf(flags),
+  ]);
+  return tableOf(
+    ['command', 'meaning', 'flags'],
+    [
+      ...rows,
+      ['*agent*', 'a command that calls an agent', groups.agent.map((name) => `\`--${name}\``).join(', ')],
+      ['*server*', 'settings of a server', 'those of [the environment](configuration.md#environment)'],
+      ['*every*', 'every command', every.map((name) => `\`--${name}\``).join(', ')],
+    ],
+  );
+}
+
+/** A text in a cell of a table. */
+function escaped(text) {
+  return text.replaceAll('|', '\\|').replaceAll('<', '\\<');
 }
 
 function flagsTable(flags) {
   const rows = Object.entries(flags).map(([name, { short, value, help, builtIn, repeats, aliases = [], ...flag }]) => [
     `${short === undefined ? '' : `\`-${short}\`, `}\`--${name}${value === undefined ? '' : ` <${value.replaceAll('|', '\\|')}>`}\``,
     builtIn === undefined ? '' : `\`${builtIn}\``,
-    [
-      `${help.replaceAll('|', '\\|').replaceAll('<', '\\<')}${repeats === true ? ' (repeats)' : ''}`,
-      ...aliases.map((alias) => `also \`--${alias}\``),
-    ].join('; '),
+    [`${escaped(help)}${repeats === true ? ' (repeats)' : ''}`, ...aliases.map((alias) => `also \`--${alias}\``)].join(
+      '; ',
+    ),
     flag.commonVariable === undefined ? '' : `\`${flag.commonVariable}\``,
   ]);
   return tableOf(['flag', 'default', 'meaning', 'variable of a server'], rows);

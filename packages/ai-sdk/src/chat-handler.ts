@@ -29,7 +29,10 @@ export interface A2AChatHandlerOptions {
   readonly places?: A2AChatPlaces;
   /** Longest body of a request, in bytes, files included; 413 beyond. Default 8 MiB. */
   readonly maxBytes?: number;
-  /** Called with each error that the browser does not see. Returns the text that it sees instead. Default: `'The agent did not answer.'`. */
+  /**
+   * Called with each error that the browser does not see. Returns the text that it sees instead. Default:
+   * `'The agent did not answer.'`.
+   */
   onError?(error: unknown): string;
 }
 

@@ -21,7 +21,9 @@ export interface McpToolsOptions {
   readonly timeoutMs?: number;
   /** The longest wait for a connection or a list, in ms; default 30 000. */
   readonly connectMs?: number;
-  /** True if a call of the tool needs an approval of the owner of the task. Gets the name in the server. Default: none. */
+  /**
+   * True if a call of the tool needs an approval of the owner of the task. Gets the name in the server. Default: none.
+   */
   readonly needsApproval?: (toolName: string) => boolean;
   /**
    * True if a second run of the tool does no harm. Gets the name in the server. Such calls run again after a crash, and

@@ -24,7 +24,10 @@ export interface SessionLimits {
   readonly feeds: number;
   /** Functions of a client that the server holds; close 1008. Default 64. */
   readonly callbacks: number;
-  /** Bytes of streams from a client that no call has taken; the connection is not read, and ends after 30 s. Default 8 MiB. */
+  /**
+   * Bytes of streams from a client that no call has taken; the connection is not read, and ends after 30 s. Default
+   * 8 MiB.
+   */
   readonly unconsumedBytes: number;
   /** Bytes that wait for a client to read them; close 1008. Default 16 MiB. */
   readonly outboundBytes: number;

@@ -71,8 +71,8 @@ export interface ToolOptions<Input extends StandardSchema, Output extends Standa
   /** Checks each result. Default: any JSON. */
   readonly output?: Output;
   /**
-   * Runs the tool on validated arguments. `context` has `callId`, `signal`, `taskId`, `user`, `tenant` and `ask`. A `ToolError` tells the caller its message. Of any other error the caller
-   * learns only that the tool failed.
+   * Runs the tool on validated arguments. `context` has `callId`, `signal`, `taskId`, `user`, `tenant` and `ask`. A
+   * `ToolError` tells the caller its message. Of any other error the caller learns only that the tool failed.
    */
   readonly run: (input: OutputOf<Input>, context: ToolContext) => InputOf<Output> | Promise<InputOf<Output>>;
   /**
