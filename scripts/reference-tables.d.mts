@@ -1,5 +1,5 @@
 import type { nameSettings, ServerSetting } from 'parley-a2a/server-settings';
 
-export const PAGE: string;
-export function withTables(page: string): Promise<string>;
+export const REFERENCE_FILES: readonly string[];
+export function referenceFile(path: string): Promise<string>;
 export function settingsTable(settings: Readonly<Record<string, ServerSetting>>, names: typeof nameSettings): string;

@@ -1,13 +1,15 @@
-// Writes the tables of settings and limits into docs/configuration.md, from the code that reads them.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Writes what the code says into the reference tables of the documents: settings, options, limits, errors, metrics,
+// alerts, commands and flags.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
-import { main } from './processes.mjs';
+import { main, root } from './processes.mjs';
 
 await main(async () => {
   await ensureInstalled();
   await build();
-  const { PAGE, withTables } = await import('./reference-tables.mjs');
-  writeFileSync(PAGE, await withTables(readFileSync(PAGE, 'utf8')));
+  const { REFERENCE_FILES, referenceFile } = await import('./reference-tables.mjs');
+  for (const path of REFERENCE_FILES) writeFileSync(join(root, path), await referenceFile(path));
   return 0;
 });

@@ -43,7 +43,7 @@ describe('the decisions', () => {
 });
 
 /** Words of pages for users that are written by hand, with the tables. Code and what scripts write do not count. */
-const MOST_WORDS = 62_000;
+const MOST_WORDS = 50_000;
 
 it(`docs have at most ${MOST_WORDS} words that are written by hand`, () => {
   const pages = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md') && name !== 'cli-compliance.md');
@@ -65,7 +65,7 @@ function wordsOf(page: string): number {
 /** A page shows before it explains. */
 const BEFORE_EXAMPLE = 80;
 /** References of tables alone, or written by a script. */
-const TABLES_ALONE = ['cli-compliance.md', 'configuration.md', 'scaling.md'];
+const TABLES_ALONE = ['cli-compliance.md', 'cli-reference.md', 'configuration.md', 'scaling.md'];
 
 describe('the pages of the documentation', () => {
   const pages = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md') && name !== 'README.md');

@@ -3,23 +3,45 @@ import { nameSettings, SERVER_SETTINGS, type ServerSetting } from 'parley-a2a/se
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FLAG_NAMES } from '../../packages/cli/src/command-line/flags.js';
 import { helpText } from '../../packages/cli/src/command-line/help-text.js';
+import { EXIT_CODES, LOCAL_CODES } from '../../packages/cli/src/failure/cli-error.js';
 import { Settings } from '../../packages/cli/src/settings/settings.js';
+import { GRPC_STATUS, type GrpcStatusName, grpcStatusOf } from '../../packages/grpc/src/binding/grpc-status.js';
 import { agentSchemas, DEFAULT_VERSIONS } from '../../packages/parley/src/app/options/agent-options.js';
 import { DEFAULT_CARD_AGE_SECONDS } from '../../packages/parley/src/app/options/host-options.js';
 import { serverSchemas } from '../../packages/parley/src/app/options/server-options.js';
 import { readServerConfig } from '../../packages/parley/src/app/server-config.js';
 import { DEFAULT_HEARTBEAT_MS } from '../../packages/parley/src/bindings/http/binding-context.js';
 import { DEFAULT_BODY_MEMORY } from '../../packages/parley/src/bindings/http/body-budget.js';
+import { ERROR_STATUS } from '../../packages/parley/src/bindings/http/error-numbers.js';
+import { ERROR_CODES } from '../../packages/parley/src/errors/a2a-error.js';
 import { VERSION_WHEN_ABSENT } from '../../packages/parley/src/operations/versions.js';
-import { PAGE, settingsTable, withTables } from '../../scripts/reference-tables.mjs';
+import { REFERENCE_FILES, referenceFile, settingsTable } from '../../scripts/reference-tables.mjs';
 import { CopiedTree } from '../support/copied-tree.js';
 
-describe('the reference of settings and limits', () => {
-  const page = readFileSync(PAGE, 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-  it('is that of the code; if not: npm run reference', async () => {
-    expect(await withTables(page)).toBe(page);
+describe('the reference', () => {
+  it.each(REFERENCE_FILES)('%s is that of the code; if not: npm run reference', async (path) => {
+    expect(await referenceFile(path)).toBe(read(path));
   });
+
+  it('of errors names the codes whose body over HTTP+JSON has another status than gRPC', () => {
+    const page = read('docs/errors.md');
+    const other = ERROR_CODES.filter((code) => {
+      const { name }: { readonly name: string } = ERROR_STATUS[code];
+      return GRPC_STATUS[name as GrpcStatusName] !== grpcStatusOf(code, '1.0');
+    });
+    expect(other).toHaveLength(2);
+    for (const code of other) expect(page).toContain(`\`${ERROR_STATUS[code].name}\` for \`${code}\``);
+  });
+
+  it('of the command line gives a meaning for each exit code of an error', () => {
+    expect(Object.keys(EXIT_CODES)).toEqual(expect.arrayContaining(Object.values(LOCAL_CODES).map(String)));
+  });
+});
+
+describe('the reference of settings and limits', () => {
+  const page = read('docs/configuration.md');
 
   const rows: readonly ServerSetting[] = Object.values(SERVER_SETTINGS);
   const noFlags = new Settings([], []);
@@ -109,7 +131,7 @@ describe('a setting is added by the recipe: a member and a row', () => {
 });
 
 describe('the reference of options', () => {
-  const page = readFileSync(PAGE, 'utf8');
+  const page = read('docs/configuration.md');
   const [, section = ''] = /\n## Options of a server\n(.*?)\n## /s.exec(page) ?? [];
   const defaults = new Map(
     Array.from(section.matchAll(/^\| `(\w+)` \| (.+?) \|/gm), ([, name = '', value = '']) => [name, value]),

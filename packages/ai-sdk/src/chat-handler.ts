@@ -27,9 +27,12 @@ export interface A2AChatHandlerOptions {
    * or ask the agent for the last task of the chat.
    */
   readonly places?: A2AChatPlaces;
-  /** Longest body of a request, in bytes. Default 8 MiB. */
+  /** Longest body of a request, in bytes, files included; 413 beyond. Default 8 MiB. */
   readonly maxBytes?: number;
-  /** Called with each error that the browser does not see. Returns the text that it sees instead. */
+  /**
+   * Called with each error that the browser does not see. Returns the text that it sees instead. Default:
+   * `'The agent did not answer.'`.
+   */
   onError?(error: unknown): string;
 }
 

@@ -12,9 +12,12 @@ export interface McpEndpointOptions {
   readonly hosts?: readonly string[];
   /** Origins of web pages that may call. Default: none. */
   readonly origins?: readonly string[];
-  /** The most sessions; default 100. One without a running call gives way to a new one. */
+  /**
+   * The most sessions; default 100. A new one ends the one that was unused for longest, and one with a running call
+   * last. Such a call gets the error -32000.
+   */
   readonly sessions?: number;
-  /** The time in ms after which an unused session ends; default 30 minutes. */
+  /** The time in ms after which an unused session ends, once another one begins; default 30 minutes. */
   readonly idleMs?: number;
   /** The most bytes of a request; default 4 MiB. */
   readonly requestBytes?: number;

@@ -21,7 +21,9 @@ export interface McpToolsOptions {
   readonly timeoutMs?: number;
   /** The longest wait for a connection or a list, in ms; default 30 000. */
   readonly connectMs?: number;
-  /** True if a call of the tool needs an approval of the owner of the task. Gets the name in the server. */
+  /**
+   * True if a call of the tool needs an approval of the owner of the task. Gets the name in the server. Default: none.
+   */
   readonly needsApproval?: (toolName: string) => boolean;
   /**
    * True if a second run of the tool does no harm. Gets the name in the server. Such calls run again after a crash, and
@@ -31,11 +33,12 @@ export interface McpToolsOptions {
   /**
    * Answers a question of the server during a call. Undefined is no answer. Without one, `runTools` asks the owner of
    * the task, and a call outside of a task fails with a `McpQuestionError`. False: the server may not ask.
+   * @see docs/mcp.md#questions-of-the-server
    */
   readonly elicit?:
     | false
     | ((question: McpQuestion, context: ToolContext) => JsonObject | undefined | Promise<JsonObject | undefined>);
-  /** Called when the list of tools has changed. */
+  /** Called when the list of tools has changed, with the new ones. */
   readonly onChange?: (tools: readonly Tool[]) => void;
 }
 

@@ -3,10 +3,13 @@ import { limitedFetch, type McpFetch } from './limited-fetch.js';
 
 /** An MCP server that runs as a child of this process and speaks on its standard input and output. */
 export interface McpCommand {
+  /** The program of the server. */
   readonly command: string;
+  /** Its arguments. */
   readonly args?: readonly string[];
   /** Variables of the server. It inherits no others but HOME, LOGNAME, PATH, SHELL, TERM and USER. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder that it runs in. */
   readonly cwd?: string;
   /** Standard error of the server. Default: `ignore`. */
   readonly stderr?: 'ignore' | 'inherit';
@@ -14,6 +17,7 @@ export interface McpCommand {
 
 /** An MCP server that speaks streamable HTTP. */
 export interface McpUrl {
+  /** The endpoint of the server. */
   readonly url: string;
   /** Headers of each request, such as credentials. */
   readonly headers?: Readonly<Record<string, string>>;

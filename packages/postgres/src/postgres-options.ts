@@ -22,7 +22,7 @@ export interface PostgresOptions {
   readonly schema?: string;
   /** Connections at most for the calls of this process. Three more serve leases and wake-ups. Default 10. */
   readonly poolSize?: number;
-  /** Takes the place of `sslmode` and the files in the url. */
+  /** Takes the place of `sslmode` and the files in the url. Default: none. */
   readonly tls?: PostgresTls;
   /** Longest wait for a connection. Default 3,000. */
   readonly connectTimeoutMs?: number;
@@ -30,9 +30,12 @@ export interface PostgresOptions {
   readonly statementTimeoutMs?: number;
   /** Partitions of each large table, from 1 to 256. Counts only when the tables are made. Default 1. */
   readonly partitions?: number;
-  /** An acknowledged write survives a power loss of the server (default), or only the end of this process. */
+  /**
+   * The loss that an acknowledged write survives. `process` does not wait for the disk of the server. Default:
+   * `power-loss`.
+   */
   readonly durability?: 'power-loss' | 'process';
-  /** Set it behind a pooler that gives a connection for a transaction only, such as pgbouncer. */
+  /** `transaction` behind a pooler that gives a connection for a transaction only, such as pgbouncer. Default: none. */
   readonly pooled?: 'transaction';
   /**
    * A url without a transaction pooler for the connection that waits for wake-ups. Default: `url`, or none behind a

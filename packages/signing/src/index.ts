@@ -42,6 +42,7 @@ export { type VerifiedSigner, verifiedSigners } from './content/verified-signers
 interface KeySetOptions {
   /** Private hosts and addresses of key sets, such as `keys.internal:8443` or `10.0.0.0/8`. Default: none. */
   readonly allow?: readonly string[];
+  /** Times of the reads of key sets. Default: as for tokens. */
   readonly keyTimes?: KeyTimes;
   /** Gets a line if a key set cannot be read. Default: no log. */
   readonly logger?: Logger;
@@ -57,13 +58,20 @@ export interface MessageSigningOptions extends KeySetOptions {
   readonly audience: string;
   /** True if messages without a signature are refused. Default: false. */
   readonly required?: boolean;
-  /** The signers whose messages count. */
+  /**
+   * The signers whose messages count: `id`, and `keys` or `jwksUrl`. `user` is the id of the only user whose messages
+   * it signs.
+   */
   readonly trust: readonly TrustedPeer[];
   /** Private keys that sign the answers, and public keys of earlier answers. Default: answers are not signed. */
   readonly keys?: readonly CardJwk[];
   /** Longest age of a signature. Default: 5 minutes. */
   readonly maxAgeMs?: number;
-  /** Encrypted parts. Needs `keys`. Default: the agent gets parts as they are sent. */
+  /**
+   * Encrypted parts: `keys` open them, the newest first, and `required` refuses plain parts. Needs `keys`. Default: the
+   * agent gets parts as they are sent.
+   * @see docs/signing.md#the-key-for-answers
+   */
   readonly encryption?: {
     /** Private keys that open parts: the newest first, which callers encrypt with. */
     readonly keys: readonly CardJwk[];
@@ -88,7 +96,10 @@ export interface SignedCallsOptions extends KeySetOptions {
   readonly unsignedEnds?: boolean;
   /** The time for which a signature counts. Default: 5 minutes. */
   readonly lifetimeMs?: number;
-  /** Encrypts the parts of messages. Needs `agent`. Default: they are sent as they are. */
+  /**
+   * Encrypts the parts of messages, with the keys of the agent in `to`. Own `keys` open its answers, and `required`
+   * refuses plain ones. Needs `agent`. Default: they are sent as they are.
+   */
   readonly encryption?: {
     /** The public keys of the agent. The first one for encryption is used. */
     readonly to: PeerKeySource;

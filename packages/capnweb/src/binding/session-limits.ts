@@ -4,41 +4,47 @@ import type { TransportLimits } from './socket-transport.js';
 
 /** The limits of the sessions of one server. */
 export interface SessionLimits {
-  /** The time to authenticate, in ms. Default 10 s. */
+  /** The time to authenticate, in ms; then close 4408. Default 10 s. */
   readonly authenticateMs: number;
-  /** Characters of a frame before `authenticate`. Default 64 KiB. */
+  /** Characters of a frame before `authenticate`; beyond it close 1009. Default 64 KiB. */
   readonly firstFrameLength: number;
-  /** Connections of one address. Default 50. */
+  /** Connections of one address; beyond it the upgrade gets 429. Default 50. */
   readonly connectionsPerAddress: number;
-  /** Connections in all. Default 10,000. */
+  /** Connections in all; beyond it the upgrade gets 429. Default 10,000. */
   readonly connections: number;
-  /** Calls of a connection that run at the same time. Default 64. */
+  /** Calls of a connection that run at the same time; beyond it `RESOURCE_EXHAUSTED`. Default 64. */
   readonly runningCalls: number;
-  /** Characters of calls longer than 64 Ki that run at the same time on a connection. Default 32 Mi. */
+  /** Characters of calls longer than 64 Ki that run at the same time on a connection; close 1008. Default 32 Mi. */
   readonly runningLength: number;
-  /** Calls of a connection that its client has not released. Default 1,024. */
+  /** Calls of a connection that its client has not released; close 1008. Default 1,024. */
   readonly unreleasedCalls: number;
-  /** Objects that a client has not released. Default 512. */
+  /** Objects that a client has not released; close 1008. Default 512. */
   readonly capabilities: number;
-  /** Feeds and watches of a connection. Default 64. */
+  /** Feeds and watches of a connection; beyond it `RESOURCE_EXHAUSTED`. Default 64. */
   readonly feeds: number;
-  /** Functions of a client that the server holds. Default 64. */
+  /** Functions of a client that the server holds; close 1008. Default 64. */
   readonly callbacks: number;
-  /** Bytes of streams from a client that no call has taken. Default 8 MiB. */
+  /**
+   * Bytes of streams from a client that no call has taken; the connection is not read, and ends after 30 s. Default
+   * 8 MiB.
+   */
   readonly unconsumedBytes: number;
-  /** Bytes that wait for a client to read them. Default 16 MiB. */
+  /** Bytes that wait for a client to read them; close 1008. Default 16 MiB. */
   readonly outboundBytes: number;
-  /** Bytes of both kinds on all connections, above 64 KiB each. Default 128 MiB. */
+  /**
+   * Bytes of both kinds on all connections, above 64 KiB each. The largest connection of the caller with the most gets
+   * close 1008. Default 128 MiB.
+   */
   readonly waitingBytes: number;
-  /** The time between pings, in ms. Default 25 s. */
+  /** The time between pings, in ms. The connection ends after two without an answer. Default 25 s. */
   readonly pingMs: number;
-  /** The time without calls and feeds after which a connection ends, in ms. Default 10 min. */
+  /** The time without calls and feeds after which a connection gets close 1000, in ms. Default 10 min. */
   readonly idleMs: number;
-  /** The age at which a connection ends, in ms, with 10 % jitter. Default 12 h. */
+  /** The age at which a connection gets close 1012, in ms, with 10 % jitter. Default 12 h. */
   readonly ageMs: number;
-  /** The time of a batch, in ms. Default 30 s. */
+  /** The time of a batch, in ms; then its calls have no answer. Default 30 s. */
   readonly batchMs: number;
-  /** Frames of a batch. Default 256. */
+  /** Frames of a batch; beyond it 400. Default 256. */
   readonly batchFrames: number;
 }
 

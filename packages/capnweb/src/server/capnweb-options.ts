@@ -4,14 +4,21 @@ import { DEFAULT_SESSION_LIMITS, type SessionLimits } from '../binding/session-l
 
 /** The options of `capnwebBinding`. */
 export interface CapnwebBindingOptions {
-  /** Limits of connections and sessions. The others keep their defaults. */
+  /**
+   * Limits of connections and sessions. The others keep their defaults.
+   * @see docs/capnweb.md#limits
+   */
   readonly limits?: Partial<SessionLimits>;
-  /** False if the path takes no batches over POST. Default true. */
+  /**
+   * False if the path takes no batches over POST. Default true.
+   * @see docs/capnweb.md#batches
+   */
   readonly batch?: boolean;
   /**
    * The cards that list the interfaces: `public` for all, `extended` for the extended one only, `never` for none.
    * Default: all cards list the interfaces of 1.0. None lists that of 0.3, because clients of 0.3 refuse a card with an
    * unknown transport.
+   * @see docs/hosts.md#interfaces-that-a-card-lists
    */
   readonly listed?: Listed;
 }

@@ -5,7 +5,8 @@ import { closed, count, eitherOf, flag, type OptionSchemas, positive, Type } fro
 export interface GrpcBindingOptions {
   /**
    * The port. 0 takes a free one. `shared`: that of the server, whose HTTP/2 connections are then those of gRPC.
-   * Default: the port after that of the server.
+   * Default: the port of the server + 1, or a free one if that is 0.
+   * @see docs/grpc.md#one-port
    */
   readonly port?: number | 'shared';
   /** True if another free port is taken when the port is in use; default false. */
@@ -17,6 +18,7 @@ export interface GrpcBindingOptions {
   /**
    * The cards that list the interfaces: `public` for all, `extended` for the extended one only. Default `never`: some
    * clients refuse a whole card for an address that is not of the origin of the card.
+   * @see docs/hosts.md#interfaces-that-a-card-lists
    */
   readonly listed?: Listed;
   /** `host:port` for the cards, such as `agents.example.com:443` of a proxy. Default: the host of their other urls. */
@@ -26,13 +28,16 @@ export interface GrpcBindingOptions {
    * the official clients give to their gRPC libraries.
    */
   readonly legacyUrls?: boolean;
-  /** Bytes of one message. Default: the limit of the agent, 10 MiB. */
+  /** Bytes of one message, after decompression. Default: the limit of the agent, 10 MiB. */
   readonly maxMessageBytes?: number;
   /** Bytes of the metadata of one call; default 16 KiB. */
   readonly maxMetadataBytes?: number;
   /** Calls of one connection at the same time; default 1,000. */
   readonly maxStreams?: number;
-  /** Calls of all connections at the same time; default 10,000. */
+  /**
+   * Calls of all connections at the same time; default 10,000. Beyond it, a call that has sent nothing but its head
+   * makes room.
+   */
   readonly maxCalls?: number;
   /**
    * Bytes of answers that wait for the clients of all connections, above 64 KiB each; default 128 MiB. Beyond it the
@@ -41,23 +46,23 @@ export interface GrpcBindingOptions {
   readonly waitingBytes?: number;
   /** Connections at the same time; default 1,000. */
   readonly maxConnections?: number;
-  /** Silence of a client after which the server asks whether it is still there; default 60 s. */
+  /** Silence of a client after which the server pings it; default 60 s. */
   readonly keepAliveMs?: number;
-  /** Longest time for the answer to that; default 20 s. */
+  /** Longest time for the answer to a ping; default 20 s. */
   readonly keepAliveTimeoutMs?: number;
   /** The lifetime of a connection without calls; default 5 min. */
   readonly idleMs?: number;
-  /** Longest time for the start of a new connection; default 15 s. */
+  /** Longest time for the start of a new connection, with TLS; default 15 s. */
   readonly headersMs?: number;
   /** Longest time for a message to arrive; default 2 min. */
   readonly requestMs?: number;
   /** A client of a stream that takes nothing for this long is dropped; default 30 s. */
   readonly stallMs?: number;
-  /** Certificate and key. False: no TLS. Default: those of the server. */
+  /** Certificate and key. False: no TLS, as for a proxy that ends it. Default: those of the server. */
   readonly tls?: TlsOptions | false;
-  /** True if server reflection tells the services to tools such as grpcurl; default true. */
+  /** True if server reflection, v1 and v1alpha, tells the services to tools such as grpcurl; default true. */
   readonly reflection?: boolean;
-  /** True if the health service is served; default true. */
+  /** True if the service `grpc.health.v1.Health` is served; default true. */
   readonly health?: boolean;
 }
 

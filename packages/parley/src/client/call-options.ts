@@ -7,7 +7,10 @@ import type { TimeLimit } from './call-deadline.js';
 export interface CallOptions {
   /** Ends the call with the reason of the signal. The task continues: only `cancelTask` cancels it. */
   readonly signal?: AbortSignal;
-  /** Time limit in ms. It includes retries and, for a stream, all events. The call then ends with a `TimeoutError`. */
+  /**
+   * Time limit in ms. It includes retries and, for a stream, all events. The call then ends with a `TimeoutError`. gRPC
+   * sends the agent the time that is left.
+   */
   readonly timeoutMs?: number;
   /** Metadata of the request, for operations that have some: sending and canceling. */
   readonly metadata?: JsonObject;

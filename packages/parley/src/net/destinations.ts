@@ -7,7 +7,7 @@ export interface DestinationOptions {
   /**
    * Destinations that may be private, beside all public ones: `hooks.internal`, `*.internal`, `10.1.2.3`,
    * `10.0.0.0/8` or `[fd00::]/8`, each also with a port, such as `hooks.internal:8080` or `10.0.0.0/8:8080`. A name
-   * may lead to any address.
+   * may lead to any address. Default: none.
    */
   readonly allow?: readonly string[];
   /** The only destinations, in the same form. Private ones among them must be in `allow` too. Default: all. */

@@ -8,17 +8,17 @@ import { AnswerNeededError, type Tool, type ToolContext, ToolError } from './too
 
 /** Limits of calls. */
 export interface ToolLimits {
-  /** Bytes of the arguments of a call as JSON. */
+  /** Bytes of the arguments of a call as JSON. Default 256 KiB. */
   readonly inputBytes: number;
-  /** Bytes of a result as JSON. */
+  /** Bytes of a result as JSON. Default 256 KiB. */
   readonly outputBytes: number;
-  /** Runs at the same time. Further calls wait. */
+  /** Runs at the same time. Further calls wait. Default 8. */
   readonly parallelCalls: number;
-  /** Calls of one task. */
+  /** Calls of one task. Default 1,000. */
   readonly callsPerTask: number;
-  /** Time in which a call must be approved or answered, in ms. */
+  /** Time in which a call must be approved or answered, in ms. Default 24 hours. */
   readonly approvalMs: number;
-  /** Questions that a tool may ask in one call. */
+  /** Questions that a tool may ask in one call. Default 10. */
   readonly questionsPerCall: number;
 }
 

@@ -68,14 +68,17 @@ export interface ToolOptions<Input extends StandardSchema, Output extends Standa
   readonly description?: string;
   /** Checks the arguments of each call. */
   readonly input: Input;
-  /** Checks each result. Absent: any JSON. */
+  /** Checks each result. Default: any JSON. */
   readonly output?: Output;
   /**
-   * Runs the tool on validated arguments. A `ToolError` tells the caller its message. Of any other error the caller
-   * learns only that the tool failed.
+   * Runs the tool on validated arguments. `context` has `callId`, `signal`, `taskId`, `user`, `tenant` and `ask`. A
+   * `ToolError` tells the caller its message. Of any other error the caller learns only that the tool failed.
    */
   readonly run: (input: OutputOf<Input>, context: ToolContext) => InputOf<Output> | Promise<InputOf<Output>>;
-  /** The owner of the task must approve a call before it runs. Default false. */
+  /**
+   * The owner of the task must approve a call before it runs: `true`, or a rule `(input, context) => boolean`. Default
+   * false.
+   */
   readonly needsApproval?: ApprovalRule<OutputOf<Input>>;
   /** Longest run, in ms. Default 60 000. */
   readonly timeoutMs?: number;

@@ -10,6 +10,7 @@ interface RedisCacheOptions {
   /** `redis://` or `rediss://`, with user, password and database number. */
   readonly url: string;
   readonly clock: Clock;
+  /** Gets one line when Redis cannot be reached, and one when it is back. Default: to standard error. */
   readonly logger: Logger;
   /** Prefix of all keys. Default `a2a:`. */
   readonly prefix?: string;

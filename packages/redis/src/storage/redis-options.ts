@@ -19,13 +19,15 @@ export interface RedisOptions {
    * several urls. The settings `cluster`, `sentinel`, `prefix` and `durability` may follow a `?`.
    */
   readonly url: string | readonly string[];
+  /** The user of the server. Default: that of the url. */
   readonly username?: string;
+  /** The password of the user. Default: that of the url. */
   readonly password?: string;
   /** True for a Redis Cluster. Default: the server says it. */
   readonly cluster?: boolean;
-  /** The name of the primary. The urls are then those of sentinels. */
+  /** The name of the primary. The urls are then those of sentinels. Default: none. */
   readonly sentinel?: string;
-  /** Beside `rediss://`, which is enough for a certificate that the host trusts. */
+  /** Certificates as texts. `rediss://` alone is enough for a certificate that the host trusts. Default: none. */
   readonly tls?: RedisTlsOptions;
   /** The beginning of all keys and channels. Default `parley:`. */
   readonly prefix?: string;
@@ -40,6 +42,7 @@ export interface RedisOptions {
   readonly durability?: 'power-loss' | 'process';
   readonly clock: Clock;
   readonly ids: Pick<IdSource, 'random'>;
+  /** Gets lost and restored connections. Default: warnings to standard error. */
   readonly logger: Logger;
 }
 

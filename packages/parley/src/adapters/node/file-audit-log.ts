@@ -8,6 +8,7 @@ import { readAuditFile } from './read-audit-file.js';
 
 /** The options of an audit file. */
 export interface FileAuditLogOptions {
+  /** The file. Made if it is missing. */
   readonly path: string;
   /** True if no caller gets an answer before its record is on the disk. Default: false. */
   readonly required?: boolean;

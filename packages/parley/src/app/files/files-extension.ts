@@ -24,10 +24,14 @@ export { FILES_EXTENSION };
 
 /** The options of files. Sizes are in bytes, times in ms. */
 export interface FileTransferOptions {
+  /** The store of the files. Required. */
   readonly store: FileStore;
   /** The most bytes of one file. Default: 1 GiB. */
   readonly maxBytes?: number;
-  /** The most bytes of all files that one user of one agent has. Small files count 4 KiB. Default: 4 GiB. */
+  /**
+   * The most bytes of all files that one user of one agent has, in all tenants. Small files count 4 KiB. Anonymous
+   * callers have one quota together. Default: 4 GiB.
+   */
   readonly ownerBytes?: number;
   /** The time until a file is deleted. Default: 24 hours. */
   readonly expiryMs?: number;

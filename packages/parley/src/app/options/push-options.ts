@@ -17,18 +17,25 @@ export interface PushOptions extends DestinationOptions {
   readonly firstDelayMs?: number;
   /** Longest delay; default 5 min. */
   readonly maxDelayMs?: number;
-  /** Requests under way in all; default 512. */
+  /** Requests under way in all; default 512. One user has at most three quarters of them. */
   readonly inFlight?: number;
   /** Requests under way to one host; default 16. */
   readonly inFlightPerHost?: number;
   /**
    * Headers of notifications. Callers register webhooks, so a function gives a secret, such as the key of a gateway, to
-   * the webhooks for which it is. An attempt for which it throws counts as failed.
+   * the webhooks for which it is. An attempt for which it throws counts as failed. Default: none.
+   * @see docs/push.md#headers-of-the-operator
    */
   readonly headers?: OperatorHeaders;
-  /** Signs every notification. The public keys are at `/.well-known/jwks.json`. Default: no signatures. */
+  /**
+   * Signs every notification. The public keys are at `/.well-known/jwks.json`. Default: none.
+   * @see docs/push.md#signatures
+   */
   readonly signature?: PushSigningOptions;
-  /** Sends the requests instead of the guarded `fetch` of the library. It has to check addresses by itself. */
+  /**
+   * Sends the requests. It has to check addresses by itself, and must not follow redirects. Default: the guarded
+   * `fetch` of the library.
+   */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 

@@ -17,7 +17,10 @@ export type ApiKeySource = () => readonly ApiKey[] | Promise<readonly ApiKey[]>;
 
 /** Options of `ApiKeys`. */
 export interface ApiKeysOptions {
-  /** The place of a key in a request. Default: the header `X-API-Key`. */
+  /**
+   * The place of a key in a request: a header, `query` or `cookie` with its name, or `bearer`. Default: the header
+   * `X-API-Key`.
+   */
   readonly place?: KeyPlace;
   /** The name of the scheme in the card. Default: `apiKey`; `bearer` for a key in that place. */
   readonly schemeName?: string;
@@ -25,10 +28,10 @@ export interface ApiKeysOptions {
   readonly reloadMs?: number;
   /**
    * The origins of pages that may send a key in a cookie with POST and other changing requests, such as
-   * `https://app.example`. Pages of the own origin always may.
+   * `https://app.example`. Pages of the own origin always may. Default: none.
    */
   readonly trustedOrigins?: readonly string[];
-  /** Gets failures to read the source. */
+  /** Gets failures to read the source. Default: none. */
   readonly logger?: Logger;
 }
 

@@ -36,19 +36,20 @@ export interface PushReceiverOptions extends WebhookSecrets {
   readonly allowAnonymous?: boolean;
   /**
    * The only hosts by which the webhook is called, each with or without a port. Default: any; those of this machine if
-   * every sender is taken, because a page can make its own name point to it (DNS rebinding).
+   * every sender is taken, because a page can make its own name point to it (DNS rebinding). 421 for others.
    */
   readonly hosts?: readonly string[];
-  /** Tells if the application has a task. Default: all tasks. */
+  /** Tells if the application has a task; 404 for others. Default: all tasks. */
   readonly isExpected?: (taskId: string) => boolean | Promise<boolean>;
-  /** Largest age of a notification with a timestamp, in ms. Default 5 minutes. */
+  /** Largest difference between `X-A2A-Notification-Timestamp` and now, in ms; 400 beyond. Default 5 minutes. */
   readonly maxAgeMs?: number;
   /** Ids of handled notifications. Default: the last 10,000, in memory. */
   readonly seen?: SeenNotifications;
-  /** Largest body. Default 16 MiB. */
+  /** Largest body; 413 beyond. Default 16 MiB. */
   readonly bytes?: number;
-  /** Longest time for the body to arrive, in ms. Default 10 s. */
+  /** Longest time for the body to arrive, in ms; 408 beyond. Default 10 s. */
   readonly bodyMs?: number;
+  /** Gets the failures of `onNotification`. Default: none. */
   readonly logger?: Logger;
 }
 
