@@ -17,7 +17,7 @@ import { SeenInMemory, type SeenNotifications } from './seen-notifications.js';
 
 /** A notification that has passed all checks. */
 export interface ReceivedNotification {
-  /** Equal for all attempts of one event. Undefined if the agent sends no id; then repeats cannot be told apart. */
+  /** Equal for all attempts of one event. Undefined if the agent sends no id; then repeats cannot be detected. */
   readonly id: string | undefined;
   readonly taskId: string | undefined;
   /** The event, in the form of 1.0. An agent of 0.3 sends the whole task. */
@@ -28,26 +28,28 @@ export interface ReceivedNotification {
 
 /** Options of a receiver. */
 export interface PushReceiverOptions extends WebhookSecrets {
-  /** Handles a notification. The agent gets its acknowledgement when it resolves, and repeats if it rejects. */
+  /** Handles a notification. The receiver acknowledges it when this resolves. If it rejects, the agent retries. */
   readonly onNotification: (notification: ReceivedNotification) => void | Promise<void>;
   /** Called with each refusal. The reason holds no secret. */
   readonly onRefusal?: (refusal: { readonly status: number; readonly reason: string }) => void;
-  /** True takes those of every sender. Default: one of `token`, `authentication` and `signature` is required. */
+  /**
+   * True accepts notifications of every sender. Default: one of `token`, `authentication` and `signature` is required.
+   */
   readonly allowAnonymous?: boolean;
   /**
-   * The only hosts by which the webhook is called, each with or without a port. Default: any; those of this machine if
-   * every sender is taken, because a page can make its own name point to it (DNS rebinding).
+   * The hosts by which the webhook may be called, each with or without a port. Default: any. If every sender is
+   * accepted, only hosts of this machine, because a page can point its own name to it (DNS rebinding).
    */
   readonly hosts?: readonly string[];
-  /** Tells if the application has a task. Default: all tasks. */
+  /** Returns whether the application knows a task. Default: all tasks. */
   readonly isExpected?: (taskId: string) => boolean | Promise<boolean>;
   /** Largest age of a notification with a timestamp, in ms. Default 5 minutes. */
   readonly maxAgeMs?: number;
   /** Ids of handled notifications. Default: the last 10,000, in memory. */
   readonly seen?: SeenNotifications;
-  /** Largest body. Default 16 MiB. */
+  /** Maximum size of a body, in bytes. Default 16 MiB. */
   readonly bytes?: number;
-  /** Longest time for the body to arrive, in ms. Default 10 s. */
+  /** Time limit for the body, in ms. Default 10 s. */
   readonly bodyMs?: number;
   readonly logger?: Logger;
 }
@@ -103,7 +105,7 @@ export class PushReceiver {
   readonly #isHost: ((authority: string) => boolean) | undefined;
   readonly #seen: SeenNotifications;
   readonly #clock: Clock;
-  /** Notifications that are being handled, by id. A repeat waits for the first one. */
+  /** Notifications in progress, by id. A repeat waits for the first one. */
   readonly #handling = new Map<string, Promise<Refusal | undefined>>();
 
   /** @throws OptionsError for wrong options, and if senders need no secret. */
@@ -164,12 +166,12 @@ export class PushReceiver {
     return id === undefined ? this.#handle(body, id) : this.#handleOnce(body, id);
   }
 
-  /** Faults of requests that are no notifications. */
+  /** Faults of requests that have not the form of a notification. */
   #formFault({ method, header }: PushRequest): Refusal | undefined {
     if (method !== 'POST') return { status: 405, reason: 'notifications come by POST', headers: { allow: 'POST' } };
     if (this.#isHost?.(header('host') ?? '') === false)
       return { status: 421, reason: 'the webhook has another host than those in hosts' };
-    // Pages of other origins cannot send JSON without a permission that a receiver never gives.
+    // A page of another origin cannot send JSON without a CORS permission, which a receiver never gives.
     if (!JSON_TYPE.test(header('content-type') ?? '')) return { status: 415, reason: 'notifications are JSON' };
     return undefined;
   }
@@ -190,7 +192,7 @@ export class PushReceiver {
     return age <= maxAgeMs ? undefined : `${NOTIFICATION_TIMESTAMP} is not within ${maxAgeMs / 1000} s of now`;
   }
 
-  /** Repeats are acknowledged without the handler. One that arrives too early shares the outcome of the first. */
+  /** Acknowledges repeats without the handler. A repeat during the handler shares its outcome. */
   async #handleOnce(body: string, id: string): Promise<Refusal | undefined> {
     const running = this.#handling.get(id);
     if (running !== undefined) return running;
@@ -211,7 +213,7 @@ export class PushReceiver {
   async #handle(body: string, id: string | undefined): Promise<Refusal | undefined> {
     const { onNotification, isExpected, logger = silentLogger } = this.#options;
     const read = await readNotification(body).catch((error: unknown) => error as Error);
-    // The prefix of the specification belongs to answers of agents, and a notification is none.
+    // The prefix of the specification is for answers of agents, and a notification is not an answer.
     if (read instanceof Error)
       return { status: 400, reason: read.message.replace(/^Invalid agent response type: /, '') };
     const taskId = taskIdOf(read.event);
