@@ -84,7 +84,7 @@ async function* eventsOf(
         return;
       }
     } catch (error) {
-      // The task may have ended meanwhile.
+      // The task may have ended since it was read.
       if (!(error instanceof A2AError && error.code === 'UNSUPPORTED_OPERATION')) throw error;
     }
     yield { task: await client.waitFor(id, { ...options, until }) };

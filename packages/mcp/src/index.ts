@@ -131,7 +131,8 @@ const urlSchema = closed({ ...toolSchemas, ...urls });
 
 /**
  * Connects to an MCP server and makes its tools available to an agent. Close the result at the end. If a url cannot be
- * reached, the list is empty at first, and the connection is retried with growing pauses of 1 s to 60 s, until `close`.
+ * reached, the list is empty at first. The connection is then retried with growing pauses of 1 s to 60 s, until
+ * `close`.
  * @throws OptionsError if an option is wrong. Rejects if a command does not start, or if a url refuses the client.
  */
 export async function mcpTools(given: McpServerToolsOptions): Promise<McpTools> {

@@ -116,7 +116,7 @@ export class SessionTasks {
     const now = new Date(clock.now()).toISOString();
     const isTask = answer.task !== undefined;
     const id = isTask ? answer.task.id : ids.random();
-    // The client has no id by which it could cancel the task.
+    // The client has no id with which it could cancel the task.
     if (signal.aborted && isTask)
       await agent.cancelTask(id, { timeoutMs: CANCEL_MS }).catch((error: unknown) => {
         logger.warn('a task of a canceled tool call was not canceled', { taskId: id, error });

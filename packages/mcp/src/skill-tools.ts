@@ -87,7 +87,7 @@ function word(text: string): string {
 }
 
 /**
- * A unique name for a tool whose name is wanted by several: with a hash of its source, and a number if that is taken,
+ * A unique name for a tool whose name several tools want: with a hash of its source, and a number if that is taken,
  * too.
  */
 function freeName(wanted: string, hash: string, taken: Set<string>): string {

@@ -24,7 +24,7 @@ export interface SessionLimits {
   readonly feeds: number;
   /** Functions of a client that the server holds. Default 64. */
   readonly callbacks: number;
-  /** Bytes of streams from a client that no call has taken. Default 8 MiB. */
+  /** Bytes of streams from a client that no call has read. Default 8 MiB. */
   readonly unconsumedBytes: number;
   /** Bytes that wait for a client to read them. Default 16 MiB. */
   readonly outboundBytes: number;
@@ -34,7 +34,7 @@ export interface SessionLimits {
   readonly pingMs: number;
   /** The time without calls and feeds after which a connection ends, in ms. Default 10 min. */
   readonly idleMs: number;
-  /** The age at which a connection ends, in ms, with 10 % jitter. Default 12 h. */
+  /** The age at which a connection is closed, in ms, with 10 % jitter. Default 12 h. */
   readonly ageMs: number;
   /** The time of a batch, in ms. Default 30 s. */
   readonly batchMs: number;

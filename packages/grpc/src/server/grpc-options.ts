@@ -22,8 +22,8 @@ export interface GrpcBindingOptions {
   /** `host:port` for the cards, such as `agents.example.com:443` of a proxy. Default: the host of their other urls. */
   readonly address?: string;
   /**
-   * True if interfaces of 0.3 tell the address as a url, such as `http://127.0.0.1:8081`. Default: `host:port`, which
-   * the official clients give to their gRPC libraries.
+   * True if interfaces of 0.3 have a url as address, such as `http://127.0.0.1:8081`. Default: `host:port`, which the
+   * official clients pass to their gRPC libraries.
    */
   readonly legacyUrls?: boolean;
   /** Bytes of one message. Default: the limit of the agent, 10 MiB. */
@@ -41,9 +41,9 @@ export interface GrpcBindingOptions {
   readonly waitingBytes?: number;
   /** Connections at the same time; default 1,000. */
   readonly maxConnections?: number;
-  /** Silence of a client after which the server asks whether it is still there; default 60 s. */
+  /** Idle time after which the server pings a client; default 60 s. */
   readonly keepAliveMs?: number;
-  /** Longest time for the answer to that; default 20 s. */
+  /** Time limit for the answer to a ping; default 20 s. */
   readonly keepAliveTimeoutMs?: number;
   /** The lifetime of a connection without calls; default 5 min. */
   readonly idleMs?: number;
@@ -51,11 +51,11 @@ export interface GrpcBindingOptions {
   readonly headersMs?: number;
   /** Longest time for a message to arrive; default 2 min. */
   readonly requestMs?: number;
-  /** A client of a stream that takes nothing for this long is dropped; default 30 s. */
+  /** A client that reads nothing of a stream for this long is dropped; default 30 s. */
   readonly stallMs?: number;
   /** Certificate and key. False: no TLS. Default: those of the server. */
   readonly tls?: TlsOptions | false;
-  /** True if server reflection tells the services to tools such as grpcurl; default true. */
+  /** True if server reflection is served, for tools such as grpcurl; default true. */
   readonly reflection?: boolean;
   /** True if the health service is served; default true. */
   readonly health?: boolean;

@@ -268,8 +268,8 @@ export class HttpServer {
   }
 
   /**
-   * Closes a connection that has sent nothing in its time, without an answer: a request that is on its way would take
-   * it for its own. A process that was busy first reads the bytes that have arrived meanwhile.
+   * Closes a connection that has sent nothing in its time. It gets no answer, because a request that is on its way
+   * would take it for its own. A process that was busy first reads the bytes that have arrived meanwhile.
    */
   #endSilent(socket: Socket): void {
     const { clock, limitReached } = this.#options;

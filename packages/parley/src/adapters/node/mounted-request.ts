@@ -3,7 +3,7 @@ import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { NodeExchangeRequest } from './node-exchange-request.js';
 
-/** What a framework on node:http knows about a request. */
+/** The facts of a request that a framework on node:http provides. */
 interface Mounting {
   readonly arrived: NodeExchangeRequest;
   /** The path under which the framework has put the exchange; "" at the root. */

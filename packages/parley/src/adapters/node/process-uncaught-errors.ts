@@ -46,7 +46,7 @@ let runningTicks = false;
 
 /**
  * Runs the callbacks that wait behind a failed callback of `process.nextTick`. Node.js would run them within whatever
- * comes next. If that is the parser of an HTTP request and one of them throws, too, the parser drops the request, which
+ * comes next, such as the parser of an HTTP request. If one of them throws, too, the parser drops that request, which
  * then never gets an answer.
  */
 function runOtherTicks(): void {

@@ -42,8 +42,8 @@ export function reasonOf(error: Error): string {
 }
 
 /**
- * True if an http url must be called by https: the server closed the connection without a byte, and a second connection
- * shows TLS at the port. That check sends no data of the caller.
+ * True if an http url must be called by https. The server closed the connection without a byte, and a second connection
+ * shows that the port speaks TLS. That check sends no data of the caller.
  */
 export async function wantsTls(url: string, { cause, request, signal }: UnansweredRequest): Promise<boolean> {
   const { socket } = (causeOf(cause) ?? {}) as { socket?: { bytesRead?: unknown } };
